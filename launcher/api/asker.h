@@ -1,5 +1,5 @@
 #pragma once
-// The sender of a request: key, address and connection, to which the answer goes.
+// Who asks, over which connection, and where the answer goes.
 
 #include <cstdint>
 #include <string>
@@ -11,12 +11,12 @@ namespace lockstep::launcher {
 
 struct Asker {
   Caller caller;
-  PublicKey key;           // that signed the request
-  std::string address;     // "" where it is not known
+  PublicKey key;           // the key that signed the request
+  std::string address;     // "" if unknown
   std::string connection;  // the adapter's name for it; updates go there until gone()
   std::uint64_t sequence = 0;
   Instant deadline = Instant::never();
-  Asked asked = {};  // the service's: what is told to the audit log
+  Asked asked = {};  // filled in by the service, for the audit log
 };
 
 }  // namespace lockstep::launcher

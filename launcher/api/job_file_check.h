@@ -1,7 +1,7 @@
 #pragma once
-// Checks a job file without submitting it. Parsing (launcher/spec) may take a while, so it is a
-// function of the text alone and runs on another thread; the launcher's state is compared
-// afterwards, on the loop. Nothing changes.
+// Checks a job file that a client sent, in two steps. parse() uses launcher/spec, depends on the
+// text alone and may take a while, so it runs on another thread. check_job_file() then compares the
+// result with what the launcher knows, on the event loop. Neither changes anything.
 
 #include <functional>
 #include <map>
@@ -21,18 +21,19 @@ Result<spec::JobFile> parse(const CheckJobFile& request);
 inline constexpr std::size_t kMaxJobFileReads = 1'000;
 inline constexpr std::size_t kMaxJobFileReadBytes = 16u << 20;
 
-// What the launcher knows that State does not have.
+// What a check needs to know that is not in State. show_environment refuses an environment that the
+// caller may not see.
 struct JobFileLookups {
-  std::function<ClientReply(const std::string& reference)> show_environment;  // if they may see it
+  std::function<ClientReply(const std::string& reference)> show_environment;
   std::function<Status(const std::set<std::string>& names)> expect_secrets;
 };
 
-// `name`: of the file. Of what parsing gave: the same error, or all that a submission would be
-// refused for.
+// `name`: the file's name, for errors. Returns the parser's errors if parsing failed, and otherwise
+// every reason for which the launcher would refuse a submission of this job.
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
                               const std::string& name, Result<spec::JobFile> parsed);
 
-// Of a submission's environment_variables.
+// resource_exhausted when a submission's environment_variables exceed kMaxVariablesBytes.
 Status check_variables_size(const std::map<std::string, std::string>& variables);
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,7 @@
 #pragma once
-// What the audit log is told about a request and its answer. Pure. Each kind of request says here
-// whether it changes something and of what it speaks, with one overload each: a new one does not
-// compile until it does. Values of variables and secrets, and tokens, are in no text.
+// Makes audit entries from a request and its answer. Pure. One overload for each kind of request
+// says whether it changes something and which object it concerns; a new kind does not compile
+// without one. No text contains a token or the value of a variable or secret.
 
 #include <string>
 #include <vector>
@@ -17,18 +17,18 @@ struct Asker;
 struct Asked {
   std::string what;         // "cancel job"
   std::string object;       // "job train"
-  std::string detail = {};  // where the answer has no words
+  std::string detail = {};  // used when the answer has no text of its own
   bool changes = false;
   bool reads_others = false;  // the answer shows what belongs to somebody else
-  bool holds_values = false;  // and a refusal may quote them
+  bool holds_values = false;  // it has values of variables or secrets, and a refusal may quote them
 };
 Asked asked_of(const ClientRequest& request, const State& state);
 
-// Empty for a question about things that the asker may always see. Entries have no time and number
-// yet, and the key in its wire form.
+// The entries to log; none for a question about what the asker may see anyway. Time and number are
+// not set yet, and the key is the one on the wire.
 std::vector<AuditEntry> entries_of(const Asker& asker, const ClientReply& reply);
 
-// "node gpu-1", by name or id; of one that is not there, as it was asked for.
+// "node gpu-1", for a node's name or id; with the text as given if there is no such node.
 std::string audited_node(const State& state, const std::string& name_or_id);
 std::string audited_node(const State& state, NodeId node);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The questions of a client that change nothing, answered from the core's pictures. No socket, no
-// clock, no journal.
+// Answers clients' requests that change nothing, from the core's views. No socket, no clock, no
+// journal.
 
 #include <variant>
 
@@ -10,26 +10,26 @@
 
 namespace lockstep::launcher {
 
-// What GetStatus says beside what the core knows.
+// What GetStatus reports in addition to the core's data.
 struct LauncherInfo {
   std::string endpoint;  // of the control socket
   std::int64_t pid = 0;
   std::string home;
   Instant started;
-  Bytes disk_free = {};  // the same words as in LauncherStatus
+  Bytes disk_free = {};  // these three as in LauncherStatus
   Bytes low_space = {};
   std::string low_reason = {};
 };
 
-// One reply to ListJobs holds no more than this; the rest is asked for with `after`.
+// One reply to ListJobs holds no more than this; the client asks for the rest with `after`.
 inline constexpr std::size_t kMaxJobsPerPage = 1'000;
 inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
-// The requests that change nothing. Of WatchJob: its first answer.
+// The requests that change nothing. For WatchJob, only its first answer comes from here.
 using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode,
                            ShowEnvironment, ListEnvironments, GetStatus>;
 
-// As the viewer may see it.
+// The answer, without what the viewer may not see.
 ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
                    const Query& question);
 

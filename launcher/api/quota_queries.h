@@ -1,5 +1,5 @@
 #pragma once
-// Questions about quotas and what is taken of them, answered from the core's pictures.
+// Questions about quotas and their use, answered from the core's views.
 
 #include "common/domain/client_messages.h"
 #include "launcher/core/authority.h"
@@ -7,8 +7,8 @@
 
 namespace lockstep::launcher {
 
-// QuotasReply; Refused: the holder is not there, or is not the caller's to see. Everybody sees
-// their own and those of projects in which they have a role.
+// QuotasReply. Refused if there is no such holder, or the caller may not see its quota: everybody
+// sees their own and those of projects in which they have a role; an admin sees all.
 ClientReply list_quotas(const Core& core, const Caller& caller, const ListQuotas& question);
 
 }  // namespace lockstep::launcher

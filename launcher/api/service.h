@@ -1,11 +1,12 @@
 #pragma once
-// The only entrance for requests: a caller, a typed request and its connection go in; replies and
-// updates come out. It decides whether the caller may ask (core/authority.h), whether there is
-// space, and whether a submission's trees are complete; it answers questions and notifies watchers.
-// It knows no socket: ZeroMQ is one adapter (daemon/launcher_server).
+// The only entry point for clients' requests. It takes a caller, a typed request and the connection
+// it came over, and sends replies and updates. It checks the caller's permission
+// (core/authority.h), the free space, and that a submission's trees are complete; it answers
+// questions and notifies the watchers of jobs. It knows no socket: ZeroMQ is one adapter
+// (daemon/launcher_server), and others can be added.
 //
-// It fails closed: each kind of request names its permission in claim_of(); one that does not fails
-// to compile.
+// It fails closed: claim_of() names a permission for each kind of request; a new kind does not
+// compile without one.
 
 #include <functional>
 #include <map>
@@ -27,38 +28,38 @@ namespace lockstep::launcher {
 
 using SecretRequest = std::variant<SetSecret, RemoveSecret, ListSecrets>;
 
-// What a request wants, and of whose.
+// The permission that a request needs, and the object that it needs it for.
 struct Claim {
   Permission permission;
   Object object;
-  std::string absent;  // the object is not there: "there is no job 'x'; …"
+  std::string absent;  // the error if there is no such object: "there is no job 'x'; …"
 };
 Claim claim_of(const ClientRequest& request, const State& state, const Caller& caller);
 
 class Service {
  public:
-  // What it needs of the daemon.
+  // The functions that the service needs from the daemon.
   struct Ports {
     const Core* core = nullptr;
     std::function<void(const Input&)> feed;
     std::function<Instant()> now;
     std::function<std::uint64_t()> random;
-    // Whether the blob store has this whole tree, and the caller may use all of it. Answers later,
+    // Whether the blob store has the whole tree and all its blobs are the caller's. Answered later,
     // on the loop.
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<bool> whole)>)>
         check_snapshot;
-    // How large it is; asked where a quota says how large it may be.
+    // The tree's size; asked only where a quota limits it.
     std::function<void(const Digest& root, std::function<void(Result<Bytes> size)>)>
         measure_snapshot;
-    std::function<std::string()> low_space;  // why no new work is taken; "": it is
+    std::function<std::string()> low_space;  // why no new work is accepted; "" if it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;
     // The answer to ShowEnvironment, the operator's map included.
     std::function<ClientReply(const std::string& reference)> show_environment;
-    // Of this owner.
+    // Performs a request about this owner's secrets.
     std::function<Result<ClientReply>(const std::string& owner, const SecretRequest&)> secrets;
-    // An error: names the first that they lack.
+    // The error names the first of these secrets that the owner does not have.
     std::function<Status(const std::string& owner, const std::set<std::string>& names)>
         expect_secrets;
     struct NewToken {
@@ -66,16 +67,18 @@ class Service {
       TokenReply reply;
     };
     std::function<NewToken(const CreateToken&)> make_token;
-    // job_file_check.h's, away from the loop; answered later, on it. An error: not now.
+    // parse() of job_file_check.h on another thread; answered later, on the loop. An error: too
+    // many files wait; the callback is not called.
     std::function<Status(const std::string& user, CheckJobFile,
                          std::function<void(Result<spec::JobFile>)>)>
         parse_job_file;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
     std::function<bool(const std::string& connection)> is_gone;  // as far as is known
-    // The audit log. It is told of each answer before send(); the answers come later, on the loop.
+    // The audit log. on_outcome is called before each answer's send(); queries are answered later,
+    // on the loop.
     struct Audit {
       std::function<void(const Asker&, const ClientReply&)> on_outcome;
-      std::function<std::string()> is_stuck;  // why nothing may change now; "": it may
+      std::function<std::string()> is_stuck;  // why no change is accepted now; "" if it is
       std::function<void(const QueryAudit&, std::function<void(ClientReply)>)> query;
       std::function<void(const VerifyAudit&, std::function<void(ClientReply)>)> verify;
     };
@@ -84,7 +87,7 @@ class Service {
   explicit Service(Ports ports);
 
   void handle(Asker asker, ClientRequest request);
-  // Those of the core's actions that are answers or changes for people; false: another's.
+  // The core's actions that answer a request or change what people see.
   void perform(const ReplySubmitted& action);
   void perform(const ReplyDone& action);
   void perform(const ReplyRefused& action);
@@ -93,12 +96,12 @@ class Service {
   void perform(const ReplyCompute& action);
   void perform(const ExitDaemon& action);
   void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
-  // Ends all watches of this key.
+  // Ends the watches of this key.
   void perform(const RevokeUser& action);
-  // After the last of a turn's actions: tells watchers of changed jobs as they are now, and those
-  // whose round has come that they still watch.
+  // Called after the last of a turn's actions. Sends the present state of each changed job to its
+  // watchers, and StillWatching to the groups that are due (watchers.h).
   void flush();
-  // Until the next round; Duration::max(): nobody watches.
+  // Time until the next group is due; Duration::max() if nobody watches.
   Duration wait() const;
   void gone(const std::string& connection);
 

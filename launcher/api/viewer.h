@@ -1,7 +1,7 @@
 #pragma once
-// Filters the launcher's views for one caller: jobs that they may not see are left out; of jobs
-// that they may see but not read, only name, state, place and resources remain; values of variables
-// are shown only to their owner.
+// Cuts the launcher's views down to what one caller may see. It leaves out jobs that the caller may
+// not see; of a job that the caller may see but not read it keeps name, state, place and resources;
+// and it hides the values of variables from all who may not read them.
 
 #include "common/domain/views.h"
 #include "launcher/core/authority.h"
@@ -11,18 +11,18 @@ namespace lockstep::launcher {
 
 class Viewer {
  public:
-  // Both outlive it.
+  // Both references must outlive the viewer.
   Viewer(const State& state, const Caller& caller) : state_(state), caller_(caller) {}
 
   std::string name() const { return name_of(caller_); }
   bool sees(const Job& job) const;
-  bool reads(const Job& job) const;  // cut() leaves what its file says
-  // The caller may read it only because of a role, so the audit log notes it.
+  bool reads(const Job& job) const;  // then cut() keeps the contents of its job file
+  // The caller reads this job only by virtue of a role, so the read goes into the audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
   NodeView cut(NodeView view) const;
-  // Words about why something waits, without the names of jobs that the caller may not see.
+  // A reason for waiting, without the names of jobs that the caller may not see.
   std::string cut(std::string words) const;
 
  private:
@@ -32,7 +32,7 @@ class Viewer {
   const Caller& caller_;
 };
 
-// In place of a value that the caller may not see.
+// Shown in place of a value that the caller may not see.
 inline constexpr const char* kHiddenValue = "(hidden)";
 
 }  // namespace lockstep::launcher

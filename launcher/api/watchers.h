@@ -24,18 +24,18 @@ class Watchers {
   static constexpr std::size_t kRounds = 20;
   explicit Watchers(Limits limits) : limits_(limits) {}
 
-  // A second watch of the same job by a connection replaces the first. resource_exhausted: names
-  // the limit, and what to do.
+  // A second watch of the job by the same connection replaces the first. resource_exhausted: the
+  // message names the limit and what to do.
   Status add(const JobId& job, const Asker& asker);
-  // Null: nobody watches it.
+  // The watchers by connection; null if nobody watches the job.
   const std::map<std::string, Asker>* of(const JobId& job) const;
   void remove_if(const JobId& job, const std::function<bool(const Asker&)>& is_over);
   void job_is_over(const JobId& job);
   void remove_key(const PublicKey& key);
   void gone(const std::string& connection);
   void drop_gone(const std::function<bool(const std::string& connection)>& is_gone);
-  // The watches of the next round. Each watch belongs to one round, and rounds are about equally
-  // large, so that kRounds calls return each watch once.
+  // The watches of the next group. Each watch is in one group and the groups are about equally
+  // large, so kRounds calls in a row return each watch once.
   std::vector<std::pair<JobId, Asker>> next_round();
   std::size_t count() const { return count_; }
 
@@ -44,7 +44,7 @@ class Watchers {
 
   const Limits limits_;
   std::map<JobId, std::map<std::string, Asker>> by_job_;
-  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;  // the number: its round
+  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;  // the number: its group
   std::array<std::set<std::pair<JobId, std::string>>, kRounds> rounds_;
   std::size_t filled_last_ = 0, named_last_ = 0;
   std::map<std::string, std::size_t> of_user_;

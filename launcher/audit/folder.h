@@ -2,10 +2,10 @@
 // The on-disk tree of the audit log; no path in it is put together anywhere else.
 //
 //   <launcher's home>/audit/      0700
-//     audit-00000001.jsonl        0600; a segment: one entry a line (line.h); appended to, and
-//                                 removed as a whole when it is the oldest of too many
-//     head                        0600: "NUMBER DIGEST" of an entry that is on disk; that one and
-//                                 those before it cannot be missing
+//     audit-00000001.jsonl        0600; a segment: one entry a line (line.h); it is only appended
+//                                 to; when there are too many segments, the oldest is removed
+//     head                        0600: "NUMBER DIGEST" of an entry that is on disk; if it or an
+//                                 earlier entry is missing, the log was damaged
 
 #include <cstdint>
 #include <optional>
@@ -24,17 +24,17 @@ struct AuditSegment {
   std::string path;
 };
 std::string audit_segment_path(const std::string& folder, std::uint64_t number);
-// Oldest first; none where there is no folder.
+// Oldest first; none if there is no folder.
 Result<std::vector<AuditSegment>> audit_segments(const std::string& folder);
 
 std::string audit_head_path(const std::string& folder);
 Status write_audit_head(const std::string& folder, const AuditMark& head);
-// nullopt: there is none, or it cannot be read (it is written without a sync).
+// nullopt: there is no head, or it cannot be parsed (it is written without a sync).
 std::optional<AuditMark> read_audit_head(const std::string& folder);
-// "NUMBER:DIGEST" or, in the file, with a blank. nullopt: it is neither.
+// Parses "NUMBER:DIGEST", or the file's form "NUMBER DIGEST". nullopt: `text` is neither.
 std::optional<AuditMark> audit_mark_from(const std::string& text);
 
-// A segment is no larger than this, whatever its limit is: one entry goes over it at most.
+// Upper bound of a segment's size, whatever AuditLimits says; only its last entry may exceed it.
 inline constexpr std::uint64_t kMaxSegmentBytes = 64u << 20;
 
 }  // namespace lockstep::launcher

@@ -1,8 +1,7 @@
 #pragma once
-// One entry as a line of text: a JSON object whose last fields are `prev`, the digest of the entry
-// before it (64 zeros before the first), and `digest`, the SHA-256 of all that stands before that
-// field in the line. So no entry can be changed, removed, added or moved without all later ones
-// being written anew. Pure.
+// One entry as a line of text: a JSON object whose last fields are `prev`, the previous entry's
+// digest (64 zeros for the first entry), and `digest`, the SHA-256 of the line up to that field. So
+// nobody can change, remove, add or move an entry without rewriting all later ones. Pure.
 
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 namespace lockstep::launcher {
 
 inline const std::string kNoAuditDigest(64, '0');
-inline constexpr std::size_t kMaxAuditText = 2'048;  // of each text in an entry; more is cut
+inline constexpr std::size_t kMaxAuditText = 2'048;  // bytes of each text in an entry; cut to this
 
 struct AuditLine {
   std::string text;  // without the newline
@@ -21,7 +20,7 @@ struct AuditLine {
 };
 AuditLine audit_line(const AuditEntry& entry, const std::string& prev);
 
-// What the chain needs of a line. nullopt: it is no entry, or its text has another digest.
+// The fields of a line that chain it. nullopt: the line is no entry, or its digest is wrong.
 struct AuditLink {
   std::uint64_t number = 0;
   std::string_view prev, digest;
@@ -29,10 +28,10 @@ struct AuditLink {
 std::optional<AuditLink> audit_link(std::string_view line);
 std::optional<AuditEntry> audit_entry(std::string_view line);
 
-// The note that the oldest entries were removed, since the log is bounded: `last` was the newest of
-// them.
+// The entry that records the removal of the oldest entries, which keeps the log bounded; `last` is
+// the newest of those removed.
 AuditEntry removal_note(const AuditMark& last);
-// The same, read. nullopt: it is another entry.
+// Reads `last` from a removal_note. nullopt: the entry is none.
 std::optional<AuditMark> removed_by(const AuditEntry& entry);
 
 }  // namespace lockstep::launcher

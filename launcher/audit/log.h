@@ -1,8 +1,8 @@
 #pragma once
-// The writing end of the audit log, on one thread. An entry is numbered and chained when it is
-// added; write() hands everything to the kernel, so that a process that is killed afterwards loses
-// none of it; a worker makes it durable. Bounded: segments of one size, and when there are too many
-// the oldest goes, which the chain notes. It knows nothing of requests.
+// Writes the audit log, on one thread. add() numbers and chains an entry. write() hands all entries
+// to the kernel, so that a later kill of the process loses none. A worker then makes them durable.
+// The log is bounded: segments have a maximum size, and when there are too many, the oldest is
+// removed and an entry records that. It knows nothing of requests.
 
 #include <array>
 #include <deque>
@@ -23,12 +23,13 @@ struct AuditLimits {
   Bytes segment = mebibytes(16);
   std::size_t segments = 64;
 };
-// So much in all, in as many segments as that gives: kLeastAudit at least.
+// Limits for a log of `in_all` bytes (kLeastAudit or more): about 64 segments, each of 64 KiB to
+// 16 MiB.
 AuditLimits audit_limits(Bytes in_all);
 inline constexpr Bytes kLeastAudit = kibibytes(256);
 inline constexpr Bytes kDefaultAudit = mebibytes(1'024);
 
-// What a worker makes durable.
+// Files that a worker has to make durable; run() does it, and then removes old segments.
 class AuditSync {
  public:
   Status run() const;
@@ -39,25 +40,26 @@ class AuditSync {
   std::vector<std::shared_ptr<io::Fd>> files_;
   bool is_new_segment_ = false;
   AuditMark head_;
-  std::vector<std::string> remove_;  // segments, once all the above is on disk
+  std::vector<std::string> remove_;  // segments to remove once all the above is on disk
 };
 
 class AuditLog {
  public:
-  // Repairs the newest segment and notes that in the log: an unfinished entry is cut off; after a
-  // damaged or missing entry the log continues in a new segment. Errors: io.
+  // Continues the newest segment. It cuts off an unfinished last entry; if the last entry is
+  // damaged, or entries are missing, it starts a new segment. Either is noted in the log. Errors:
+  // io.
   static Result<AuditLog> open(const std::string& folder, AuditLimits limits, Instant now);
 
-  // What open() found, for people.
+  // The problems that open() found, as texts for people.
   const std::vector<std::string>& findings() const { return findings_; }
 
-  void add(AuditEntry entry);  // `number` is given here
-  // An error: some are not in the file (waiting()); they are tried again by the next write().
+  void add(AuditEntry entry);  // sets `number`
+  // After an error some entries are not in the file yet (waiting()); the next write() tries again.
   Status write(Instant now);
   std::size_t waiting() const { return waiting_.size(); }
-  // nullopt: all that was written was handed out already.
+  // What to make durable next; nullopt if everything written was taken already.
   std::optional<AuditSync> take_sync();
-  // A sync failed: its entries count as not on disk, and its files are not written to again.
+  // Call it when a sync failed: its data may not be on disk, and its files are not written again.
   void sync_failed(const std::string& why, Instant now);
   // The newest entry that is in the file.
   const AuditMark& written() const { return written_; }
@@ -81,16 +83,16 @@ class AuditLog {
   AuditLimits limits_;
   std::vector<std::string> findings_;
   AuditMark last_;     // of the newest entry that was added
-  AuditMark written_;  // and of that which is in the file
+  AuditMark written_;  // of the newest entry that is in the file
   std::deque<Waiting> waiting_;
   std::shared_ptr<io::Fd> file_;
-  std::uint64_t segment_ = 0;  // its number
-  std::uint64_t size_ = 0;     // of that file
+  std::uint64_t segment_ = 0;  // number of the segment in file_
+  std::uint64_t size_ = 0;     // its whole entries, in bytes
   bool torn_ = false;          // bytes behind size_ have to be cut off
-  std::vector<std::pair<std::shared_ptr<io::Fd>, std::uint64_t>> torn_files_;  // earlier ones
-  bool is_dirty_ = false;  // something was written that no sync has
+  std::vector<std::pair<std::shared_ptr<io::Fd>, std::uint64_t>> torn_files_;  // earlier segments
+  bool is_dirty_ = false;  // something was written since the last take_sync()
   bool is_new_segment_ = false;
-  std::vector<std::shared_ptr<io::Fd>> ended_;  // segments that no sync has
+  std::vector<std::shared_ptr<io::Fd>> ended_;  // full segments since the last take_sync()
   std::vector<std::string> remove_;
 };
 

@@ -1,16 +1,17 @@
 #pragma once
-// Entries of the audit log that somebody asks for, newest first in pages, oldest first in a page.
-// It only reads, so that a worker can do it while the log is written to.
+// Reads pages of the audit log for a query. The first page has the newest entries; within a page
+// the oldest come first. It only reads, so a worker can run it while the log is being written.
 
 #include "common/base/result.h"
 #include "common/domain/audit.h"
 
 namespace lockstep::launcher {
 
-// Does this entry say what `query` names did, or what was done to it?
+// Whether the query's user or node did what the entry says, or it was done to them.
 bool is_wanted(const AuditEntry& entry, const QueryAudit& query);
 
-// Reads a bounded part of the log: an answer may be empty and still name what to ask for next.
+// Reads a bounded part of the log, so an answer may be empty although older entries match; its
+// `before` then says where to go on.
 Result<AuditReply> audit_page(const std::string& folder, const QueryAudit& query);
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// Whether the audit log is the chain that was written: nothing in it changed, removed, added or
-// moved. It only reads, so that a worker can do it while the log is written to.
+// Checks that no entry of the audit log was changed, removed, added or moved. It only reads, so a
+// worker can run it while the log is being written.
 
 #include <string>
 
@@ -9,9 +9,10 @@
 
 namespace lockstep::launcher {
 
-// `newest`: the writer's newest entry; later ones are not checked. Number 0: nobody writes; all
-// entries are checked, and the log's own head must exist. `mark`: an entry that it must have;
-// number 0: none. What is wrong is in `problem`, the first one; an error: it cannot be read.
+// `newest`: the newest entry that the running writer knows; later ones are not checked. With number
+// 0 nobody is writing: all entries are checked, and the entry in the log's `head` file must exist.
+// `mark`: an entry that the log must have; number 0: none. `problem` is the first fault found; an
+// error means that the log cannot be read.
 Result<AuditVerified> verify_audit(const std::string& folder, const AuditMark& newest,
                                    const AuditMark& mark);
 

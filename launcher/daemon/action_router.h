@@ -1,6 +1,6 @@
 #pragma once
-// Takes the core's actions of a turn, whose facts are durable, to the servers that perform them. It
-// names the owner of every action: a new one does not compile until somebody says whose it is.
+// Passes the core's actions of a turn, once its facts are durable, to the servers that perform
+// them. It names the owner of every kind of action; a new kind does not compile without one.
 
 #include <vector>
 
@@ -16,7 +16,8 @@ struct ActionOwners {
   StoreCompactor& compactor;
 };
 
-// First all messages, which leave at once; then logs and stores.
+// Performs the actions that are messages first, so that they leave at once; then those about logs
+// and stores.
 void perform_all(const ActionOwners& owners, const std::vector<Action>& actions);
 
 }  // namespace lockstep::launcher

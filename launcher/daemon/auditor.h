@@ -1,8 +1,8 @@
 #pragma once
-// The audit log of a running launcher: collects entries from the servers, limits those that anybody
-// can cause (refusals, repeated reads), writes them to the file before any answer is sent, and has
-// a worker sync them shortly after. It answers admins' queries, and never decides who may do
-// something.
+// The audit log of a running launcher. Servers record entries here. It limits those that anybody
+// can cause at will (refusals, repeated reads), writes all to the file before any answer leaves,
+// and lets a worker make them durable a moment later. It also answers admins' queries of the log.
+// It never decides who may do something.
 
 #include <functional>
 #include <map>
@@ -23,33 +23,34 @@ namespace lockstep::launcher {
 
 class Auditor {
  public:
-  // `now`: real time, as the core counts it.
+  // `now`: real time, from the core's clock.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
-  // An entry with who, what, object and outcome, and the key as it is on the wire. Refusals are
-  // limited per source; those beyond the limit are counted, and the count is logged. A repeated
-  // read by the same key is logged once a minute.
+  // Adds an entry; the caller sets who, what, object and outcome, and the key as it is on the wire.
+  // Refusals are limited for each source: those beyond are counted, and the count is written.
+  // A repeated read by the same key is written once a minute.
   void record(AuditEntry entry);
-  // A refusal of a request that was not even examined.
+  // Counts a refusal that gets no entry of its own.
   void left_out(const std::string& source);
-  // Records the changes of keys/authorized_users.
+  // Records the keys that a change of keys/authorized_users added and removed.
   void record_keys(const std::map<PublicKey, std::string>& before,
                    const std::map<PublicKey, std::string>& after);
 
-  // Before answers leave: everything that was noted is in the file, or waits for space and is said.
+  // Called before answers leave: writes all entries to the file. Those that find no space wait in
+  // memory, and an error is logged.
   void write();
-  // The end of a turn.
+  // Called at the end of each turn: writes, and starts a sync when one is due.
   void turn_end();
-  Duration wait() const;  // until turn_end() has something to do
-  // Why no change is allowed now: the entries that wait for disk space have reached their limit in
-  // memory. "": changes are allowed.
+  Duration wait() const;  // time until turn_end() has something to do
+  // Why no change is accepted: the entries that wait in memory for disk space have reached their
+  // limit. "" while changes are accepted.
   std::string is_stuck() const;
 
   void query(const QueryAudit& query, std::function<void(ClientReply)> then);
   void verify(const VerifyAudit& ask, std::function<void(ClientReply)> then);
 
  private:
-  // Little for one key, more for an address, and that is little of what all may.
+  // One key may cause few refusals, an address more, and one address only a part of the total.
   struct Limits {
     RateLimit<std::string> of_key{{50, 0.2}};
     RateLimit<std::string> of_address{{200, 1}};
@@ -67,19 +68,19 @@ class Auditor {
   AuditLog log_;
   std::function<Instant()> now_;
   Limits limits_;
-  std::map<std::string, std::uint64_t> left_out_;  // by source
-  std::uint64_t left_out_of_others_ = 0;           // beyond the sources that are remembered
+  std::map<std::string, std::uint64_t> left_out_;  // refusals not written, by source
+  std::uint64_t left_out_of_others_ = 0;           // those of sources that are not in left_out_
   Instant left_out_since_, tell_at_ = Instant::never();
   using Read = std::tuple<std::string, std::string, std::string>;  // key, what, object
   std::map<Read, Instant> reads_;
-  std::map<std::string, std::string> words_;  // of keys: making one costs as much as all else
-  bool is_failing_ = false;                   // the last write did
+  std::map<std::string, std::string> words_;  // key_word() of keys: a cache, as it is expensive
+  bool is_failing_ = false;                   // the last write failed
   Instant sync_at_, retry_at_;
   bool is_syncing_ = false;
-  AuditMark synced_;  // or being synced
+  AuditMark synced_;  // the newest entry that is synced or being synced
   int answering_ = 0;
   Worker reader_;
-  Worker syncer_;  // last: it ends first
+  Worker syncer_;  // last member, so that it is destroyed first
 };
 
 }  // namespace lockstep::launcher

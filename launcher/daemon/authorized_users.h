@@ -1,8 +1,7 @@
 #pragma once
-// keys/authorized_users, read again whenever it changed: the users that a launcher begins with, and
-// those that its operator adds by hand. A line that is not "NAME PUBLICKEY" is reported and
-// skipped; a file that everybody may change counts as empty. What its lines mean is in
-// core/user_changes.h.
+// Reads keys/authorized_users, again whenever it has changed: the users that a launcher begins
+// with, and those that its operator adds by hand. A line that is not "NAME PUBLICKEY" is reported
+// and skipped; a world-writable file counts as empty. core/user_changes.h says what the lines mean.
 
 #include <cstdint>
 #include <optional>
@@ -16,9 +15,9 @@ namespace lockstep::launcher {
 class AuthorizedUsers {
  public:
   explicit AuthorizedUsers(std::string path) : path_(std::move(path)) {}
-  // The lines of the file if they changed since the last call; always at the first call.
+  // The file's lines if it changed since the last call; always on the first call.
   std::optional<std::vector<KeysFile::Line>> look();
-  // Does it have this key now?
+  // Whether the file has this key now.
   bool lists(const PublicKey& key);
 
  private:
@@ -33,7 +32,7 @@ class AuthorizedUsers {
   std::string path_;
   Version version_;
   std::vector<KeysFile::Line> lines_;
-  bool is_new_ = true;  // since the last look
+  bool is_new_ = true;  // the lines changed since the last look()
 };
 
 }  // namespace lockstep::launcher

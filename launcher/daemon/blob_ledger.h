@@ -1,11 +1,12 @@
 #pragma once
-// Records who sent which blob, because knowing a digest gives no right to the blob. The ledger
-// outlives the launcher, so that a node may refer to its outputs after a restart.
+// Records who sent which blob; knowing a blob's digest is not enough to be recorded. It is a file,
+// so that a node which reports its outputs after the launcher's restart is still known to have sent
+// them.
 //
-// The file has 24 bytes for each row, appended: 8 of the owner's name (the first of its SHA-256),
-// 16 of the digest (snapshot::DigestKey). Rows that a power failure loses are sent again with their
-// blobs; a node's rows are on disk before its blobs are acknowledged. Rows are removed with their
-// blobs; when there are too many, those of the owner with the oldest activity go.
+// The file is appended to, 24 bytes for each row: the first 8 of the SHA-256 of the owner's name,
+// and 16 of the digest (snapshot::DigestKey). Rows of users that a power failure loses cost them a
+// second upload; a node's rows are on disk before the launcher confirms its blobs. A row is removed
+// with its blob; when there are too many rows, the least recently used owner loses all of theirs.
 
 #include <cstdint>
 #include <memory>
@@ -23,21 +24,21 @@ namespace lockstep::launcher {
 
 inline constexpr std::size_t kMaxLedgerRows = 4'000'000;
 
-// From any thread.
+// May be called from any thread.
 class BlobLedger {
  public:
-  // A last row that was cut is dropped.
+  // Drops an incomplete last row.
   static Result<std::unique_ptr<BlobLedger>> open(const std::string& path,
                                                   std::size_t most_rows = kMaxLedgerRows);
 
   bool has(const std::string& owner, const snapshot::DigestKey& key);
-  // Those that `owner` did not send.
+  // Those of `keys` that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
                                             const std::vector<snapshot::DigestKey>& keys);
-  // `durable`: before it returns.
+  // `durable`: the rows are on disk when it returns.
   Status add(const std::string& owner, const std::vector<snapshot::DigestKey>& keys, bool durable);
-  // After blobs were removed: rows of others than these (sorted) go, but for what was added since
-  // begin_trim(), which comes before `here` is listed.
+  // After blobs were removed: keeps the rows of the blobs in `here` (sorted), and the rows added
+  // since begin_trim(). Call begin_trim() before listing `here`.
   void begin_trim();
   Status keep_only(const std::vector<snapshot::DigestKey>& here);
   std::size_t rows() const;
@@ -60,11 +61,11 @@ class BlobLedger {
 
   const std::string path_;
   const std::size_t most_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards all that follows
   io::Fd file_;
   std::unordered_map<OwnerId, Owner> owners_;
   std::size_t rows_ = 0, rows_in_file_ = 0;
-  Keys fresh_;  // since begin_trim()
+  Keys fresh_;  // added since begin_trim()
   bool is_trimming_ = false;
   std::uint64_t uses_ = 0;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// Which blobs somebody may refer to, in an upload's question or as a tree of theirs: those that
-// they sent, and those of trees that are theirs already. Knowing a digest is not enough. For
-// workers: it walks trees.
+// Decides which stored blobs an owner may refer to without sending them, and which trees they may
+// name as theirs: those whose blobs they sent, or that are in trees which are theirs already.
+// Knowing a digest is not enough. It walks trees, so only workers call it.
 
 #include <map>
 #include <mutex>
@@ -18,8 +18,8 @@ namespace lockstep::launcher {
 
 struct BlobOwner {
   std::string name;           // "user alice", "node 7"
-  std::vector<Digest> trees;  // theirs: sources of their jobs, or what is assigned to the node
-  bool is_node = false;       // it does not send again what it told of
+  std::vector<Digest> trees;  // sources of the user's jobs, or what is assigned to the node
+  bool is_node = false;       // a node does not send a blob again once it was confirmed
 };
 
 class BlobRights {
@@ -30,13 +30,14 @@ class BlobRights {
 
   // Those of `digests` that are not the owner's, in their order.
   Result<std::vector<Digest>> foreign(const BlobOwner& owner, const std::vector<Digest>& digests);
-  // Whether the tree is here, whole, and all of it the owner's. Remembered.
+  // Whether the store has the whole tree and all its blobs are the owner's. A yes is remembered.
   Result<bool> owns_tree(const BlobOwner& owner, const Digest& root);
+  // Records that the owner sent these blobs.
   Status sent(const BlobOwner& owner, const std::vector<Digest>& digests);
 
-  // Handles a piece of a blob that is stored already: a sender proves to have the blob by sending
-  // all its pieces correctly. True: proven. An error, the same as for a new blob: all pieces came
-  // and do not match the digest.
+  // Takes a piece of a blob that the store already has. An owner who has sent every piece correctly
+  // has proven to have the blob; it then returns true. If all pieces came and some were wrong, it
+  // returns the error that the store gives for a new blob.
   Result<bool> shown(const BlobOwner& owner, const BlobPiece& piece);
 
  private:
@@ -45,7 +46,7 @@ class BlobRights {
   struct Showing {
     std::vector<bool> pieces;
     std::size_t open = 0;
-    bool is_wrong = false;  // one of them
+    bool is_wrong = false;  // at least one piece was wrong
     std::uint64_t used = 0;
   };
 
@@ -54,7 +55,7 @@ class BlobRights {
   snapshot::BlobStore& store_;
   BlobLedger& ledger_;
   snapshot::ReachableTrees trees_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards all that follows
   std::set<std::pair<std::string, Digest>> owned_;
   std::map<std::pair<std::string, Digest>, Showing> showing_;
   std::uint64_t uses_ = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come
-// back on the loop. Each peer has a limited number of requests in flight; more are refused.
-// Requests of nodes that could get the blobs from other nodes are refused temporarily beyond a few
-// at once. The owner of this object decides who may read which tree, before and while it is sent;
-// this class checks that a blob is part of that tree, or was sent by the peer that names it.
+// Serves blobs to clients and nodes. Requests go to workers; answers come back on the loop. Each
+// peer may have a bounded number of requests in flight; those beyond are refused. Nodes that can
+// also fetch from each other are told to try later when more than a few of them fetch at once.
+// BulkServer decides who may read which tree, before and while it is sent; this class checks that
+// a blob is part of that tree, or was sent by the peer that refers to it.
 
 #include <cstdint>
 #include <functional>
@@ -35,13 +35,14 @@ class BlobService {
     std::string peer;
     PublicKey key;
     std::uint64_t sequence = 0;
-    // A user's tree is looked for once more when a job needs it; what a node brought is not.
+    // brief for users: a submission checks its trees again. lasting for nodes: nothing checks their
+    // blobs again.
     snapshot::Lease lease = snapshot::Lease::lasting;
     BlobOwner owner = {};
     std::string user = {};  // "": a node
   };
-  // Replies with the digests that the sender has to send: those that are not stored, and those that
-  // are stored but are not the sender's (only who sends a blob proves to have it).
+  // Replies with the digests of the blobs to send: those that are not stored, and those that are
+  // stored but are not the sender's (only sending a blob proves to have it).
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
   // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
@@ -49,10 +50,10 @@ class BlobService {
   void handle(From from, GetBlobs request);
   // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's.
   void check(BlobOwner owner, const Digest& root, std::function<void(Result<bool>)> then);
-  // Ends the streams of those who may not read what they are sent any more.
+  // Ends the streams of peers that have lost the right to read the tree.
   using May = std::function<bool(const From& from, const Digest& root, const JobId& job)>;
   void look_again(const May& may);
-  // Who is not let in any more is sent no more. Without it: all are.
+  // Sends nothing more to keys for which this is false. Without it, all keys are served.
   void only_to(std::function<bool(const PublicKey&)> is_let_in) {
     is_let_in_ = std::move(is_let_in);
   }
@@ -72,8 +73,8 @@ class BlobService {
     bool is_refusable = false;  // counted in refusable_streams_
     Digest root;
     JobId job;
-    std::vector<Digest> unchecked;  // what was asked for, until it is known to be below the root
-    bool is_over = false;           // `next` is the last
+    std::vector<Digest> unchecked;  // requested digests not yet known to be below the root
+    bool is_over = false;           // `next` is the last message
     bool is_withdrawn = false;
     std::shared_ptr<const BulkMessage> next;
   };
@@ -85,7 +86,7 @@ class BlobService {
     From from;
     std::size_t bytes = 0;
     transfer::PutAnswer answer;
-    std::vector<Digest> proven = {};  // that the sender has
+    std::vector<Digest> proven = {};  // blobs that the sender has proven to have
   };
   Status take(Put& put, const BlobPiece& piece, bool was_here, bool is_here);
   bool is_below(const Stream& stream);
@@ -100,16 +101,16 @@ class BlobService {
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
-  std::size_t refusable_streams_ = 0;             // whose askers have other sources
-  std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker,
-  std::map<std::string, std::size_t> of_user_;    // and of these, each user's
+  std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
+  std::size_t queued_bytes_ = 0;                  // bytes of uploads that are not answered yet
+  std::map<std::string, std::size_t> of_user_;    // the part of queued_bytes_ of each user
   std::set<std::shared_ptr<Stream>> streams_;
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
-  Worker syncer_;  // makes durable what came while it made durable what had come before
-  Worker walker_;  // of large trees, so that what is small does not wait for them
-  Worker worker_;  // last: it ends first
+  Worker syncer_;  // makes puts durable: each run takes all that came during the previous one
+  Worker walker_;  // walks large trees, so that small requests do not wait for them
+  Worker worker_;  // last member, so that it is destroyed first
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;

@@ -1,6 +1,6 @@
 #pragma once
-// The bulk socket: blobs to the desk, logs to intake and followers, each message attributed to the
-// key that signed it. Owns the worker that makes logs durable.
+// Serves the bulk socket. It attributes each message to the key that signed it, and passes blobs to
+// BlobService, and logs to LogIntake and LogFollowers. It owns the worker that makes logs durable.
 
 #include <functional>
 
@@ -37,21 +37,21 @@ class BulkServer {
   };
   explicit BulkServer(Parts parts);
 
-  bool is_full() const { return false; }  // its answers wait elsewhere
+  bool is_full() const { return false; }  // BlobService and LogFollowers bound their own answers
   void on_bulk(io::ServerSocket::Incoming incoming);
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
   void perform(const ForgetJob& action);
-  // Ends what those follow who may not read it any more.
+  // Ends the follows of users who may no longer read the job's logs.
   void check_followers();
-  // The end of a turn: logs that were written are made durable by a worker.
+  // Called at the end of each turn; lets a worker make the written logs durable.
   void turn_end();
-  // Is this tree whole here, and all of it of who names it: sent by them, or theirs already?
+  // Whether the store has the whole tree and the caller sent all its blobs or owns them already.
   void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
   void measure_snapshot(const Digest& root, std::function<void(Result<Bytes>)> then) {
     desk_.measure(root, std::move(then));
   }
-  // Set when a log could not be made durable: nothing about it may be believed any more.
+  // Set when a log could not be made durable; it can then no longer be trusted.
   const std::optional<Error>& failure() const { return failure_; }
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
   bool stalled() const { return desk_.stalled(); }
@@ -77,7 +77,7 @@ class BulkServer {
   Status follow(const BlobService::From& from, const LogFollow& request);
   std::string why_not_read(const PublicKey& key, const JobId& job);
   Decision may_read(const PublicKey& key, const JobId& job);
-  // Of the message that is handled now.
+  // Adds an audit entry about the message that is being handled.
   void audit(AuditOutcome outcome, std::string detail);
   std::optional<Caller> caller_of(const PublicKey& key);
   BlobOwner owner_of(const Caller& caller) const;
@@ -113,14 +113,14 @@ class BulkServer {
     std::string_view what;
     std::string object;
   };
-  std::optional<Handling> handling_;  // a message of this sender
+  std::optional<Handling> handling_;  // the message being handled, and its sender
   Auditor* const audit_;
-  bool refuses_logs_ = false;           // the last ones that came found no space
-  std::uint64_t refusals_episode_ = 0;  // so often that began
+  bool refuses_logs_ = false;           // the last logs that came found no space
+  std::uint64_t refusals_episode_ = 0;  // how often that state began
   std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
   BlobService desk_;
-  Worker sync_worker_;  // last: it ends first
+  Worker sync_worker_;  // last member, so that it is destroyed first
 };
 
 }  // namespace lockstep::launcher

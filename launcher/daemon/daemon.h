@@ -1,6 +1,6 @@
 #pragma once
-// lockstepd: one loop that waits, decodes, lets the core decide, makes the facts durable, and only
-// then acts and replies. See the tree of launcher_home.h for what it owns on disk.
+// lockstepd: one event loop that waits, decodes, lets the core decide, makes the facts durable, and
+// only then acts and replies. launcher_home.h draws the tree that it owns on disk.
 
 #include "launcher/daemon/options.h"
 

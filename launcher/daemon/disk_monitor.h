@@ -1,8 +1,8 @@
 #pragma once
-// Watches the disk of the launcher's home. With little space, no new work is accepted, and running
-// jobs go on. With nearly none, the reserve file is released and only the journal may write, so
-// that the end of running jobs can still be recorded; logs and outputs wait on their nodes.
-// Everything resumes by itself when there is space again.
+// Watches the disk of the launcher's home. When space is low, the launcher accepts no new work, and
+// running jobs go on. When the disk is nearly full, the reserve file is removed and its space kept
+// for the journal, so that the facts that end running jobs can still be committed; logs and outputs
+// wait on their nodes. Once there is space, all goes on without help.
 
 #include <functional>
 #include <string>
@@ -20,24 +20,24 @@ class DiskMonitor {
     std::string home;
     std::string reserve;       // the file
     Bytes low = {};            // 0: io::default_low_space
-    Bytes reserve_bytes = {};  // 0: 64 MiB, of a small file system a twentieth
+    Bytes reserve_bytes = {};  // 0: 64 MiB, or a twentieth of the file system if that is less
     std::function<Result<io::DiskSpace>(const std::string&)> measure = io::disk_space;
   };
   explicit DiskMonitor(Settings settings) : settings_(std::move(settings)) {}
 
-  // invalid_argument: the flags ask for more than the file system has in all.
+  // invalid_argument: --reserve or --low-space is half of the file system or more.
   Status expect_possible() const;
-  // At most every kLookEvery; makes, or gives back, the reserve.
+  // Measures at most every kLookEvery, and makes or removes the reserve file.
   void look(Instant now);
-  // Whatever is free: a write has failed for lack of space.
+  // Removes the reserve at once, whatever was measured: a write has failed for lack of space.
   void give_all();
 
   Level level() const { return level_; }
   const io::DiskSpace& space() const { return space_; }
   Bytes low() const;
-  // Why new work is refused; "" when it is not.
+  // Why new work is refused; "" if it is accepted.
   std::string refusal() const;
-  // Why even what jobs wrote has to wait; "" when it has not.
+  // Why jobs' logs and outputs must wait on their nodes; "" if they need not.
   std::string standstill() const;
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
-// The core with its memory: inputs in, facts to the journal in one transaction a turn, then the
-// actions out. Nothing that follows from an input leaves before its facts are durable.
+// The core with its journal. It takes inputs, writes a turn's facts to the journal in one
+// transaction, and then returns the actions. No effect of an input leaves before its facts are
+// durable.
 
 #include <optional>
 #include <vector>
@@ -14,8 +15,8 @@ namespace lockstep::launcher {
 
 class DurableCore {
  public:
-  // Opens and replays the journal, a new one unless there is a `sign` of one (Journal::open). The
-  // actions of the first commit() are those of Core::resume().
+  // Opens and replays the journal. A missing one is created, unless `sign` shows that there was one
+  // (Journal::open). The first commit() returns the actions of Core::resume().
   static Result<DurableCore> recover(const std::string& journal_path, const CoreConfig& config,
                                      const std::string& sign = "");
 
@@ -30,14 +31,15 @@ class DurableCore {
   Duration wait();
   bool idle() const { return facts_.empty() && actions_.empty(); }
 
-  // How long the journal is, and how much of it the last compaction wrote.
+  // The journal's number of rows, and how many of them the last compaction wrote.
   std::uint64_t journal_rows() const { return journal_.last_sequence(); }
   std::uint64_t journal_kept() const { return journal_.kept_by_compaction(); }
-  // A compaction of this journal takes its place. unavailable: not now, and all is as before; after
-  // another error the next commit() returns it.
+  // Replaces the journal by its compaction. unavailable: not possible now, and nothing changed. Any
+  // other error is also returned by every later commit().
   Status adopt(const CompactedJournal& compacted);
 
-  // Ends a turn: all its facts durable, then its actions. After an error nothing may be sent.
+  // Ends a turn: makes its facts durable and returns its actions. After an error nothing may be
+  // sent.
   Result<std::vector<Action>> commit();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// endpoint.json: where this launcher is reached and who it is; a copy serves other machines. Its
-// presence says nothing: readers check that the process lives.
+// endpoint.json: this launcher's addresses and identity. A copy of the file lets other machines
+// reach it. The file outlives the daemon, so readers on its machine check that the process lives.
 
 #include <string>
 
@@ -12,10 +12,10 @@ namespace lockstep::launcher {
 struct EndpointFile {
   int pid = 0;
   std::uint64_t start_ticks = 0;
-  std::string control, bulk, join;  // as other machines dial them
+  std::string control, bulk, join;  // addresses for other machines
   PublicKey public_key;
   std::string boot;                                                  // of the machine it runs on
-  std::string local_control = {}, local_bulk = {}, local_join = {};  // as dialled from there
+  std::string local_control = {}, local_bulk = {}, local_join = {};  // addresses on that machine
 };
 
 Status write_endpoint_file(const std::string& path, const EndpointFile& endpoint);  // 0600, atomic

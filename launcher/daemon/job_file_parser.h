@@ -1,7 +1,7 @@
 #pragma once
-// Parses job files that users ask to have checked, on a thread of its own: a hostile file takes its
-// time from no loop. Few wait at once, and of one user fewer, so that nobody's files fill the
-// memory or keep others waiting.
+// Parses job files that users ask to have checked, on its own thread, so that a hostile file cannot
+// block the event loop. It bounds how many wait in total and for each user, so that one user's
+// files cannot fill the memory or hold up others.
 
 #include <functional>
 #include <map>
@@ -27,7 +27,7 @@ class JobFileParser {
   io::EventLoop& loop_;
   std::map<std::string, int> waiting_;  // user -> how many
   int all_waiting_ = 0;
-  Worker worker_;  // last: its work refers to the rest
+  Worker worker_;  // last member, because its work refers to the others
 };
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// The owner of each key. Consulted at each handshake (ZAP) and again for each message: the sender's
-// identity is its key and never a field.
+// Maps each key to its user or node. It is consulted at each handshake (ZAP) and again for each
+// message: a message's key says who sent it; no field of the message does.
 
 #include <map>
 #include <optional>
@@ -20,15 +20,17 @@ class KeyRegistry {
  public:
   explicit KeyRegistry(std::string authorized_users) : file_(std::move(authorized_users)) {}
 
-  // Users and nodes; on the join socket, whose one message holds a secret, anybody; on the control
-  // socket also a node that was removed, to be told so. A key that is new in the file is let in
-  // before the core has heard of it, which it does before it hears the key's first message.
+  // Whether a key may connect. Users and nodes may everywhere; anybody may on the join socket,
+  // whose only message carries a secret; a removed node may on the control socket, to be told that
+  // it was removed. A key just added to the file may connect before the core knows it; the core
+  // learns of it before it gets the key's first message.
   bool lets_in(const std::string& domain, const PublicKey& key) {
     if (domain == kJoinDomain || node_of(key) || user_of(key)) return true;
     return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }
   AuthorizedUsers& file() { return file_; }
-  // A key of the file is out as soon as its line is, before the core has heard of that.
+  // A key that came from the file is rejected as soon as its line is gone, even before the core
+  // learns of that.
   std::optional<std::string> user_of(const PublicKey& key) {
     const auto it = users_.find(key);
     if (it == users_.end() || (it->second.from_file && !file_.lists(key))) return std::nullopt;

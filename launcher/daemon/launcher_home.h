@@ -2,20 +2,20 @@
 // The on-disk tree of one launcher; no path in it is put together anywhere else.
 //
 //   <home>/                       mode 0700
-//     lock                        held by the daemon while it lives; names the daemon's process
+//     lock                        held while the daemon lives; contains its process id
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
-//                                 when it is ready; a restart uses the same ports again
+//                                 when the daemon is ready; a restart uses the same ports again
 //     started.json                0600: launcher/start_record.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
-//     environments.map            the operator's: launcher/spec/environment_map.h
+//     environments.map            written by the operator: launcher/spec/environment_map.h
 //     version                     kHomeVersion, as text; absent in version 1
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
 //     journal.db.least            the least number of facts (launcher/store/least_facts.h)
 //     reserve                     blocks that the daemon frees when the disk is full
-//     stores.lock                 held by whatever changes the stores below; a backup shares it,
-//                                 since it needs all that its copy of the journal refers to
+//     stores.lock                 held while something is removed from the stores below; a backup
+//                                 takes it shared, as it needs all that its journal refers to
 //     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
@@ -29,7 +29,7 @@
 
 namespace lockstep::launcher {
 
-// Grows when an older program could not use the tree. 1: without `version`.
+// Increased when an older program could not use the tree. Version 1 has no `version` file.
 inline constexpr int kHomeVersion = 2;
 
 class LauncherHome {

@@ -1,7 +1,7 @@
 #pragma once
-// The control and join sockets' messages: decoded, attributed to the key that signed them, and
-// turned into inputs of the core or into answers; and the core's actions turned back into messages.
-// It owns who waits for what; it neither polls nor writes to disk.
+// Serves the control and join sockets. It decodes messages, attributes each to the key that signed
+// it, and turns it into an input of the core or answers it; it turns the core's actions into
+// messages. It keeps the requests that wait for an answer. It neither polls nor writes to disk.
 
 #include <functional>
 #include <map>
@@ -29,7 +29,7 @@
 
 namespace lockstep::launcher {
 
-// Those of the core's actions that are messages, or say whose messages are let in.
+// The core's actions that are messages, or that allow or revoke a key.
 using ControlAction =
     std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                  AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
@@ -46,12 +46,13 @@ class LauncherServer {
     const DiskMonitor* space = nullptr;  // never null in a daemon
     std::string environments_map;        // see LauncherHome
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
-    std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
+    std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
     JobFileParser* job_files = nullptr;          // never null in a daemon
     UserSecrets* secrets = nullptr;              // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
   };
-  // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the loop.
+  // Whether the blob store has the whole tree and all its blobs are the caller's. Answered later,
+  // on the loop.
   using CheckSnapshot = ReportCheck::CheckTree;
 
   LauncherServer(DurableCore& durable, KeyRegistry& gate, io::ServerSocket& control,
@@ -60,14 +61,15 @@ class LauncherServer {
   void on_control(io::ServerSocket::Incoming incoming);
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
-  // After the last of a turn's actions, before anything else is fed: tells watchers of changed jobs
-  // and nodes of their desired state as they are now, which is durable, and sends everything.
+  // Called after the last of a turn's actions and before the next input. Sends each changed job's
+  // state to its watchers and each changed node its desired state, both durable by now, and then
+  // everything in the outbox.
   void flush();
   // How long flush() may wait for the next message; Duration::max() = without bound.
   Duration wait() const { return service_.wait(); }
-  // To the node's session that was accepted last; lost when it has none.
+  // Sends to the node's last accepted session; the message is dropped if there is none.
   void tell_node(NodeId node, AgentReply body);
-  // Nothing more is taken in this turn: its answers are large enough.
+  // True when the answers of this turn are so many that it should take no more requests.
   bool is_full() const { return outbox_.is_full(); }
   bool exit_granted() const { return exit_granted_; }
 
@@ -77,35 +79,35 @@ class LauncherServer {
   friend struct NodeMessages;
   friend struct Performer;
 
-  // Apart from the handles that the service gives.
+  // Where the handles of joins begin, so that they differ from those that the service gives.
   static constexpr std::uint64_t kFirstJoining = std::uint64_t{1} << 63;
 
-  // What one key may ask is little of what one address may, and that is half of what all may.
+  // One key may send only a small part of what one address may, and an address half of the total.
   struct JoinLimits {
     RateLimit<PublicKey> of_key{{10, 1}};
     RateLimit<std::string> of_address{{100, 25}};
     RateLimit<int> of_all{{200, 50}};
   };
-  struct Joining {  // the core owes an answer
+  struct Joining {  // a join request that the core has not answered yet
     std::string peer;
     std::uint64_t sequence = 0;
     PublicKey key = {};
-    std::string address = {}, name = {};  // the name that it wants
+    std::string address = {}, name = {};  // the name that the node asks for
   };
   Service::Ports ports();
   Service::Ports::Audit audit_ports();
-  // Of what no request of a user says.
+  // Adds an audit entry about something that is no user's request.
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
   void on_node(Request request, const std::string& bytes);
-  // "": none.
+  // The limit that this message exceeds, as a text for the sender; "" if none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
   void on_user(io::ServerSocket::Incoming incoming, const std::string& user);
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
-  // Nullopt: nobody waits for it (any more), or it is no join's.
+  // nullopt: the reply is not for a join, or nobody waits for it any more.
   std::optional<Joining> take_joining(const ReplyTo& to);
-  // With the secrets that its jobs name.
+  // The node's desired state, with the secrets that its jobs name.
   DesiredState desired_for(NodeId node);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void log_refusal(std::string line);
@@ -124,7 +126,7 @@ class LauncherServer {
   Service service_;
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;
-  std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
+  std::set<NodeId> touched_nodes_;  // nodes to send their desired state to, once per flush()
   RateLimit<PublicKey> messages_of_user_;
   JoinLimits join_limits_;
   SampledLog refusals_;

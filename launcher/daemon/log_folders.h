@@ -1,5 +1,5 @@
 #pragma once
-// Which folders below logs/ belong to jobs that there are, or that were deleted.
+// Tells for each folder below logs/ whether its job exists, was deleted, or is unknown.
 
 #include <algorithm>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace lockstep::launcher {
 
-// deleted: of a job that the state knows to be gone, or no longer has to know. unknown: the state
-// never heard of it, so what it knew was lost, and these logs may be all that is left of a job.
+// deleted: the state knows that the job or attempt was deleted, or may have forgotten the deletion
+// (it remembers a bounded number). unknown: the state has no trace of the job, so facts were lost,
+// and these logs may be all that is left of it.
 enum class LogFolderOwner { job, deleted, unknown };
 
-// Of logs/<job>/<attempt>, by these names.
+// The owner of logs/<job>/<attempt>; `job` and `attempt` are the names of these folders.
 inline LogFolderOwner owner_of_log_folder(const State& state, const std::string& job,
                                           const std::string& attempt) {
   const Job* known = state.job(JobId(job));

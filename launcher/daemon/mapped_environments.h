@@ -1,7 +1,6 @@
 #pragma once
-// Environments by name, with the operator's map behind those that are registered: what is
-// registered counts first. The map is read anew for each question that needs it, so that a change
-// counts at once.
+// Finds an environment by name: first among those that are registered, then in the operator's map.
+// The map is read again for each lookup that needs it, so that a change takes effect at once.
 
 #include <string>
 
@@ -10,8 +9,8 @@
 
 namespace lockstep::launcher {
 
-// The answer to ShowEnvironment: EnvironmentReply or Refused. What is nowhere is refused with the
-// line that would add it to the map at `map_path`.
+// The answer to ShowEnvironment: EnvironmentReply or Refused. If one of Azure's environments is in
+// neither place, the refusal contains the line that would add it to the map at `map_path`.
 ClientReply with_map(const State& state, const std::string& map_path, const std::string& reference);
 
 }  // namespace lockstep::launcher

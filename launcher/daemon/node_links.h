@@ -1,6 +1,6 @@
 #pragma once
-// The connection of each node's session: the one that its last message came from. Two agents with
-// one key (a cloned image) have two sessions and are kept apart.
+// The connection over which each session of a node can be reached: the one that its last message
+// came from. Two agents with the same key (a cloned image) have two sessions and are kept apart.
 
 #include <map>
 #include <optional>
@@ -27,7 +27,7 @@ class NodeLinks {
       if (link.session == session) return link.peer;
     return std::nullopt;
   }
-  // That its newest message came from; "": not known.
+  // The address that the key's newest message came from; "" if unknown.
   std::string address_of(const PublicKey& key) const {
     const auto it = links_.find(key);
     return it == links_.end() || it->second.empty() ? "" : it->second.back().address;

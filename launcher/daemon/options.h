@@ -20,13 +20,13 @@ enum class ExitCode {
   already_running = 3,  // another daemon has this home
   store_refused = 4,    // journal or blobs are damaged, newer, or unreadable
   cannot_listen = 5,
-  commit_failed = 6,  // the journal could not be appended to: nothing left since, jobs go on
-  logs_failed = 7,    // a log could not be made durable: the same
+  commit_failed = 6,  // the journal could not be appended to; nothing was sent since, jobs go on
+  logs_failed = 7,    // a log could not be made durable; it was not acknowledged, jobs go on
 };
 
 struct Listen {
   std::string host = "127.0.0.1";
-  int port = 0;  // control; bulk and join are the next two. 0: any three free ones
+  int port = 0;  // of control; bulk and join use the next two. 0: any three free ports
 };
 
 struct Options {
@@ -38,15 +38,16 @@ struct Options {
   bool by_lockstep = false;                               // the command line started us
   std::vector<std::string> command;                       // our own argv
   std::string log_level = "info";
-  Duration blob_lease = minutes(60);     // what nobody refers to is kept so long after its last use
+  Duration blob_lease = minutes(60);     // how long unreferenced blobs are kept after the last use
   Bytes low_space = {};                  // 0: io::default_low_space
   Bytes reserve = {};                    // 0: DiskMonitor's default
-  Bytes keep_audit = kDefaultAudit;      // of the audit log, in all
-  std::uint64_t compact_after = 10'000;  // facts, and when the journal has doubled
+  Bytes keep_audit = kDefaultAudit;      // the audit log's total size
+  std::uint64_t compact_after = 10'000;  // compact at this many facts beyond twice what was kept
   CoreConfig core;
 };
 
-// Options, or what to print and the code to leave with (help, version, a bad flag).
+// What to print, and the code to exit with, when the daemon should not run (help, version, a bad
+// flag).
 struct Leave {
   std::string text;
   ExitCode code = ExitCode::ok;

@@ -26,12 +26,11 @@ class Outbox {
     items_.push_back({&socket, std::move(peer),
                       Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}});
   }
-  // True when the maximum number of large answers is waiting to be sent: no further request is
-  // handled before they are sent.
+  // True when as many large answers wait as may; take no more requests before they are sent.
   bool is_full() const { return pages_ >= kMostPages; }
-  // Sends everything; `gone` is told the peers that could not be reached.
+  // Sends everything; calls `gone` with each peer that a message could not be sent to.
   void flush(const std::function<void(const std::string& peer)>& gone);
-  // The tables of gangs are kept encoded between flushes until then.
+  // Drops the gangs' encoded tables, which are otherwise kept from one flush() to the next.
   void forget_gangs() { desired_.forget_gangs(); }
 
  private:

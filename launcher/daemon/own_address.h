@@ -5,8 +5,8 @@
 
 namespace lockstep::launcher {
 
-// That of the default route; else this host's name, if it resolves to something that is no loopback
-// address; else that of any interface; 127.0.0.1 on a machine that has none.
+// IPv4. The source address of the default route; else this host's name, if it resolves and to no
+// loopback address; else the address of any interface that is up; else 127.0.0.1.
 std::string own_address();
 
 }  // namespace lockstep::launcher

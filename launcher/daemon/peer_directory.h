@@ -1,6 +1,7 @@
 #pragma once
-// Knows which nodes have a tree or are fetching it, from their requests, and names peers to them.
-// Bounded and kept in memory only: a restarted launcher learns it again. No socket, no clock.
+// Which nodes have a tree or are fetching it, as they report while they fetch, and which peers to
+// name to a node that asks. The data is bounded and only in memory: after a restart the launcher
+// learns it anew. No socket, no clock.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,7 @@ namespace lockstep::launcher {
 
 class PeerDirectory {
  public:
-  // May `asker` dial `peer`, as far as is known: alive, one network, an address?
+  // Whether `asker` can probably dial `peer`: it is alive, on the same network and has an address.
   using Reach = std::function<bool(NodeId asker, NodeId peer)>;
   struct Found {
     NodeId node;
@@ -30,10 +31,10 @@ class PeerDirectory {
   struct Answer {
     bool core = false;
     std::vector<Found> peers;
-    std::vector<NodeId> to_tell;  // of these, who are to let the asker in: told long ago, or never
+    std::vector<NodeId> to_tell;  // peers to tell that the asker may fetch: not told lately
   };
   Answer find(Instant now, NodeId asker, const FindPeers& ask, const Reach& reach);
-  // Trees that an asker may not have any more, and who was told of it lately that it may.
+  // A tree that an asker may no longer fetch, and the peers that were told lately that it may.
   struct Withdrawal {
     NodeId asker;
     Digest root;
@@ -41,8 +42,8 @@ class PeerDirectory {
   };
   using May = std::function<bool(NodeId asker, const FindPeers& ask)>;
   std::vector<Withdrawal> withdraw(Instant now, const May& may);
-  // Returns the part that counts: of peers that were named to this node for this tree since its
-  // last report. What it says of others is dropped.
+  // Counts the report's bytes. Returns the report without the peers that were not named to this
+  // node for this tree since its last report.
   FetchReport take(NodeId from, FetchReport report);
   BlobTraffic traffic(NodeId node) const;
 
@@ -54,7 +55,7 @@ class PeerDirectory {
     bool whole = false;
   };
   struct Tree {
-    std::map<std::uint64_t, Holder> nodes;  // by the order in which they began
+    std::map<std::uint64_t, Holder> nodes;  // in the order in which they began to fetch
     Instant used;
   };
   Tree& tree(const Digest& root, Instant now);
@@ -68,19 +69,19 @@ class PeerDirectory {
     Instant last;
     std::map<NodeId, Instant> peers;
   };
-  std::map<std::pair<NodeId, Digest>, Told> told_;  // of whom and for which tree: whom
+  std::map<std::pair<NodeId, Digest>, Told> told_;  // (asker, tree): the peers told to let it in
   std::size_t told_count_ = 0;
-  // Which peers a node was told of, for a tree, since its last report of that.
+  // (asker, tree): the peers named to the asker since its last report about the tree.
   std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
   std::size_t named_count_ = 0;
-  std::map<NodeId, BlobTraffic> traffic_;  // of nodes that ask, and of those named to them
+  std::map<NodeId, BlobTraffic> traffic_;  // of reporting nodes, and of peers named to them
 };
 
-inline constexpr std::size_t kPeerCore = 16;     // nodes that share the launcher's work
-inline constexpr std::size_t kEarlierPeers = 8;  // that fetch it too, for each later one
-inline constexpr std::size_t kWholePeers = 8;    // that have it all, for each
+inline constexpr std::size_t kPeerCore = 16;     // first nodes, which share the launcher's work
+inline constexpr std::size_t kEarlierPeers = 8;  // still fetching, named to each later node
+inline constexpr std::size_t kWholePeers = 8;    // with the whole tree, named to each node
 inline constexpr std::size_t kMaxPeerTrees = 1'000;
 inline constexpr std::size_t kMaxNodesOfTree = 1'024;
-inline constexpr Duration kFetchingFor = seconds(3);  // since it said so last
+inline constexpr Duration kFetchingFor = seconds(3);  // how long a node's FindPeers counts
 
 }  // namespace lockstep::launcher

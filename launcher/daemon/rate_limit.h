@@ -1,7 +1,7 @@
 #pragma once
-// Token buckets, one for each of many who ask: a user's key, an address. Bounded: when more ask
-// than it remembers, those whose bucket is full again are forgotten, and then all. No clock of its
-// own.
+// Token buckets, one for each source of requests (a user's key, an address). The number of buckets
+// is bounded: at the limit it forgets those that are full again, and if that is not enough, all. It
+// reads no clock.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,8 +15,8 @@ template <typename Key>
 class RateLimit {
  public:
   struct Rate {
-    double burst = 0;       // at once,
-    double per_second = 0;  // and on the long run
+    double burst = 0;       // most at once
+    double per_second = 0;  // in the long run
   };
   explicit RateLimit(Rate rate, std::size_t most = 10'000) : rate_(rate), most_(most) {}
 

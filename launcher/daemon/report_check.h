@@ -1,8 +1,9 @@
 #pragma once
-// What nodes report, before the core hears it: a tree that a node names (an output, a checkpoint, a
-// lock) must be of blobs that it sent, or that are of what is assigned to it. Otherwise a reader of
-// the job could obtain any blob whose digest they know. Messages of one node stay in their order;
-// those that name nothing new do not wait.
+// Checks nodes' reports before the core gets them. All blobs of a tree that a node names (an
+// output, a checkpoint, a lock) must have been sent by the node or belong to its assignments.
+// Otherwise a reader of the job could, through that tree, read blobs of others whose digests the
+// node merely knew. One node's messages keep their order; a message that names no new tree is
+// delivered at once if no earlier one waits.
 
 #include <cstdint>
 #include <deque>
@@ -27,11 +28,11 @@ struct NodeRequest {  // a message of a node, and who sent it
 
 class ReportCheck {
  public:
-  // Is this tree whole, and all of it the caller's? Answered later, on the loop.
+  // Whether the tree is whole and all its blobs are the caller's. Answered later, on the loop.
   using CheckTree = std::function<void(const Caller& caller, const Digest& root,
                                        std::function<void(Result<bool> whole)>)>;
   using Deliver = std::function<void(const NodeRequest& from, AgentMessage message)>;
-  using LogRefusal = std::function<void(std::string line)>;  // lines that nodes can cause at will
+  using LogRefusal = std::function<void(std::string line)>;  // rate-limited by the owner
   ReportCheck(const Core& core, CheckTree check, Deliver deliver, LogRefusal log_refusal)
       : core_(core),
         check_(std::move(check)),
@@ -56,7 +57,7 @@ class ReportCheck {
   std::map<NodeId, std::deque<Waiting>> waiting_;
 };
 
-// What is beyond is dropped: a node says again what was not acknowledged.
+// Limit for each node. Further reports are dropped; a node repeats what was not acknowledged.
 inline constexpr std::size_t kMaxWaitingReports = 64;
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// Lines that others can cause as often as they like: a few a second are written, the rest counted.
-// No clock of its own, and no file: it says what to write.
+// Limits log lines that others can cause as often as they like: a few a second are written, the
+// rest are counted. It reads no clock and writes no file; it returns the lines to write.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 class SampledLog {
  public:
-  // The lines to write now: none, or this one, with the number of those left out before it.
+  // The lines to write now: none, or `line`, preceded by the number of lines left out before it.
   std::vector<std::string> take(std::string line, Instant now) {
     if (!limit_.take(0, now)) {
       ++left_out_;

@@ -11,21 +11,21 @@
 namespace lockstep::launcher {
 
 struct Sockets {
-  // Whose connections have no bound in bytes: nodes'.
+  // Whether a key's connections have no limit in bytes: true for nodes.
   using Trusts = std::function<bool(const PublicKey& key)>;
   io::ServerSocket control, bulk, join;
 
-  // `listen` absent: loopback, on the ports that `endpoint_file` of an earlier process names, so
-  // that its agents find us again; else, or when these are taken, on any.
+  // Without `listen`, binds loopback on the ports in an earlier process's `endpoint_file`, so that
+  // its agents find us again; if there is no such file, or the ports are taken, on any free ports.
   static Result<Sockets> bind(io::Transport& transport, const io::KeyPair& keys,
                               const std::optional<Listen>& listen, const std::string& endpoint_file,
                               Trusts trusts);
 };
 
-// The endpoint as other machines shall dial it: with `advertise` as host, or own_address() where
-// the socket listens on all interfaces.
+// The endpoint for other machines: with `advertise` as host if it is not "", or with own_address()
+// if the socket listens on all interfaces.
 std::string advertised(const std::string& endpoint, const std::string& advertise);
-// The same for programs on this machine: loopback where it listens on all interfaces.
+// The endpoint for programs on this machine: loopback if the socket listens on all interfaces.
 std::string as_dialled_here(const std::string& endpoint);
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// started.json: how this launcher was started last, and when it left. It outlives the process, so
-// that the command line can say how to start a launcher again that it did not start itself.
+// started.json: how this launcher was last started, and when it exited. The file outlives the
+// process, so that `lockstep` can say how to restart a launcher that it did not start itself.
 
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@
 namespace lockstep::launcher {
 
 struct StartRecord {
-  bool by_lockstep = false;          // by the command line, which may start it again
+  bool by_lockstep = false;          // started by `lockstep`, which may start it again
   std::vector<std::string> command;  // argv, with the program's whole path
-  std::string started, ended;        // RFC 3339; ended: "" until it left by itself
+  std::string started, ended;        // RFC 3339; ended: "" until it exited in an orderly way
 };
 
 Status write_start_record(const std::string& path, const StartRecord& record);  // 0600, atomic

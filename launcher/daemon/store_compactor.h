@@ -1,8 +1,8 @@
 #pragma once
 // Keeps the stores small while the launcher works: compacts the journal, removes the logs of
-// deleted jobs, and collects blobs that nothing refers to. One thing at a time, on a worker of its
-// own, under stores.lock; the loop only hands over lists and swaps files. It decides nothing about
-// jobs: the core does (launcher/core/retention.cc).
+// deleted jobs, and collects blobs that nothing refers to. It does one of these at a time, on its
+// own worker, holding stores.lock; the event loop only passes lists and swaps files. The core
+// decides which jobs are deleted (launcher/core/retention.cc).
 
 #include <deque>
 #include <memory>
@@ -22,10 +22,10 @@
 
 namespace lockstep::launcher {
 
-// Where the disk is low, what users sent, and no job refers to, is kept no longer than this.
+// While the disk is low, uploads of users that no job refers to are kept no longer than this.
 inline constexpr Duration kBriefLease = seconds(30);
-// The pause between collections while the disk is low. This and kBriefLease together stay below the
-// minute within which users are promised free space.
+// While the disk is low and blobs can be removed, the time between collections. The two sum to less
+// than the minute that error messages promise to users.
 inline constexpr Duration kLowPause = kBriefLease / 2;
 
 class StoreCompactor {
@@ -42,15 +42,15 @@ class StoreCompactor {
     const LauncherHome& home;
     Settings settings;
     const DiskMonitor& space;
-    BlobLedger* ledger = nullptr;  // loses the rows of blobs that go
+    BlobLedger* ledger = nullptr;  // rows of removed blobs are removed from it
   };
   explicit StoreCompactor(Parts parts);
   ~StoreCompactor();
 
   void perform(const ForgetJob& action);
-  // The end of a turn: begins what is due.
+  // Called at the end of each turn; begins what is due.
   void turn_end();
-  Duration wait();  // until something is due; max() while it is at work
+  Duration wait();  // time until something is due; max() while it is at work
 
  private:
   struct LogFolder {
@@ -80,16 +80,16 @@ class StoreCompactor {
   const Settings settings_;
   const DiskMonitor& space_;
   BlobLedger* const ledger_;
-  std::optional<io::FileLock> lock_;  // while something is at work
+  std::optional<io::FileLock> lock_;  // held while it is at work
   bool orphans_listed_ = false;
   std::deque<LogFolder> doomed_;
-  Instant not_before_;  // after a failure, or while a backup is taken
+  Instant not_before_;  // nothing begins before this: after a failure, or during a backup
   Instant collect_at_;
-  Instant collect_low_at_;          // while the disk is low
-  Duration low_pause_ = kLowPause;  // from one collection then to the next
-  Instant compact_at_;              // not before
+  Instant collect_low_at_;          // the same while the disk is low
+  Duration low_pause_ = kLowPause;  // between collections while the disk is low
+  Instant compact_at_;              // no compaction before this
   std::unique_ptr<snapshot::BlobCollection> collecting_;
-  Worker worker_;  // last: it ends first
+  Worker worker_;  // last member, so that it is destroyed first
 };
 
 }  // namespace lockstep::launcher

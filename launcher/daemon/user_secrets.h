@@ -1,7 +1,7 @@
 #pragma once
-// Access to users' secrets: changes and lists them for their owners, checks that those of a
-// submission exist, and gives them to the nodes that run a job which names them. If the store
-// cannot be opened, only these requests are refused.
+// The secrets of users: it changes and lists them for their owners, checks that those named by a
+// submission exist, and gives them to the nodes that run the job. If the store cannot be opened,
+// only requests and jobs that need secrets fail.
 
 #include <memory>
 #include <set>
@@ -19,11 +19,11 @@ class UserSecrets {
   explicit UserSecrets(const std::string& folder);
 
   Result<ClientReply> perform(const std::string& owner, const SecretRequest& request, Instant now);
-  // not_found: names the first that the owner lacks.
+  // not_found: the message names the first secret that the owner does not have.
   Status expect(const std::string& owner, const std::set<std::string>& names);
-  // Fills in those that the assignments' jobs name, while ranks may begin with them.
+  // Fills in the secrets that the assignments' jobs name, except for assignments that are to stop.
   void give(DesiredState& desired);
-  // Those of users that were removed go.
+  // Removes the secrets of removed users.
   void follow(const Principals& principals);
 
  private:

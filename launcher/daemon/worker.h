@@ -1,6 +1,6 @@
 #pragma once
-// One thread for work that blocks (hashing, fsync), done in order; results are posted back to the
-// loop by the work itself. Its destructor finishes what was given to it.
+// One thread for work that blocks (hashing, fsync). Work is done in order and posts its result to
+// the event loop itself. The destructor returns after all queued work is done.
 
 #include <condition_variable>
 #include <deque>
@@ -23,7 +23,7 @@ class Worker {
   void serve();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Work> queue_;  // guarded by mutex_; bounded by those who fill it
+  std::deque<Work> queue_;  // guarded by mutex_; the callers bound its length
   bool leaving_ = false;    // guarded by mutex_
   std::thread thread_;
 };

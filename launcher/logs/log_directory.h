@@ -1,5 +1,6 @@
 #pragma once
-// What the log services ask about jobs and nodes. The daemon answers from the core's state.
+// The questions that the log services ask about jobs and nodes. The daemon answers them from the
+// core's state.
 
 #include <cstdint>
 #include <optional>
@@ -24,9 +25,10 @@ class LogDirectory {
   };
   virtual ~LogDirectory() = default;
   virtual std::optional<JobInfo> job(const JobId& job) const = 0;
-  // That attempt of a job, by its number.
+  // The id of a job's attempt with this number.
   virtual AttemptId attempt(const JobId& job, std::uint32_t number) const = 0;
-  // Where that log is written; nullopt: there is no such attempt, or no such rank or node in it.
+  // The node that writes this log; nullopt: there is no such attempt, or it has no such rank or
+  // node.
   virtual std::optional<Place> place(const LogKey& log) const = 0;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// The reading side of the logs: clients that follow a job's ranks and environments. A follower has
-// a credit of chunks and positions in files, so that one that never reads costs no more than its
-// credit. Bytes are sent as soon as they are written, before they are durable; a resumed follow
-// continues at its offsets.
+// The reading side of the logs: clients that follow a job's ranks and environments. For each
+// follower it keeps only a credit of chunks and positions in files, so a client that never reads
+// costs no more than its credit. It sends what is written at once, durable or not. A client that
+// follows again names the offsets to go on from.
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,7 @@ inline constexpr std::size_t kFollowChunkBytes = 64u << 10;
 
 class LogFollowers {
  public:
-  // False: the peer is gone or takes nothing; its follow is dropped.
+  // False: the peer is gone or its queue is full; its follow is then dropped.
   using Send = std::function<bool(const std::string& peer, std::uint64_t reply_to, BulkMessage)>;
   LogFollowers(LogStore& store, const LogDirectory& directory, Send send);
 
@@ -32,7 +32,7 @@ class LogFollowers {
   Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request,
                 const std::string& user = "");
   void credit(const std::string& peer, std::uint32_t chunks);
-  void end(const std::string& peer);  // it may not follow any more
+  void end(const std::string& peer);  // for a peer that may no longer follow
   void drop_gone(const std::function<bool(const std::string& peer)>& is_gone);
   std::optional<JobId> followed_by(const std::string& peer) const;
 
@@ -41,7 +41,7 @@ class LogFollowers {
   std::size_t count() const { return followers_.size(); }
 
  private:
-  // An environment is ready before ranks start: its log comes before theirs.
+  // Environments' logs before those of ranks, because ranks start after them.
   struct SendOrder {
     bool operator()(const LogKey& a, const LogKey& b) const;
   };
@@ -52,7 +52,7 @@ class LogFollowers {
     std::uint32_t first_attempt = 1, last_attempt = UINT32_MAX;
     std::uint32_t credit = 0;
     std::map<LogKey, std::uint64_t> positions;
-    std::set<LogKey, SendOrder> pending;  // more is written than was sent
+    std::set<LogKey, SendOrder> pending;  // logs with bytes that are not sent yet
     LogKey last_sent;
   };
   bool wants(const Follower& follower, const LogKey& key) const;

@@ -24,24 +24,25 @@ class LogIntake {
   struct Sinks {
     std::function<void(const std::string& peer, std::uint64_t reply_to, const LogAck&)> ack;
     std::function<void(const LogKey&)> grew;                     // for followers
-    std::function<void(const AttemptId&, NodeId)> logs_durable;  // what await() asked for
+    std::function<void(const AttemptId&, NodeId)> logs_durable;  // all that await() named
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);
 
-  // `sender`: the node whose key signed the message. permission_denied when the rank, or the node
-  // rank of an environment, is not its own.
+  // `sender`: the node whose key signed the message. permission_denied when the rank, or for an
+  // environment's log the node rank, is not on that node.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogAppend& message);
-  // Answers for every log that the sender may write; the error names the first that it may not.
+  // Acknowledges the extent of each of the sender's own logs once it is durable. The error is about
+  // the first log that it refused or could not read.
   Status resume(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogResume& message);
-  // Expect these sizes; idempotent.
+  // Calls Sinks::logs_durable once the logs are durable up to these sizes. Idempotent.
   void await(const AttemptId& attempt, NodeId node, const std::vector<LogSize>& sizes);
 
-  // Bytes of what is expected that are not durable; 0 when nothing is.
+  // How many of the bytes that await() named are not durable; 0 when nothing is awaited.
   std::uint64_t lacking(const AttemptId& attempt, NodeId node);
 
-  // At the end of a loop turn: what to make durable now, if no batch is under way.
+  // Called at the end of a loop turn: the batch to make durable now, unless one is under way.
   std::optional<SyncBatch> turn_end();
   void synced(const SyncBatch& batch);
 
@@ -53,7 +54,7 @@ class LogIntake {
   Status check_sender(const LogKey& key, NodeId sender, NodeId claimed) const;
   void acknowledge_later(const LogKey& key, const std::string& peer, std::uint64_t sequence,
                          const LogExtent& extent);
-  // How many of the log's first `size` bytes are.
+  // How many of the log's first `size` bytes are durable.
   std::uint64_t durable(const LogKey& key, std::uint64_t size);
   void check_awaited(const AttemptId& attempt);
 

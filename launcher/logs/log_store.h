@@ -1,8 +1,8 @@
 #pragma once
-// The logs of all ranks, and of their nodes' environments, on disk. One file per rank and stream,
-// appended to by offset, so that a chunk that comes twice is stored once. It knows what is written
-// and what is durable; making it durable is a batch that may run on another thread. It keeps no
-// data in memory and decides nothing.
+// The logs of all ranks, and of their nodes' environments, on disk. There is one file per rank and
+// stream; chunks are appended by offset, so that one that comes twice is stored once. The store
+// knows how many bytes of a file are written and how many are durable. A SyncBatch makes them
+// durable and may run on another thread. The store keeps no log data in memory.
 //
 //   <root>/<job>/<attempt>[-<incarnation>]/rank_<N>.stdout|.stderr          bytes
 //   <root>/<job>/<attempt>[-<incarnation>]/node_<K>.environment             the same
@@ -54,21 +54,21 @@ class LogStore {
   explicit LogStore(std::string root, std::size_t max_open = kMaxOpenLogs)
       : root_(std::move(root)), max_open_(max_open) {}
 
-  // Writes what of [offset, offset + data.size()) is not there yet. Data beyond a gap is not taken:
-  // the extent says from where to send again. Errors: io (disk full, …), with the path.
-  // `times`: of these bytes, kept beside as far as they can be.
+  // Writes the part of [offset, offset + data.size()) that is not in the file yet. Data beyond a
+  // gap is not written; the returned extent says where to send from. Errors: io (disk full, …),
+  // with the path. `times`: of these bytes; a failure to write them is ignored.
   Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data,
                            const std::vector<LogTime>& times = {});
 
   // A file that an earlier process wrote counts as not durable until the next batch.
   Result<LogExtent> extent(const LogKey& key);
 
-  // Everything written since the last batch. While one is under way, take no other.
+  // Everything written since the last batch. Do not call it while a batch is under way.
   SyncBatch take_dirty();
-  void synced(const SyncBatch& batch);  // it is durable now
-  // The sync failed, so the bytes may be in memory only, and a later sync would not report that:
-  // bytes that were not acknowledged are cut off, and nodes send them again. Nothing may be written
-  // to the store afterwards.
+  void synced(const SyncBatch& batch);  // the batch is durable now
+  // Call it when a batch could not be made durable: its data may be in memory only, and a later
+  // sync would not report that. It cuts off the bytes that were not acknowledged, so that nodes
+  // send them again. Nothing may be written to the store afterwards.
   Status cut_back(const SyncBatch& batch);
 
   // Bytes [offset, …) that are written, at most `limit`; "" at the end.
@@ -77,19 +77,19 @@ class LogStore {
   Result<std::vector<LogKey>> list(const AttemptId& attempt) const;
   // Where the last `lines` lines begin.
   Result<std::uint64_t> tail_offset(const LogKey& key, std::uint64_t lines);
-  // Where lines begin that began at `since` or later; 0 when no times are known.
+  // The offset of the first line written at `since` or later; 0 when no times are known.
   Result<std::uint64_t> since_offset(const LogKey& key, Instant since);
   std::vector<LogTime> times(const LogKey& key, std::uint64_t begin, std::uint64_t end) const;
-  // Closes what is open of a job; its files stay.
+  // Closes the job's open files; they stay on disk.
   void forget(const JobId& job);
 
-  // The attempt's logs are of no use any more: nothing of them is open or to be made durable. Its
-  // directory is the caller's to remove.
+  // For an attempt whose logs are to be deleted: closes its files and drops them from the next
+  // batch. The caller removes the directory.
   void drop(const AttemptId& attempt);
 
   std::string path(const LogKey& key) const;
   std::string directory(const AttemptId& attempt) const;
-  // "<attempt>[-<incarnation>]", the name of that directory in its job's.
+  // "<attempt>[-<incarnation>]", the attempt's directory name within its job's.
   static std::string name_of(const AttemptId& attempt);
   const std::string& root() const { return root_; }
 
@@ -97,7 +97,7 @@ class LogStore {
   struct File {
     std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
     LogExtent extent;
-    std::uint64_t found = 0;  // bytes of an earlier process, which may have acknowledged them
+    std::uint64_t found = 0;  // bytes that an earlier process wrote and may have acknowledged
   };
   // Null when there is no such file and `create` is false.
   Result<File*> find(const LogKey& key, bool create);

@@ -1,6 +1,7 @@
 #pragma once
-// The folder that an image is built from, as a file names it. The definition has the digest of its
-// tree instead, which whoever submits it gets by capturing the folder: nothing here does.
+// The folder that an image is built from, as a job or environment file names it. The definition has
+// the digest of the folder's tree instead. The program that submits it captures the folder to get
+// the digest; nothing here does.
 
 #include <string>
 
@@ -11,15 +12,15 @@ namespace lockstep::spec {
 struct BuildFolder {
   std::string path;        // absolute, or relative to the working directory
   std::string dockerfile;  // relative to it
-  // What stands before errors: "job.yml:3:10: 'environment.build.path'".
+  // Prefix of errors: "job.yml:3:10: 'environment.build.path'".
   std::string where;
   std::string dockerfile_where;
   friend bool operator==(const BuildFolder&, const BuildFolder&) = default;
 };
 
-// Checks that folder and Dockerfile exist, that the file lies inside the folder, and that the
-// folder has no entry that cannot be captured. Unreadable or changing files are found when it is
-// captured.
+// Checks that the folder and the Dockerfile exist, that the Dockerfile is inside the folder, and
+// that the folder has no device or fifo, which cannot be captured. Unreadable files, and changes
+// made later, are reported by the capture.
 Status find_build(const BuildFolder& build);
 
 }  // namespace lockstep::spec

@@ -1,7 +1,7 @@
 #pragma once
-// A conda file as content: environment.yml in conda's whole grammar, or a lock file (conda_lock.h).
-// Files that its pip section names are read. It solves nothing: channels and match specs stay what
-// they are, but for `defaults`, which becomes the addresses that conda has for it.
+// Reads a conda file: environment.yml in conda's whole grammar, or a lock file (conda_lock.h).
+// Files that its pip section names are read too. It solves nothing: channels and match specs stay
+// as written, except the channel `defaults`, which is replaced by conda's addresses for it.
 
 #include <string>
 
@@ -11,18 +11,18 @@
 namespace lockstep::spec {
 
 struct CondaFile {
-  std::string name;  // "" = it has none
+  std::string name;  // "" = the file has none
   CondaEnvironment environment;
 };
 
-// Whether a file is one, rather than an environment file.
+// Whether a file is a conda file rather than an environment file.
 bool is_conda(const YamlNode& root);
 
-// `section`: what its keys stand under in errors, "environment.conda_file." or "".
+// `section`: prefix of the keys in errors, "environment.conda_file." or "".
 Result<CondaFile> read_conda(const Source& source, const YamlNode& mapping,
                              const std::string& section, const ReadText& read_text, Notes& notes);
 
-// A file of a conda environment's own, of any of the forms.
+// Reads a conda file in any of its forms.
 Result<CondaFile> load_conda(const std::string& path, const ReadText& read_text, Notes& notes);
 
 }  // namespace lockstep::spec

@@ -1,8 +1,8 @@
 #pragma once
-// Lock files of conda: conda-lock.yml (version 1), and the text that begins with @EXPLICIT and
-// names one package's address in each line. What comes out are addresses with hashes for each Linux
-// platform; nothing is left to solve. Formats: conda-lock's documentation, "Unified lockfile", and
-// conda's, "Building identical environments".
+// Reads lock files of conda: conda-lock.yml (version 1), and the text that begins with @EXPLICIT
+// and has one package's address in each line. The result has addresses with hashes for each Linux
+// platform, so nothing is left to solve. Formats: conda-lock's documentation, "Unified lockfile",
+// and conda's, "Building identical environments".
 
 #include <string>
 #include <string_view>
@@ -13,20 +13,21 @@
 
 namespace lockstep::spec {
 
-// What people should see, each with its FILE:LINE:COLUMN; nothing is wrong.
+// Hints for people, each with its FILE:LINE:COLUMN; none is an error.
 using Notes = std::vector<std::string>;
 
-// Named bounds: conda-lock writes each package of each platform with all that it needs.
+// Larger bounds than for a job file: conda-lock writes every package of every platform, with its
+// dependencies.
 inline constexpr std::size_t kMaxCondaBytes = 8 << 20;
 inline constexpr std::size_t kMaxCondaNodes = 200'000;
 
 bool is_explicit_lock(std::string_view text);
 bool is_conda_lock(const YamlNode& root);
-// pixi's lock is no lock of conda-lock, and no conda file.
+// An error for a lock file of pixi, which is neither a conda-lock file nor a conda file.
 Status refuse_pixi_lock(const Source& source, const YamlNode& root);
 
 Result<CondaEnvironment> read_explicit_lock(const Source& source);
-// `section`: what keys stand under in errors, "environment.conda_file." or "".
+// `section`: prefix of the keys in errors, "environment.conda_file." or "".
 Result<CondaEnvironment> read_conda_lock(const Source& source, const YamlNode& root,
                                          const std::string& section, Notes& notes);
 

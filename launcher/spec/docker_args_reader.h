@@ -1,6 +1,6 @@
 #pragma once
-// What a job file says about its containers beside their image: `resources.docker_args`, and that
-// it counts for nothing where there is none. Which words are possible is docker_args.h's to say.
+// Reads a job file's `resources.docker_args`, and finds the keys that have no effect because the
+// job has no container. common/domain/docker_args.h decides which arguments are possible.
 
 #include <string>
 #include <string_view>
@@ -14,9 +14,9 @@ namespace lockstep::spec {
 // One text, split as a shell does, or a list of words.
 Result<std::vector<std::string>> read_docker_args(const Source& source, const YamlNode& node);
 
-// The keys that are set and that only a container heeds, of a job without one.
+// For a job without a container: the keys that are set but only affect containers.
 std::vector<std::string_view> keys_without_container(const JobSpec& spec);
-// A note on one of them.
+// The note that such a key is ignored.
 std::string ignored(std::string_view key);
 
 }  // namespace lockstep::spec

@@ -1,6 +1,6 @@
 #pragma once
-// The container's part of a definition: `image`, or `build` with its folder, which is only named
-// here.
+// Reads the container part of a definition: `image`, or `build` with its folder. The folder is only
+// named here, not read.
 
 #include <optional>
 #include <string>
@@ -12,14 +12,14 @@
 namespace lockstep::spec {
 
 struct ReadDocker {
-  DockerEnvironment docker;          // without packages, and without the digest of a context
-  std::optional<BuildFolder> build;  // of which that is
+  DockerEnvironment docker;          // without packages, and without the build context's digest
+  std::optional<BuildFolder> build;  // the folder that is the build context
 };
 
-// Whether a definition is of a container.
+// Whether a definition describes a container.
 bool is_docker(const YamlNode& mapping);
 
-// `section` as in environment_reader.h. What cannot stand beside an image is refused by name.
+// `section` as in environment_reader.h. Keys that do not go with an image are refused by name.
 Result<ReadDocker> read_docker(const Source& source, const YamlNode& mapping,
                                const std::string& section);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The names that an environment may be asked for by, in Azure's forms. Pure text: whether there is
-// such an environment is the launcher's to say.
+// Parses references to environments, in Azure's forms. It looks only at the text; the launcher
+// knows whether there is such an environment.
 
 #include <optional>
 #include <string>
@@ -10,14 +10,15 @@
 namespace lockstep::spec {
 
 // "azureml:NAME:VERSION" -> "NAME:VERSION", "azureml:NAME@latest" -> "NAME@latest" (both without
-// the prefix too); the URL of an environment in a registry stays as it is. What a ShowEnvironment
-// takes. Errors say which forms there are.
+// the prefix too); the URL of an environment in a registry stays as it is. ShowEnvironment takes
+// the result. Errors name the possible forms.
 Result<std::string> parse_environment_reference(const std::string& text);
 
-// Whether it rather names a file: it has a '/' or ends like one, and is no name of Azure's.
+// Whether the text names a file rather than an environment: it has a '/' or ends in .yml, .yaml or
+// .txt, and is not in Azure's form.
 bool looks_like_file(const std::string& text);
 
-// "file:./env.yml", "file:///shared/env.yml" -> the path; nullopt: it is not marked as one.
+// "file:./env.yml", "file:///shared/env.yml" -> the path; nullopt: it does not begin with "file:".
 std::optional<std::string> marked_file(const std::string& text);
 
 }  // namespace lockstep::spec

@@ -1,7 +1,7 @@
 #pragma once
-// All that is wrong with one file, in its order: a reader adds what it finds and goes on, so that a
-// person mends the file once. It also knows which keys are wrong already, so that nothing is said
-// of what follows from them alone.
+// Collects everything that is wrong with one file, in the file's order. A reader adds a fault and
+// goes on, so that a person can fix all of them at once. It also remembers which keys are wrong, so
+// that no fault is reported that only follows from another.
 
 #include <cstddef>
 #include <set>
@@ -17,20 +17,20 @@ inline constexpr std::size_t kMaxShownFaults = 20;
 
 class Faults {
  public:
-  // `place` orders it; those of a --set come last. Nothing is added of a good status, and of an
-  // error of another Faults each of its lines.
+  // Faults are sorted by `place`; those of a --set come last. A good status adds nothing; an error
+  // made by another Faults adds one fault for each of its lines.
   void add(const Place& place, const Error& error);
   void add(const Place& place, const Status& status) {
     if (!status) add(place, status.error());
   }
 
-  // The dotted path is of no use to who reads on.
+  // Marks the value at this dotted path as wrong, so that later checks skip it.
   void spoil(std::string_view path) { spoilt_.emplace(path); }
-  // It, or something inside it.
+  // Whether the value at `path`, or one inside it, is marked.
   bool is_spoilt(std::string_view path) const;
 
   bool empty() const { return faults_.empty(); }
-  // Good when nothing was added. Else one error with a line for each fault, of the first one's
+  // Good if nothing was added. Otherwise one error with a line for each fault and the first fault's
   // code; beyond kMaxShownFaults the last line is "and 3 more".
   Status status() const;
 

@@ -20,11 +20,11 @@ namespace lockstep::spec {
 struct JobFile {
   JobSpec spec;                         // snapshot, submitter and run_as are left empty
   std::optional<std::string> code_dir;  // absolute, or relative to the working directory; it exists
-  // To be resolved by the launcher; absent: spec.environment is all there is.
+  // An environment's name for the launcher to resolve; absent: spec.environment is complete.
   std::optional<EnvironmentReference> environment = {};
-  std::optional<BuildFolder> build = {};  // what the image of spec.environment is built from
+  std::optional<BuildFolder> build = {};  // the folder that spec.environment's image is built from
   Notes notes = {};
-  std::string compute_where = {};  // "FILE:LINE:COL" of its target; "": it names none
+  std::string compute_where = {};  // "FILE:LINE:COL" of `compute`; "": the file names no target
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. The files
@@ -32,9 +32,9 @@ struct JobFile {
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {},
                          const ReadText& read_text = read_text_file);
 
-// The same without the file system, for text from anywhere: `code` is returned as written and not
-// looked for, nor is the folder of an image; an environment's files come from `read_text`, and
-// without one there are none.
+// The same without the file system, for text from anywhere. `code` is returned as written; neither
+// it nor the image's build folder is checked to exist. An environment's files come from
+// `read_text`; without it, naming a file is an error.
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides = {}, ReadText read_text = {});
 

@@ -1,7 +1,7 @@
 #pragma once
-// From a YAML tree to a JobSpec: checks every key against the table of keys.h, then fills the
-// fields. Of files it reads only those that an environment is of, through `read_text`; the code
-// directory is only named here.
+// Turns a YAML tree into a JobSpec: checks every key against the table of keys.h, then fills the
+// fields. It reads only the files of the environment, through `read_text`; the code directory is
+// only named.
 
 #include <optional>
 #include <string>
@@ -17,14 +17,13 @@ struct ReadJob {
   JobSpec spec;
   std::optional<std::string> code;  // as written
   Place code_place;
-  std::optional<Place> compute_place = {};          // absent: it names no target
-  std::optional<EnvironmentReference> environment;  // absent: spec.environment is all there is
-  std::optional<BuildFolder> build;                 // of spec.environment
+  std::optional<Place> compute_place = {};          // absent: the file names no target
+  std::optional<EnvironmentReference> environment;  // absent: spec.environment is complete
+  std::optional<BuildFolder> build;                 // the build folder of spec.environment
   Notes notes;
 };
 
-// What is wrong goes into `faults`, all of it, each with its place; then what is returned is no
-// job.
+// Adds every fault, with its place, to `faults`. If there are any, the returned job is not usable.
 ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults);
 
 }  // namespace lockstep::spec

@@ -1,6 +1,6 @@
 #pragma once
-// The shape of a job file: which keys there are, and of what kind the value of each is. What the
-// values mean is for job_reader.cc. Errors begin as Source::error has them, and name the key.
+// Checks the shape of a job file: which keys it may have, and the kind of each key's value.
+// job_reader.cc interprets the values. Errors begin as those of Source::error, and name the key.
 
 #include <optional>
 #include <string>
@@ -13,11 +13,12 @@ namespace lockstep::spec {
 
 inline constexpr std::string_view kMemoryKey = "lockstep.resources.memory";
 
-// Adds all that is wrong, and takes it out of the tree: what is left has the shape that the table
-// says, and can be read.
+// Adds each fault to `faults` and removes the faulty entry from the tree. The rest of the tree has
+// the shape that the table of keys.h describes.
 void check_shapes(const Source& source, YamlNode& root, Faults& faults);
 
-// azure-ai-ml writes keys that mean nothing in this job: `properties: {}`, `services: null`.
+// Whether a value is empty. azure-ai-ml writes empty keys that the job does not use: `properties:
+// {}`, `services: null`.
 bool is_empty(const YamlNode& node);
 
 // unsupported: "WHAT is not supported yet".

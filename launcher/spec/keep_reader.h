@@ -9,7 +9,7 @@
 
 namespace lockstep::spec {
 
-// A list of patterns, or one. Errors have the pattern's place.
+// Reads a list of patterns, or one pattern. Errors have the pattern's place.
 Result<std::vector<std::string>> read_keep(const Source& source, const YamlNode& node);
 
 }  // namespace lockstep::spec

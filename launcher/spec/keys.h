@@ -1,6 +1,6 @@
 #pragma once
-// Every key of a job file that we know, in one table: what shape its value has, or that it is
-// recognised and not supported yet. Also the words that a few keys take, and the nearest known key
+// One table of all known keys of a job file: the shape of each key's value, or that the key is
+// recognised but not supported yet. Also the words that some keys take, and the known key nearest
 // to a misspelt one. It reads no file.
 
 #include <span>
@@ -16,12 +16,12 @@ enum class Shape {
   bytes,        // 2g, 512m
   section,      // a mapping with keys of its own in this table
   retry_on,     // words and exit codes: see retry_reader.h
-  outputs,      // a mapping of names to nothing, or to mappings with keys of this table
+  outputs,      // a mapping of names to null, or to mappings with keys of this table
   text_map,     // a mapping with keys of the user's choice; values are scalars
   words,        // one text, split as a shell does, or a list of words
   lines,        // a list of texts, or the name of a file that has them
   patterns,     // a list of texts, or one: see keep_reader.h
-  conda_file,   // the name of a conda file, or a mapping that is one: see conda_file.h
+  conda_file,   // the name of a conda file, or its content as a mapping: see conda_file.h
   environment,  // a name, file:PATH, or a mapping: see environment_reader.h
   not_yet,      // recognised, refused by name
 };
@@ -42,8 +42,8 @@ struct KnownWord {
 };
 std::span<const KnownWord> known_words();
 
-// The full path of the known key nearest to `key` inside `section` ("" = top level): by edit
-// distance, else the same key in another section. "" when nothing is near.
+// The full path of the known key that is nearest to `key` by edit distance inside `section` ("" =
+// top level), or else of the same key in another section. "" when there is neither.
 std::string nearest_key(std::string_view section, std::string_view key);
 
 }  // namespace lockstep::spec

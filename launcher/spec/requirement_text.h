@@ -1,8 +1,8 @@
 #pragma once
-// The text of one requirement of pip, as a line of a requirements file has it: "numpy>=1.22,<2",
-// "six[extra] @ https://…", "torch; python_version >= '3.9'", with --hash behind it. Grammar: PEP
-// 508, and pip's documentation, "Requirements File Format". What pip would stumble over on a node
-// is said here; whether there is such a package is the index's to say.
+// Checks the text of one pip requirement, a line of a requirements file: "numpy>=1.22,<2",
+// "six[extra] @ https://…", "torch; python_version >= '3.9'", optionally followed by --hash.
+// Grammar: PEP 508, and pip's documentation, "Requirements File Format". It reports what would make
+// pip fail on a node, but not whether there is such a package.
 
 #include <cstddef>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace lockstep::spec {
 
 struct RequirementFault {
-  std::size_t at = 0;   // of the text, where it is wrong
+  std::size_t at = 0;   // offset of the fault in the text
   std::string message;  // without the text and its place
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What lockstep.retry.on says: a word, an exit code, `exit_code: [75, 3]`, or a list of these. Also
-// the same on a command line, separated by commas.
+// Reads lockstep.retry.on: a word, an exit code, `exit_code: [75, 3]`, or a list of these. Also
+// reads the same from a command line, separated by commas.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace lockstep::spec {
 
-// Sets `on` and `exit_codes`. Errors have the place of the item, and the nearest word.
+// Sets `on` and `exit_codes`. Errors have the place of the item, and name the nearest word.
 Status read_retry_on(const Source& source, const YamlNode& node, RetryPolicy& policy);
 
 // "node_lost,75" -> the same. Errors name the item.

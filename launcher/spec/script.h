@@ -1,12 +1,12 @@
 #pragma once
-// A program that somebody names where a job file belongs: a shell script, a Slurm batch script, a
-// Python program.
+// Recognises a program that somebody passes instead of a job file: a shell script, a Slurm batch
+// script, a Python program.
 
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
 
-// Good for everything else. The error says what to type.
+// An error that says what to type if the text is such a program; good otherwise.
 Status refuse_script(const Source& source);
 
 }  // namespace lockstep::spec

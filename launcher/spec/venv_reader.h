@@ -1,5 +1,5 @@
 #pragma once
-// The keys of an environment of pip's packages: `requirements` (a list, or a file's name),
+// Reads the keys of a pip environment: `requirements` (a list, or a file's name),
 // `options` and `constraints` (lists, as `environment show` prints them) and `python`. Errors begin
 // with FILE:LINE:COLUMN. It resolves nothing.
 
@@ -17,14 +17,14 @@ Result<VenvEnvironment> read_venv(const Source& source, const YamlNode& mapping,
                                   const std::string& section, const ReadText& read_text,
                                   Notes& notes);
 
-// The lines of `constraints`; none where it is absent.
+// The lines of `constraints`; none if the key is absent.
 Result<std::vector<std::string>> read_constraints(const Source& source, const YamlNode& mapping,
                                                   const std::string& section);
 
-// "3.11" where an interpreter is to be named: what is wrong with it; nullopt: nothing.
+// What is wrong with an interpreter's name, such as the version "3.11"; nullopt: nothing.
 std::optional<std::string> fault_of_interpreter(const std::string& text);
 
-// Of an environment of pip's packages that has none.
+// The warning for a pip environment without packages.
 std::string warning_of_empty(const std::string& where);
 
 }  // namespace lockstep::spec

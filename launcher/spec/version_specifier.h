@@ -7,12 +7,12 @@
 
 namespace lockstep::spec {
 
-inline constexpr std::string_view kVersionOperators = "=<>!~";  // what operators consist of
+inline constexpr std::string_view kVersionOperators = "=<>!~";  // the characters of operators
 
 // What is wrong with an operator, "" = nothing.
 std::string fault_of_operator(std::string_view word);
 
-// What is wrong with the version behind a good operator that is not '===', "" = nothing.
+// What is wrong with the version after a valid operator `word` other than '===', "" = nothing.
 std::string fault_of_version(std::string_view word, std::string_view version);
 
 }  // namespace lockstep::spec

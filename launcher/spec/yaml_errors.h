@@ -1,5 +1,6 @@
 #pragma once
-// What yaml-cpp refuses, in words for who wrote the file: which line, what it lacks, what to write.
+// Turns yaml-cpp's syntax errors into errors for the author of the file: which line is wrong, what
+// is missing, what to write.
 
 #include <string>
 
@@ -7,7 +8,7 @@
 
 namespace lockstep::spec {
 
-// `problem`: yaml-cpp's own words (yaml-cpp/exceptions.h), found at `place`.
+// `problem`: yaml-cpp's message (yaml-cpp/exceptions.h) for the fault at `place`.
 Error syntax_error(const Source& source, const Place& place, const std::string& problem);
 
 }  // namespace lockstep::spec

@@ -1,7 +1,7 @@
 #pragma once
-// A YAML document as plain values that know where they stand: each key and value carries its line
-// and column, or the --set override it came from. Aliases are expanded under a bound. It owns no
-// file and knows no job: what the keys mean is job_reader's part.
+// A YAML document as plain values with places: each key and value carries its line and column, or
+// the --set override it came from. Aliases are expanded, within a bound. It reads no file and knows
+// nothing of jobs: job_reader interprets the keys.
 
 #include <cstddef>
 #include <optional>
@@ -17,12 +17,12 @@ namespace lockstep::spec {
 inline constexpr std::size_t kMaxFileBytes = 1 << 20;
 inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
 inline constexpr std::size_t kMaxDepth = 32;
-inline constexpr std::size_t kMaxExpansion = 4;  // of a text by its aliases, in bytes
+inline constexpr std::size_t kMaxExpansion = 4;  // with aliases expanded, in multiples of max_bytes
 
 struct Place {
   int line = 1;  // 1-based, as editors count
   int column = 1;
-  std::size_t offset = 0;                    // in bytes, where the text begins
+  std::size_t offset = 0;                    // in bytes from the beginning of the text
   std::optional<std::string> override_text;  // "k.l=v" of a --set; absent = the file
 };
 
@@ -45,36 +45,36 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// The text of a file and the name people know it by: makes errors that say where.
+// The text of a file and its name for people. Its errors say where the fault is.
 struct Source {
   std::string name;
   std::string_view text;
   std::string_view what = "a job file";
-  std::string_view least = "a 'command'";  // what it must have
+  std::string_view least = "a 'command'";  // what the file must have at least
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
 
   // "job.yml:2:1: MESSAGE", or "--set k.l=v: MESSAGE".
   Error error(const Place& place, std::string_view message,
               ErrorCode code = ErrorCode::invalid_argument) const;
-  // What errors of this place begin with: "job.yml:2:1", or "--set k.l=v".
+  // The prefix of errors at this place: "job.yml:2:1", or "--set k.l=v".
   std::string where(const Place& place) const;
-  // What a path that is written in it is for us: relative ones are relative to its folder.
+  // Resolves a path written in the file: a relative one is relative to the file's folder.
   std::string beside(const std::string& path) const;
   // The place of a byte of the text.
   Place place_of(std::size_t offset) const;
 };
 
-// One document whose root is a mapping; everything else is an error with its place.
+// Parses one document whose root is a mapping; anything else is an error with its place.
 Result<YamlNode> parse_yaml(const Source& source);
 
-// Without the byte order mark that some editors put first.
+// The text without the byte order mark that some editors write first.
 std::string_view without_mark(std::string_view text);
-// That it is UTF-8 and has no control characters but tabs and ends of lines.
+// An error unless the text is UTF-8 without control characters other than tabs and line ends.
 Status check_text(const Source& source);
 
-// Applies "k.l=v": makes what is missing on the way, replaces what is there. A value that starts
-// with { or [ is YAML; any other is taken as written.
+// Applies "k.l=v": creates missing mappings on the path and replaces the old value. A value that
+// starts with { or [ is YAML; any other is taken as written.
 Status apply_override(YamlNode& root, const std::string& assignment);
 
 // "a mapping", "a list", "a value", "nothing": for messages.

@@ -1,6 +1,6 @@
 #pragma once
-// One fact to the bytes of a journal row and back. The decoder takes every fact that any earlier
-// version wrote, refuses what is damaged, and never crashes.
+// Encodes one fact to the bytes of a journal row and decodes it. The decoder accepts every fact
+// that any earlier version wrote, refuses damaged bytes, and never crashes.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace lockstep::launcher {
 
-// Grows when a row's meaning could no longer be read by an older program.
+// Increased when an older program could no longer interpret a row.
 inline constexpr int kFactFormat = 1;
 
 std::string encode_fact(const Fact& fact);

@@ -1,11 +1,11 @@
 #pragma once
-// The launcher's memory: facts in, facts out, in order, each row chained to the one before by a
-// checksum. One SQLite file in WAL mode with synchronous=FULL: what append() returned for is on
-// disk, and after a cut anywhere the file holds a prefix of it. It decides nothing.
+// Stores the launcher's facts in order and replays them; a checksum chains each row to the one
+// before. It is one SQLite file in WAL mode with synchronous=FULL: when append() returns, its facts
+// are on disk, and after a crash at any point the file holds a prefix of the appended facts.
 //
 // A row: sequence (1, 2, … without gaps), format (kFactFormat), stamp (ns), payload (fact_codec.h),
 // checksum = SHA-256(previous checksum | sequence | format | stamp | payload), integers
-// little-endian. Before row 1 stands the base (journal_file.h): zeros, or that of a compaction.
+// little-endian. Row 1 is chained to the base (journal_file.h): zeros, or that of a compaction.
 
 #include <cstdint>
 #include <functional>
@@ -19,40 +19,42 @@
 
 namespace lockstep::launcher {
 
-// A shorter journal in a file beside, to take the place of the first rows of another.
+// A shorter journal in its own file, which can replace the first rows of another journal.
 struct CompactedJournal {
   std::string path;
-  std::uint64_t instead_of = 0;  // rows of the other one
-  std::uint64_t kept = 0;        // rows in it
-  Digest chain;                  // of its last row
+  std::uint64_t instead_of = 0;  // how many rows of the other journal it replaces
+  std::uint64_t kept = 0;        // how many rows it has
+  Digest chain;                  // the checksum of its last row
 };
 
 class Journal {
  public:
-  // Creates the file when it is missing, unless `sign` names what shows that there was one (a file
-  // or folder). An older one is migrated, and a copy of it stays beside (<path>.v1) until it was
-  // replayed. Errors: corrupt (not a journal, or a lost one), unsupported (made by a newer version:
-  // both are named), io.
+  // Creates the file if it is missing, unless `sign` names a file or folder that shows that there
+  // was a journal. A journal of an older version is migrated; a copy of it (<path>.v1) is kept
+  // until the new one was replayed. Errors: corrupt (not a journal, or the journal is lost),
+  // unsupported (made by a newer version; the message names both), io.
   static Result<Journal> open(const std::string& path, const std::string& sign = "");
   ~Journal();
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
 
-  // Once, before the first append: every stored fact in order. Stops with corrupt at a broken
-  // chain, a gap or an unreadable row, with unsupported at a row of a newer format; each names the
-  // row. Corrupt as well: there were more (least_facts.h).
+  // Calls `each` with every stored fact in order; to be called once, before the first append. It
+  // stops with corrupt at a broken chain, a gap or an unreadable row, and with unsupported at a row
+  // of a newer format; the error names the row. It is also corrupt if facts are missing at the end
+  // (least_facts.h).
   Status replay(const std::function<void(const StampedFact&)>& each);
 
   // All or nothing, durable when it returns. After an error the journal may not be used again.
   Status append(const std::vector<StampedFact>& facts);
 
-  // Takes the place of this journal's file, after what was appended since is added to it. Whatever
-  // happens, the file is the one or the other, whole. unavailable: another process reads the
-  // journal, and all is as before. After any other error the journal may not be used again.
+  // Adds the facts appended since the compaction to `compacted`, and then replaces this journal's
+  // file by it. A crash leaves either file whole. unavailable: not possible now (another process
+  // reads the journal, or the facts could not be added), and nothing changed. After any other error
+  // the journal may not be used again.
   Status replace_with(const CompactedJournal& compacted);
 
   std::uint64_t last_sequence() const;
-  std::uint64_t kept_by_compaction() const;  // so many of its rows; 0: never compacted
+  std::uint64_t kept_by_compaction() const;  // rows the last compaction wrote; 0: never compacted
 
  private:
   struct Impl;
@@ -60,14 +62,14 @@ class Journal {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads the journal at `path` up to its last row at this moment, over a connection of its own, and
-// writes what is left of it to `<path>.compact`, checked to fold to the same state, and durable.
-// For a worker; the journal may be appended to meanwhile. Errors leave nothing behind.
+// Reads the journal at `path` up to its present last row, over its own connection, and writes the
+// compacted facts durably to `<path>.compact`, after checking that they fold to the same state.
+// Workers call it; the journal may be appended to meanwhile. After an error no file is left.
 Result<CompactedJournal> compact_journal(const std::string& path);
-// Removes what a compaction that was cut short left.
+// Removes the file of an interrupted compaction.
 Status discard_compaction(const std::string& path);
 
-// A whole copy of the journal at `path` as it is at this moment, while it is appended to.
+// Copies the journal at `path` as it is at this moment; it may be appended to meanwhile.
 Status copy_journal(const std::string& path, const std::string& to);
 
 }  // namespace lockstep::launcher

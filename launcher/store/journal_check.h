@@ -1,6 +1,6 @@
 #pragma once
-// A look at a journal that no launcher uses: every row, also behind a broken one. It changes
-// nothing but by truncate_journal.
+// Checks every row of a journal that no launcher is using, including those after a broken one. Only
+// truncate_journal changes the journal.
 
 #include <cstdint>
 #include <functional>
@@ -15,20 +15,20 @@ namespace lockstep::launcher {
 
 struct JournalCheck {
   std::uint64_t rows = 0;
-  std::optional<std::uint64_t> broken;  // the first row that does not stand
+  std::optional<std::uint64_t> broken;  // the first invalid row
   std::vector<StampedFact> facts;       // of the rows before it
-  bool lost = false;                    // facts that were there are gone, or all of them
-  std::vector<std::string> problems;    // in words, at most kMaxJournalProblems and how many more
+  bool lost = false;                    // some or all facts that were in it are missing
+  std::vector<std::string> problems;    // at most kMaxJournalProblems texts, and the number of more
 };
 inline constexpr std::size_t kMaxJournalProblems = 20;
 
-// An error: it cannot be opened at all, or a newer version wrote it. `sign` as for Journal::open.
+// An error: the journal cannot be opened, or a newer version wrote it. `sign` as for Journal::open.
 Result<JournalCheck> check_journal(const std::string& path, const std::string& sign = "");
 
-// For who copies it, in use or not: corrupt when it was lost, or a WAL with it.
+// For callers that copy the journal, in use or not: corrupt when it, or its WAL, is lost.
 Status expect_whole_journal(const std::string& path, const std::string& sign);
 
-// Removes row `sequence` and all behind it. The whole file is kept beside; returns where.
+// Removes row `sequence` and all after it. Keeps a copy of the whole file and returns its path.
 Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequence);
 
 }  // namespace lockstep::launcher

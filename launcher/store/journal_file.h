@@ -1,9 +1,9 @@
 #pragma once
-// The form of a journal's file, for those who read and write it: its tables, the chain of its rows,
-// and reading them one by one. Only launcher/store uses it.
+// The format of a journal's file: its tables, the chain of its rows, and reading and writing of
+// single rows. Only launcher/store uses it.
 //
 //   journal: one row per fact (journal.h)
-//   base:    nothing, or one row: what a compaction put in place of what. The chain of the rows
+//   base:    empty, or one row about the last compaction (JournalBase). The chain of the rows
 //            begins with it, so that a compacted journal cannot be joined to another one's base.
 
 #include <cstdint>
@@ -19,18 +19,18 @@
 
 namespace lockstep::launcher {
 
-// Grows when an older program could not read the file. 1: without `base`.
+// Increased when an older program could not read the file. Version 1 has no `base`.
 inline constexpr std::int64_t kJournalVersion = 2;
 
 struct JournalBase {
   std::uint64_t generation = 0;  // compactions so far; 0: none, no row
-  std::uint64_t facts = 0;       // in how many facts' place its rows were written
+  std::uint64_t facts = 0;       // how many facts the compaction replaced
   Digest head;                   // checksum of the last of these
-  std::uint64_t kept = 0;        // rows that were written; no part of the chain
+  std::uint64_t kept = 0;        // how many rows it wrote; not part of the chain
 };
 
-// The file as it is: not a journal is corrupt, a newer one unsupported (both versions named). An
-// empty database becomes a journal.
+// The version of the file; 0: an empty database, which create_journal() makes a journal. corrupt:
+// the file is not a journal. unsupported: its version is newer (the message names both).
 Result<std::int64_t> journal_version(Database& db);
 Status create_journal(Database& db);
 // From `version` to kJournalVersion, in one transaction.
@@ -42,17 +42,17 @@ Digest first_link(const JournalBase& base);  // in place of the checksum before 
 Digest next_link(const Digest& previous, std::uint64_t sequence, int format, std::int64_t stamp,
                  std::string_view payload);
 
-// The stored facts in order, each checked: chain, sequence, format, payload. It ends at the first
-// that does not stand: corrupt or unsupported, naming the row.
+// Reads the stored facts in order and checks each: chain, sequence, format, payload. It ends at the
+// first invalid row with corrupt or unsupported, naming the row.
 class JournalReader {
  public:
   static Result<JournalReader> begin(Database& db, const JournalBase& base);
-  // False: that was the last one.
+  // False: there are no more facts.
   Result<bool> next(StampedFact* fact);
-  // After the last one: that the file holds no more than what was read. A bit that flipped in a
-  // page's own data can hide the rows at its end.
+  // Call it after the last fact. Checks that the file has no rows that were not read: a flipped bit
+  // in a page's own data can hide the rows at its end.
   Status check_pages(Database& db) const;
-  std::uint64_t sequence() const { return sequence_; }  // of the last one read
+  std::uint64_t sequence() const { return sequence_; }  // of the last fact read
   const Digest& chain() const { return chain_; }
 
  private:
@@ -65,7 +65,8 @@ class JournalReader {
   std::uint64_t sequence_ = 0;
 };
 
-// Adds rows behind `sequence` and `chain`, and moves both on. The caller has begun a transaction.
+// Appends rows after the one with `sequence` and `chain`, and advances both. The caller has begun a
+// transaction.
 class JournalWriter {
  public:
   static Result<JournalWriter> prepare(Database& db);

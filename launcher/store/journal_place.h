@@ -1,8 +1,8 @@
 #pragma once
-// Where in a journal's file a row lies, for the one who has to look at a damaged one. It reads the
-// file itself, and believes nothing that it reads.
+// Finds the byte offset of a row in a journal's file, for error messages about a damaged one. It
+// reads the file without SQLite and validates all that it reads.
 //
-// Source of the form: https://www.sqlite.org/fileformat2.html#b_tree_pages
+// Source of the format: https://www.sqlite.org/fileformat2.html#b_tree_pages
 
 #include <cstdint>
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace lockstep::launcher {
 
-// The byte at which row `sequence` begins; where the page begins that should hold it, when it is
-// not there; nullopt when that cannot be said (no file, or its newest pages are in the WAL).
+// The byte at which row `sequence` begins. If the row is missing: the byte at which the page begins
+// that should hold it. nullopt when neither is known (no file, or its newest pages are in the WAL).
 std::optional<std::uint64_t> place_of_row(const std::string& path, std::uint64_t sequence);
 
-// The byte at which a page of the file begins; nullopt when the file does not say how large one is.
+// The byte at which a page of the file begins; nullopt when the file's page size is unreadable.
 std::optional<std::uint64_t> place_of_page(const std::string& path, std::uint64_t page);
 
 }  // namespace lockstep::launcher

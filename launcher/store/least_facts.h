@@ -1,12 +1,12 @@
 #pragma once
-// How many facts a journal has at least, in a small file beside it (<path>.least). SQLite takes a
-// database whose WAL is gone for a whole one, and a missing database for a new one: both would cost
-// acknowledged facts in silence.
+// A lower bound of the number of facts in a journal, in a small file beside it (<path>.least).
+// SQLite accepts a database whose WAL is missing, and creates a database that is missing. Either
+// would lose acknowledged facts silently.
 //
-// It is written after each commit, in place: synced for the first of a process, left to the kernel
-// for the others. So what it says was committed; it may say less than there is, never more, and
-// nothing is wrong when it is missing (journals of before it was written). A journal that has less
-// has lost its WAL or itself, unless there is a WAL whose tail may have been torn.
+// The file is overwritten after each commit: a process syncs the first write and leaves later ones
+// to the kernel. So the number may be lower than the number of committed facts, but never higher. A
+// missing file is no fault (older versions did not write it). A journal with fewer facts has lost
+// rows or its WAL, except that a WAL with a torn tail may explain it.
 
 #include <cstdint>
 #include <optional>
@@ -18,33 +18,34 @@
 
 namespace lockstep::launcher {
 
-// Of all facts ever appended, those that compactions dropped too.
+// The number of all facts ever appended, including those that compactions dropped.
 std::uint64_t facts_ever(const JournalBase& base, std::uint64_t rows);
 
-// What lies at `path` and beside it, before SQLite opens it.
+// The files at `path` and beside it, before SQLite opens them.
 struct JournalTraces {
-  bool file = false, wal = false;      // they are there, and hold something
+  bool file = false, wal = false;      // the database and its WAL exist and are not empty
   std::optional<std::uint64_t> least;  // 1 when the number cannot be read: there was a commit
 };
 // corrupt: a WAL without its database, which SQLite would remove.
 Result<JournalTraces> look_for_traces(const std::string& path);
 
-// corrupt: with these traces there were more facts than the journal has now.
+// corrupt: these traces show that there were more facts than the journal has now.
 Status expect_facts(const std::string& path, const JournalTraces& traces, const JournalBase& base,
                     std::uint64_t rows);
 
-// The journal has no tables, and `sign` (a file or folder) shows that there was one.
+// The error for a journal that is missing or empty although `sign` (a file or folder) shows that
+// there was one.
 Error lost_journal(const std::string& path, const JournalTraces& traces, const std::string& sign);
 
 std::string least_facts_file(const std::string& path);
-// For who takes facts away on purpose.
+// Removes the file; for callers that remove facts on purpose.
 Status forget_least_facts(const std::string& path);
 
 class LeastFacts {
  public:
   explicit LeastFacts(const std::string& path) : path_(least_facts_file(path)) {}
-  // `facts` are committed. What cannot be written is tried again with the next ones: nothing
-  // depends on it but what is noticed later.
+  // Call it after `facts` facts were committed. A failed write is retried with the next call; it
+  // only means that a later loss might not be noticed.
   void record(std::uint64_t facts);
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
-// The secrets of a launcher's users, each encrypted with a key that is a file of its own, beside
-// the journal and in none of its backups. Which user and name a text belongs to is authenticated
-// with it: rows that somebody exchanged are not decrypted.
+// The secrets of a launcher's users, encrypted with a key in its own file. No backup contains the
+// secrets or the key. Each secret is authenticated together with its owner and name, so rows that
+// somebody exchanged cannot be decrypted.
 //
-// Each change is durable when it returns. One thread.
+// Each change is durable when the function returns. For one thread only.
 
 #include <memory>
 #include <optional>
@@ -20,8 +20,8 @@ namespace lockstep::launcher {
 
 class SecretStore {
  public:
-  // In `folder`, 0700: `key` and secrets.db. A key that is missing is made, unless there are
-  // secrets already: then they are lost, and the error says which file to bring back.
+  // `folder` (0700) holds `key` and secrets.db. A missing key is created, unless there are secrets
+  // already: they cannot be read without it, and the error names the file to bring back.
   static Result<std::unique_ptr<SecretStore>> open(const std::string& folder);
   ~SecretStore();
   SecretStore(const SecretStore&) = delete;
@@ -31,11 +31,11 @@ class SecretStore {
   Status set(const std::string& owner, const std::string& name, const std::string& value,
              Instant now);
   Status remove(const std::string& owner, const std::string& name);  // not_found
-  // Of all users but these: a name that was removed is never given again.
+  // Removes the secrets of all users except these. Names of removed users are never reused.
   Status keep_only(const std::set<std::string>& owners);
   Result<std::vector<SecretView>> list(const std::string& owner);
   Result<bool> has(const std::string& owner, const std::string& name);
-  // Those of `names` that there are. corrupt: one cannot be decrypted.
+  // The values of those of `names` that exist. corrupt: one cannot be decrypted.
   Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// A narrow owner of one SQLite connection and its prepared statements, with Result instead of
-// codes. Only launcher/store uses it.
+// A thin wrapper of one SQLite connection and its prepared statements that returns Result instead
+// of error codes. Only launcher/store uses it.
 
 #include <cstdint>
 #include <memory>

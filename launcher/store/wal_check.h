@@ -13,8 +13,8 @@
 
 namespace lockstep::launcher {
 
-// corrupt, naming the file and the byte, when a commit that was followed by another does not stand.
-// `path`: of the journal; that its WAL is missing or empty is well.
+// corrupt, naming the file and the byte, when a commit that was followed by another is invalid.
+// `path`: of the journal. A missing or empty WAL is valid.
 Status check_wal(const std::string& path);
 
 }  // namespace lockstep::launcher

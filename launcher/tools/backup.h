@@ -1,7 +1,8 @@
 #pragma once
-// `lockstepd backup` and `restore`. A backup is a directory in the form of a launcher's home, taken
-// while the launcher works: the journal as it is at one moment, and all that it refers to. It holds
-// the launcher's keys, so that agents and users find the restored launcher to be the same one.
+// `lockstepd backup` and `restore`. A backup is a directory in the form of a launcher's home; it
+// can be taken while the launcher runs. It has the journal as of one moment, and all that the
+// journal refers to. It has the launcher's keys, so that agents and users recognise the restored
+// launcher.
 //
 //   <backup>/ backup.json (what, of when, by which version), version, endpoint.json, started.json,
 //             keys/, journal.db, blobs/, logs/, audit/
@@ -19,14 +20,15 @@ struct BackupReport {
   std::string from, to;
   Instant taken;
   std::uint64_t facts = 0, jobs = 0, blobs = 0, logs = 0;
-  std::vector<std::string> problems;  // what the journal refers to and the launcher lacks itself
+  std::vector<std::string> problems;  // what the journal refers to but the source does not have
 };
 
-// `to` is made, and must not hold anything. Waits while the launcher removes something.
+// Creates `to`; if it exists, it must be empty. Waits while the launcher removes something.
 Result<BackupReport> backup(const std::string& home, const std::string& to);
 
-// Into a home that must not hold anything. The journal gets a word that it was restored, so that
-// the launcher does not take up revisions and attempts of what came after the backup.
+// Creates `home`; if it exists, it must be empty. Appends a fact to the journal that says that it
+// was restored, so that the launcher does not reuse the numbers of revisions and attempts from
+// after the backup.
 Result<BackupReport> restore(const std::string& from, const std::string& home);
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,7 @@
 #pragma once
-// `lockstepd fsck`: a look at a launcher's home that no launcher uses. Journal (chain, pages,
-// facts), the state they fold to, every blob that it refers to, the logs of ranks, the audit log.
+// `lockstepd fsck`: checks a launcher's home that no launcher is using: the journal (chain, pages,
+// facts), the state that its facts fold to, every blob that the state refers to, the logs of ranks,
+// and the audit log.
 
 #include <cstdint>
 #include <optional>
@@ -13,18 +14,18 @@ namespace lockstep::launcher {
 
 struct FsckOptions {
   std::string home;
-  bool repair = false;                       // only what is safe
-  std::optional<std::uint64_t> truncate_at;  // the journal loses this row and all behind it
+  bool repair = false;                       // repair what is safe to repair
+  std::optional<std::uint64_t> truncate_at;  // remove this row and all after it from the journal
 };
 
 struct FsckReport {
   std::vector<std::string> problems;
-  std::vector<std::string> notes;     // nothing to worry about
-  std::vector<std::string> repaired;  // what was done about it
+  std::vector<std::string> notes;     // harmless findings
+  std::vector<std::string> repaired;  // the repairs that were made
   std::uint64_t facts = 0, jobs = 0, blobs = 0;
 };
 
-// An error: it cannot be looked at (in use, newer, not a home).
+// An error: the home cannot be checked (in use, of a newer version, not a home).
 Result<FsckReport> fsck(const FsckOptions& options);
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// Whether facts fold at all. State takes it for our own mistake when they contradict each other,
-// and ends the process; of a stored journal that must be asked first, so a child tries.
+// Checks whether facts can be folded to a state. State treats contradicting facts as a bug and
+// aborts the process, but a stored journal may have them through damage, so a child process tries.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace lockstep::launcher {
 
-// In words at which fact it ended and why; nullopt: all of them fold. The process has one thread.
+// Says at which fact folding failed and why; nullopt: all facts fold. It forks, so the process must
+// have only one thread.
 std::optional<std::string> why_not_folding(const std::vector<StampedFact>& facts);
 
 }  // namespace lockstep::launcher

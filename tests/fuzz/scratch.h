@@ -1,5 +1,5 @@
 #pragma once
-// A folder of this process in memory, for fuzzers of what is read from files.
+// A folder in memory (/dev/shm) for one process, for fuzzers of code that reads files.
 
 #include <unistd.h>
 

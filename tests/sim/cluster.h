@@ -1,6 +1,6 @@
 #pragma once
-// The whole simulated cluster of one seed: launcher, nodes, network, people and faults, joined by
-// simulated time. run() lets it live until everything came to rest or a checker objects.
+// The whole simulated cluster of one seed: launcher, nodes, network, people and faults, driven by
+// simulated time. run() simulates until everything is at rest or a checker finds a violation.
 
 #include <memory>
 #include <set>
@@ -28,14 +28,14 @@ class Cluster {
   Oracle oracle;
   Workload workload;
   std::vector<std::unique_ptr<Node>> nodes;
-  std::set<AttemptId> broken;          // some rank of it died
-  std::set<std::string> drained_once;  // names, by a committed fact
+  std::set<AttemptId> broken;          // attempts of which a rank died
+  std::set<std::string> drained_once;  // names of nodes, by a committed fact
   bool winding_down = false;           // no more faults
-  Instant no_space_until;              // the launcher takes no outputs and logs before
-  std::uint64_t no_space_episode = 0;  // so often that began
+  Instant no_space_until;              // until then the launcher has no space for outputs and logs
+  std::uint64_t no_space_episode = 0;  // how often that began
 
   // ---- network ----
-  bool has_no_space(double chance);                  // of getting there now
+  bool has_no_space(double chance);                  // with `chance`, an episode begins now
   void over_network(std::function<void()> arrival);  // client <-> launcher
   void to_launcher(Node& from, bool from_clone, launcher::Input input);
   void to_agent(NodeId node, AgentReply message);
@@ -56,7 +56,8 @@ class Cluster {
 
  private:
   using Fault = void (Cluster::*)();
-  // Drop, delay, double. `may_be_late`: long after all that was sent behind it, too.
+  // Drops, delays or duplicates a message. `may_be_late`: it may also arrive seconds after messages
+  // that were sent later.
   void carry(std::function<void()> arrival, bool may_be_late);
   void now_and_then(double mean_seconds, const char* name, Fault fault);
   void start_faults();

@@ -1,7 +1,7 @@
 #pragma once
-// What a run over the default seeds must have met at least once: every kind of fault, every way a
-// rank ends, every fact, and every transition of jobs, parts and liveness. A zero means that the
-// simulation has gone blind somewhere.
+// What a run over the default seeds must cause at least once: every kind of fault, every way a rank
+// ends, every fact, and every transition of jobs, parts and liveness. A count of zero means that
+// the simulation no longer tests that.
 
 #include <string_view>
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace lockstep::sim {
 
-// Transitions of jobs and liveness that are possible at all: any other one is a violation.
+// Whether a transition of a job or of liveness is legal; any other is a violation.
 bool legal_transition(std::string_view name);
-// Required counters that `counters` lacks.
+// The required counters that are missing from `counters`.
 std::vector<std::string_view> never_met(const Counters& counters);
 
 }  // namespace lockstep::sim

@@ -1,7 +1,7 @@
 #pragma once
-// The simulated lockstepd: the real launcher core between an inbox and a journal. Its loop is the
-// daemon's: a turn handles what arrived, commits the facts, then performs the actions; it can be
-// killed, stopped, or refused its commit at each of these points. The journal survives.
+// The simulated lockstepd: the real launcher core between an inbox and a journal. Its loop is like
+// the daemon's: a turn handles the inputs, commits the facts, then performs the actions. At each of
+// these points it can be killed or stopped, or the commit can fail. The journal survives.
 
 #include <deque>
 #include <map>
@@ -23,7 +23,7 @@ class LauncherHost {
   explicit LauncherHost(Cluster& cluster);
   void start();
   void deliver(launcher::Input input);
-  // What is signed with a user's key: refused at the door once the key is out.
+  // An input signed with a user's key; it is dropped when the key was revoked.
   void deliver_from(const PublicKey& key, launcher::Input input);
   void crash();
   void stop_for(Duration duration);  // SIGSTOP … SIGCONT
@@ -85,19 +85,19 @@ class LauncherHost {
   Cluster& cluster_;
   launcher::CoreConfig config_;
   std::vector<launcher::StampedFact> journal_;
-  // A compaction at work: what comes in place of the journal's first `instead_of` facts.
+  // A compaction in progress: `facts` will replace the journal's first `instead_of` facts.
   struct Compacting {
     std::vector<launcher::StampedFact> facts;
     std::size_t instead_of = 0;
   };
   std::optional<Compacting> compacting_;
-  launcher::State committed_;  // the fold of all facts there ever were
+  launcher::State committed_;  // the fold of all facts ever committed
   std::unique_ptr<launcher::Core> core_;
   std::uint64_t incarnation_ = 0;
   std::deque<launcher::Input> inbox_;
   bool stopped_ = false;
   bool was_stopped_ = false;
-  bool disk_told_low_ = false;  // by the heartbeat that is heard now
+  bool disk_told_low_ = false;  // the heartbeat being handled reports low disk space
   bool turn_planned_ = false;
   bool left_ = false;
   Instant wake_ = Instant::never();

@@ -1,6 +1,7 @@
 #pragma once
-// One simulated machine: its attempt directories (which survive its processes, but not in this
-// world's reboots), the runners on it, and its agent: the real agent core in a simulated shell.
+// One simulated machine: its attempt directories (which survive its processes, but in this
+// simulation no reboot), the runners on it, and its agent (the real agent core in a simulated
+// shell).
 
 #include <deque>
 #include <map>
@@ -15,7 +16,7 @@ namespace lockstep::sim {
 
 class Cluster;
 
-// What an attempt directory holds.
+// The contents of an attempt directory.
 struct AttemptFiles {
   Assignment assignment;
   bool runner_started = false;
@@ -63,10 +64,10 @@ class AgentProcess {
   struct Equipping {
     Assignment assignment;
     bool at_work = false;
-    bool asked = false;                       // for a lock
-    std::optional<std::uint64_t> solved;      // this generation
-    std::optional<Digest> lock;               // what it solved
-    std::optional<std::uint64_t> not_solved;  // the same
+    bool asked = false;                       // it has asked for a lock
+    std::optional<std::uint64_t> solved;      // the generation that it solved
+    std::optional<Digest> lock;               // the lock that it solved
+    std::optional<std::uint64_t> not_solved;  // the generation that it failed to solve
   };
   void equip(const AttemptId& attempt);
   enum class Work { solve, build };
@@ -81,7 +82,7 @@ class AgentProcess {
   void pump_logs(const AttemptId& attempt);
   void push_outputs(const AttemptId& attempt);
   void wait_for_space(const AttemptId& attempt);
-  // Runs `event` later, unless this process died by then.
+  // Runs `event` after `delay`, unless this process has died by then.
   void later(Duration delay, std::function<void()> event);
 
   Cluster& cluster_;
@@ -97,8 +98,8 @@ class AgentProcess {
   std::map<AttemptId, Equipping> equipping_;
   std::set<AttemptId> shipping_;
   std::set<AttemptId> collecting_;
-  std::map<AttemptId, Instant> no_space_since_;  // of these
-  std::set<AttemptId> settling_;                 // the same
+  std::map<AttemptId, Instant> no_space_since_;  // of collecting_: since when there is no space
+  std::set<AttemptId> settling_;                 // of collecting_: to be given up without space
   std::weak_ptr<AgentProcess> self_;
   friend class Node;
 };
@@ -108,7 +109,7 @@ class Node {
   Node(Cluster& cluster, int index);
 
   void joined(NodeId id);  // the launcher accepted it: its agent starts
-  void join_anew();        // it was removed, and told so
+  void join_anew();        // after it was told that it was removed
   void start_agent();
   void kill_agent();  // -9
   void reboot(Duration down_for);
@@ -118,9 +119,9 @@ class Node {
   void hear(const AgentReply& message);
   void runner_ended(const AttemptId& attempt);
   bool reachable() const { return up && !partitioned && !deaf && !mute; }
-  bool quiet() const;             // nothing left on it
-  std::string leftovers() const;  // in words
-  // Of locks for this definition.
+  bool quiet() const;             // nothing is left on it
+  std::string leftovers() const;  // as a text
+  // The platform of this node's locks for the assignment's environment.
   std::string platform_for(const Assignment& assignment) const;
 
   Cluster& cluster;
@@ -129,13 +130,13 @@ class Node {
   PublicKey key;
   int boots = 1;
   int identities = 1;
-  int libraries;  // which ones it has
+  int libraries;  // index of its glibc and CUDA versions
   const bool can_solve;
   bool up = true;
   bool partitioned = false;
   Instant disk_low_until;
-  bool deaf = false;  // its words arrive, those of the launcher do not
-  bool mute = false;  // the other way round
+  bool deaf = false;  // the launcher's messages to it are lost
+  bool mute = false;  // its messages to the launcher are lost
   std::map<AttemptId, AttemptFiles> directories;
   std::map<AttemptId, std::shared_ptr<Runner>> runners;
   std::shared_ptr<AgentProcess> agent;

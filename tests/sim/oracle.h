@@ -1,7 +1,7 @@
 #pragma once
-// The oracle knows what really ran: every rank's start and end on every node, as the world did it,
-// not as anyone reported it. It judges each committed fact of the launcher against that, and
-// everything the agents and runners do. It never influences the run.
+// The oracle knows what really ran: every rank's start and end on every node, as the simulation did
+// it, not as anyone reported it. It checks each committed fact of the launcher, and everything that
+// the agents and runners do, against that. It never influences the run.
 
 #include <map>
 #include <set>
@@ -13,7 +13,8 @@
 
 namespace lockstep::sim {
 
-// The targets of seeds that have some: kLab has nodes of its own, kLaptop is another name of local.
+// The compute targets of seeds that have some: kLab has its own nodes, kLaptop is another name of
+// target local.
 inline constexpr const char* kLab = "lab";
 inline constexpr const char* kLaptop = "laptop";
 inline bool is_of_lab(int node_index) { return node_index % 2 == 1; }
@@ -30,7 +31,7 @@ enum class Ending {
   not_found,     // never ran: exec failed
   start_failed,  // never ran: fork failed
   aftermath,     // failed because a rank on a rebooted node was gone
-  killed,        // by its runner, its spawn, or its machine
+  killed,        // by its runner, or with its lockstep-spawn or its machine
 };
 
 struct RankTruth {
@@ -48,22 +49,22 @@ class Oracle {
  public:
   Oracle(World& world, const launcher::State& committed) : world_(world), state_(committed) {}
 
-  // ---- what the world does ----
+  // ---- what happens in the simulation ----
   void rank_started(const Assignment& assignment, int rank, int node);
   void rank_never_ran(const AttemptId& attempt, int rank, int node, Ending ending);
   void rank_ended(const AttemptId& attempt, int rank, Ending ending, int code);
   void strays_changed(const AttemptId& attempt, int node, int strays);
   void port_was_taken(const AttemptId& attempt) { ports_taken_.insert(attempt); }
   void logs_became_durable(const AttemptId& attempt, NodeId node);
-  // The launcher had no space for them; `episode` changes when it had some since the last time.
+  // The launcher had no space for the logs; `episode` changes if it had space since the last call.
   void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t episode, bool is_awaited);
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void client_deletes(const JobId& job) { deleted_.insert(job); }
-  // From now on the launcher has said that this holds.
+  // The launcher has confirmed this quota; placements are checked against it from now on.
   void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
-  // Nodes that join get no work before an admin is about to approve them.
+  // A node that joins must get no work before an admin sends its approval.
   void approval_required() { needs_approval_ = true; }
-  // Where kLab is a target of its own, every second node joins it (is_of_lab).
+  // If kLab is a target with its own nodes, every second node joins it (is_of_lab).
   void lab_is_created() { has_lab_ = true; }
   void client_revokes(NodeId node) { revoking_.insert(node); }
   void approves(NodeId node) { approved_.insert(node); }
@@ -75,23 +76,25 @@ class Oracle {
   bool any_failed(const AttemptId& attempt) const { return failed_.count(attempt) != 0; }
   // The log files that the attempt's ranks left on the node.
   std::vector<LogSize> logs_on(const AttemptId& attempt, int node) const;
-  // What they left in ./outputs there: nothing where none ran, and sometimes where some did.
+  // What the ranks left in ./outputs there: nothing if none ran, and sometimes if some did.
   std::vector<CollectedOutput> outputs_on(const AttemptId& attempt, int node) const;
   void outputs_arrived(const AttemptId& attempt, int node);
-  // From here on they are given up where the launcher has no space, as it has had none since then.
+  // The agent now gives up outputs that the launcher has no space for; it has had none since
+  // `no_space_since`.
   void settling(const AttemptId& attempt, int node, Instant no_space_since);
-  // They were not kept.
+  // The outputs were given up.
   void outputs_settled(const AttemptId& attempt, int node);
-  // outputs_on, or what became of them.
+  // outputs_on(); after they were given up, without trees and with a problem that says so.
   std::vector<CollectedOutput> outputs_kept(const AttemptId& attempt, int node) const;
-  // What its ranks saved on the node at that moment; then all of it is in the launcher's store.
+  // The attempt's ranks on the node have saved this checkpoint; checkpoint_arrived() when the
+  // launcher's store has it.
   void checkpoint_written(const AttemptId& attempt, int node, const CollectedOutput& checkpoint);
   void checkpoint_arrived(const Digest& tree) { stored_.insert(tree); }
   void restored(const Assignment& assignment);
   void environment_solved(const Assignment& assignment, const std::string& platform,
                           const Digest& tree);
   void solving_failed(const Assignment& assignment, const std::string& platform, int node);
-  // That is the end of the attempt; `nodes` are of the platform.
+  // The attempt ends because no node could solve; `nodes`: those of the platform.
   void solving_given_up(const Assignment& assignment, const std::string& platform,
                         const std::set<int>& nodes);
   void environment_ready(const Assignment& assignment, int node, const EnvironmentReport& report);
@@ -105,13 +108,13 @@ class Oracle {
   // ---- what the launcher hears and commits ----
   void launcher_started();
   void launcher_polled(Instant at, bool stalled_before);
-  void launcher_heard(NodeId node);  // a word that it took for the node's
+  void launcher_heard(NodeId node);  // the launcher accepted a message as the node's
   void disk_told(NodeId node, bool low) {
     heard_[node].low_disk = low;
     if (!low) heard_[node].low_disk_before = false;
   }
   void boot_changed(NodeId node) { heard_[node].new_boot = true; }
-  void launcher_lost(const launcher::NodeLost& fact);  // the moment it decides so
+  void launcher_lost(const launcher::NodeLost& fact);  // when the launcher declares a node lost
   void liveness_changed(NodeId node, Liveness now);
   // Just before `fact` is applied to the committed state.
   void committing(const launcher::StampedFact& fact);
@@ -120,7 +123,7 @@ class Oracle {
   // ---- from time to time ----
   void check_promptness(const AttemptId& attempt);
   void set_calm(bool calm) { calm_ = calm; }
-  // What the person asked for, whatever the launcher was told.
+  // The spec that the person asked for, even if the launcher was sent another one.
   void job_planned(const JobId& job, const JobSpec& spec) { asked_[job] = spec; }
   void set_limits(Duration lost_after, Duration reconnect_grace, Duration logs_timeout) {
     lost_after_ = lost_after;
@@ -137,11 +140,11 @@ class Oracle {
     std::set<int> cpus;
   };
   struct Heard {
-    Duration polled{0};  // of the launcher when the node was heard last
+    Duration polled{0};  // the launcher's polled time when it last heard the node
     bool new_boot = false;
     bool since_start = false;
-    bool low_disk = false;         // as its last heartbeat said
-    bool low_disk_before = false;  // the same, when this turn began and ever since
+    bool low_disk = false;         // according to its last heartbeat
+    bool low_disk_before = false;  // low_disk at the beginning of this turn and ever since
   };
 
   bool was_deleted(const AttemptId& attempt) const;
@@ -181,14 +184,14 @@ class Oracle {
   std::map<std::pair<int, AttemptId>, Live> live_;  // node index
   std::set<AttemptId> failed_;
   std::set<AttemptId> ports_taken_;
-  std::set<AttemptId> with_revoked_;  // a node was revoked while it held a part of it
+  std::set<AttemptId> with_revoked_;  // attempts with a part on a node when that was revoked
   std::vector<SetQuota> quotas_;
-  std::set<NodeId> revoking_;  // somebody asked for it
+  std::set<NodeId> revoking_;  // somebody asked to revoke these
   bool needs_approval_ = false;
   bool has_lab_ = false;
   std::set<NodeId> approved_;
   std::set<JobId> canceled_;
-  std::set<JobId> deleted_;  // somebody asked for it, once
+  std::set<JobId> deleted_;  // somebody once asked to delete these
   Duration kept_for_{0};
   std::map<JobId, JobSpec> asked_;
   std::set<std::pair<AttemptId, NodeId>> durable_;
@@ -198,16 +201,17 @@ class Oracle {
     std::uint64_t order = 0;
   };
   std::map<Digest, Written> written_;            // checkpoints
-  std::set<Digest> stored_;                      // of these
+  std::set<Digest> stored_;                      // checkpoints in the launcher's store
   std::set<std::pair<AttemptId, int>> arrived_;  // outputs in the launcher's store, by node index
-  std::set<std::pair<AttemptId, int>> settled_;  // the same, that were not kept
+  std::set<std::pair<AttemptId, int>> settled_;  // outputs that were given up, by node index
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher
-  std::map<AttemptId, Duration> ended_since_;                       // the same
+  std::map<AttemptId, Duration> ended_since_;                       // polled time as well
   struct Refused {
     std::uint64_t episode = 0;
-    bool is_known = false;  // the launcher knew of the cancel the last time
-    // Polled time: of the first one since somebody canceled, and since the launcher knew of that.
+    bool is_known = false;  // at the last refusal the launcher knew of the cancel
+    // Polled time of: the first refusal since somebody canceled, the first since the launcher knew
+    // of that, and the last refusal.
     Duration since{0}, known_since{0}, last{0};
     std::optional<Duration> overdue;
   };
@@ -216,21 +220,21 @@ class Oracle {
       std::tuple<Digest, std::uint64_t, std::string>;  // definition, generation, platform
   std::map<SolvedFor, AttemptId> solved_;
   std::map<Digest, SolvedFor> locks_;
-  // Attempt, generation, platform -> nodes that failed at it.
+  // (attempt, generation, platform) -> the nodes that failed to solve.
   std::map<std::tuple<AttemptId, std::uint64_t, std::string>, std::set<int>> not_solved_;
   std::map<std::tuple<AttemptId, std::uint64_t, std::string>, Digest> locks_used_;
   std::set<std::pair<AttemptId, int>> environments_ready_;
-  std::map<AttemptId, std::string> lowest_;  // of conda's: of what all its nodes have
-  Duration started_since_{0};                // the same
+  std::map<AttemptId, std::string> lowest_;  // conda's virtual packages that all its nodes have
+  Duration started_since_{0};                // polled time when the launcher started
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
-  std::map<NodeId, Instant> given_up_;  // when it was declared lost
+  std::map<NodeId, Instant> given_up_;  // when each node was declared lost
   std::set<int> files_lost_, cloned_;
   std::set<JobId> finished_;
   std::optional<Instant> last_poll_;
   Duration polled_{0};
   Instant launcher_since_;
-  bool restarted_ = false;  // with nodes that may still be there
+  bool restarted_ = false;  // the launcher started with nodes in its journal
   bool calm_ = false;
   Duration lost_after_{0}, reconnect_grace_{0}, logs_timeout_{0};
 };

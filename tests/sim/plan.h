@@ -1,6 +1,6 @@
 #pragma once
-// What a simulated job will do: how long its ranks run, which one fails and how. Drawn when the job
-// is made, so that each attempt does the same.
+// What a simulated job does: how long its ranks run, which one fails and how. The plan is drawn
+// when the job is created, so that every attempt follows the same plan.
 
 #include <optional>
 
@@ -15,7 +15,7 @@ struct RankPlan {
   int code = 0;
   bool endless = false;  // runs until it is stopped
   bool ignores_term = false;
-  bool ends_well_on_term = false;  // handles SIGTERM and exits 0
+  bool ends_well_on_term = false;  // handles SIGTERM and exits with code 0
   bool strays = false;             // leaves a double-forked child
 };
 
@@ -27,7 +27,7 @@ struct JobPlan {
   Duration runs = seconds(1);
   Duration fails_after = seconds(1);
   bool endless = false;
-  bool coupled = false;     // when one rank dies, the others wait for ever or fail in turn
+  bool coupled = false;     // when one rank dies, the others hang or fail too
   bool impossible = false;  // asks for more nodes than there are
   double ignores_term = 0, ends_well_on_term = 0, strays = 0;
 

@@ -1,6 +1,6 @@
 #pragma once
-// The simulation's own source of randomness: one seed, the same run on every machine and compiler
-// (the standard library's distributions are not portable). SplitMix64, Steele et al. 2014.
+// The simulation's random number generator: one seed gives the same run with every machine and
+// compiler (the standard library's distributions are not portable). SplitMix64, Steele et al. 2014.
 
 #include <cstdint>
 

@@ -20,7 +20,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Runner(Cluster& cluster, Node& node, Assignment assignment);
   void start();
   void give(runner::Input input);
-  void kill(bool with_strays);  // -9: its ranks go with it
+  void kill(bool with_strays);  // SIGKILL; its ranks die with it
   void kill_spawn();
   bool dead() const { return dead_; }
   bool connecting() const { return connecting_; }
@@ -36,7 +36,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   struct Rank {
     enum class State { none, starting, alive, gone } state = State::none;
     RankPlan plan;
-    bool signalled = false;  // by our runner: what follows is a consequence
+    bool signalled = false;  // by our runner, so its end is a consequence and no cause
     bool connected = false;
   };
 

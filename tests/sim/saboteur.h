@@ -1,7 +1,7 @@
 #pragma once
-// The proof that the checkers see: named defects, each put between a real core and its simulated
-// shell, where it swallows, alters, adds or doubles what passes. The cores themselves stay
-// untouched.
+// Named defects that prove that the checkers detect bugs (mutation testing). Each sits between a
+// real core and its simulated shell, where it drops, alters, adds or duplicates inputs, actions or
+// facts. The cores themselves are not changed.
 
 #include <cstdint>
 #include <map>
@@ -117,7 +117,7 @@ struct DefectInfo {
 };
 const std::vector<DefectInfo>& all_defects();
 
-// One per seed. Each hook may alter the list that passes.
+// One per seed. Each hook may alter the inputs, actions or facts that it gets.
 class Saboteur {
  public:
   explicit Saboteur(Defect defect) : defect_(defect) {}
@@ -129,7 +129,7 @@ class Saboteur {
   void runner_acts(std::vector<runner::Action>& actions);
   std::vector<launcher::Input> launcher_hears(launcher::Input input);
   void launcher_acts(std::vector<launcher::Action>& actions, bool resuming);
-  int launcher_records(const launcher::StampedFact& fact);  // how often
+  int launcher_records(const launcher::StampedFact& fact);  // how often to record the fact
   void compacts(std::vector<launcher::StampedFact>& facts);
 
  private:
@@ -143,16 +143,16 @@ class Saboteur {
   Defect defect_;
   std::uint64_t counted_ = 0;
   std::map<JobId, std::vector<CollectedOutput>> first_outputs_;
-  std::map<JobId, std::uint32_t> newest_;        // attempt that was heard of
-  std::map<JobId, std::uint64_t> incarnations_;  // the newest that was heard of
-  std::map<AttemptId, Assignment> assignments_;  // that agents started runners for
+  std::map<JobId, std::uint32_t> newest_;        // the newest attempt seen
+  std::map<JobId, std::uint64_t> incarnations_;  // the newest incarnation seen
+  std::map<AttemptId, Assignment> assignments_;  // those that agents started runners for
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
   std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;
   std::map<JobId, CheckpointSource> sources_;
-  std::map<SessionId, std::uint64_t> beats_;   // newest that was sent
-  std::map<SessionId, HeartbeatAck> answers_;  // newest that was heard
+  std::map<SessionId, std::uint64_t> beats_;   // the newest heartbeat sent
+  std::map<SessionId, HeartbeatAck> answers_;  // the newest answer received
   std::map<std::string, Digest> first_locks_;  // by platform
-  std::string highest_cuda_, highest_glibc_;   // that any node said
+  std::string highest_cuda_, highest_glibc_;   // that any node reported
 };
 
 }  // namespace lockstep::sim

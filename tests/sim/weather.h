@@ -1,6 +1,6 @@
 #pragma once
-// How bad the world of one seed is: which faults come, how often, and how slow things are. Drawn
-// from the seed; some seeds are calm, so that what must not happen without a fault is seen.
+// The faults of one seed: which ones occur, how often, and how slow things are. Drawn from the
+// seed. Some seeds are calm (no faults); then checkers reject what only a fault may cause.
 
 #include "tests/sim/random.h"
 
@@ -18,20 +18,20 @@ struct Weather {
   double port_taken = 0;
   double checkpoint_slow = 0;
   double environment_fails = 0, environment_slow = 0;
-  double unable_nodes = 0;     // that can solve nothing, for a reason of their own
-  int platforms = 1;           // that nodes are of
-  double other_libraries = 0;  // per start of an agent: its node has other ones from now on
-  double low_disk = 0;         // per heartbeat: its node has little space from now on, for a while
+  double unable_nodes = 0;     // per node: it can solve no environment
+  int platforms = 1;           // how many platforms the nodes have
+  double other_libraries = 0;  // per start of an agent: its node's library versions change
+  double low_disk = 0;         // per heartbeat: its node is low on disk space for a while
   double no_space =
-      0;  // per collection: the launcher has none for outputs from now on, for a while
-  double no_space_for_logs = 0;    // the same, per part whose logs are brought
-  bool no_space_for_good = false;  // at last, and then somebody cancels what waits for it
+      0;  // per collection: the launcher has no space for outputs and logs for a while
+  double no_space_for_logs = 0;    // the same, per part whose logs are sent
+  bool no_space_for_good = false;  // space runs out at the end; jobs that wait for it are canceled
   // Mean seconds between two faults of a kind; 0 = never.
   double launcher_crash = 0, launcher_stop = 0;
   double agent_crash = 0, agent_stop = 0;
   double runner_crash = 0, spawn_crash = 0;
   double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0, revoke = 0;
-  // Memory: chance per turn that a compaction of the journal begins, per job that somebody deletes
+  // Chance per turn that a compaction of the journal begins, chance per job that somebody deletes
   // it when it has ended, and how long final jobs are kept (0: for ever).
   double compact = 0, delete_job = 0;
   Duration keep_jobs_for{0};

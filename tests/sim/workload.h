@@ -1,6 +1,7 @@
 #pragma once
-// The people of the simulation: they make a token, join the nodes, submit jobs, cancel, drain and
-// resume, each over a network that loses requests and replies, so each asks again until answered.
+// The users of the simulation. They create a token, join the nodes, submit and cancel jobs, drain
+// and resume nodes. The network loses requests and replies, so they repeat each request until it is
+// answered.
 
 #include <map>
 #include <set>
@@ -21,7 +22,7 @@ class Workload {
 
   void begin();  // token, joins, and submissions over time
   void ask(launcher::Input input, std::string what);
-  // Signed by the intruder; never to be granted.
+  // A request signed by the intruder, which must never be granted.
   void ask_forbidden(launcher::Input input, std::string what);
   void cancel(const JobId& job);
   void join(const Node& node);
@@ -55,27 +56,27 @@ class Workload {
   void make_tokens();
   void submit(const JobPlan& plan);
   void submit_next();
-  // Somebody with few rights tries what they may not: one step after the other.
+  // Takes the next step of a user with few rights who tries forbidden requests.
   void meddle();
   void limit_somebody();
   void approve(NodeId node);
-  // Runs `answer` on the request after the reply's way, if it still waits then.
+  // Runs `answer` on the request when the reply has arrived, if the request still waits then.
   void on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer);
 
   Cluster& cluster_;
   std::map<std::uint64_t, Request> waiting_;
   std::map<JobId, JobPlan> plans_;
-  std::map<std::string, JobId> submissions_;  // answered
+  std::map<std::string, JobId> submissions_;  // answered submissions
   std::set<std::string> drained_;
   std::uint64_t next_ = 1;
   int jobs_left_ = 0;
   int submitted_ = 0;
   bool submitting_ = true;
-  int meddled_ = 0;  // steps
+  int meddled_ = 0;  // steps of meddle()
   bool approves_nodes_ = false;
   bool has_lab_ = false;            // there is a target with nodes of its own
-  bool targets_are_there_ = false;  // all that were asked for
-  bool limits_nodes_ = false;       // what needs more than there are would be refused
+  bool targets_are_there_ = false;  // all requested targets exist
+  bool limits_nodes_ = false;       // a job that needs more nodes than there are would be refused
 };
 
 }  // namespace lockstep::sim

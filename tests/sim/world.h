@@ -1,7 +1,7 @@
 #pragma once
-// Simulated time, and what every part of the simulation shares: the queue of events, the random
-// source, counters, the trace, and the first violation that a checker found. One thread; an event
-// is a closure that runs at its instant. Knows nothing of launchers or nodes.
+// Simulated time, and the state that every part of the simulation shares: the queue of events, the
+// random source, counters, the trace, and the first violation that a checker found. It has one
+// thread; an event is a closure that runs at its instant. It knows nothing of launchers or nodes.
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const UserView& user);
 Json to_json(const std::vector<UserView>& users);
-// Who asks, with what they may take and take now.
+// The user who asks, with their quotas and what they use of them.
 Json to_json(const UserView& user, const std::vector<QuotaView>& quotas);
 Json to_json(const ProjectView& project);
 Json to_json(const std::vector<ProjectView>& projects);

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const NodeView& node);
 Json to_json(const std::vector<NodeView>& nodes);
 Json to_json(const LauncherStatus& status);
-// `uses`: as it was asked for.
+// `uses`: the number that the request asked for.
 Json to_json(const TokenReply& token, int uses);
 
 }  // namespace lockstep::api

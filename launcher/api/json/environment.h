@@ -1,5 +1,5 @@
 #pragma once
-// Environments as JSON: as a job has one, as a node reports it, and as it is registered.
+// Environments as JSON: that of a job, a node's report of one, and registered ones.
 
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -13,16 +13,17 @@ namespace lockstep::api {
 
 using Json = nlohmann::ordered_json;
 
-// Of packages of a virtual environment the digest alone: a job's record stays short.
+// A virtual environment's packages are given by their digest alone, to keep a job's record short.
 Json to_json(const EnvironmentSpec& environment);
 Json to_json(const EnvironmentReport& report);
-// With the keys of an environment file: `environment create` takes what is shown.
+// With the keys of an environment file, so that `environment create` accepts the output.
 Json to_json(const EnvironmentView& view);
 Json to_json(const std::vector<EnvironmentView>& views);
-// A job's, and how far the nodes of its newest attempt are with it; null: the job has none.
+// The job's environment, and how far each node of the newest attempt has prepared it; null if the
+// job has none.
 Json explained_environment(const JobView& job);
 
-// Packages that a lock file names, for each platform; "all" for those of noarch alone.
+// The number of packages that a lock file names, by platform; "all" if it has only noarch packages.
 std::map<std::string, std::size_t> locked_counts(const CondaEnvironment& conda);
 
 }  // namespace lockstep::api

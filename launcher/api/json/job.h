@@ -1,6 +1,6 @@
 #pragma once
 // Jobs as JSON. A job is shaped like `az ml job show`: Azure's keys first, with Azure's meaning;
-// then what a job file says under `lockstep`; then how it goes (reason, exit_code, report,
+// then the job file's `lockstep` keys; then the job's progress (reason, exit_code, report,
 // attempts).
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,11 +22,11 @@ Json to_json(const JobEvent& event);
 Json to_json(const std::vector<JobEvent>& events);
 Json to_json(const JobsDeleted& deleted);
 Json to_json(const Done& done);
-// `file`: as who asks calls it.
+// `file`: the name that the client uses for the file.
 Json to_json(const std::string& file, const JobFileChecked& checked);
 
-// "output 'model' (uri_folder) was never written: …", for each named output of a job that
-// Completed; "keep '*.pt' matched no file …", for each of its patterns.
+// Warnings about a job that Completed: "output 'model' (uri_folder) was never written: …" for each
+// named output that no rank wrote, "keep '*.pt' matched no file …" for each such pattern.
 std::vector<std::string> unwritten_outputs(const JobView& job);
 
 }  // namespace lockstep::api

@@ -1,7 +1,7 @@
 #pragma once
-// The JSON type of this folder, and the shapes that its files share. Times are texts in UTC
-// (common/base/time.h), sizes are bytes, what is absent is null. Each kind of object has a file in
-// docs/schema that says what its keys are; scripts read them, so keys are only added.
+// The JSON type that this folder's functions return, and helpers that they share. Times are texts
+// in UTC (common/base/time.h), sizes are bytes, absent values are null. docs/schema has a file for
+// each kind of object that lists its keys. Scripts depend on the keys, so they are only added to.
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 Json time_or_null(Instant time);
 Json text_or_null(const std::string& text);
 Json map_of(const std::map<std::string, std::string>& map);
-// Whole seconds, or with a fraction where they have one.
+// Seconds: an integer, or a number with a fraction if the duration has one.
 Json seconds_of(Duration duration);
 
 template <typename View>

@@ -1,7 +1,7 @@
 #pragma once
 // Connections that follow one job as `lockstep job stream` does: each watches it over the control
-// socket and follows its logs over the bulk socket, then says nothing more. They measure what that
-// costs the launcher.
+// socket and follows its logs over the bulk socket, then sends nothing more. The benchmark measures
+// what they cost the launcher.
 
 #include <string>
 
@@ -16,8 +16,9 @@ struct FollowersOptions {
   int count = 1;
 };
 
-// Prints "following" when all have their first answer; then, at each line on standard input, the
-// number of messages that came over the control sockets until then. Ends with standard input.
+// Prints "following" when all connections have their first answer. Then, for each line on standard
+// input, prints the number of messages received over the control sockets so far. Returns at the end
+// of standard input.
 Status follow(const FollowersOptions& options);
 
 }  // namespace lockstep::fleet

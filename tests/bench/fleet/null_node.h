@@ -1,8 +1,8 @@
 #pragma once
-// One simulated node: the production agent core over a real CURVE socket, with a null runner. What
-// a runner would do is answered at once: a part is staged, started, running and finished, and
-// leaves nothing. It has no disk, no processes and no logs; it tells a Witness what the launcher
-// told it.
+// One simulated node: the production agent core over a real CURVE socket, with a null runner. Each
+// action for a runner succeeds at once: a part is staged, started, running and finished, without
+// outputs. It has no disk, no processes and no logs. It reports the launcher's messages to a
+// Witness.
 
 #include <deque>
 #include <optional>
@@ -15,10 +15,11 @@
 
 namespace lockstep::fleet {
 
-// Lines for the script that drives us: "WHAT NODE NANOSECONDS [ATTEMPT]", in CLOCK_MONOTONIC.
+// Prints lines for the script that drives the benchmark: "WHAT NODE NANOSECONDS [ATTEMPT]", in
+// CLOCK_MONOTONIC.
 class Witness {
  public:
-  void accepted(NodeId node);                            // its session
+  void accepted(NodeId node);                            // the launcher accepted its session
   void assigned(NodeId node, const AttemptId& attempt);  // a part of a gang, to prepare
   void told_to_run(NodeId node, const AttemptId& attempt);
   void flush();
@@ -63,7 +64,7 @@ class NullNode {
   void perform(agent::PruneUnused&) {}
   void perform(agent::KillRunner&) {}
   void perform(agent::ShipLogs&) {}
-  void perform(agent::SettleOutputs&) {}  // it has collected already
+  void perform(agent::SettleOutputs&) {}  // outputs are collected already
   void perform(agent::CaptureFolders&) {}
   void perform(agent::CaptureCheckpoint&) {}
   void perform(agent::RenewLease&) {}
@@ -79,7 +80,7 @@ class NullNode {
   agent::Core core_;
   std::optional<io::ClientSocket> control_;
   std::deque<agent::Input> inputs_;
-  std::optional<Observed> observed_;  // the newest of a row, as in agent/agent.h
+  std::optional<Observed> observed_;  // only the newest is sent, as in agent/agent.h
   bool handling_ = false;
   std::uint64_t sequence_ = 0;
 };

@@ -19,7 +19,7 @@ struct SubmitOptions {
   bool wait = true;
 };
 
-// Prints one line of JSON: when it began (CLOCK_MONOTONIC, ns), and the seconds until all were
+// Prints one line of JSON: when it began (CLOCK_MONOTONIC, ns), and the seconds until all jobs were
 // accepted and until all were final.
 Status submit(const SubmitOptions& options);
 

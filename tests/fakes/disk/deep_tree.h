@@ -1,5 +1,5 @@
 #pragma once
-// Trees that are deeper than any path may be long.
+// Makes folder trees whose paths exceed PATH_MAX.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace lockstep::test {
 
-// `depth` folders named `name`, one in the other, below `path`; a file in the last one.
+// `depth` folders named `name`, nested below `path`, with a file in the innermost.
 inline void make_deep_tree(const std::string& path, int depth, const std::string& name = "d") {
   ASSERT_TRUE(io::make_directories(path));
   io::Fd at(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,6 +1,6 @@
 #pragma once
-// A disk that says no: the k-th call that would change it, or all from there on. One test runs its
-// scenario for k = 1, 2, … until a run has fewer calls (each_fault).
+// A disk that fails the k-th call that would change it, or that call and all later ones. A test
+// runs its scenario for k = 1, 2, … until a run has fewer calls (each_fault).
 
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ struct DiskWeather {
   std::string name;
   int error = ENOSPC;
   bool lasts = false;       // from the k-th call on, not only then
-  bool short_write = true;  // half of the bytes go through first
+  bool short_write = true;  // half of the bytes are written first
   std::set<io::disk::Call> calls;
 };
 
@@ -28,8 +28,8 @@ inline std::set<io::disk::Call> growing_calls() {
   return {Call::create, Call::write, Call::folder, Call::rename, Call::link, Call::resize};
 }
 
-// A full disk for a moment and for good, one broken write, a sync that fails, one that is made
-// read-only by its file system after an error.
+// A disk that is full once, one that stays full, one failing call, a failing sync, and a disk that
+// its file system made read-only after an error.
 inline std::vector<DiskWeather> all_disk_weather() {
   using io::disk::Call;
   auto all = growing_calls();
@@ -53,7 +53,7 @@ class DiskFaults final : public io::disk::Faults {
     ++seen_;
     if (seen_ < kth_ || (seen_ > kth_ && !weather_.lasts && !rest_of_write_)) return std::nullopt;
     io::disk::Fault fault{weather_.error, std::nullopt};
-    // What is written after a short write meets the end of the disk.
+    // The write after a short write fails too: it would write the rest.
     rest_of_write_ = weather_.short_write && call == io::disk::Call::write && seen_ == kth_;
     if (rest_of_write_ && bytes > 1) fault.first = bytes / 2;
     struck_ = true;
@@ -70,14 +70,14 @@ class DiskFaults final : public io::disk::Faults {
   bool struck_ = false;
 };
 
-// For files whose syncs need not take a real disk's time.
+// A directory for files whose syncs should not take a real disk's time.
 inline std::string quick_directory() {
   return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
-// Calls run(faults, description) for every weather and every k until the scenario is through
-// without a fault. `run` puts the faults in front of the disk itself, and takes them away before it
-// looks at what is left.
+// Calls run(faults, description) for every weather and every k until the scenario ends without a
+// fault. `run` itself puts the faults in front of the disk, and removes them before it checks the
+// result.
 template <typename Run>
 int each_fault(const Run& run) {
   int runs = 0;

@@ -1,7 +1,8 @@
 #pragma once
-// Somebody who changes a folder of theirs between any two system calls of a program with more
-// rights: one test runs its scenario with the change before the first call, the second, … until a
-// run has fewer calls (each_swap). And a canary beyond that folder, which must stay as it was.
+// Simulates an attacker who changes their own folder between two system calls of a program with
+// more rights (a TOCTOU race). A test runs its scenario with the change before the first call, the
+// second, … until a run has fewer calls (each_swap). A canary outside that folder must stay
+// unchanged.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -33,7 +34,8 @@ class Swap final : public io::disk::Faults {
   std::atomic<int> seen_{0};
 };
 
-// prepare(), then run() with act() before its k-th call, then look(), for k = 1, 2, …
+// For k = 1, 2, …: prepare(), then run() with act() before its k-th call, then look(). Returns the
+// number of calls.
 inline int each_swap(const std::function<void()>& prepare, const std::function<void()>& act,
                      const std::function<void()>& run, const std::function<void()>& look) {
   for (int kth = 1;; ++kth) {
@@ -49,7 +51,7 @@ inline int each_swap(const std::function<void()>& prepare, const std::function<v
   }
 }
 
-// A folder with a file and a folder in it.
+// A folder with a file and a folder in it, whose change is_untouched() detects.
 class Canary {
  public:
   explicit Canary(std::string path) : path_(std::move(path)) {

@@ -1,6 +1,6 @@
 #pragma once
-// Environments of a node in a directory of their own, with the real lockstep-env, python3 and pip;
-// packages are wheels that the test writes, so that no network is needed.
+// Tests of a node's environments in a temporary directory, with the real lockstep-env, python3 and
+// pip. Packages are wheels that the test writes, so that no network is needed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@
 
 namespace lockstep::agent {
 
-// The launcher's blob store, as far as locks need it.
+// A fake of the launcher's blob store for locks.
 struct FakeLocks {
   std::mutex mutex;
   std::map<Digest, std::string> texts;
-  std::map<Digest, std::string> folders;  // trees of more than a lock
-  std::string kept;                       // where such are kept; "" = nowhere
+  std::map<Digest, std::string> folders;  // whole trees, by digest of the lock
+  std::string kept;                       // where to keep whole trees; "": they are not kept
   int written_out = 0;
   int fetches = 0;
   bool is_away = false;
@@ -65,7 +65,7 @@ struct FakeLocks {
   }
 };
 
-// One agent's side of it: a loop, and what was said of each attempt.
+// One agent's Environments with an event loop, and a record of their reports for each attempt.
 class Keeping {
  public:
   explicit Keeping(const std::string& home, FakeLocks& locks, Bytes limit = {},
@@ -100,7 +100,7 @@ class Keeping {
   };
   std::map<AttemptId, Said> said;
 
-  // As staging leaves it.
+  // An assignment whose directories are as staging leaves them.
   Assignment staged(const std::string& job, const EnvironmentDefinition& definition) {
     Assignment assignment = make_assignment(job, "");
     assignment.spec.environment = EnvironmentSpec{"", "", definition};
@@ -113,7 +113,7 @@ class Keeping {
   bool until(const std::function<bool()>& condition, Duration limit = seconds(120)) {
     return turn_until([this] { loop.turn(milliseconds(20)); }, condition, limit);
   }
-  // Solves first, as the launcher would have it.
+  // Solves and then builds, in the order that the launcher requests.
   const Said& prepare(Assignment assignment) {
     Said& of = said[assignment.attempt] = {};
     assignment.environment.solve = true;
@@ -132,7 +132,7 @@ class Keeping {
     EXPECT_TRUE(until([&] { return of.is_over(); })) << log_of(assignment);
     return of;
   }
-  // Only that; or the failure.
+  // Only solves; returns after the first report or the failure.
   const Said& solve(Assignment assignment) {
     Said& of = said[assignment.attempt] = {};
     assignment.environment.solve = true;
@@ -156,7 +156,7 @@ class Keeping {
     EXPECT_TRUE(plan && plan->activation);
     return plan && plan->activation ? *plan->activation : Activation();
   }
-  // Of lockstep-env, below this process.
+  // The lockstep-env processes that descend from this process.
   static std::vector<io::ProcessIdentity> programs() {
     std::vector<io::ProcessIdentity> found;
     for (const auto& process : io::descendants_of(::getpid())) {
@@ -221,7 +221,7 @@ class EnvironmentTest : public testing::Test {
             std::move(requirements),
             {}};
   }
-  // What solving would give, in the launcher's store.
+  // The report that solving would give; its lock is put into the launcher's store.
   EnvironmentReport lock_of(const std::string& name, const std::string& version) {
     const std::string path = dir / "wheels/" + name + "-" + version + "-py3-none-any.whl";
     const auto python = io::run_program(
@@ -236,7 +236,7 @@ class EnvironmentTest : public testing::Test {
     locks.texts[*solved.lock] = envs::to_json(lock);
     return solved;
   }
-  // One that waits for an index that never answers.
+  // An environment whose solving waits for an index that never answers.
   VenvEnvironment never() const {
     return {"/usr/bin/python3", {"--index-url " + silent_.url()}, {"six"}, {}};
   }

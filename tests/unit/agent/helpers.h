@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the agent share.
+// Helpers that the tests of the agent share.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ inline void put(const std::string& path, const std::string& text) {
   ASSERT_TRUE(io::write_file_atomically(path, text, 0644, false));
 }
 
-// Calls `turn` until the condition holds; false when `limit` has passed first.
+// Calls `turn` until the condition holds; false if `limit` passes first.
 inline bool turn_until(const std::function<void()>& turn, const std::function<bool()>& condition,
                        Duration limit = seconds(20)) {
   io::SystemClock clock;

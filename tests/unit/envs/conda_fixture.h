@@ -21,7 +21,7 @@
 
 namespace lockstep::envs {
 
-// What pip needs of our environment to reach its index.
+// The variables of our environment that pip needs to reach its index.
 inline std::map<std::string, std::string> pip_variables() {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -33,7 +33,7 @@ inline std::map<std::string, std::string> pip_variables() {
   return variables;
 }
 
-// Deadlines are generous: it is a condition that is waited for.
+// Waits until the condition holds; false after a generous deadline.
 inline bool comes_true(const std::function<bool()>& condition) {
   for (int i = 0; i < 6'000; ++i) {
     if (condition()) return true;
@@ -70,7 +70,7 @@ class CondaTest : public testing::Test {
   Site site(const std::string& name, const std::string& virtual_packages = "__glibc=2.36") {
     return {dir / name, dir / "cache", false, subdir() + " " + virtual_packages};
   }
-  // One line for each package: {"url", "sha256", "md5", "size"}.
+  // Writes a channel; returns an object for each package: {"url", "sha256", "md5", "size"}.
   std::vector<nlohmann::json> channel(const std::string& name, const std::string& packages) {
     dir.file(name + ".json", packages);
     const auto made = io::run_program(
@@ -98,7 +98,7 @@ class CondaTest : public testing::Test {
   Told build(const CondaEnvironment& definition, const Lock& lock, const Site& where) {
     return Program({Order::What::build, definition, lock, where}, more).wait();
   }
-  // "alpha 1.0, beta 2.0" of what was solved; else the error.
+  // The solved packages as "alpha 1.0, beta 2.0"; the error if solving failed.
   static std::string versions(const Told& told) {
     if (!told.last().lock)
       return told.last().failed ? "failed: " + told.last().failed->message : "nothing";
@@ -117,7 +117,7 @@ class CondaTest : public testing::Test {
   }
 
   test::TempDir dir;
-  std::map<std::string, std::string> more;  // of lockstep-env's environment
+  std::map<std::string, std::string> more;  // additional variables for lockstep-env
 
  private:
   static std::unique_ptr<test::TempDir>& tools() {

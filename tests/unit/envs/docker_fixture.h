@@ -1,6 +1,6 @@
 #pragma once
-// Tests of images: lockstep-env with real engines, a Docker daemon of the test program's own, and
-// podman with a store of its own. Images are made of the static busybox.
+// Tests of images: lockstep-env with real engines, namely the test program's own Docker daemon, and
+// podman with its own store. Images contain the static busybox.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace lockstep::envs {
 
-// What `podman` needs to work for a test, without a registry.
+// The configuration and folders that `podman` needs in a test, without a registry.
 class Podman {
  public:
   static std::string why_not() {
@@ -68,7 +68,7 @@ class DockerTest : public testing::Test {
     if (!daemon_) GTEST_SKIP() << test::DockerDaemon::why_not();
     more = {{"DOCKER_HOST", daemon_->host()}};
     for (const char* folder : {"cache", "tmp", "context"}) dir.folder(folder);
-    // Says what lockstep-spawn would, of the image that it is in.
+    // A fake lockstep-spawn, which prints what the real one prints about its image.
     dir.file("spawn",
              "#!/bin/sh\n"
              "[ \"$1\" = --probe ] || exit 3\n"
@@ -132,7 +132,7 @@ class DockerTest : public testing::Test {
   }
 
   test::TempDir dir;
-  std::map<std::string, std::string> more;  // of lockstep-env's environment
+  std::map<std::string, std::string> more;  // additional variables for lockstep-env
 
  private:
   static inline std::unique_ptr<test::DockerDaemon> daemon_;

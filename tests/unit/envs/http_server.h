@@ -1,6 +1,6 @@
 #pragma once
-// A folder over HTTP on this machine, until the end of the test, with the faults that
-// tests/support/http_server.py knows.
+// Serves a folder over HTTP on this machine until the end of the test, with the faults that
+// tests/support/http_server.py can inject.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace lockstep::envs {
 
 class HttpServer {
  public:
-  // `status`: the answer to everything, if not 0.
+  // `status`: the status of every answer, unless it is 0.
   explicit HttpServer(const std::string& folder, int status = 0) {
     int out[2];
     CHECK(::pipe2(out, O_CLOEXEC) == 0, "a pipe");

@@ -1,5 +1,5 @@
 #pragma once
-// lockstep-env as a process: gets an order, and is read to its end.
+// Runs lockstep-env as a process: sends it an order and reads its output to the end.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Told {
   const Event& last() const { return events.back(); }
 };
 
-// One lockstep-env at work, with nothing of our environment but `more`.
+// One running lockstep-env, whose only variables are PATH, HOME and `more`.
 class Program {
  public:
   explicit Program(const Order& order, const std::map<std::string, std::string>& more = {}) {

@@ -1,6 +1,7 @@
 #pragma once
-// An attempt without an agent: a directory with an assignment, the real lockstep-runner on it, and
-// what it left. Each one's marker is in the environment of its ranks, so that survivors are found.
+// An attempt without an agent: a directory with an assignment, the real lockstep-runner that runs
+// it, and its results. Its ranks have a marker in their environment, so that the test can find
+// survivors.
 
 #include <map>
 #include <optional>
@@ -17,10 +18,10 @@ namespace lockstep::runner::testing {
 
 class Attempt {
  public:
-  // One node, no distribution, every cpu, as the current user.
+  // The attempt has one node, no distribution, every CPU, and runs as the current user.
   Attempt();
   explicit Attempt(const std::string& job);
-  ~Attempt();  // kills what is left of the runner
+  ~Attempt();  // kills the runner's remaining processes
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
@@ -30,15 +31,15 @@ class Attempt {
 
   Assignment assignment;
   WorkspacePlan workspace;
-  // Start the runner as this user; the directory becomes theirs.
+  // The runner is started as this user, who then owns the directory.
   std::optional<unsigned> runner_uid;
   Bytes log_spool = gibibytes(1);
-  std::map<std::string, std::string> runner_variables;  // on top of ours
+  std::map<std::string, std::string> runner_variables;  // in addition to our own
 
   void write_assignment();
-  void write_orders();  // all that an agent writes
+  void write_orders();  // writes all files that an agent writes
   void start();
-  // Until it left by itself; its exit status (0: it left well), or -1 after a minute.
+  // Waits for the runner to exit; its exit status (0: success), or -1 after a minute.
   int wait();
   int run() {
     start();
@@ -67,12 +68,12 @@ class Attempt {
   int pid_ = -1;
 };
 
-// An agent's end of control.sock.
+// The agent's end of control.sock.
 class FakeAgent {
  public:
   explicit FakeAgent(const Attempt& attempt);  // waits until the runner listens
-  std::optional<PartReport> next_report();     // nullopt: closed, or nothing for a minute
-  // The first report for which this holds.
+  std::optional<PartReport> next_report();     // nullopt: closed, or no report for a minute
+  // The first report with this state.
   std::optional<PartReport> report_in(PartState state);
   void send(const Assignment& assignment);
   // False: the runner has closed its end.

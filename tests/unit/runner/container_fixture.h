@@ -1,6 +1,6 @@
 #pragma once
-// Ranks in a container: the real lockstep-runner, a Docker daemon of the test program's own and an
-// image of busybox.
+// Tests of ranks in a container, with the real lockstep-runner, the test program's own Docker
+// daemon and an image of busybox.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
-// What the runner's tests share: a loop that is turned until a condition holds, a pipe whose end of
-// file proves that every process that inherited it is gone, and a directory that removes itself.
+// Helpers of the runner's tests: waiting for a condition, a pipe whose end of file proves that
+// every process that inherited it has ended, and a directory that removes itself.
 
 #include <functional>
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace lockstep::runner::testing {
 
-// Turns the loop until `done`; false after a minute.
+// Turns the loop until `done` is true; false after a minute.
 bool turn_until(io::EventLoop& loop, const std::function<bool()>& done);
-// Waits without a loop, looking every 5 ms; false after a minute.
+// Waits without a loop, calling `done` every 5 ms; false after a minute.
 bool wait_until(const std::function<bool()>& done);
 
 class Pipe {
@@ -21,9 +21,9 @@ class Pipe {
   Pipe();
   int writer() const { return writer_.get(); }
   void close_writer() { writer_.reset(); }
-  // What was written until every writer is gone; nullopt when one still holds it after a minute.
+  // Reads until every writer has closed the pipe; nullopt if one is still open after a minute.
   std::optional<std::string> read_to_end();
-  // What was written up to and with the next newline; "" after a minute.
+  // Reads up to and including the next newline; "" after a minute.
   std::string read_line();
 
  private:

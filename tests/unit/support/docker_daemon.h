@@ -1,7 +1,7 @@
 #pragma once
-// A Docker daemon of the test's own: its socket and all that it stores lie in a folder that goes
-// with it. It has no networks but the host's, and finds no registry: images are made of the static
-// busybox. Only root can have one.
+// The test's own Docker daemon: its socket and its data are in a folder that is removed with it. It
+// has only the host's network and reaches no registry; images contain the static busybox. It needs
+// root.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ namespace lockstep::test {
 
 class DockerDaemon {
  public:
-  // Why there can be none here; "" = there can.
+  // Why no daemon can run here; "" if one can.
   static std::string why_not() {
     if (::geteuid() != 0) return "needs root: a Docker daemon of the test's own";
     for (const char* program : {kDaemon, kClient, kBusybox})
@@ -36,7 +36,7 @@ class DockerDaemon {
     return "";
   }
 
-  // Up when this returns; else the test has failed.
+  // Returns when the daemon is up; fails the test if it does not come up.
   DockerDaemon() {
     ::chmod(folder_.path().c_str(), 0711);  // ordinary users may talk to it
     pid_ = ::fork();
@@ -61,14 +61,14 @@ class DockerDaemon {
   static std::string client() { return kClient; }
   std::string host() const { return "unix://" + socket(); }
 
-  // Runs the client with these words; fails the test when it fails. What it printed, without the
-  // last newline.
+  // Runs the client with these arguments; fails the test if the client fails. Returns its output
+  // without the last newline.
   std::string words(const std::vector<std::string>& arguments) const {
     const auto [code, text, errors] = run(arguments);
     EXPECT_EQ(code, 0) << fmt::format("docker {}: {}", fmt::join(arguments, " "), errors);
     return text.substr(0, text.find_last_not_of('\n') + 1);
   }
-  // The same; it may fail.
+  // The same, but the client may fail.
   io::ProgramOutput run(const std::vector<std::string>& arguments) const {
     std::vector<std::string> all{kClient, "--config", folder_ / "client", "--host", host()};
     all.insert(all.end(), arguments.begin(), arguments.end());
@@ -77,8 +77,8 @@ class DockerDaemon {
     return *output;
   }
 
-  // An image of busybox alone, with /bin/sh unless `shell` is false; its id. `arguments`: more of
-  // `docker import`.
+  // Imports an image with only busybox, with /bin/sh unless `shell` is false, and returns its id.
+  // `arguments`: more arguments of `docker import`.
   std::string import_busybox(const std::string& name, bool shell = true,
                              const std::vector<std::string>& arguments = {}) const {
     const TempDir root;
@@ -132,7 +132,7 @@ class DockerDaemon {
     for (std::string line; std::getline(in, line);) found.push_back(line);
     return found;
   }
-  // What it left mounted, the deepest first.
+  // Unmounts what the daemon left mounted, the deepest mounts first.
   void unmount_all() const {
     const auto table = lines(io::read_file("/proc/self/mountinfo").value_or(""));
     for (auto line = table.rbegin(); line != table.rend(); ++line) {

@@ -1,5 +1,5 @@
 #pragma once
-// A registry of the test's own, of images that it is given: a real one, which is Debian's.
+// The test's own image registry, with the images that the test pushes: Debian's docker-registry.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 namespace lockstep::test {
 
-// The Docker daemon speaks to it without TLS, as to all of 127.0.0.0/8.
+// The Docker daemon uses no TLS with it, as with all of 127.0.0.0/8.
 class DockerRegistry {
  public:
   static bool is_here() { return ::access(kProgram, X_OK) == 0; }

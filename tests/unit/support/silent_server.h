@@ -1,6 +1,6 @@
 #pragma once
-// A server of this machine that lets one connect and never answers: an index that a tool waits for.
-// No address of another network does this everywhere: some refuse at once.
+// A server on this machine that accepts connections and never answers, as an index that a tool
+// waits for. An address of another network would not do: some networks refuse it at once.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

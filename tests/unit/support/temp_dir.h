@@ -1,5 +1,5 @@
 #pragma once
-// A directory for one test, removed with all that is in it, and short words for making files.
+// A directory for one test, removed with all its contents, with short functions for making files.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The agent core, driven through inputs alone; every action must be consumed.
+// Drives the agent core through inputs alone; a test must consume every action.
 
 #include "agent/core/core.h"
 
@@ -77,7 +77,7 @@ class AgentCore : public ::testing::Test {
   }
   void open(std::vector<FoundPart> found = {}) {
     give(Recovered{std::move(found)});
-    while (!actions.empty()) actions.pop_front();  // tested where recovery is tested
+    while (!actions.empty()) actions.pop_front();  // the tests of recovery check these
     give(Connected{});
     take<SendSession>();
   }

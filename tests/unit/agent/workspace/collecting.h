@@ -1,5 +1,6 @@
 #pragma once
-// A staged attempt whose ranks are the test, and the launcher's store that gets what they left.
+// A staged attempt whose files the test writes in place of ranks, and the launcher's store that
+// receives its outputs.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@
 
 namespace lockstep::agent {
 
-// A launcher's store, which may be away and may find that files changed.
+// The launcher's store. It answers pushes with `answers` first, and reports files that changed.
 class FakeSink final : public OutputSink {
  public:
   explicit FakeSink(snapshot::BlobStore& store) : store_(store) {}
@@ -67,7 +68,7 @@ struct Collecting : Fixture {
     not_kept = std::move(collected.not_kept);
     return std::move(collected.outputs);
   }
-  // The one output of this kind; its tree is materialised into `name`.
+  // The first output of this kind; its tree is materialised into dir/`into` unless that is "".
   CollectedOutput must_collect(OutputKind kind, const std::string& into = "") {
     const auto all = collect();
     EXPECT_TRUE(all) << all.error().message;
@@ -85,7 +86,7 @@ struct Collecting : Fixture {
 
   Assignment job;
   std::string written;
-  std::optional<NotKept> not_kept;  // as it was collected last
+  std::optional<NotKept> not_kept;  // of the last collect()
   FakeSink sink{*launcher.store};
 };
 

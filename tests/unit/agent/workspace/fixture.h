@@ -1,5 +1,5 @@
 #pragma once
-// A workspace, and a launcher that is only a second blob store.
+// A workspace, and a fake launcher that is only a second blob store.
 
 #include <atomic>
 #include <memory>
@@ -47,7 +47,7 @@ class FakeSource final : public BlobSource {
     return {};
   }
 
-  std::vector<Digest> fetched;  // one by one, not as trees
+  std::vector<Digest> fetched;  // blobs that were fetched one by one, not as trees
   std::unique_ptr<snapshot::BlobStore> store;
   std::atomic<int> fetches{0};
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of common/io share: a temporary directory that cleans up after itself, and turning
-// a loop until a condition holds.
+// Helpers of the tests of common/io: a temporary directory that removes itself, and a function that
+// turns a loop until a condition holds.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace lockstep::io {
 
 using test::TempDir;
 
-// Turns the loop until `condition` holds; false when `limit` has passed first.
+// Turns the loop until `condition` holds; false if `limit` passes first.
 inline bool turn_until(EventLoop& loop, const std::function<bool()>& condition,
                        Duration limit = seconds(20)) {
   SystemClock clock;

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of trees share: directories of their own, and stores with all of a tree.
+// Helpers of the tests of trees: temporary directories, and stores that have a whole tree.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace lockstep::snapshot {
 
 using test::TempDir;
 
-// Puts all of a captured tree into a store.
+// Puts all blobs of a captured tree into a store.
 inline void store_all(const Snapshot& snapshot, BlobStore& store) {
   for (const DirectoryObject& object : snapshot.directories) {
     ASSERT_TRUE(store.put(object.digest, object.bytes));

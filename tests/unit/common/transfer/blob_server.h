@@ -1,6 +1,6 @@
 #pragma once
-// A launcher's bulk socket, or a peer's, with nothing behind it but a blob store, and with a wire
-// that can lose, double and change messages.
+// A fake of a launcher's or a peer's bulk socket. It has only a blob store behind it, and its wire
+// can lose, duplicate and change messages.
 
 #include <atomic>
 #include <cerrno>
@@ -37,9 +37,9 @@ class BlobServer {
     thread_.join();
   }
 
-  // Set before the first message comes.
+  // Set these before the first message comes.
   std::function<FindPeersReply(const PublicKey& asker)> find_peers;
-  std::function<void(BlobData&)> change;  // what it sends
+  std::function<void(BlobData&)> change;  // alters the data that it sends
   std::function<void(const FetchReport&)> on_report;
   std::uint64_t sent_bytes() const { return sent_bytes_; }  // of pieces
 

@@ -1,5 +1,5 @@
 #pragma once
-// Nodes with a peer server each, and a launcher that says who is there.
+// Nodes that each have a peer server, and a fake launcher that names the peers.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,8 @@ struct Peers : ::testing::Test {
     launcher.find_peers = [this](const PublicKey&) { return FindPeersReply{self, false, peers}; };
   }
 
-  // Of the fetches since the last time, once there is one: nobody waits for it to be heard.
+  // Waits for a FetchReport and returns those that came since the last call. It has to wait because
+  // fetch_tree() returns before the launcher gets the report.
   std::vector<FetchReport> reports() {
     for (int i = 0; i < 3'000; ++i) {
       {
@@ -74,7 +75,7 @@ struct Peers : ::testing::Test {
     peers.push_back({id, "n" + std::to_string(id.value), endpoint, key, false, false});
   }
 
-  // A node that has it all, and lets `asker` in.
+  // A node that has the whole tree and allows `asker` to fetch it.
   std::unique_ptr<Node> holder(const Node& asker) {
     auto made = std::make_unique<Node>(dir / ("holder" + std::to_string(peers.size())));
     snapshot::store_all(tree, *made->store);
@@ -84,7 +85,7 @@ struct Peers : ::testing::Test {
     return made;
   }
 
-  // Empty ones that begin together: each is told of all others.
+  // Nodes without the tree that begin together; the launcher names all others to each.
   std::vector<std::unique_ptr<Node>> core_of(int count) {
     std::vector<std::unique_ptr<Node>> nodes;
     for (int i = 0; i < count; ++i) {
@@ -139,10 +140,10 @@ struct Peers : ::testing::Test {
   NodeId self{100};
   std::vector<BlobPeer> peers;
   std::vector<FetchReport> reports_;
-  std::mutex mutex;  // of reports_ and what follows
+  std::mutex mutex;  // guards reports_, last and most_peers
   Progress last;
   int most_peers = 0;
-  Duration timeout = seconds(10);  // with honest ones, however busy this machine is
+  Duration timeout = seconds(10);  // long enough for honest peers on a busy machine
   int outs = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Fills any message with values that all differ from the defaults, field by field, recursively.
-// Each struct is taken apart by a structured binding, so a new field does not compile until it is
-// named here; then the round-trip tests notice a codec that forgot it. Also makes the seeds of the
+// Fills every field of a message, recursively, with a value other than its default. A structured
+// binding names the fields of each struct, so a struct with a new field does not compile until it
+// is added here; then the round-trip tests fail if a codec omits it. Also makes the seeds of the
 // fuzzers.
 
 #include <string>
@@ -19,11 +19,11 @@
 
 namespace lockstep::test {
 
-// One struct a line, so that the table stays readable.
+// One struct per line, so that the table stays readable.
 // clang-format off
 class Filler {
  public:
-  // Leaves.
+  // Types without fields.
   void fill(bool& v) { v = !v; }
   void fill(int& v) { v = next_int(); }
   void fill(std::uint16_t& v) { v = static_cast<std::uint16_t>(2000 + next_int()); }
@@ -400,7 +400,7 @@ class Filler {
  private:
   int next_int() { return ++counter_ % 90 + 1; }
 
-  // Fills each one, and insists that filling changed it.
+  // Fills each field, and checks that its value changed.
   template <typename... Fields>
   void each(Fields&... fields) {
     (changed(fields), ...);
@@ -409,7 +409,7 @@ class Filler {
   void changed(Field& field) {
     const Field before = field;
     fill(field);
-    if (field == before) fill(field);  // a counter that met the default
+    if (field == before) fill(field);  // the counter's value was the default by chance
   }
   template <typename Map>
   void fill_map(Map& v) {

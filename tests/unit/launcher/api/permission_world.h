@@ -1,7 +1,7 @@
 #pragma once
-// A launcher's door over a real core, with a user of each role, and for each thing that can be
-// asked for one of the asker's own, one of a colleague's in the same project, and one of another
-// project's. Nothing of it is on a wire.
+// A launcher's Service over a real core, with a user of each role. Of each kind of object there is
+// one of the asker's own, one of a colleague in the same project, and one of another project.
+// Nothing is sent over a wire.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace lockstep::launcher {
 
-// Who asks. The column of an attempt stands for a credential that no key has yet.
+// Who asks. `attempt` stands for a credential that no key has yet.
 enum class Kind { nobody, admin, operator_, submitter, viewer, stranger, node, attempt };
 inline constexpr Kind kKinds[] = {Kind::nobody, Kind::admin,    Kind::operator_, Kind::submitter,
                                   Kind::viewer, Kind::stranger, Kind::node,      Kind::attempt};
@@ -28,14 +28,14 @@ class PermissionWorld {
  public:
   explicit PermissionWorld(Kind kind);
 
-  // What the door answered; nullopt: nothing.
+  // The service's answer; nullopt: it gave none.
   std::optional<ClientReply> ask(ClientRequest request);
-  // Facts that the last question led to, and what the audit log was told.
+  // The number of facts that the last request caused, and its audit entries.
   std::size_t facts() const { return facts_; }
   const std::vector<AuditEntry>& entries() const { return entries_; }
 
   Caller caller() const;
-  std::string user(Whose whose) const;  // its owner's name
+  std::string user(Whose whose) const;  // the owner's name
   std::string project(Whose whose) const;
   JobId job(Whose whose) const;
   std::string environment(Whose whose) const;

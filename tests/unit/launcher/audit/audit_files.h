@@ -1,5 +1,5 @@
 #pragma once
-// An audit log in a folder of its own, and its files as lines that a test may change.
+// An audit log in a temporary folder, and its files as lines that a test may change.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class AuditFiles : public testing::Test {
     EXPECT_TRUE(log) << (log ? "" : log.error().message);
     return *std::move(log);
   }
-  // Entries "job FIRST" to "job LAST", in the file and on the disk.
+  // Adds entries "job FIRST" to "job LAST", writes and syncs them.
   static void fill(AuditLog& log, int first, int last) {
     for (int i = first; i <= last; ++i) {
       log.add(entry_of("ann", "cancel job", "job " + std::to_string(i)));
@@ -69,7 +69,7 @@ class AuditFiles : public testing::Test {
     for (const auto& line : lines) text += line + "\n";
     ASSERT_TRUE(io::write_file_atomically(path, text, 0600, false));
   }
-  // "": whole.
+  // The problem that verify_audit() finds; "" if the log is whole.
   std::string problem(const AuditMark& mark = {}) const {
     const auto found = verify_audit(folder_, {}, mark);
     return found ? found->problem : "cannot be read: " + found.error().message;

@@ -1,8 +1,8 @@
 #pragma once
-// A launcher for one job, over real sockets and in a thread of its own: it takes the submission,
-// tells the job's state, and serves its logs in small chunks under the follower's credit and
-// offsets. It can break in the middle and come back at the same place as another process would:
-// without any memory of its clients.
+// A fake launcher for one job, over real sockets and on its own thread. It accepts the submission,
+// reports the job's state, and serves its logs in small chunks, within the follower's credit and
+// from its offsets. It can break down in the middle and start again on the same ports, without any
+// memory of its clients, as a restarted process would.
 
 #include <unistd.h>
 
@@ -33,15 +33,15 @@ class FakeLauncher {
     std::string text;
   };
   struct Script {
-    JobView job;  // as it is at first
+    JobView job;  // the job's first state
     std::vector<Log> logs;
     std::size_t chunk_bytes = 7;
     int break_after_chunks = 0;  // 0 = never; each break is followed by a restart
     int breaks = 1;
-    bool ends_by_itself = true;  // else only by CancelJob
+    bool ends_by_itself = true;  // if false, the job ends only by CancelJob
     Duration confirm_every{};    // StillWatching; 0: an older launcher, which has no such message
-    bool loses_updates = false;  // each JobUpdate, and the watch with it
-    int drop_follow_after_chunks = 0;  // once, without a word; 0 = never
+    bool loses_updates = false;  // loses each JobUpdate, and the watch with it
+    int drop_follow_after_chunks = 0;  // drops the follow once, silently; 0 = never
     JobView final_job;
     JobView canceled_job;
   };
@@ -66,7 +66,7 @@ class FakeLauncher {
   int requests() const { return requests_; }  // over the control socket
   int follows() const { return follows_; }
   int confirmed() const { return confirmed_; }
-  void freeze(bool frozen) { frozen_ = frozen; }  // it takes and sends nothing, as in SIGSTOP
+  void freeze(bool frozen) { frozen_ = frozen; }  // receives and sends nothing, as after SIGSTOP
 
  private:
   struct Follow {
@@ -86,7 +86,7 @@ class FakeLauncher {
     io::Transport transport(loop, [](const std::string&, const PublicKey&) { return true; });
     auto control = io::ServerSocket::bind(transport, control_at, "users", server_);
     auto bulk = io::ServerSocket::bind(transport, bulk_at, "users", server_);
-    if (!control || !bulk) return;  // the ports of the last life are not free yet
+    if (!control || !bulk) return;  // the previous life's ports are not free yet
     control_at = control->endpoint();
     bulk_at = bulk->endpoint();
     follow_.reset();
@@ -119,7 +119,7 @@ class FakeLauncher {
 
   const JobView& view() const {
     if (canceled_) return script_.canceled_job;
-    // An update can only be lost after somebody was told that the job runs.
+    // An update can be lost only after a client was told that the job runs.
     const bool may_end = was_watched_ || !script_.loses_updates;
     return all_sent_ && may_end && script_.ends_by_itself ? script_.final_job : script_.job;
   }
@@ -199,7 +199,7 @@ class FakeLauncher {
     return socket.send(follow_->peer, wire::encode(envelope)).has_value();
   }
 
-  // True when this life ends now.
+  // True if this life ends now.
   bool pump(io::ServerSocket& socket) {
     if (!follow_) return false;
     bool more = true;
@@ -243,7 +243,7 @@ class FakeLauncher {
   std::atomic<bool> frozen_{false};
   std::atomic<int> lives_{0}, cancels_{0}, requests_{0}, follows_{0}, confirmed_{0};
 
-  // Of the serving thread alone.
+  // Used by the serving thread only.
   std::optional<Follow> follow_;
   std::map<LogKey, std::uint64_t> positions_;
   std::string watcher_;

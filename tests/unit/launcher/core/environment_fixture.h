@@ -1,5 +1,5 @@
 #pragma once
-// Jobs with environments on two nodes, and what their agents say of them.
+// Jobs with environments on two nodes, and their agents' reports about the environments.
 
 #include <string>
 #include <utility>
@@ -51,7 +51,7 @@ struct Environments : ::testing::Test {
     launcher.drop_notices();
     for (const auto& refused : launcher.take<ReportRefused>()) audited.push_back(refused.node);
   }
-  // Told to solve, it cannot.
+  // The node reports that it cannot solve.
   void fails(FakeNode& node, const AttemptId& id, const std::string& why,
              const std::string& platform = "py311") {
     PartReport made = says(id, Step::not_solved, platform);
@@ -79,7 +79,7 @@ struct Environments : ::testing::Test {
   }
 
   TestLauncher launcher;
-  std::vector<NodeId> audited;  // whose locks were refused
+  std::vector<NodeId> audited;  // nodes whose locks were refused
   FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
   std::uint64_t generation = 0;
 };

@@ -1,8 +1,7 @@
 #pragma once
-// A launcher's core under test, fed by inputs alone, with agents that are a few lines each. After
-// every step it checks that the invariants hold, that a second core that saw only the facts has the
-// same state, and that the next deadline makes sense; and every action must be consumed before the
-// next step.
+// Drives a launcher's core through inputs alone, with minimal fake agents. After every step it
+// checks that the invariants hold, that a second core that got only the facts has the same state,
+// and that the next deadline is plausible. A test must consume every action before the next step.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,10 +29,10 @@ struct FakeNode {
 Inventory inventory(int cpus = 4, Bytes memory = gibibytes(8), int gpus = 0);
 JobSpec job_spec(std::string name, int nodes = 1, int ranks = 1);
 
-// Ends of ranks, for reports.
+// Rank exits for reports.
 RankExit rank_exit(int rank, Cause cause = Cause::completed, int code = 0, Instant time = {});
 RankExit terminated(int rank, Instant time = {});
-// A node's final report with these ranks: its cause and first failed rank follow from them.
+// A node's final report with these ranks; cause and first failed rank are derived from them.
 NodeExitReport node_exit(std::vector<RankExit> ranks);
 NodeExitReport node_failure(Cause cause, std::string message);
 
@@ -47,9 +46,9 @@ class TestLauncher {
   // ---- steps
   void send(Input input);
   void tick(Duration after = Duration(0));
-  // Lets `time` pass in heartbeats of the given nodes, consuming what they cause.
+  // Lets `time` pass while the given nodes send heartbeats, and consumes the resulting actions.
   void pass(Duration time, std::vector<FakeNode*> beating = {});
-  // The launcher's process is killed and started again on its facts.
+  // Kills the launcher and starts it again from its facts.
   void restart(Duration downtime = milliseconds(100));
 
   // ---- nodes
@@ -59,7 +58,7 @@ class TestLauncher {
   void restart_agent(FakeNode& node, std::vector<PartReport> parts);
   void reboot(FakeNode& node, std::vector<PartReport> parts = {});
   void beat(const FakeNode& node);
-  // An opening as the node would write it now, having applied all that it was sent.
+  // The SessionOpen that the node would send now, having applied all that it was sent.
   SessionOpen opening(const FakeNode& node, std::vector<PartReport> parts = {}) const;
   void send_session(const FakeNode& node, std::vector<PartReport> parts = {});
   // An Observed with one report, and its acknowledgement.
@@ -77,7 +76,7 @@ class TestLauncher {
   // Runs a single-node attempt from placed to its end, without logs.
   void run_solo(FakeNode& node, const AttemptId& attempt, NodeExitReport exit);
 
-  // ---- what came out
+  // ---- results
   // Takes all actions of a type; they count as consumed.
   template <typename T>
   std::vector<T> take() {
@@ -98,9 +97,9 @@ class TestLauncher {
     EXPECT_EQ(taken.size(), 1U) << "actions of the expected type";
     return taken.empty() ? T{} : std::move(taken.front());
   }
-  // Notices that most tests do not care for: JobChanged, SendDesired.
+  // Drops the actions that most tests ignore: JobChanged, SendDesired.
   void drop_notices();
-  // Facts of a type since the beginning.
+  // All facts of a type so far.
   template <typename T>
   std::vector<T> facts() const {
     std::vector<T> found;
@@ -113,7 +112,7 @@ class TestLauncher {
   JobView view(const JobId& job) const;
   JobStatus status(const JobId& job) const { return view(job).status; }
   Liveness liveness(const FakeNode& node) const;
-  // The assignment of the attempt on the node; fails the test when it has none.
+  // The attempt's assignment on the node; fails the test if there is none.
   Assignment assignment(const FakeNode& node, const AttemptId& attempt) const;
   bool assigned(const FakeNode& node, const AttemptId& attempt) const;
   std::vector<NodeId> placed_on(const AttemptId& attempt) const { return core->nodes_of(attempt); }
@@ -128,7 +127,7 @@ class TestLauncher {
   void check_compaction();
   void check_state(std::size_t new_facts);
 
-  Core replica_;  // sees facts only
+  Core replica_;  // gets facts only
   std::vector<StampedFact> facts_;
   std::vector<Action> actions_;
   std::uint64_t request_ = 0;

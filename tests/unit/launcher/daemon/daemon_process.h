@@ -1,6 +1,6 @@
 #pragma once
-// A real lockstepd with a home of its own, and peers that talk to it over real CURVE sockets. All
-// waits are for a condition, with a generous deadline.
+// A real lockstepd with a temporary home, and peers that talk to it over real CURVE sockets. Every
+// wait is for a condition, with a generous deadline.
 
 #include <deque>
 #include <functional>
@@ -36,16 +36,16 @@ class DaemonProcess {
   DaemonProcess();
   ~DaemonProcess();
 
-  // Starts it (again) and waits until it listens. False: it ended; exit_code() says how.
+  // Starts the daemon (again) and waits until it listens. False: it ended; exit_code() says how.
   bool start(std::vector<std::string> flags = {});
-  void limit_open_files(int most) { open_files_ = most; }  // of the next start; 0: as ours
-  void signal(int number);                                 // and waits for its end
+  void limit_open_files(int most) { open_files_ = most; }  // for the next start; 0: our own limit
+  void signal(int number);                                 // sends it and waits for the end
   int exit_code() const { return exit_code_; }
   int pid() const { return pid_; }
   std::string log() const;
   const launcher::LauncherHome& home() const { return home_; }
   const launcher::EndpointFile& endpoint() const { return endpoint_; }
-  // A submitter of the default project, by a line in keys/authorized_users.
+  // Makes a submitter of the default project by a line in keys/authorized_users.
   void authorize(const std::string& name, const PublicKey& key);
 
  private:
@@ -54,14 +54,14 @@ class DaemonProcess {
   TempDir dir_;
   launcher::LauncherHome home_;
   launcher::EndpointFile endpoint_;
-  io::KeyPair owner_;  // of the account that runs it: an admin from the first start
+  io::KeyPair owner_;  // of the account that runs the daemon: an admin from the first start
   int pid_ = 0;
   int exit_code_ = -1;
   int open_files_ = 0;
 };
 
-// A user or a node: one key, and a control, a bulk and a join socket, each dialled when it is first
-// used (libzmq does not dial again after its key was turned away).
+// A user or a node: one key, and a control, a bulk and a join socket. Each is connected at its
+// first use, because libzmq does not connect again after its key was refused.
 class Peer {
  public:
   explicit Peer(const launcher::EndpointFile& endpoint, io::KeyPair keys = io::generate_key_pair());
@@ -69,9 +69,9 @@ class Peer {
 
   const PublicKey& key() const { return keys_.public_key; }
   const io::KeyPair& keys() const { return keys_; }
-  // What a peer may say, also what it should not.
+  // The messages that a peer can send, including some that it should not.
   using Saying = std::variant<ClientRequest, AgentMessage, ClientReply>;
-  // What it hears, of either protocol.
+  // A received message of either protocol.
   struct Heard {
     std::uint64_t reply_to = 0;
     std::variant<ClientReply, AgentReply> body;
@@ -86,7 +86,7 @@ class Peer {
           body);
     }
   };
-  // nullopt: it could not be sent, or nothing came.
+  // The answer; nullopt: the request could not be sent, or no answer came in time.
   std::optional<Heard> ask(Saying request, Duration timeout = kTimeout);
   template <typename Reply>
   std::optional<Reply> ask_for(Saying request) {
@@ -96,9 +96,9 @@ class Peer {
   }
   std::optional<JoinReply> join(const JoinRequest& request);
   void send(Saying message);
-  void send_join(const JoinRequest& request);  // and does not wait
+  void send_join(const JoinRequest& request);  // does not wait for the reply
   void send_raw(const std::string& bytes);
-  // The next message of this type that nobody asked for.
+  // The next unsolicited message of this type.
   template <typename Body>
   std::optional<Body> next(std::function<bool(const Body&)> fits = {}) {
     std::optional<Body> found;
@@ -125,7 +125,7 @@ class Peer {
     });
     return found;
   }
-  // The first of this type that has come.
+  // The first bulk message of this type that has come.
   template <typename Body>
   std::optional<Body> take_bulk() {
     for (auto it = bulk_in_.begin(); it != bulk_in_.end(); ++it) {
@@ -156,7 +156,7 @@ class Peer {
 
 // A user whose key is authorised.
 io::KeyPair authorized_user(DaemonProcess& daemon, const std::string& name = "ann");
-// A job for anybody's nodes.
+// A job that fits any node.
 JobSpec small_job(const std::string& name = "");
 
 }  // namespace lockstep::test

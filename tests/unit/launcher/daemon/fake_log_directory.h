@@ -1,5 +1,5 @@
 #pragma once
-// Jobs for the log services: one node holds two ranks.
+// Fake jobs for the log services, each with two nodes of two ranks.
 
 #include <map>
 

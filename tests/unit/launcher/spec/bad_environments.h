@@ -1,5 +1,5 @@
 #pragma once
-// What people may write wrongly about an environment, each with its whole message.
+// Mistakes that people may make in an environment, each with its whole error message.
 
 #include <map>
 #include <ostream>
@@ -12,23 +12,23 @@ namespace lockstep::spec {
 
 using Files = std::map<std::string, std::string>;
 
-// A disk of these files, by their paths as they are written after normalisation.
+// A ReadText over these files, by normalised path.
 ReadText from(const Files& files);
 
 struct BadEnvironment {
   const char* name;
-  std::string text;  // of job.yml, or of env.yml
+  std::string text;  // the content of job.yml or env.yml
   std::string message;
   ErrorCode code = ErrorCode::invalid_argument;
   Files files = {};
-  std::vector<std::string> overrides = {};  // of a job file
+  std::vector<std::string> overrides = {};  // for a job file
 };
 inline void PrintTo(const BadEnvironment& bad, std::ostream* out) { *out << bad.name; }
 
 std::vector<BadEnvironment> bad_job_environments();  // `text` follows "command: x\n"
-std::vector<BadEnvironment> bad_docker_jobs();       // the same, of containers
+std::vector<BadEnvironment> bad_docker_jobs();       // the same, for containers
 std::vector<BadEnvironment> bad_environment_files();
 std::vector<BadEnvironment> bad_docker_files();
-std::vector<BadEnvironment> bad_conda_files();  // of env.yml as a conda file, or a lock file
+std::vector<BadEnvironment> bad_conda_files();  // env.yml is a conda file or a lock file
 
 }  // namespace lockstep::spec

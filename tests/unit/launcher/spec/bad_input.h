@@ -1,5 +1,5 @@
 #pragma once
-// Job files that must be refused, each with its whole message: where, what, what to do.
+// Job files that must be refused, each with its whole error message: where, what, what to do.
 
 #include <ostream>
 #include <string>
@@ -20,7 +20,7 @@ inline void PrintTo(const BadInput& bad, std::ostream* out) { *out << bad.name; 
 
 inline constexpr ErrorCode kNotYet = ErrorCode::unsupported;
 
-std::vector<BadInput> bad_keys();    // and texts that are no mapping at all
-std::vector<BadInput> bad_values();  // also in expressions and overrides
+std::vector<BadInput> bad_keys();    // also texts that are no mapping
+std::vector<BadInput> bad_values();  // also bad expressions and overrides
 
 }  // namespace lockstep::spec

@@ -14,15 +14,16 @@ struct Plan {
   std::vector<std::string> netns;      // one per node, or none
   std::vector<std::string> addresses;  // one per node, or none: 127.0.0.1
   unsigned uid = 0, gid = 0;           // of the ranks; the harness's own by default
-  std::string tmp;                     // a directory per job and node is made below
+  std::string tmp;                     // a directory per job and node is created below it
   std::string job_name;
-  std::map<std::string, std::string> environment;  // the user's
+  std::map<std::string, std::string> environment;  // the user's variables
   int kill_rank = -1;                              // SIGKILL it once every local rank has connected
-  bool timing = false;                             // node 0 says when it reached each stage
+  bool timing = false;                             // node 0 prints when it reached each stage
   std::vector<std::string> command;
 };
 
-// Runs node `node_rank`; `channel` leads to the harness: endpoint out, gang table in, results out.
+// Runs node `node_rank`. `channel` connects it to the harness: it sends its endpoint, receives the
+// gang table, and sends the results.
 // Returns the process's exit code.
 int run_node(const Plan& plan, int node_rank, int channel);
 

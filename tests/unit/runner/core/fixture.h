@@ -1,5 +1,5 @@
 #pragma once
-// A runner core that tests drive through inputs alone; every action must be consumed.
+// Drives a runner core through inputs alone; a test must consume every action.
 
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ class RunnerCore : public ::testing::Test {
   void take_report(PartState state) { EXPECT_EQ(take<Report>().report.state, state); }
   void take_signal(int signal) { EXPECT_EQ(take<SignalRanks>().signal, signal); }
 
-  // A solo job whose ranks live.
+  // Brings a solo job to the point where its ranks run.
   void run_solo(Assignment assignment) {
     assignment.solo = true;
     assignment.phase = WantedPhase::run;
@@ -88,7 +88,7 @@ class RunnerCore : public ::testing::Test {
     take_report(PartState::running);
   }
 
-  // A part of a gang whose ranks live.
+  // Brings a part of a gang to the point where its ranks run.
   void run_gang(Assignment assignment) {
     give(Begin{assignment});
     EXPECT_EQ(take<LeasePorts>().master_port, assignment.node_rank == 0);
