@@ -1,6 +1,6 @@
 #pragma once
-// What a user has chosen once for all their commands: $LOCKSTEP_HOME/config.json, as `az config`
-// keeps it. Today one key, defaults.compute.
+// A user's settings for all their commands, kept in $LOCKSTEP_HOME/config.json as `az config` does.
+// The only key today is defaults.compute.
 
 #include <map>
 #include <string>
@@ -20,19 +20,21 @@ using Settings = std::map<std::string, std::string>;  // by key
 // Returns no settings when the file does not exist. Errors name the file and say how to repair it.
 Result<Settings> read_settings(const LocalHome& home);
 Status write_settings(const LocalHome& home, const Settings& settings);
-// invalid_argument: no such key (with the nearest), or no value of it.
+// invalid_argument: the key does not exist (the error names the nearest one), or the value is not
+// valid for it.
 Status check_setting(const std::string& key, const std::string& value);
 
-// Where a job goes that names no target: LOCKSTEP_COMPUTE, else the setting.
+// The target of a job that names none: LOCKSTEP_COMPUTE, else the setting.
 struct ComputeChoice {
   std::string name;   // "": target local
-  std::string where;  // who says so, for messages: "job.yml:3:10", "--compute", "LOCKSTEP_COMPUTE"
+  std::string where;  // its source, for messages: "job.yml:3:10", "--compute", "LOCKSTEP_COMPUTE"
 };
 Result<ComputeChoice> default_compute(const LocalHome& home);
 
-// The launcher has this target. Its answer begins with `where` when it has not.
+// Checks that the launcher has this target. Errors of the launcher begin with `where`.
 Status expect_compute(Connection& connection, const ComputeChoice& choice);
-// A target that is not there is a mistake of the command line or the file; else `otherwise`.
+// kExitUsage for a target that does not exist, since the command line or the job file is wrong;
+// `otherwise` for any other error.
 int exit_code_for(const Error& error, int otherwise);
 
 }  // namespace lockstep::cli

@@ -1,6 +1,6 @@
 #pragma once
-// The command line as a whole: words in; either a text with an exit code (help, version, a usage
-// error) or the work to do.
+// Parses the whole command line into either text with an exit code (help, version, a usage error)
+// or the action to run.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct CommandLine {
   int exit_code = 0;  // when there is no action
 };
 
-// `words` without the program's name.
+// `words` excludes the program's name.
 CommandLine parse_command_line(const std::vector<std::string>& words);
 
 }  // namespace lockstep::cli

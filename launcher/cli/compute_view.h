@@ -10,7 +10,7 @@ namespace lockstep::cli {
 
 std::string compute_table(const std::vector<ComputeView>& computes);
 std::string compute_text(const ComputeView& compute);
-// How nodes come into it; "" for an alias, which has those of "local".
+// How to add nodes to this target; "" for an alias, which has the nodes of "local".
 std::string how_to_add_nodes(const ComputeView& compute);
 
 }  // namespace lockstep::cli

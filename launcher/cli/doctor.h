@@ -1,7 +1,7 @@
 #pragma once
-// `lockstep doctor`, this account's side of it: the programs, the home and its keys, the launcher.
-// What the machine can do as a node, `lockstep-agent doctor` says. Nothing is started, made or
-// changed.
+// The checks of `lockstep doctor` for this account: the programs, the home and its keys, and the
+// launcher. `lockstep-agent doctor` checks the machine as a node. Starts, creates and changes
+// nothing.
 
 #include <optional>
 #include <string>
@@ -14,20 +14,21 @@
 namespace lockstep::cli {
 
 Findings examine_programs();
-// `named` is the launcher that LOCKSTEP_LAUNCHER names ("": none): then the launcher that this home
-// may have besides is nobody's concern, and the home of the named one is looked at where it is
-// ours.
+// `named` is the endpoint file in LOCKSTEP_LAUNCHER ("": none). If set, the launcher folder of this
+// home is not examined; that of the named launcher is, if it belongs to us.
 Findings examine_home(const LocalHome& home, const std::string& named = "");
 Findings examine_launcher(const Context& context);
 
-// How far the launcher's clock is from ours, by when it last heard of a node that is ALIVE, in an
-// answer to what we asked between two moments of our clock. Pure; none when no node is.
+// Estimates the offset between the launcher's clock and ours. The launcher's time is when it last
+// heard of an ALIVE node; our times are those of the request (`asked`) and of the reply
+// (`answered`). Without an ALIVE node it says nothing about the launcher's clock. Also reports
+// nodes whose clock differs from the launcher's. Pure.
 Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered);
 
-// Whether there are nodes, and which of them are away. Pure.
+// Reports whether there are nodes, and which of them are not ALIVE or wait for approval. Pure.
 Finding judge_nodes(const std::vector<NodeView>& nodes);
 
-// Whether the launcher is of our version. Pure.
+// Reports whether the launcher has our version. Pure.
 Finding judge_version(const std::string& launchers);
 
 }  // namespace lockstep::cli

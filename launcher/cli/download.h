@@ -1,8 +1,8 @@
 #pragma once
-// Downloads what one attempt of a job left: the output trees of its nodes, merged, and what its
-// ranks wrote to stdout and stderr. Everything is first fetched into a temporary folder in the
-// target folder and verified, and name conflicts are found, before the first file appears. An
-// interrupted download leaves the temporary folder, and the next one continues from it.
+// Downloads the results of one attempt of a job: the output trees of its nodes, merged, and the
+// stdout and stderr of its ranks. Everything is fetched into a temporary folder in the target
+// folder, verified, and checked for name conflicts before the first file appears. An interrupted
+// download leaves the temporary folder, and the next one continues from it.
 
 #include <functional>
 #include <optional>
@@ -18,12 +18,12 @@
 namespace lockstep::cli {
 
 struct DownloadRequest {
-  std::string folder;                // made when it does not exist
+  std::string folder;                // created if it does not exist
   std::uint32_t attempt = 0;         // 0 = the newest
   bool artifacts = true;             // ./outputs, ./logs and user_logs
   bool all_named = false;            // all named outputs
   std::optional<std::string> named;  // this one
-  bool checkpoint = false;           // what its ranks saved for a later attempt
+  bool checkpoint = false;           // the checkpoint that its ranks saved
   bool wants(const CollectedOutput& output) const;
 };
 
@@ -43,12 +43,12 @@ struct Downloaded {
   std::vector<LogFile> logs;  // below "artifacts/user_logs"
 };
 
-// What of the job's attempt is wanted and there. An error says what there is instead.
+// The requested outputs that the attempt has. An error of plan_download lists the existing ones.
 struct DownloadPlan {
   struct Tree {
     DownloadedTree to;
     std::vector<NodeTree> from;
-    std::optional<Digest> base;  // of a checkpoint: what all nodes began with
+    std::optional<Digest> base;  // of a checkpoint: the tree that all nodes began with
   };
   std::uint32_t attempt = 0;
   std::vector<Tree> trees;
@@ -56,13 +56,13 @@ struct DownloadPlan {
 };
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request);
 
-// "node local-1: ./outputs: a.sock was left out: a socket", for each part of the attempt and what
-// is wanted of it.
+// The problems of the requested outputs in all parts of the attempt, each as in "node local-1:
+// ./outputs: a.sock was left out: a socket".
 std::vector<std::string> output_problems(const AttemptView& attempt,
                                          const DownloadRequest& request);
 
-// The trees of all nodes as one, in a store that has their folders; what differs is told in
-// tree.to.beside.
+// Merges the trees of all nodes; `blobs` must have their folder objects. Returns the root.
+// tree.to.beside lists the entries that were renamed because nodes had different ones of one name.
 Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
 using OnText = std::function<void(const std::string&)>;  // progress, in words

@@ -1,6 +1,6 @@
 #pragma once
-// Where a launcher listens and who it is: the file that the daemon writes when it is ready, or a
-// copy of it that LOCKSTEP_LAUNCHER names. It opens no socket.
+// A launcher's addresses and public key, read from the file that the daemon writes when it is
+// ready, or from a copy that LOCKSTEP_LAUNCHER names. It opens no socket.
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ struct Endpoint {
 Result<Endpoint> endpoint_from(const std::string& json_text);
 // not_found: there is no such file.
 Result<Endpoint> read_endpoint(const std::string& path);
-// The endpoint of a daemon that lives on this machine now; nullopt when there is none.
+// The endpoint of a daemon that is running on this machine now; nullopt when there is none.
 std::optional<Endpoint> live_endpoint(const std::string& path);
 
 }  // namespace lockstep::cli

@@ -1,6 +1,6 @@
 #pragma once
-// Resolves the environment of a job: what the command line names, and the launcher's answer for
-// registered names.
+// Resolves a job's environment: reads the one that the command line names, and asks the launcher
+// for the definition of a named environment.
 
 #include <optional>
 #include <string>
@@ -12,23 +12,25 @@
 
 namespace lockstep::cli {
 
-// A word of the command line: an environment file's path, "file:PATH", or a reference. `option`
-// stands before what is wrong with it, and with the launcher's answer.
+// `word` is an argument of the command line: an environment file's path, "file:PATH", or a
+// reference. `option` is put before errors about the word, also those of the launcher.
 Result<spec::EnvironmentChoice> environment_named(const std::string& word,
                                                   const std::string& option, spec::Notes& notes);
 
-// Prints each note on standard error: keys of the file that have no effect.
+// Prints one line on stderr for each note, which names a setting of a file that has no effect.
 void show(Terminal& terminal, const spec::Notes& notes);
 
-// The same for what a job says of a container and has none, where only the launcher knew.
+// The same for the container settings of a job without a container. Used when only the launcher
+// could tell whether the environment has one.
 void show_ignored(Terminal& terminal, const JobSpec& spec);
 
 struct ResolvedEnvironment {
   EnvironmentSpec spec;
-  std::optional<spec::BuildFolder> build;  // to be captured; spec lacks its digest
+  std::optional<spec::BuildFolder> build;  // still to capture; `spec` does not have its digest yet
 };
 
-// What a job gets. Content is taken as it is; the launcher is asked for the rest.
+// The environment that a job gets. A definition is taken as it is; for a reference the launcher is
+// asked.
 Result<ResolvedEnvironment> resolve(Connection& connection, const spec::EnvironmentChoice& choice);
 
 }  // namespace lockstep::cli

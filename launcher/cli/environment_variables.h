@@ -1,8 +1,8 @@
 #pragma once
-// The variables that `lockstep run` gives a job: --env-file's lines, then --env's words, where the
-// later one wins. A value that is written on a command line can be read by everybody on the machine
-// while the command runs; a name alone takes its value from our own environment, and a file keeps
-// it to those who may read the file.
+// The variables that `lockstep run` gives a job: the lines of --env-file, then the values of --env;
+// the later one wins. Every user of the machine can read a value on a command line while the
+// command runs. A name alone takes its value from our own environment, and a file shows it only to
+// those who may read the file.
 
 #include <map>
 #include <string>
@@ -14,15 +14,16 @@ namespace lockstep::cli {
 
 using Variables = std::map<std::string, std::string>;
 
-// docker's format: NAME=VALUE a line, the value as it stands, without quoting; NAME alone takes our
-// value; empty lines and lines that start with # are skipped. Errors name the file and the line,
-// never a value.
+// Reads docker's format: one NAME=VALUE per line, and the value is taken literally, without
+// unquoting. NAME alone takes our value. Empty lines and lines that start with # are skipped.
+// Errors name the file and the line, never a value.
 Status read_env_file(const std::string& path, Variables& variables);
 
-// SECRET or VARIABLE=SECRET: the variable that has the secret, by default of the same name.
+// Each word is SECRET or VARIABLE=SECRET. The variable that gets the secret has the secret's name
+// by default.
 Status read_secret_words(const std::vector<std::string>& words, Variables& variables);
 
-// NAME=VALUE or NAME.
+// Each word is NAME=VALUE or NAME.
 Status read_env_words(const std::vector<std::string>& words, Variables& variables);
 
 }  // namespace lockstep::cli

@@ -1,5 +1,5 @@
 #pragma once
-// Environments for people: those that have a name, and what jobs made of theirs.
+// Environments as text: the named ones, and those that a job's parts run in.
 
 #include <string>
 #include <vector>
@@ -11,14 +11,14 @@ namespace lockstep::cli {
 std::string environment_table(const std::vector<EnvironmentView>& environments);
 std::string environment_text(const EnvironmentView& environment);
 
-// "tools:3 (venv, 0f3a9c21e4b5)"; without a name only what stands in the brackets.
+// "tools:3 (venv, 0f3a9c21e4b5)"; only the text in the parentheses if it has no name.
 std::string summary(const EnvironmentSpec& environment);
-// "channels conda-forge; dependencies python=3.11, numpy": one line of what a conda file says; ""
-// of the other kinds.
+// One line for the content of a conda file, as in "channels conda-forge; dependencies python=3.11,
+// numpy"; "" for the other kinds.
 std::string contents(const EnvironmentSpec& environment);
-// Of one part of `job show`: "" without an environment.
+// The environment's line for one part in `job show`; "" without an environment.
 std::string environment_line(const PartView& part);
-// The end of `job explain`: the same of all parts of the newest attempt.
+// The last paragraph of `job explain`: the same for all parts of the newest attempt.
 std::string environment_paragraph(const JobView& job);
 
 }  // namespace lockstep::cli

@@ -1,7 +1,7 @@
 #pragma once
-// One job watched to its end: its state on the status line, its logs on our standard output and
-// error, Ctrl-C, a closed terminal, and a launcher that goes away and comes back. It starts no job
-// and prints no final report.
+// Watches one job to its end: shows its state on the status line and its logs on our standard
+// output and error, and handles Ctrl-C, a closed terminal, and a launcher that stops and comes
+// back. It starts no job and prints no final report.
 
 #include <functional>
 #include <memory>
@@ -18,27 +18,28 @@ namespace lockstep::cli {
 struct FollowOptions {
   JobId job;
   bool cancel_on_interrupt = false;  // else Ctrl-C only detaches
-  bool show_state = true;            // status line, and lines for what happened
-  bool until_final = true;           // false: what is logged now, then the end
-  // rank, node_rank, stream, ranks_only, tail_lines, attempt, since, times. An environment's log is
-  // for standard error beside ranks' logs, for standard output when it alone is asked for.
+  bool show_state = true;            // the status line, and lines for changes of the state
+  bool until_final = true;           // false: show what is logged now, then stop
+  // Only rank, node_rank, stream, ranks_only, tail_lines, attempt, since and times are used. An
+  // environment's log goes to standard error beside ranks' logs, and to standard output when only
+  // it is requested.
   LogFollow filter;
   bool single_log = false;  // of one rank or node: bytes pass through without a prefix
-  bool no_prefix = false;   // whole lines of all without one
+  bool no_prefix = false;   // whole lines of all logs, without a prefix
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
-  bool all_to_stderr = false;                    // standard output is for something else
+  bool all_to_stderr = false;                    // standard output is needed for something else
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
-  std::function<std::string()> how_to_start;  // a launcher that has ended; may be empty
+  std::function<std::string()> how_to_start;  // restart hint for a stopped launcher; may be empty
   WatchLease::Limits watch = {};
-  Duration logs_quiet = seconds(5);  // after a burst: they are asked for again, by offset
+  Duration logs_quiet = seconds(5);  // silence after a burst or the end; then ask again by offset
 };
 
 struct FollowEnd {
-  // detached: by Ctrl-C or SIGTERM; hung_up: by SIGHUP, the terminal was closed
+  // detached: by Ctrl-C or SIGTERM; hung_up: by SIGHUP, because the terminal was closed
   enum class How { finished, detached, hung_up, output_closed };
   enum class Cancel { not_asked, unanswered, agreed };
   How how = How::finished;
-  std::optional<JobView> job;  // the last that was heard of it
+  std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
   bool spoke = false;  // a line about the job's state was written
@@ -52,8 +53,8 @@ class Follower {
   Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
            FollowOptions options);
   ~Follower();
-  // SIGINT, SIGTERM and SIGHUP must be blocked in all threads (hold_interrupts). Ctrl-C and SIGTERM
-  // are one; SIGHUP always only leaves, and is passed over when it was ignored (nohup).
+  // SIGINT, SIGTERM and SIGHUP must be blocked in all threads (hold_interrupts). SIGTERM acts like
+  // Ctrl-C. SIGHUP only detaches, never cancels, and is ignored if it was already ignored (nohup).
   Result<FollowEnd> run();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Words that people know from other tools (Slurm, docker, kubectl, az ml, git), and what they are
-// called here. It runs nothing: the answer is a line that can be typed.
+// Maps commands and options of other tools (Slurm, docker, kubectl, az ml, git) to ours. It runs
+// nothing: the answer is a command line that the user can type.
 
 #include <optional>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace lockstep::cli {
 
-// `group`: "" for the first word of a command line, else "job", "node", …. nullopt: the word is
-// not known from elsewhere. Example: ("", "squeue") -> "`lockstep job list` shows the jobs".
+// `group` is "" for the first word of a command line, else "job", "node", …. nullopt: no other tool
+// that we know has this word. Example: ("", "squeue") -> "`lockstep job list` shows the jobs".
 std::optional<std::string> meaning_of(std::string_view group, std::string_view word);
 
 // The same for an option of `run`, or of any verb ("--ntasks" -> "ranks per node is -n").
 std::optional<std::string> meaning_of_option(std::string_view option);
 
-// `lockstep version` and `lockstep help job list` as options, which is what they are here.
+// Rewrites `lockstep version` and `lockstep help job list` to the options that we have for them.
 std::vector<std::string> with_options_for_words(std::vector<std::string> words);
 
 }  // namespace lockstep::cli

@@ -1,6 +1,5 @@
 #pragma once
-// The filters of `job list`, from words of the command line to the question that the launcher
-// answers. Pure.
+// Converts the filter options of `job list` to the JobFilter that the launcher evaluates. Pure.
 
 #include <string>
 #include <vector>
@@ -15,14 +14,14 @@ namespace lockstep::cli {
 
 struct JobFilterWords {
   bool mine = false;
-  std::vector<std::string> statuses;  // each may be several, with commas; in any case
+  std::vector<std::string> statuses;  // each may list several, with commas; upper or lower case
   std::string experiment, user, since;
   std::vector<std::string> tags;  // K or K=V
 };
 
 void add_job_filters(CLI::App& verb, JobFilterWords& words);
 
-// An error names the option; of an unknown status it lists them all.
+// An error names the option; an error about an unknown status lists all statuses.
 Result<JobFilter> read_job_filter(const JobFilterWords& words, Instant now);
 
 }  // namespace lockstep::cli

@@ -10,7 +10,7 @@
 
 namespace lockstep::cli {
 
-// Without empty values; further lines of a value are indented.
+// Leaves out empty values, and indents the further lines of a value.
 class Lines {
  public:
   static constexpr std::size_t kLabelWidth = 14;

@@ -1,7 +1,7 @@
 #pragma once
-// Warnings about things of the caller's shell that a job does not get although the caller may
-// expect them: the Python of an active environment, and standard input. Each is one line for `run`
-// to print, or "".
+// The parts of the caller's shell that a job does not get, though the caller may expect them: the
+// Python of an active environment, and standard input. Each function returns one line for `run` to
+// print, or "".
 
 #include <functional>
 #include <string>
@@ -10,18 +10,19 @@
 
 namespace lockstep::cli {
 
-// Access to the caller's shell and to files of this machine, on which the job runs too.
+// Reads the caller's environment variables and the files of this machine, which is also the job's
+// node. Tests replace it.
 struct Shell {
   std::function<std::string(const char* variable)> variable;  // "": not set
   std::function<bool(const std::string& path)> is_executable;
   static Shell ours();
 };
 
-// Of a job on this machine whose command is `python…`, while a venv or conda environment is active
-// here: which interpreter it gets, and how to take the environment along.
+// For a job on this machine whose command is `python…`, while a venv or conda environment is active
+// here: says which interpreter the job gets, and how to run it in that environment.
 std::string python_left_behind(const JobSpec& spec, const Shell& shell);
 
-// When `fd` is a pipe that is not at its end, or a file with something to read.
+// Not "" when `fd` is a pipe that is not at its end, or a file with unread bytes.
 std::string input_left_behind(int fd);
 
 }  // namespace lockstep::cli

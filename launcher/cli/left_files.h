@@ -1,6 +1,6 @@
 #pragma once
-// Lists and reads a job's output files, also of a running job, without downloading all of them: the
-// list fetches only folder objects, and reading a file fetches that file.
+// The files that a job left, or has so far, without downloading them all: listing fetches only the
+// folder objects, and reading a file fetches only its own bytes.
 
 #include <functional>
 #include <memory>
@@ -16,13 +16,13 @@
 namespace lockstep::cli {
 
 struct LeftFile {
-  std::string path;  // as people name it: "outputs/model.pt", "named-outputs/model/a", "kept/x"
+  std::string path;  // as users name it: "outputs/model.pt", "named-outputs/model/a", "kept/x"
   snapshot::Entry entry;
 };
 
 class LeftFiles {
  public:
-  // Fetches the folders of what `plan` names.
+  // Fetches the folder objects of the trees in `plan`.
   static Result<std::unique_ptr<LeftFiles>> fetch(Connection& connection, const JobId& job,
                                                   DownloadPlan plan);
   ~LeftFiles();
@@ -30,9 +30,10 @@ class LeftFiles {
   LeftFiles& operator=(const LeftFiles&) = delete;
 
   std::uint32_t attempt() const { return plan_.attempt; }
-  // Files and symlinks, in the order of their paths.
+  // Files and symlinks, sorted by path.
   const std::vector<LeftFile>& files() const { return files_; }
-  // The bytes of one of them, which is a file, piece by piece, until `sink` says no.
+  // Passes the bytes of `file`, which must not be a symlink, piece by piece to `sink` until it
+  // returns false.
   Status read(Connection& connection, const LeftFile& file,
               const std::function<bool(std::string_view)>& sink);
 

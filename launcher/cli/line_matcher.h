@@ -1,6 +1,6 @@
 #pragma once
-// `--grep`: a regular expression (RE2: its time is linear in the line, whatever the expression)
-// that is looked for in lines of bytes.
+// Searches lines of bytes for a regular expression (`--grep`). RE2 takes time linear in the line's
+// length for every expression.
 
 #include <memory>
 #include <string>
@@ -16,9 +16,9 @@ namespace lockstep::cli {
 
 class LineMatcher {
  public:
-  // invalid_argument: what is wrong with the expression, and where.
+  // invalid_argument: the error says what is wrong with the expression, and where.
   static Result<LineMatcher> compile(const std::string& expression);
-  // `line` with or without its newline, which is no part of what is matched.
+  // `line` may end with its newline, which is not matched.
   bool operator()(std::string_view line) const;
 
  private:

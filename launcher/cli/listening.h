@@ -1,7 +1,7 @@
 #pragma once
-// Measures how long a client really listened for answers. Time in which it could not listen,
-// because a slow reader blocked its output or the process was stopped, does not count as the
-// launcher's silence. It reads no clock.
+// Counts how long an event loop has listened for answers. While we write to a slow reader of our
+// output, or are stopped, we do not listen, and a missing answer in that time does not mean that
+// the other end is down. It reads no clock.
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@ namespace lockstep::cli {
 
 class Listening {
  public:
-  // What comes meanwhile is handled in the next turn, so that one turn counts for no more than the
-  // loop ever waits.
+  // Messages that arrive while we do not listen are handled in the next turn. So one turn counts at
+  // most `longest_turn`, the longest wait of the loop.
   Listening(Instant now, Duration longest_turn) : last_turn_(now), longest_turn_(longest_turn) {}
 
   void turn(Instant now) {

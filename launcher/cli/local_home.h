@@ -1,17 +1,17 @@
 #pragma once
-// The tree below $LOCKSTEP_HOME (default ~/.lockstep) as the command line knows it. The launcher
-// owns launcher/, each local agent its folder in nodes/.
+// The tree below $LOCKSTEP_HOME (default ~/.lockstep), as far as the command line uses it. The
+// launcher owns launcher/, and each local agent owns its folder in nodes/.
 //
 //   keys/user.key                     our CURVE key pair, 0600
 //   up.lock                           held while a launcher or agents are started or stopped
-//   local_nodes                       how many local nodes there shall be, as text
-//   launcher/endpoint.json            0600, by the daemon: where it listens, who it is
-//   launcher/started.json             by the daemon: how it was started, by whom, when it left
-//   launcher/keys/authorized_users    "NAME PUBLICKEY" a line
-//   launcher/lockstepd.log            what the daemon printed
+//   local_nodes                       the wanted number of local nodes, as text
+//   launcher/endpoint.json            0600, by the daemon: its addresses and public key
+//   launcher/started.json             by the daemon: how and by whom it was started, when it ended
+//   launcher/keys/authorized_users    one "NAME PUBLICKEY" per line
+//   launcher/lockstepd.log            the daemon's output
 //   nodes/local-K/agent.pid           "pid ticks", by the agent
-//   nodes/local-K/identity.json, keys by the agent: which node it is
-//   nodes/local-K/started.pid         "pid ticks" of the agent we started last
+//   nodes/local-K/identity.json, keys by the agent: its node id and its keys
+//   nodes/local-K/started.pid         "pid ticks" of the agent that we started last
 //   nodes/local-K/agent.log, join.token (0600)
 //   stat-cache/                       one file per captured directory
 
@@ -39,7 +39,7 @@ class LocalHome {
   std::string launcher_log() const { return launcher() + "/lockstepd.log"; }
   std::string stat_cache() const { return path_ + "/stat-cache"; }
   std::string nodes() const { return path_ + "/nodes"; }
-  // What all of them fetched for environments.
+  // Packages that the local nodes fetched for environments; they share this folder.
   std::string packages() const { return path_ + "/packages"; }
   std::string node(const std::string& name) const { return nodes() + "/" + name; }
   std::string agent_pid(const std::string& name) const { return node(name) + "/agent.pid"; }

@@ -1,7 +1,7 @@
 #pragma once
-// "Local computer" without set-up: brings a launcher and its local nodes up, keeps them up, and
-// ends them. One lock file makes two command lines at once start one launcher. Whoever names a
-// launcher of his own (LOCKSTEP_LAUNCHER) does without all this.
+// Provides the local computer as a target without set-up: starts a launcher and its local nodes,
+// restarts them, and ends them. A lock file ensures that two simultaneous command lines start only
+// one launcher. Nothing here is used when LOCKSTEP_LAUNCHER names a launcher.
 
 #include <memory>
 #include <string>
@@ -21,19 +21,20 @@ class LocalLauncher {
  public:
   LocalLauncher(const LocalHome& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
 
-  // A live launcher with live local nodes; starts what is missing. `nodes` 0 = as many as there
-  // were last time, or 1. With `heal` false only a missing launcher is started, never a missing
-  // agent.
+  // Returns a live launcher with live local nodes, and starts those that are missing. `nodes` 0 =
+  // the number of the last time, or 1. With `heal` false only a missing launcher is started, never
+  // a missing agent.
   Result<Endpoint> ensure(int nodes, bool heal);
 
-  // Starts again those local agents that died, without waiting for them; their names. Does nothing
-  // without a live launcher, or while another command line starts or stops things.
+  // Restarts the local agents that died, without waiting for them, and returns their names. Does
+  // nothing without a live launcher, or while another command line starts or stops processes.
   Result<std::vector<std::string>> restart_agents();
 
-  // `lockstep up`: as ensure, and more nodes than before are added. Says what is up.
+  // `lockstep up`: does the same as ensure, adds nodes if there were fewer, and prints what is
+  // running.
   Status up(int nodes);
-  // `lockstep down`. conflict while jobs run, unless `cancel`; an error, too, when what ran was
-  // ended without a launcher that could cancel its jobs.
+  // `lockstep down`. conflict while jobs run, unless `cancel`. It is also an error if the processes
+  // had to be ended without the launcher, so that their jobs are not canceled.
   Status down(bool cancel);
 
  private:
@@ -56,9 +57,9 @@ class LocalLauncher {
   Status end_foreign_agents(const std::string& name);
   Status end_leftovers();
   void forget_nodes();
-  int wanted_nodes() const;  // of the last `up`; 1 when there was none
+  int wanted_nodes() const;  // number of the last `up`; 1 when there was none
   void keep_wanted_nodes(int nodes);
-  // All of them live, and joined this launcher.
+  // True if all local agents are alive and have joined this launcher.
   bool agents_serve(const Endpoint& endpoint, int nodes) const;
 
   const LocalHome& home_;

@@ -1,8 +1,8 @@
 #pragma once
-// Keeps the local agents alive while a command line waits for a job: one that ended is started
-// again, as at the beginning of a verb, and that is said. An agent that ends again and again is
-// started less and less often. It never waits: not for the new agent, and not for another command
-// line that starts or stops things.
+// Keeps the local agents alive while a command line waits for a job: restarts an agent that ended,
+// as at the beginning of a verb, and prints that it did. The pause before a restart grows
+// while agents keep ending. It never waits for the new agent, or for another command line that
+// starts or stops processes.
 
 #include "common/base/time.h"
 #include "launcher/cli/local_home.h"
@@ -14,7 +14,7 @@ class LocalNodeRestarter {
  public:
   LocalNodeRestarter(const LocalHome& home, Terminal& terminal)
       : home_(home), terminal_(terminal) {}
-  // Cheap: reads pid files. To be called every second or so.
+  // Cheap: reads pid files. Call it about once a second.
   void check(Instant now);
 
  private:
@@ -23,7 +23,7 @@ class LocalNodeRestarter {
 
   const LocalHome& home_;
   Terminal& terminal_;
-  Instant next_;  // nothing is started before
+  Instant next_;  // nothing is started before this time
   Duration pause_ = kFirstPause;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// What the ranks of one attempt wrote to their standard streams, as files in a folder:
-// std_log_process_<rank>.txt, and std_err_process_<rank>.txt beside it. The launcher keeps the two
-// streams apart, without the order between them. And environment_<node rank>.txt: how that node's
-// environment was solved and built.
+// Downloads the logs of one attempt as files in a folder: std_log_process_<rank>.txt for a rank's
+// stdout and std_err_process_<rank>.txt for its stderr. The launcher stores the two streams
+// separately, without the order between them. environment_<node rank>.txt is the log of solving and
+// building that node's environment.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,8 @@ struct LogFile {
   std::uint64_t bytes = 0;
 };
 
-// What is there now, in order of rank; a stream that is empty gets no file. `folder` exists.
+// Downloads what is logged so far, and returns the files in order of rank; an empty stream gets no
+// file. `folder` must exist.
 Result<std::vector<LogFile>> download_logs(Connection& connection, const JobId& job,
                                            std::uint32_t attempt, const std::string& folder);
 

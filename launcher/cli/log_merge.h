@@ -1,15 +1,15 @@
 #pragma once
-// The logs of all ranks and environments as one readable stream. Chunks come in by offset; what was
-// seen is dropped, so that a follow may be repeated and each byte is still shown once. Several
-// ranks are merged line by line behind a `node:rank | ` prefix, `[environment node] ` for an
-// environment's lines; a single rank's bytes pass through untouched. A line that is shown before
-// its newline came, and then interrupted by a line of another log, goes on behind `node:rank + `,
-// `[environment node]+ `. It reads no clock and writes to no file: what shall be written is handed
-// to a sink.
+// Merges the logs of all ranks and environments into one readable stream. Chunks have offsets, and
+// bytes that were already seen are dropped, so that a follow may be repeated and each byte is still
+// shown once. Several ranks are merged line by line; each line gets a prefix, `node:rank | ` for a
+// rank's log and `[environment node] ` for an environment's. A single rank's bytes pass through
+// unchanged. A line may be shown before its newline came. If a line of another log then interrupts
+// it, its rest gets the prefix `node:rank + ` or `[environment node]+ `. Reads no clock and writes
+// to no file: the output goes to a sink.
 //
-// A carriage return begins a line anew (tqdm): of the line's states only the last is written, once
-// the line has ended. Until then a terminal redraws it: live() has one line for each log that has
-// such a line. A single rank's carriage returns pass through like its other bytes.
+// A carriage return restarts a line (tqdm): only the last state of the line is written, once the
+// line has ended. Until then a terminal redraws the line: live() returns one line for each log that
+// has such a line. A single rank's carriage returns pass through like its other bytes.
 
 #include <deque>
 #include <functional>
@@ -26,10 +26,10 @@ namespace lockstep::cli {
 
 struct MergeOptions {
   bool prefix = true;
-  bool by_line = false;     // whole lines even without a prefix; a prefix implies it
-  bool timestamps = false;  // before each line; implies it too
-  std::function<bool(std::string_view)> wanted = {};  // lines to show, no other; implies it too
-  bool color = false;                                 // ranks' prefixes, in a colour each
+  bool by_line = false;     // whole lines even without a prefix; a prefix implies by_line
+  bool timestamps = false;  // before each line; implies by_line
+  std::function<bool(std::string_view)> wanted = {};  // only these lines; implies by_line
+  bool color = false;                                 // a colour for each rank's prefix
   bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail, --since)
   Duration show_partial_after = seconds(1);  // a line without its newline; none if `wanted`
 };
@@ -41,21 +41,22 @@ class LogMerge {
   LogMerge(MergeOptions options, Sink sink);
 
   enum class Outcome { taken, seen_before, gap };
-  // gap: bytes before this chunk are missing; nothing was taken, the follow must be resumed.
+  // gap: bytes before this chunk are missing; nothing was taken, and the caller must resume the
+  // follow.
   Outcome add(const LogChunk& chunk, Instant now);
 
-  // The newest states of lines that carriage returns began anew, with their prefixes, in the order
-  // of the logs; empty where only bytes pass through. They are not written yet.
+  // The newest states of the lines that carriage returns restarted, with their prefixes, in the
+  // order of the logs. They are not written yet. Empty when bytes pass through unchanged.
   std::vector<std::string> live() const;
 
-  // Shows lines that have waited for their newline until `now`.
+  // Shows the lines that have waited for their newline for at least show_partial_after.
   void show_partial(Instant now);
   Instant next_deadline() const;  // never() when no line waits
 
-  // The end: what is left is shown, and an open line is closed.
+  // Ends the stream: shows the bytes that are left, and ends an unfinished line.
   void finish();
 
-  // Where an interrupted follow goes on, for every log seen so far.
+  // The offset at which to resume an interrupted follow, for every log seen so far.
   std::vector<LogFollow::Position> positions() const;
 
  private:
@@ -63,11 +64,11 @@ class LogMerge {
     std::uint64_t position = 0;  // next offset
     std::string prefix;
     std::string continued;      // the prefix of the rest of an interrupted line
-    bool interrupted = false;   // what comes next is such a rest
-    bool redrawn = false;       // of what is pending, an earlier state was dropped
-    std::string pending;        // what is not shown yet: the line without its newline
+    bool interrupted = false;   // the next bytes are such a rest
+    bool redrawn = false;       // an earlier state of the pending line was dropped
+    std::string pending;        // not shown yet: a line without its newline
     Instant since;              // of pending
-    std::deque<LogTime> times;  // of what is pending, and of what comes
+    std::deque<LogTime> times;  // of the pending and the next bytes
     std::uint64_t pending_offset() const { return position - pending.size(); }
   };
   bool lines() const;
@@ -84,12 +85,12 @@ class LogMerge {
   MergeOptions options_;
   Sink sink_;
   std::map<LogKey, Log> logs_;
-  // The log whose unfinished line stands at the end of what was written, if any.
+  // The log whose unfinished line was written last, if any.
   std::optional<LogKey> open_line_;
 };
 
-// Bytes of a line that are held back before they are shown without a newline; where lines are
-// chosen, before what is there is judged like a line.
+// A line of this many bytes is shown without waiting for its newline. kMaxJudgedLineBytes is the
+// limit when `wanted` chooses lines; then the bytes so far are matched like a whole line.
 inline constexpr std::size_t kMaxHeldLineBytes = 64u << 10;
 inline constexpr std::size_t kMaxJudgedLineBytes = 1u << 20;
 

@@ -23,12 +23,12 @@ struct LogSelection {
 
 void add_log_selection(CLI::App& verb, LogSelection& selection);
 
-// "10m" before `now`, RFC 3339 with a zone (2026-01-31T12:00:00Z, …+01:00), or a day (2026-01-31),
-// which begins at midnight UTC, as we print all times.
+// Reads a duration before `now` ("10m"), a time in RFC 3339 with a zone (2026-01-31T12:00:00Z,
+// …+01:00), or a day (2026-01-31), which begins at midnight UTC, because we print all times in UTC.
 Result<Instant> parse_since(const std::string& text, Instant now);
 
-// What it means for a job like this: filter, prefix and lines of `follow`. Errors are of the
-// command line; `verb` stands before them.
+// Sets filter, prefix and lines of `follow` for a job with this spec. Errors are mistakes in the
+// command line and begin with `verb`.
 Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,
              Instant now, FollowOptions* follow);
 

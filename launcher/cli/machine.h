@@ -1,6 +1,6 @@
 #pragma once
-// This machine's cpus and memory, and their division among several local nodes. Reading is one
-// function; the division is pure.
+// This machine's cpus and memory, and their division among several local nodes. this_machine()
+// reads them; divide() is pure.
 
 #include <string>
 #include <vector>
@@ -23,13 +23,13 @@ struct Machine {
 struct NodeShare {
   std::vector<int> cpus;  // sorted
   Bytes memory;
-  std::string gpus;  // "I/N": the agent, which sees the GPUs, takes its part of them
+  std::string gpus;  // "I/N": the agent, which sees the GPUs, takes part I of N
 };
 
 Machine this_machine();
 
-// Equal shares: whole cores where there are enough, neighbours together, no cpu twice unless there
-// are more nodes than cpus.
+// Divides the machine into equal shares: whole cores if there are enough, neighbouring cores
+// together, and no cpu twice unless there are more nodes than cpus.
 std::vector<NodeShare> divide(Machine machine, int nodes);
 
 }  // namespace lockstep::cli

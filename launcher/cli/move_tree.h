@@ -1,7 +1,7 @@
 #pragma once
-// A finished tree moved into a folder that people look at: folders are joined with those that are
-// there, files and symlinks replace their namesakes one by one, each at once. No symlink of the
-// target is followed, so that nothing lands outside it.
+// Moves a finished tree into a folder of the user: merges folders with the existing ones, and
+// replaces files and symlinks of the same name one by one, each atomically. No symlink in the
+// target is followed, so that nothing is written outside it.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace lockstep::cli {
 
-// `to` is made when it does not exist; both lie on one file system. `from` is left empty. conflict:
-// something is in the way, and nothing was changed.
+// Creates `to` if it does not exist; both must be on one file system. `from` is left empty.
+// conflict: something is in the way, and nothing was changed.
 Status move_tree(const std::string& from, const std::string& to);
 
 }  // namespace lockstep::cli

@@ -1,5 +1,5 @@
 #pragma once
-// One line about files that a job's ranks made and that were not kept. Pure.
+// One line that lists the files that a job's ranks made and that were not kept. Pure.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace lockstep::cli {
 
-// "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep", of the newest
-// attempt's nodes together; "" when all that was made is kept.
+// "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep", for all nodes of
+// the newest attempt together; "" if all files were kept.
 std::string not_kept_text(const JobView& job);
 
 }  // namespace lockstep::cli

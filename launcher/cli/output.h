@@ -1,5 +1,5 @@
 #pragma once
-// How an answer is written: a table for people, JSON or YAML for scripts. Pure text in, text out.
+// Formats an answer: as a table for people, or as JSON or YAML for scripts. Pure.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -25,9 +25,9 @@ class Table {
   explicit Table(std::vector<std::string> header);
   void add(std::vector<std::string> row);  // as many cells as the header
   std::string text() const;
-  // The same in at most so many columns, where that is possible: cells of `shrinks` are cut to what
-  // is left, but to no less than kLeastCell; then the columns of `drops` are left out, one after
-  // the other.
+  // The same in at most `columns` characters per line, if possible. Cells in the columns `shrinks`
+  // are shortened, but not below kLeastCell. If that is not enough, the columns `drops` are left
+  // out, one after the other.
   std::string text(std::size_t columns, const std::vector<std::string>& shrinks,
                    const std::vector<std::string>& drops) const;
 
@@ -41,15 +41,15 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Text that came from elsewhere, safe for a terminal: control characters but newline and tab become
+// Makes text from elsewhere safe for a terminal: control characters except newline and tab become
 // '?'.
 std::string printable(std::string_view text);
-// The same where a newline or a tab would not belong either; those at its end are left out.
+// The same as one line: newlines and tabs become blanks, and newlines at the end are left out.
 std::string in_one_line(std::string_view text);
 // Printable, without newlines at its end; lines after the first are indented by `blanks`.
 std::string in_lines(std::string_view text, std::size_t blanks);
 
-// As a POSIX shell takes them, and as docker_args does.
+// Quotes and joins words so that a POSIX shell and docker_args split them into the same words.
 std::string shell_words(const std::vector<std::string>& words);
 
 }  // namespace lockstep::cli

@@ -1,6 +1,6 @@
 #pragma once
-// How often progress is worth a line where there is no status line (a pipe, a log file): not at
-// once, since short work needs none, and then every few seconds. It reads no clock.
+// Decides when to print a progress line if there is no status line (a pipe, a log file): first
+// after kFirst, since short work needs no line, then every kBetween. It reads no clock.
 
 #include "common/base/time.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Quotas and what is taken of them, as text. Pure.
+// Quotas and their current use, as text. Pure.
 
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace lockstep::cli {
 
-// A line for each limit; without `unlimited` only for those that bind or of which something is
-// taken.
+// One line for each quota. With `unlimited` false, leaves out default limits of which nothing is
+// used.
 std::string quotas_text(const std::vector<QuotaView>& quotas, bool unlimited);
 
 }  // namespace lockstep::cli

@@ -1,5 +1,5 @@
 #pragma once
-// Advice for frequent failures: lines after the failure report.
+// Advice for frequent failures, printed below the failure report.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace lockstep::cli {
 
-// Indented lines, or "" where nothing is known that helps. `report` is the job's.
+// Returns indented lines, or "" if we know no remedy. `report` is the job's.
 std::string remedies(const JobView& job, const ExitReport& report);
 
 }  // namespace lockstep::cli

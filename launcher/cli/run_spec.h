@@ -1,6 +1,6 @@
 #pragma once
-// The flags of `lockstep run` as a JobSpec. Pure, but for --env NAME, which takes our own value,
-// and for the files of an environment.
+// Converts the flags of `lockstep run` to a JobSpec. Pure, except that --env NAME reads our own
+// variable, and that --env-file and the environment's flags read files.
 
 #include <optional>
 #include <string>
@@ -33,14 +33,14 @@ struct RunArguments {
   std::string log_limit, disk_limit;  // "" = the default
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
-  std::string interpreter;   // of these six, which say what the environment is, one,
-  std::string requirements;  // or both of `requirements` and `pip`, or of `image` and `conda_file`
+  std::string interpreter;   // at most one of these six, which choose the environment,
+  std::string requirements;  // or `requirements` with `pip`, or `image` with `conda_file`
   std::vector<std::string> pip;
   std::string conda_file;
   std::string image;
   std::string environment;
   std::string shm_size;     // of a container, "" = the default
-  std::string docker_args;  // the same, as a shell takes them
+  std::string docker_args;  // of a container, quoted as for a shell
   bool rebuild = false;
   bool detach = false;
   bool quiet = false;
@@ -50,13 +50,12 @@ struct RunArguments {
 
 Result<JobSpec> spec_of(const RunArguments& arguments);
 
-// "--cpus alone holds all memory of …": what a job that names only a part of a node's resources
-// holds besides; "" when it names none, or cpus and memory.
+// A note for a job that names only some of a node's resources: it holds all of the others, too
+// ("the job holds all memory of its node, …"). "" when it names none, or both cpus and memory.
 std::string held_besides(const ResourceRequest& asked);
 
-// What --interpreter, --requirements, --pip, --conda-file, --image or --environment say; files are
-// read.
-// nullopt: none of them was given.
+// The environment that --interpreter, --requirements, --pip, --conda-file, --image or --environment
+// choose. Reads the files that they name. nullopt: none of them was given.
 Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments,
                                                               spec::Notes& notes);
 

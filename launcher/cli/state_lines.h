@@ -15,11 +15,11 @@ namespace lockstep::cli {
 class StateLines {
  public:
   static constexpr Duration kWorthSaying = seconds(1);
-  // Progress that changes all the time is told so often.
+  // The interval between lines for a state whose text keeps changing (progress).
   static constexpr Duration kBetweenReasons = seconds(10);
 
   void on_job(const JobView& job, Instant now);
-  // The line that is due, once.
+  // Returns the line that is due, only once.
   std::optional<std::string> take(Instant now);
   Instant next_deadline() const;  // never() when nothing waits to be said
   bool said_any() const { return said_any_; }
@@ -31,13 +31,13 @@ class StateLines {
     std::string text;
   };
   std::optional<Seen> now_;
-  std::string ended_;  // why the attempt before ended, while no line has said it
+  std::string ended_;  // why the previous attempt ended, until a line has said it
   Instant due_ = Instant::never();
-  std::optional<Instant> said_;  // the last line of this state
+  std::optional<Instant> said_;  // time of the last line about this state
   bool said_any_ = false;
 };
 
-// "NAME: Running (reason)", with the attempt from the second one on.
+// "NAME: Running (reason)"; the attempt's number is added from the second attempt on.
 std::string state_text(const JobView& job);
 
 }  // namespace lockstep::cli

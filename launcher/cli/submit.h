@@ -1,7 +1,7 @@
 #pragma once
-// A job on its way to the launcher: captures the source directory and what an image is built from
-// (and sends while it does), submits, uploads what the launcher still lacks, submits again. The
-// same submission key throughout, so that a repeat makes no second job.
+// Submits a job: captures the source directory and the image's build context, and uploads while it
+// captures; submits; uploads what the launcher still misses; submits again. All submissions use the
+// same submission key, so that a repeat makes no second job.
 
 #include <optional>
 #include <string>
@@ -12,22 +12,22 @@
 
 namespace lockstep::cli {
 
-// The launcher looks through the trees of what is submitted.
+// Long, because the launcher walks all trees of the submission before it answers.
 inline constexpr Duration kSubmitTimeout = seconds(60);
 
 struct Submission {
-  JobSpec spec;                          // without snapshot; run_as is the launcher's to fill
+  JobSpec spec;                          // without snapshot; the launcher fills run_as
   std::optional<std::string> directory;  // absent: the job starts in an empty one
-  bool directory_was_named = false;      // $HOME and / are captured only then
-  bool rebuild = false;                  // its environment is solved and built anew
-  // What its image is built from; the spec lacks its digest.
+  bool directory_was_named = false;      // $HOME and / are captured only if named
+  bool rebuild = false;                  // solve and build its environment again
+  // The build context of its image; `spec` does not have its digest yet.
   std::optional<spec::BuildFolder> build = {};
 };
 
-// Interrupts end us until the job exists, and are held from then on.
+// Interrupts end the process until the job exists, and are blocked from then on.
 Result<JobId> submit(Context& context, Connection& connection, Submission submission);
 
-// Captures what an image is built from, all of it, and sends it; the definition gets its digest.
+// Captures the whole build context of an image, uploads it, and sets its digest in `environment`.
 Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,
                   EnvironmentSpec& environment);
 

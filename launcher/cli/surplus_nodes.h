@@ -1,6 +1,7 @@
 #pragma once
-// Removes local nodes from the launcher's list that an earlier `lockstep up` started and the
-// present one does not, or that joined a launcher which no longer exists in this home.
+// Removes obsolete local nodes from the launcher, so that its list shows only existing nodes: nodes
+// that an earlier `lockstep up` started and the current one does not, and nodes that joined a
+// launcher that this home no longer has.
 
 #include <string>
 #include <vector>
@@ -13,10 +14,10 @@
 
 namespace lockstep::cli {
 
-// The node id with which this local node joined; 0: it has not joined yet.
+// The id with which the local node of this name joined; 0: it has not joined yet.
 NodeId node_id(const LocalHome& home, const std::string& name);
 
-// A launcher that lives, and the nodes that it knows.
+// The key of a running launcher, and the nodes that it knows.
 struct Known {
   PublicKey launcher_key;
   std::vector<NodeView> nodes;
@@ -24,20 +25,22 @@ struct Known {
 
 Result<Known> known_nodes(Connection& connection, const Endpoint& endpoint, Duration timeout);
 
-// The local node of this name joined a launcher that is not this one, or that lost its journal.
+// True if the local node of this name joined another launcher, or if this launcher lost its journal
+// and no longer knows the node. The overload without the node list checks only the key.
 bool belongs_to_other_launcher(const LocalHome& home, const std::string& name,
                                const PublicKey& launcher_key);
 bool belongs_to_other_launcher(const LocalHome& home, const std::string& name, const Known& known);
 
-// Before the agent of `name` starts: when it joined another launcher (this one's home was lost, or
-// restored from a backup), it shall join this one anew, and a node of its name that can never come
-// back is removed. conflict: it still runs a job.
+// To be called before the agent of `name` starts. If the agent joined another launcher (because
+// this launcher's home was lost, or restored from a backup), deletes its identity, so that it joins
+// this launcher anew. Removes a node of its name that can never come back. conflict: the agent's
+// node still runs a job.
 Status forget_past_node(Connection& connection, const LocalHome& home, const Known& known,
                         const std::string& name);
 
-// Removes the nodes local-N, local-N+1, … of this home, N = `nodes`, unless something of them still
-// runs or the launcher refuses; those are tried again the next time. Their identity goes with them,
-// and what is left of their attempts.
+// Removes the nodes local-N, local-N+1, … of this home, with N = `nodes`, together with their
+// identity and the remains of their attempts. Skips a node whose agent or runners still run, or
+// that the launcher refuses to remove; the next call tries it again.
 void remove_surplus_nodes(Connection& connection, const LocalHome& home, int nodes);
 
 }  // namespace lockstep::cli

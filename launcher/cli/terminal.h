@@ -1,6 +1,6 @@
 #pragma once
-// Our standard output and error: whole writes, one status line on a terminal that makes room for
-// everything else, and plain lines where there is no terminal. It never waits for input.
+// Writes to our standard output and error, always completely. On a terminal it keeps one status
+// line below all other output; elsewhere it writes plain lines. It never waits for input.
 
 #include <optional>
 #include <string>
@@ -19,30 +19,32 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   bool color() const { return out_tty_ && color_; }
-  // How wide standard output is; nullopt: it is no terminal.
+  // The width of standard output; nullopt: it is not a terminal.
   std::optional<std::size_t> columns() const;
-  // False when it could not be written: see lost_output().
-  // To standard output if it is that stream, to standard error otherwise.
+  // Writes to standard output for LogStream::out, else to standard error. False when the bytes
+  // could not be written: see lost_output().
   bool write(LogStream stream, std::string_view bytes);
   void out(std::string_view text) { write(LogStream::out, text); }
-  // How standard output was lost, if it was: nobody reads it any more, or it cannot be written.
+  // Why standard output can no longer be written: its reader closed it (`closed`), or another
+  // error.
   struct LostOutput {
     bool closed = false;
     std::string why;
   };
   const std::optional<LostOutput>& lost_output() const { return lost_output_; }
-  // A line of ours on stderr: "lockstep: TEXT".
+  // Prints the line "lockstep: TEXT" on stderr.
   void print_line(std::string_view text);
-  // Text of ours on stderr, as it is.
+  // Prints `text` on stderr, without a prefix or newline.
   void err(std::string_view text) { write(LogStream::err, text); }
-  // Lines that are replaced as a whole, above the status line; nothing without a terminal. Where a
-  // line that was written is not ended yet, they and the status line wait for its end.
+  // Shows lines above the status line, in place of those of the last call; does nothing without a
+  // terminal. While the last written line has no newline yet, these lines and the status line are
+  // not drawn.
   void live(std::vector<std::string> lines);
-  // Whether all that is written goes to a terminal that has a status line.
+  // Whether both stdout and stderr are terminals, so that all output can be redrawn.
   bool redraws() const { return err_tty_ && out_tty_; }
   // Whether there is a status line: standard error is a terminal.
   bool has_status_line() const { return err_tty_; }
-  // The status line: replaces the last one on a terminal; nothing elsewhere.
+  // Replaces the status line on a terminal; does nothing elsewhere.
   void progress(std::string_view text);
   void clear_status();  // and the lines above it
 
@@ -55,9 +57,9 @@ class Terminal {
   bool color_ = false;
   std::vector<std::string> live_;
   std::string status_;
-  std::size_t drawn_rows_ = 0;  // of both, as they stand on the terminal
+  std::size_t drawn_rows_ = 0;  // terminal rows that live_ and status_ take now
   std::optional<LostOutput> lost_output_;
-  bool at_line_start_ = true;  // of the terminal, as far as we wrote to it
+  bool at_line_start_ = true;  // our last output to the terminal ended with a newline
 };
 
 }  // namespace lockstep::cli

@@ -1,7 +1,8 @@
 #pragma once
-// Decides whether the launcher still sends updates of the watched job. Each update renews the
-// lease; when it expires, the launcher is asked, and counts as lost if it does not answer. Times
-// are listening times (listening.h). It sends nothing and reads no clock.
+// Tells whether the launcher still reports the job that we watch. Each report about the job renews
+// the lease. When the lease has run out, the caller must ask the launcher; if no message comes
+// then, the launcher is lost. All times count only while we listened (listening.h). Sends nothing
+// and reads no clock.
 
 #include <optional>
 
@@ -12,19 +13,20 @@ namespace lockstep::cli {
 class WatchLease {
  public:
   struct Limits {
-    Duration quiet = kStillWatchingEvery + seconds(2);  // nothing of the job: ask
-    Duration answer = seconds(3);                       // asked, and nothing at all came: lost
+    Duration quiet = kStillWatchingEvery + seconds(2);  // no report on the job: ask
+    Duration answer = seconds(3);                       // no message at all after asking: lost
   };
   explicit WatchLease(Limits limits) : limits_(limits) {}
 
-  // An answer to our watch, or what is sent to those who watch.
+  // An answer to our watch request arrived, or an update that watchers get.
   void renewed(Duration now) {
     renewed_at_ = now;
     waiting_since_.reset();
   }
-  // Anything else: the launcher lives.
+  // Any other message arrived: the launcher is alive.
   void heard() { waiting_since_.reset(); }
-  // An answer is due from now on: the launcher was asked, or the link is broken.
+  // From now on an answer is due: the launcher was asked, or cannot be asked because the link is
+  // broken.
   void expect_answer(Duration now) {
     if (!waiting_since_) waiting_since_ = now;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What the shell does once the facts of the step are durable. Idempotent: repeating an action, also
-// after a restart (Core::resume), changes nothing.
+// Actions that the shell performs once the facts of the step are durable. They are idempotent:
+// performing one twice, or again after a restart (Core::resume), changes nothing.
 
 #include <string>
 #include <variant>
@@ -29,7 +29,7 @@ struct AskForSession {
   PublicKey key;
   SessionId session;
   std::uint64_t question = 0;
-};  // SessionLost: it must open again
+};  // send SessionLost: the node must open its session again
 struct AckObserved {
   NodeId node;
   SessionId session;
@@ -39,9 +39,9 @@ struct AckHeartbeat {
   NodeId node;
   SessionId session;
   std::uint64_t number = 0;    // of the heartbeat
-  std::uint64_t revision = 0;  // of the node's desired state when it was heard
+  std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
 };
-// Tell everyone who watches the job (JobUpdate), and the log followers when it is final.
+// Send JobUpdate to all watchers of the job, and tell its log followers when it is final.
 struct JobChanged {
   JobId job;
 };
@@ -57,27 +57,27 @@ struct AllowNode {
 };  // the ZAP handler lets this key in from now on
 struct RevokeNode {
   PublicKey key;
-};  // from now on it is let in only to be told that its node was removed
-// A user's key: let in from now on.
+};  // the key may connect only to be told that its node was removed
+// Accept connections with this user's key from now on.
 struct AllowUser {
   PublicKey key;
   std::string user;
   bool from_file = false;  // only while keys/authorized_users has it
 };
-// A user's key was revoked: nothing is accepted from it or sent to it, and its follows and uploads
-// end.
+// Exchange no more messages with this key, and end its follows and uploads.
 struct RevokeUser {
   PublicKey key;
 };
-// The user has fewer rights: whether their keys may follow what they follow is checked again.
+// The user has fewer rights: check again everything that their keys follow.
 struct UserChanged {
   std::string user;
 };
-// Fewer users may read the job: whether its followers still may is checked again.
+// Fewer users may read the job: check again everything of it that keys follow.
 struct ReadersChanged {
   JobId job;
 };
-// The node reported on something that does not belong to it; the report is ignored and audited.
+// The node reported on an object that does not belong to it, and the report was ignored. For the
+// audit log.
 struct ReportRefused {
   NodeId node;
   std::string object;  // "job train"
@@ -105,23 +105,24 @@ struct ReplyDeleted {
   ReplyTo to;
   JobsDeleted result;
 };
-// The job is deleted: the logs of these attempts can be removed, and its blobs may be unused.
+// The job is deleted: the logs of these attempts are no longer needed, and some blobs may be
+// unused.
 struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
-  std::string why;  // for people: who deleted it, or which limit of what is kept it was beyond
+  std::string why;  // for people: who deleted it, or which retention limit it exceeded
 };
-struct ReplyEnvironment {  // it is registered, now or before
+struct ReplyEnvironment {  // the environment is registered, by this request or before
   ReplyTo to;
   std::string name, version;
 };
-struct ReplyCompute {  // it is there, now or before
+struct ReplyCompute {  // the target exists, created by this request or before
   ReplyTo to;
   std::string name;
 };
 struct ExitDaemon {
   ReplyTo to;
-};  // shutdown was granted: reply Done, then leave the loop
+};  // shutdown was granted: reply Done, then leave the event loop
 
 using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                             AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,

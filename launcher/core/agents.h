@@ -1,5 +1,5 @@
 #pragma once
-// What agents send: an opening of a session, heartbeats, and what they observe.
+// Reactions to the messages of agents: session openings, heartbeats, and observations.
 
 #include "launcher/core/context.h"
 

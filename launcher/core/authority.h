@@ -1,7 +1,8 @@
 #pragma once
-// Who may do what: one function over who asks, what for, and whose it is. Deny by default: a role
-// has exactly what its row of the table says, and knowing a name or a digest gives nothing. Pure;
-// the core asks it before it changes anything, launcher/api before it shows anything.
+// Authorization: one function over the caller, the permission, and the object with its owner. It
+// denies by default: a role has exactly the permissions in its row of the table, and knowing a name
+// or a digest grants nothing. Pure. The core calls it before it changes anything, and launcher/api
+// before it shows anything.
 
 #include <string>
 #include <variant>
@@ -10,12 +11,12 @@
 
 namespace lockstep::launcher {
 
-// The caller. Determined by the shell from the key that signed the message, never from a field of
-// it.
+// The caller. The shell derives it from the key that signed the message, never from a field of the
+// message.
 struct Nobody {
   friend bool operator==(const Nobody&, const Nobody&) = default;
 };
-struct LauncherItself {  // what nobody asked for: limits of what is kept
+struct LauncherItself {  // changes without a request: retention limits
   friend bool operator==(const LauncherItself&, const LauncherItself&) = default;
 };
 struct UserCaller {
@@ -26,7 +27,7 @@ struct NodeCaller {
   NodeId node;
   friend bool operator==(const NodeCaller&, const NodeCaller&) = default;
 };
-// A job's running attempt, for itself and its children; its owner's rights and no more.
+// A job's running attempt, acting for itself and its child jobs. It has at most its owner's rights.
 struct AttemptCaller {
   AttemptId attempt;
   std::string owner;
@@ -39,16 +40,16 @@ enum class Permission {
   see_cluster,     // nodes, status, names of projects
   see_job,         // name, state, place, resources
   read_job,        // command, logs, outputs, events
-  read_values,     // of its variables, unmasked
+  read_values,     // values of its variables, unmasked
   submit,          // into a project
-  choose_account,  // another than one's own for a job
+  choose_account,  // run a job as another account than one's own
   cancel_job,
   delete_job,
   share_job,
-  read_blobs,   // reachable from the object
-  write_blobs,  // for a submission of one's own
-  see_names,    // of environments
-  write_names,  // of environments: new ones, and versions
+  read_blobs,   // blobs reachable from the object
+  write_blobs,  // blobs for one's own submission
+  see_names,    // names of environments
+  write_names,  // new names and versions of environments
   prune_environments,
   drain_nodes,
   admit_nodes,      // tokens, approval
@@ -63,24 +64,24 @@ enum class Permission {
 inline constexpr int kPermissions = static_cast<int>(Permission::read_audit) + 1;
 std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
 
-// The owner and project of the object of a request.
+// The object of a request, with its owner.
 struct Object {
   std::string owner;       // a user's name; "": it has none
   std::string project;     // "": none
   bool shared = false;     // its owner lets the project read it
-  AttemptId attempt = {};  // it is this attempt, or a child of it; no job: neither
+  AttemptId attempt = {};  // the object is this attempt or its child; empty: neither
   friend bool operator==(const Object&, const Object&) = default;
 };
 
 struct Decision {
   bool allowed = false;
-  bool audited = false;  // allowed, but somebody else's: written down even though it only reads
-  std::string why;       // not allowed: in words, with what would change it
+  bool audited = false;  // allowed, but another user's object: audited even if only read
+  std::string why;       // not allowed: the reason, and what would allow it
 };
 
 Decision may(const Principals& principals, const Caller& caller, Permission permission,
              const Object& object);
-// The same, without the words.
+// The same, without the reason.
 bool is_allowed(const Principals& principals, const Caller& caller, Permission permission,
                 const Object& object);
 

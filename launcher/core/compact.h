@@ -1,10 +1,10 @@
 #pragma once
-// Shortens a list of facts so that it still folds to the same state. It drops superseded facts and
-// never summarises, so that there is no second form of the state: of a part's reports it keeps the
-// last, and the first of each state (the job's events); it drops earlier sessions, deleted jobs and
-// forgotten tokens. Where a kept fact depends on dropped ones (a job's place, a part's revision),
-// the value is written into it. Compacting again changes nothing. It holds two States, and does no
-// I/O.
+// Compacts a list of facts into a shorter one with the same fold. It drops superseded facts and
+// never summarizes them, so that there is no second form of the state. It drops a part's reports
+// except the last and the first of each state (they are the job's events), the sessions before the
+// last, deleted jobs, and forgotten tokens. If a kept fact depends on dropped ones (for a job's
+// order, a part's revision), the value is written into the kept fact. Compacting again changes
+// nothing. Holds two States, and does no I/O.
 
 #include <cstdint>
 #include <map>
@@ -18,13 +18,13 @@ namespace lockstep::launcher {
 
 class Compaction {
  public:
-  // Use: see() for all facts in order; then each fact again, which is kept (perhaps rewritten) or
-  // dropped; then closing() returns the facts to append.
+  // Call see() with all facts in order. Then call keep() with the same facts in order: it returns
+  // each fact, perhaps rewritten, or nullopt to drop it. Then append the facts of closing().
   void see(const StampedFact& fact);
   std::optional<StampedFact> keep(const StampedFact& fact);
   std::vector<StampedFact> closing();
 
-  // The fold of all facts, and whether what was kept folds to the same.
+  // The fold of all facts, and whether the kept facts fold to the same state.
   const State& state() const { return whole_; }
   bool sound() const { return kept_ == whole_; }
 
@@ -32,7 +32,7 @@ class Compaction {
   struct FactFilter;
   struct Sessions {
     std::uint64_t last = 0;            // of NodeSessionStarted
-    std::vector<std::uint64_t> began;  // where the session became another; bounded
+    std::vector<std::uint64_t> began;  // positions where a new session began; bounded
     std::optional<SessionId> current;
     std::uint64_t lost = 0, drained = 0;  // the last of each
   };

@@ -1,5 +1,5 @@
 #pragma once
-// What people ask about compute targets: to create, change or delete one, and what one looks like.
+// Reactions to requests that create, change or delete compute targets, and the view of a target.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const ComputeInput& input);
 
-// not_found: names the nearest target, all that there are, and how to get one with this name.
+// A not_found error that names the nearest target and all targets, and says how to create this one.
 Error no_such_compute(const State& state, const std::string& name);
 
 // nullopt: there is no such target.

@@ -1,7 +1,7 @@
 #pragma once
-// The compute targets of a launcher: which there are, which nodes are in which pool, and how many
-// jobs name each. Part of State: transitions.cc changes it. A pool is named like the target that
-// owns it; an alias has the pool "local".
+// The compute targets of a launcher, the nodes of each pool, and the number of jobs that name each
+// target. Part of State: transitions.cc changes it. A pool has the name of the target that owns it;
+// an alias has the pool "local".
 
 #include <cstdint>
 #include <map>
@@ -19,12 +19,12 @@ struct ComputeCreated {
   std::string by;
   friend bool operator==(const ComputeCreated&, const ComputeCreated&) = default;
 };
-struct ComputeUpdated {  // its texts and tags; never its type
+struct ComputeUpdated {  // changes texts and tags, never the type
   ComputeSpec spec;
   std::string by;
   friend bool operator==(const ComputeUpdated&, const ComputeUpdated&) = default;
 };
-struct ComputeDeleted {  // it had no nodes of its own, and no job that had not ended
+struct ComputeDeleted {  // the target had no nodes of its own and no unfinished job
   std::string name;
   std::string by;
   friend bool operator==(const ComputeDeleted&, const ComputeDeleted&) = default;
@@ -37,7 +37,7 @@ struct Compute {
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
-// Of the jobs that name one target.
+// Counts of the jobs that name one target.
 struct ComputeLoad {
   std::int64_t unfinished = 0;  // not final
   std::int64_t queued = 0;      // in the queue
@@ -50,12 +50,12 @@ std::string target_of(const JobSpec& spec);
 
 class Computes {
  public:
-  // Without "local", which is always there.
+  // Without "local", which always exists.
   const std::map<std::string, Compute>& all() const { return computes_; }
   const Compute* find(const std::string& name) const;  // null for "local" too
   bool has(const std::string& name) const;
-  // The pool of the target's nodes. For an unknown name, the name itself: a job that ended may name
-  // a target that was deleted since.
+  // The pool whose nodes the target uses. An unknown name is its own pool, because an ended job may
+  // name a target that was deleted since.
   std::string pool_of(const std::string& target) const;
   const std::set<NodeId>& nodes_of(const std::string& pool) const;
   ComputeLoad load_of(const std::string& target) const;
@@ -71,8 +71,8 @@ class Computes {
 
  private:
   std::map<std::string, Compute> computes_;
-  std::map<std::string, std::set<NodeId>> nodes_;  // by pool; none is empty
-  std::map<std::string, ComputeLoad> loads_;       // by target; none is zero
+  std::map<std::string, std::set<NodeId>> nodes_;  // by pool; no set is empty
+  std::map<std::string, ComputeLoad> loads_;       // by target; no load is all zero
 };
 
 }  // namespace lockstep::launcher

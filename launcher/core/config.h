@@ -1,5 +1,5 @@
 #pragma once
-// Settings of one launcher: clocks, limits and what its local pool has. Nothing in here changes
+// Settings of one launcher: timeouts, limits, and the size of its local pool. They do not change
 // while it runs.
 
 #include <cstddef>
@@ -16,25 +16,25 @@ namespace lockstep::launcher {
 struct CoreConfig {
   Duration heartbeat_interval = seconds(1);
   int missed_heartbeats_unknown = 3;
-  Duration node_lost_timeout = seconds(10);  // since the last word of the node
-  Duration reconnect_grace = seconds(60);    // after a launcher start nothing is LOST before
+  Duration node_lost_timeout = seconds(10);  // since the last message of the node
+  Duration reconnect_grace = seconds(60);    // after a launcher start, no node is LOST before this
   Duration stop_grace = seconds(10);         // between SIGTERM and SIGKILL
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
-  Duration environment_timeout = minutes(120);  // the same, where it has an environment to build
+  Duration environment_timeout = minutes(120);  // the same for jobs with an environment
   Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node
-  // Of a job that was canceled: how long its logs wait while there is no space for them.
+  // How long a canceled job waits for its logs while the launcher has no space for them.
   Duration space_timeout = seconds(30);
-  // For attempts with on_lost: after_fence: their node ends the ranks when the launcher has been
-  // silent for this long.
+  // For attempts with on_lost: after_fence: a node ends their ranks this long after it last heard
+  // the launcher.
   Duration fence_lease = minutes(15);
-  Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
+  Duration fence_margin = seconds(10);  // time to end them; drift of clocks is added apart
   bool allow_root = false;              // ranks may run as root
-  bool approve_nodes = false;           // nodes that join get work when an admin has approved them
+  bool approve_nodes = false;           // joined nodes get work only after an admin approves them
   std::size_t max_queued_jobs = 100'000;
-  // Of one user who has no quota of their own for it: see quotas.h.
+  // Default quotas of a user who has none of their own: see quotas.h.
   std::uint64_t queued_jobs_per_user = 20'000;
   Bytes spec_bytes_per_user = mebibytes(32);
-  // What operators allow of docker_args beyond what gives no rights: "--privileged".
+  // The privileged docker_args that the operator allows, such as "--privileged".
   std::vector<std::string> allowed_docker_args;
   // Set by `lockstep up`: target local has exactly these nodes, and a job of it that needs more is
   // refused.

@@ -1,11 +1,10 @@
 #pragma once
-// The parts of the core at work, and the three things that a reaction does with them: emit()
-// records a fact, act() says what the shell shall do, refuse() answers a request with an error.
-// Reactions are functions (clients.h, agents.h, progress.h, …) over this or over the parts that
-// they name.
+// The working memory of the core, and the three things that a reaction does: emit() records a fact,
+// act() adds an action for the shell, refuse() answers a request with an error. Reactions are
+// functions (clients.h, agents.h, progress.h, …) over a Context or over some of its members.
 //
-// `state` changes only by emit() and replay(). Everything else here starts empty with each
-// launcher; effects.cc updates it after each fact, so that no reaction has to.
+// Only emit() and replay() change `state`. All other members start empty in each launcher process.
+// effects.cc updates them for each fact, so that no reaction has to.
 
 #include <optional>
 #include <set>
@@ -22,7 +21,7 @@
 
 namespace lockstep::launcher {
 
-// What the current step must still process or send.
+// The jobs and nodes that the current step must still process, or send updates for.
 struct Pending {
   std::set<JobId> dirty_jobs;    // rules may apply to them
   std::set<JobId> changed_jobs;  // someone may watch them
@@ -49,8 +48,8 @@ struct Context {
   void record(const JobId& job, Event event);
 
   struct Retaining {
-    bool is_due = false;            // what is kept has to be looked at,
-    Instant at = Instant::never();  // and then again: calendar time, stalls included
+    bool is_due = false;            // the retention limits must be checked in this step,
+    Instant at = Instant::never();  // and again then, in calendar time, stalls included
   };
 
   const CoreConfig config;
@@ -59,13 +58,14 @@ struct Context {
   Notes notes;
   Scheduler scheduler;
   Timers timers;   // polled time
-  Timers retries;  // of waiting jobs, in real time: a stall of ours makes nobody wait longer
+  Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
   PolledClock clock;
   Instant now;                                   // real time of this step, for facts
   Instant recovered_at;                          // ns = 0: the journal was empty
-  std::optional<Instant> grace_until;            // polled: nothing becomes LOST before
+  std::optional<Instant> grace_until;            // polled: no node becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping;  // a shutdown waits for its jobs
-  // Jobs that were canceled while only their logs were outstanding: their result stays as it was.
+  // Jobs that were canceled while only their logs were outstanding: the cancel does not change how
+  // they end.
   std::set<JobId> canceled_late;
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
@@ -73,7 +73,7 @@ struct Context {
   Step step;
 };
 
-// For every attempt that may still run there.
+// Records the event for every attempt that may still run on the node.
 void record_attempts(Context& core, NodeId node, Event::Kind kind, const std::string& text);
 
 }  // namespace lockstep::launcher

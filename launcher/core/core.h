@@ -1,7 +1,7 @@
 #pragma once
-// The launcher as a function: inputs in, facts and actions out. It owns the state of jobs, nodes
-// and tokens and decides everything; it never reads a clock, a socket, a file or a random source.
-// The shell appends the facts durably before it performs any action.
+// The launcher as a function from inputs to facts and actions. It owns the state of jobs, nodes and
+// tokens and makes all decisions. It never reads a clock, a socket, a file or a random source. The
+// shell appends the facts durably before it performs any action.
 
 #include <functional>
 #include <memory>
@@ -38,34 +38,37 @@ class Core {
   // Recovery: the stored facts in order, then `recovered` once, then resume().
   void replay(const StampedFact& fact);
   void recovered(Instant now);         // all nodes UNKNOWN, reconnect_grace begins
-  std::vector<Action> resume() const;  // what should be in flight right now
+  std::vector<Action> resume() const;  // the actions that should be in progress now
   Instant next_deadline() const;       // Instant::never() when nothing is due
 
   DesiredState desired_for(NodeId node) const;
 
-  // Read-only pictures for launcher/api.
+  // Read-only views for launcher/api.
   const State& state() const;
   const CoreConfig& config() const;
-  // All trees that are referred to, by State (roots.h) or by what nodes told of jobs that run.
+  // All trees that State (roots.h) or the nodes' reports on running jobs refer to.
   std::vector<Digest> trees() const;
-  // Of these, what a job has, and what is assigned to a node or was told by it (roots.h).
+  // Of these, the trees of one job; and the trees of the parts assigned to a node, with those that
+  // the node reported (roots.h).
   std::vector<Digest> trees_of(const JobId& job) const;
   std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job) const;
-  // Newest first, those submitted before `after` (empty: all), until `take` returns false.
+  // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns
+  // false.
   void each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,
                      const std::function<bool(JobView)>& take) const;
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by node id
-  // "": all, by name, "local" first; else this one, or none.
+  // "": all targets, sorted by name, "local" first; else only the target with this name, if any.
   std::vector<ComputeView> compute_views(const std::string& name) const;
   std::optional<NodeView> node_view(const std::string& name_or_id) const;
   Liveness liveness(NodeId node) const;
   std::optional<ExplainView> explain(const JobId& job) const;
-  // What happened to it, oldest first, from `since` on.
+  // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;
-  // What a submission of it would be refused for now, but for its source; nullopt: it is taken.
+  // The error with which a submission of this job would be refused now; nullopt: it would be
+  // accepted. Ignores the job's source.
   std::optional<Error> why_refused(const JobSpec& spec, const Caller& caller) const;
   std::optional<NodeId> node_with_key(const PublicKey& key) const;
   // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.

@@ -1,4 +1,4 @@
-// Remembers deleted jobs: the incarnations of their names, and their submissions.
+// The remembered data of deleted jobs: the incarnations of their names, and their submission keys.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,24 @@ namespace lockstep::launcher {
 
 struct DeletedJob {
   std::string submission;
-  std::uint64_t incarnation = 0;  // of the next job with its name, at least
+  std::uint64_t incarnation = 0;  // the least one for the next job with this name
   friend bool operator==(const DeletedJob&, const DeletedJob&) = default;
 };
 inline constexpr std::size_t kMaxDeletedJobs = 10'000;
 
-// The last kMaxDeletedJobs deletions. One name may have been deleted several times: each of its
-// submissions is known, and the last incarnation.
+// The last kMaxDeletedJobs deletions. If a name was deleted several times, all its submission keys
+// are known, and its last incarnation.
 class DeletedJobs {
  public:
-  // Returns the incarnation of the name that is forgotten to make room; 0: none. A forgotten name
-  // cannot be told from a new one, so all later attempts need an incarnation above it.
+  // Returns the incarnation of the oldest name if it had to be forgotten to make room; 0: none was.
+  // A forgotten name looks like a new one, so all later attempts need at least this incarnation.
   std::uint64_t add(const JobId& job, DeletedJob deleted);
 
-  const std::map<JobId, DeletedJob>& last() const { return last_; }  // deletion of each name
-  // The next one costs the oldest: a name that is not here may have been deleted.
+  const std::map<JobId, DeletedJob>& last() const { return last_; }  // last deletion by name
+  // True if the next add() forgets the oldest deletion. Then a name that is not in last() may still
+  // have been deleted.
   bool is_full() const { return entries_.size() >= kMaxDeletedJobs; }
-  // Null: of none that is remembered.
+  // Null: no remembered job has this submission key.
   const JobId* with_submission(const std::string& submission) const;
 
   friend bool operator==(const DeletedJobs&, const DeletedJobs&) = default;

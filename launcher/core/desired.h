@@ -1,5 +1,5 @@
 #pragma once
-// What a node shall run, as a function of State: one Assignment for each part assigned to it.
+// Computes a node's desired state from State: one Assignment for each part assigned to it.
 
 #include "launcher/core/config.h"
 #include "launcher/core/state.h"

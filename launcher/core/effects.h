@@ -1,13 +1,13 @@
 #pragma once
-// Updates everything that depends on a fact besides the state: the queue, timers, node health, and
-// notifications. Only for live facts: at its start, a launcher builds all of this from the state
-// (recovered).
+// Updates everything that a fact changes beside the state: the queue, timers, the health of nodes,
+// and the notifications to send. Only for live facts: after a restart, recovered() rebuilds all of
+// this from the state.
 
 #include "launcher/core/context.h"
 
 namespace lockstep::launcher {
 
-// To be called once the state has the fact.
+// Call it after the fact was applied to the state.
 void follow(Context& core, const Fact& fact);
 
 }  // namespace lockstep::launcher

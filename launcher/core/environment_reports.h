@@ -1,6 +1,6 @@
 #pragma once
-// What nodes say of the environments that their parts wait for: that they need a lock, that they
-// could not solve it, or the lock.
+// Handles the nodes' reports on the environments that their parts wait for: a lock is needed, it
+// could not be solved, or the solved lock.
 
 #include "launcher/core/context.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// Environments as the core sees them: which lock a definition has on each platform, and who solves
-// while there is none. See docs/decisions/019-environments.md. Pure; what
-// nodes and people make of it is in environment_reports.h and environment_requests.h.
+// Decides about environments: which lock a definition has on each platform, and which part solves
+// it while it has none. See docs/decisions/019-environments.md. Pure. Reports of nodes are handled
+// in environment_reports.h, requests of users in environment_requests.h.
 
 #include <optional>
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace lockstep::launcher {
 
-// Which part solves `definition` for this platform: the live part that asked first; a part that
-// failed (`Part::not_solved`) only if no other part of its attempt may. Derived from the state, so
-// that the next part takes over when this one ends.
+// The part that solves a definition for a platform: the first to ask among all live parts that
+// asked. A part that failed to solve it (`Part::not_solved`) is chosen only if no other part of its
+// attempt may solve. The solver is computed from State and stored nowhere: when that part ends, the
+// next one becomes the solver.
 struct Solver {
   AttemptId attempt;
   int node_rank = 0;
@@ -21,24 +22,25 @@ struct Solver {
 std::optional<Solver> solver_of(const State& state, const Digest& definition,
                                 const std::string& platform);
 
-// Whether the part was told to solve and failed, for this generation and platform.
+// True if the part was told to solve the definition that it waits for, and failed. Failures for
+// another generation or platform do not count.
 bool could_not_solve(const Environment& environment, const Part& part);
 
-// Whether another part of the attempt may solve if this one fails: it has asked for the same lock
-// and not failed, or has not asked yet.
+// True if another part of the attempt can solve in place of `part` after it failed: one that has
+// asked for the same platform and not failed, or that has not asked yet.
 bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part);
 
-// "; node n2 said before: …": why other parts could not solve what `part` could not in the end. ""
-// when it did not fail at that. Bounded.
+// "; node n2 said before: …": why other parts had failed to solve before `part` failed as the last
+// one. "" if `part` did not fail to solve. Bounded.
 std::string said_before(const State& state, const Attempt& attempt, const Part& part);
 
-// For a conda definition: the lowest version of each virtual package among these nodes. It is
-// recorded with the attempt, so that all its nodes build the same environment even if one of them
-// comes back with another driver; the next attempt sees the new driver.
+// For a conda definition: the virtual packages that these nodes report, each with the lowest
+// version. They are recorded with the attempt, so that all its nodes build the same environment to
+// its end, even if a node comes back with another driver. The next attempt uses the new driver.
 std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
                                              const std::vector<PartPlacement>& parts);
 
-// What the node of this part is told.
+// The plan that the node of this part gets.
 EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attempt, int node_rank);
 
 }  // namespace lockstep::launcher

@@ -1,9 +1,9 @@
 #pragma once
-// The events of a job, for `lockstep job events`. They have two sources. State records an event for
-// a fact as it applies the fact, so it survives restarts; a job's list is bounded, and details that
-// the job has elsewhere are not repeated. Reactions record everything else (why it waits, a silent
-// node, outstanding logs) in Notes, in memory, which a restart of the launcher loses. Never an
-// input to a decision.
+// The events of a job, for people (`lockstep job events`). They have two sources. State records an
+// event as it applies a fact, so that these events survive restarts; the list of a job is bounded,
+// and does not repeat data that the job already holds (a placement's reasons, a report). Reactions
+// record events that are not facts (why a job waits, a silent node, waiting logs) in Notes, in
+// memory: a restart of the launcher forgets them. Events are never an input to a decision.
 
 #include <cstdint>
 #include <deque>
@@ -26,12 +26,12 @@ struct Event {
     placed,
     preparing,    // the first node has begun
     prepared,     // all nodes are ready
-    connecting,   // several nodes: each is told the others
+    connecting,   // several nodes: each gets the addresses of the others
     running,      // on all nodes, connected
-    part_gone,    // a node or its runner is known to run no more
+    part_gone,    // a node or its runner is known to have stopped
     failed,       // the first failure; the others are stopped
-    ranks_ended,  // nothing runs any more; outputs may still be collected
-    collected,    // a node sent what its ranks left
+    ranks_ended,  // all ranks have ended; outputs may still be collected
+    collected,    // a node sent the outputs of its ranks
     ended,        // the attempt
     requeued,
     finished,
@@ -41,22 +41,22 @@ struct Event {
     node_heard,
     logs_wait,
     logs_go_on,
-    lock_refused,  // of a node that was not asked to solve
+    lock_refused,  // from a node that was not asked to solve
     limit_reached,
   };
   Instant at;
   Kind kind = Kind::submitted;
   std::uint32_t attempt = 0;  // 0: none
-  NodeId node;                // 0: no one node
+  NodeId node;                // 0: no particular node
   std::string text;
   friend bool operator==(const Event&, const Event&) = default;
 };
 std::string_view to_string(Event::Kind kind);  // "Submitted", "CancelRequested", …
 
-// In order of time, bounded: the first few and the newest are kept.
+// Events in order of time. Bounded: keeps the first kFirstEvents and the newest.
 struct EventList {
   std::vector<Event> events;
-  std::uint64_t left_out = 0;  // behind the first kFirstEvents
+  std::uint64_t left_out = 0;  // events dropped after the first kFirstEvents
 
   void add(Event event);
   std::uint64_t count() const { return events.size() + left_out; }  // since the beginning
@@ -65,12 +65,12 @@ struct EventList {
 inline constexpr std::size_t kFirstEvents = 20;
 inline constexpr std::size_t kMaxEvents = 200;
 
-// The notes of all jobs, the oldest of which make room for new ones.
+// The notes of all jobs. When they are full, new notes replace the oldest ones.
 class Notes {
  public:
   struct Note {
     Event event;
-    std::uint64_t behind = 0;  // so many events of the job's list
+    std::uint64_t behind = 0;  // number of events in the job's list before this note
   };
   void add(const JobId& job, Note note);
   const std::vector<Note>* of(const JobId& job) const;
@@ -85,7 +85,7 @@ inline constexpr std::size_t kMaxNotesPerJob = 100;
 struct Job;
 class State;
 
-// Both, in order, as people read them; those at `since` or later.
+// Facts' events and notes, merged in order and as text; only those at `since` or later.
 std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
                                 Instant since);
 

@@ -1,7 +1,8 @@
 #pragma once
-// What happened, for ever: the launcher's state is the fold of its facts. Facts record results, not
-// requests; no field ever changes its meaning. Every state change, live or in recovery, is one
-// State::apply(fact). Each fact is stamped with the Instant of the input that caused it.
+// The facts of the launcher, which the journal keeps; the launcher's state is their fold. Facts
+// record results, not requests, and no field ever changes its meaning. Every state change, live or
+// in recovery, is one State::apply(fact). Each fact is stamped with the Instant of the input that
+// caused it.
 
 #include <string>
 #include <variant>
@@ -28,10 +29,10 @@ struct NodeJoined {
   PublicKey key;
   Digest token;
   bool waits_for_approval = false;
-  std::string pool = {};  // for ever; "": local
+  std::string pool = {};  // never changes; "": local
   friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
 };
-struct NodeApproved {  // from now on it gets work
+struct NodeApproved {  // from now on the node gets work
   NodeId node;
   std::string by;
   friend bool operator==(const NodeApproved&, const NodeApproved&) = default;
@@ -54,17 +55,18 @@ struct NodeDrainChanged {
   std::string reason;
   friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
 };
-struct NodeRemoved {  // for good: it held no part; its key is revoked
+struct NodeRemoved {  // permanently: it holds no part, and its key is revoked
   NodeId node;
   std::string by;
   friend bool operator==(const NodeRemoved&, const NodeRemoved&) = default;
 };
 
-struct TokenForgotten {  // it is of no use any more
+struct TokenForgotten {  // the token can no longer be used
   Digest secret_hash;
   friend bool operator==(const TokenForgotten&, const TokenForgotten&) = default;
 };
-// The node's desired state has this revision. Compaction writes it in place of what it dropped.
+// Sets the revision of the node's desired state. Compaction writes this fact in place of those that
+// it dropped.
 struct NodeRevised {
   NodeId node;
   std::uint64_t revision = 0;
@@ -73,8 +75,8 @@ struct NodeRevised {
 // Attempts placed from now on have an incarnation of at least this.
 struct IncarnationBegan {
   std::uint64_t incarnation = 0;
-  // The journal was restored from a backup: later facts are lost, although nodes may have acted on
-  // them.
+  // The journal was restored from a backup: later facts are lost, but nodes may have seen their
+  // effects.
   bool restored = false;
   friend bool operator==(const IncarnationBegan&, const IncarnationBegan&) = default;
 };
@@ -83,12 +85,12 @@ struct JobSubmitted {
   JobId job;
   std::string submission;
   JobSpec spec;
-  std::uint64_t order = 0;                          // 0: behind all others
+  std::uint64_t order = 0;                          // 0: after all others
   std::uint64_t incarnation = 0;                    // of its attempts, at least
   std::optional<CheckpointSource> checkpoint = {};  // of spec.from_checkpoint_of, as it is now
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
-struct JobShared {  // with the members of its project, or with them no more
+struct JobShared {  // sharing with the members of its project starts or ends
   JobId job;
   bool shared = false;
   std::string by;
@@ -102,7 +104,7 @@ struct CancelRequested {
 struct PartPlacement {
   NodeId node;
   Allotment allotment;
-  std::uint64_t revision = 0;  // of the node's desired state that first holds it; 0: the next
+  std::uint64_t revision = 0;  // first revision of the node's desired state with it; 0: the next
   // The part takes the whole node. Absent in journals of up to 0.5: see old_facts.h.
   std::optional<bool> whole = {};
   friend bool operator==(const PartPlacement&, const PartPlacement&) = default;
@@ -111,8 +113,8 @@ struct AttemptPlaced {  // index in parts = node rank
   AttemptId attempt;
   std::vector<PartPlacement> parts;
   std::vector<std::string> why;
-  std::optional<CheckpointSource> checkpoint = {};  // what its ranks begin with
-  // For conda definitions: the virtual packages of these nodes at that time; see EnvironmentPlan.
+  std::optional<CheckpointSource> checkpoint = {};  // from which its ranks start
+  // For a conda definition: the virtual packages that all these nodes had then (EnvironmentPlan).
   std::vector<std::string> virtual_packages = {};
   friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
@@ -121,7 +123,7 @@ struct GangFormed {  // all parts prepared: run
   GangTable gang;
   friend bool operator==(const GangFormed&, const GangFormed&) = default;
 };
-struct PartChanged {  // state moved forward
+struct PartChanged {  // the part's state moved forward
   AttemptId attempt;
   NodeId node;
   PartReport report;
@@ -132,17 +134,17 @@ struct PartGone {
   NodeId node;
   Cause cause = Cause::runner_lost;
   std::string why;
-  Instant fenced_until = {};  // until then its ranks may run, by their lease; ns = 0: nobody waits
-  bool revoked = false;       // its node was revoked: another attempt costs the job nothing
+  Instant fenced_until = {};  // its ranks may run until then, by their lease; ns = 0: no fence
+  bool revoked = false;       // its node was revoked: the retry is not charged
   friend bool operator==(const PartGone&, const PartGone&) = default;
 };
-struct AttemptDoomed {  // the first failure is known: the others are to be stopped
+struct AttemptDoomed {  // the first failure is known: the other parts must be stopped
   AttemptId attempt;
   ExitReport report;
   StopReason reason = StopReason::gang_failed;
   friend bool operator==(const AttemptDoomed&, const AttemptDoomed&) = default;
 };
-struct AttemptEnded {  // nothing of it runs any more
+struct AttemptEnded {  // all its parts have ended
   AttemptId attempt;
   ExitReport report;
   friend bool operator==(const AttemptEnded&, const AttemptEnded&) = default;
@@ -155,11 +157,11 @@ struct JobRequeued {
   Instant not_before = {};  // back-off; ns = 0: none
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };
-struct PartReleased {  // logs durable (or lost): node may forget it
+struct PartReleased {  // its logs are durable (or lost): the node may forget it
   AttemptId attempt;
   NodeId node;
-  bool logs_lost = false;        // given up: not all that its ranks wrote came
-  std::uint64_t lost_bytes = 0;  // so much of them, where the launcher had no space for them
+  bool logs_lost = false;        // given up: some of its logs did not arrive
+  std::uint64_t lost_bytes = 0;  // log bytes for which the launcher had no space
   friend bool operator==(const PartReleased&, const PartReleased&) = default;
 };
 struct JobFinished {
@@ -169,41 +171,41 @@ struct JobFinished {
   friend bool operator==(const JobFinished&, const JobFinished&) = default;
 };
 
-struct JobDeleted {  // it was final; its logs, and what it alone refers to, go as well
+struct JobDeleted {  // a final job, with its logs and the blobs that only it refers to
   JobId job;
-  std::string by;                 // a user's name; empty: what is kept is limited (Retention)
-  std::string submission;         // its own: that one is not submitted again
-  std::uint64_t incarnation = 0;  // of the next job with this name, at least
+  std::string by;                 // a user's name; empty: deleted by a limit (Retention)
+  std::string submission;         // its submission key, which is not accepted again
+  std::uint64_t incarnation = 0;  // the least one for the next job with this name
   friend bool operator==(const JobDeleted&, const JobDeleted&) = default;
 };
-struct CheckpointSaved {  // by a part that runs; its blobs are here
+struct CheckpointSaved {  // by a running part; its blobs are in the blob store
   AttemptId attempt;
   NodeId node;
   CollectedOutput checkpoint;
   friend bool operator==(const CheckpointSaved&, const CheckpointSaved&) = default;
 };
-struct FenceLifted {  // nothing of a part that was given up runs any more: proven
+struct FenceLifted {  // proof that a part that was given up has stopped
   AttemptId attempt;
   NodeId node;
   std::string why;
   friend bool operator==(const FenceLifted&, const FenceLifted&) = default;
 };
 
-// An environment has a name and a version; neither ever means another definition.
+// Registers an environment's name and version. They never refer to another definition later.
 struct EnvironmentRegistered {
   RegisteredEnvironment environment;
   std::string by;
-  std::string project = {};  // of the name, in its first version; "": the default one
+  std::string project = {};  // of the name, set by its first version; "": the default one
   friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
 };
-// The node found no lock for its platform in what it was told.
+// The node asked for a lock, because its plan had none for its platform.
 struct EnvironmentWanted {
   AttemptId attempt;
   NodeId node;
   std::string platform;
   friend bool operator==(const EnvironmentWanted&, const EnvironmentWanted&) = default;
 };
-// It was told to solve and could not, for a reason that may be its own.
+// The node was told to solve and failed, for a reason that may not apply to other nodes.
 struct EnvironmentNotSolved {
   AttemptId attempt;
   NodeId node;
@@ -212,23 +214,23 @@ struct EnvironmentNotSolved {
   std::string why;  // bounded by kMaxNotSolvedBytes
   friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
 };
-// Solved, for all jobs that have this definition. The lock is in the blob store.
+// The definition is solved for all jobs that have it. The lock is in the blob store.
 struct EnvironmentLocked {
   Digest definition;
   std::uint64_t generation = 0;
   EnvironmentLock lock;
-  AttemptId attempt;  // for which
-  NodeId node;        // by which
+  AttemptId attempt;  // for which it was solved
+  NodeId node;        // that solved it
   friend bool operator==(const EnvironmentLocked&, const EnvironmentLocked&) = default;
 };
-// Somebody asked for a rebuild: locks of earlier generations are of no use.
+// A user asked for a rebuild: locks of earlier generations are no longer used.
 struct EnvironmentReset {
   Digest definition;
   std::uint64_t generation = 0;
   std::string by;
   friend bool operator==(const EnvironmentReset&, const EnvironmentReset&) = default;
 };
-// Nodes remove environments that they have not used since then.
+// Nodes must delete the environments that they have not used since `unused_since`.
 struct EnvironmentsPruned {
   Instant unused_since;
   std::string by;
@@ -249,8 +251,8 @@ using Fact =
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);
 
-// The verdict on a node whose ranks were stopped before the launcher knows why: the failure of
-// another node may still be on its way.
+// The end of the report on a node that stopped its ranks before the launcher knows why: the report
+// on another node's failure may still be on its way.
 inline constexpr std::string_view kUnexplained = "stopped its ranks although nobody asked for it";
 inline bool is_explained(const ExitReport& report) {
   return !report.message.ends_with(kUnexplained);

@@ -1,7 +1,7 @@
 #pragma once
-// All that can happen to the launcher. The shell makes these from messages, timers and workers; the
-// core never sees a socket, a clock or a random source: names, ids, hashes and keys come in here.
-// Requests of people carry their caller; without one nothing is allowed.
+// All inputs of the launcher's core. The shell makes them from messages, timers and workers. The
+// core never sees a socket, a clock or a random source: names, ids, hashes and keys arrive in its
+// inputs. Every request of a user carries its caller; a request without a caller is refused.
 
 #include <string>
 #include <variant>
@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 
 // Where a reply goes. Opaque to the core; meaningless after a restart.
 struct ReplyTo {
-  std::uint64_t client = 0;   // the shell's handle of a connection; 0 = nobody waits
+  std::uint64_t client = 0;   // the shell's handle of a connection; 0 = no reply is wanted
   std::uint64_t request = 0;  // Envelope::sequence
 };
 
@@ -25,13 +25,13 @@ struct SubmitInput {
   std::string submission;      // client's idempotence key
   JobSpec spec;                // submitter and account are the caller's
   std::string generated_name;  // used when spec.name is empty
-  bool rebuild = false;        // its environment is solved and built anew
+  bool rebuild = false;        // solve and build its environment again
   Caller caller = {};
-  Bytes snapshot_size = {};  // where a quota asks for it
+  Bytes snapshot_size = {};  // set if a quota limits it
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;
-  RegisteredEnvironment environment;  // without a version: it gets the next free number
+  RegisteredEnvironment environment;  // if its version is empty: the next free number is used
   std::string project = {};           // see CreateEnvironment
   Caller caller = {};
 };
@@ -74,16 +74,16 @@ struct RemoveNodeInput {
   ReplyTo reply;
   std::string name_or_id;
   Caller caller = {};
-  bool now = false;  // whatever it runs is given up: its key may be in wrong hands
+  bool now = false;  // give up all its parts at once, because its key may be stolen
 };
-struct TokenInput {  // the shell made the secret; the core keeps its hash
+struct TokenInput {  // the shell makes the secret; the core keeps only its hash
   ReplyTo reply;
   Digest secret_hash;
   Instant expires;
   int uses = 1;
   Caller caller = {};
   Approval approval = Approval::as_configured;
-  std::string compute = {};  // whose nodes they are that join with it; "": local
+  std::string compute = {};  // target of the nodes that join with it; "": local
 };
 struct ComputeInput {
   using Ask = std::variant<CreateCompute, UpdateCompute, DeleteCompute>;
@@ -139,16 +139,16 @@ struct LogsDurableInput {
   NodeId node;
 };
 
-// The part's node sent logs that found no space here.
+// The part's node sent logs for which the launcher has no space.
 struct LogsRefusedInput {
   AttemptId attempt;
   NodeId node;
-  std::uint64_t episode = 0;  // another one when logs were taken since the last refusal
+  std::uint64_t episode = 0;  // changes when logs were accepted since the last refusal
   std::uint64_t lacking =
-      0;  // bytes of what AwaitLogs named that are not durable; 0: not asked for
+      0;  // log bytes named by AwaitLogs that are not durable yet; 0: no AwaitLogs was sent
 };
 
-struct TickInput {};  // next_deadline() has come, or nothing else has for a second
+struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
 using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
                            TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,

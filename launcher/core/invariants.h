@@ -1,6 +1,6 @@
 #pragma once
-// What is true of every State, whatever happened: checked after each step by the tests and the
-// simulation. Costs a look at everything; the daemon never calls it.
+// The invariants of every State, checked after each step by the tests and the simulation. A check
+// walks the whole state; the daemon never calls it.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace lockstep::launcher {
 
-// What is violated, in words; empty when all holds.
+// Returns the violated invariants as text; empty when all hold.
 std::vector<std::string> check_invariants(const State& state);
 
 }  // namespace lockstep::launcher

@@ -1,9 +1,10 @@
 #pragma once
-// The queue of one pool of nodes, in order of submission. A job that no nodes of the pool can ever
-// run is parked and blocks nobody; the first job that waits for busy nodes blocks all jobs behind
-// it. Jobs whose user or project has reached a quota wait separately and block nobody
-// (quota_queue.h). A lane holds only what can be rebuilt from State's queue, so that the cost of a
-// step depends on the jobs it moves, not on the jobs that wait.
+// Schedules the jobs of one pool of nodes, in strict order of submission among those that could be
+// placed. A job for which the pool has no suitable nodes at all is parked and blocks no other job.
+// The first job that only has to wait for busy nodes blocks all jobs behind it. A job whose user or
+// project is at a quota waits apart and blocks no other job (quota_queue.h). All data of a lane can
+// be rebuilt from State's queue. The cost of a step depends on the jobs that it moves, not on those
+// that wait.
 
 #include <cstdint>
 #include <functional>
@@ -29,16 +30,16 @@ class Lane {
 
   void add(const Job& job);
   void remove(const Job& job);
-  void capacity_changed() { dirty_ = true; }                    // something was freed, or came back
-  void topology_changed() { dirty_ = topology_dirty_ = true; }  // what could ever be placed changed
-  void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }  // of a quota, and of no node
+  void capacity_changed() { dirty_ = true; }                    // resources were freed or came back
+  void topology_changed() { dirty_ = topology_dirty_ = true; }  // the set of placeable jobs changed
+  void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }  // of a quota, not of a node
   void quota_changed() { dirty_ = true; }
   bool dirty() const { return dirty_; }
   bool is_empty() const { return ready_.empty() && parked_.empty() && over_quota_.empty(); }
 
   void run(const Cluster& cluster, const Moves& moves);
 
-  // Why a queued job waits.
+  // The reason why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
 
  private:
@@ -54,7 +55,7 @@ class Lane {
   std::set<std::uint64_t> ready_;
   std::map<Shape, Parked> parked_;
   QuotaQueue over_quota_;
-  std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the head, and why
+  std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the first job, and why it waits
   bool dirty_ = false;
   bool topology_dirty_ = false;
 };

@@ -1,8 +1,7 @@
 #pragma once
-// The health of the nodes, from the launcher's point of view: what it heard from each, and when.
-// Not part of State: after a restart everything here begins again, with every node UNKNOWN. Two
-// things live here: the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a
-// node is LOST is a fact, and node_health.h's to record.
+// Tracks the health of the nodes by the messages that arrived from them and when. Not part of
+// State: after a restart every node is UNKNOWN again. This file has the polled clock, and one
+// NodeWatch per node. It decides ALIVE and UNKNOWN; LOST is a fact, which node_health.h records.
 
 #include <cstdint>
 #include <map>
@@ -17,7 +16,7 @@
 
 namespace lockstep::launcher {
 
-// The time during which the launcher itself polled. When handle() is called much later than
+// Counts the time during which the launcher itself polled. When handle() is called much later than
 // requested, the launcher was stalled, and that time does not count towards any node's timeout.
 class PolledClock {
  public:
@@ -40,7 +39,7 @@ class PolledClock {
   bool stalled_before_ = false;  // the last gap was a stall
 };
 
-// A session that was replaced by a newer one and yet goes on talking.
+// Messages of a session that was replaced by a newer one and still sends.
 struct StaleTalk {
   Instant since;  // polled: when it was first heard after it was replaced
   Instant last;   // polled: when it was last heard
@@ -49,36 +48,36 @@ struct StaleTalk {
 
 struct NodeWatch {
   Liveness liveness = Liveness::unknown;
-  Instant heard;                  // polled time of the last word (or of the start of watching)
-  Instant last_heard;             // real time of the last word; ns = 0: none since this start
+  Instant heard;                  // polled time of the last message (or of the start of watching)
+  Instant last_heard;             // real time of the last message; ns = 0: none since this start
   std::optional<SessionId> live;  // the session accepted since this launcher start
   std::map<SessionId, StaleTalk> stale_talk;
   std::map<SessionId, std::string> refused;  // cloned images: session -> reason
-  // Attempts that are not assigned to the node but, by its own full report, may still run there.
-  // The node gets no new work before they are gone.
+  // Attempts that are not assigned to the node but may still run there, according to its full
+  // report. The node gets no new part until they are gone.
   std::set<AttemptId> leftovers;
   // The number of the outstanding question to the node; 0: none. `leftovers` may come from a
   // delayed copy of SessionOpen and name parts that the node has removed since, so the node is
-  // asked to open its session again; so it is when `must_answer` is set. An opening that quotes
-  // this number was written after the question.
+  // asked to open its session again. It is also asked when `must_answer` is set. An opening that
+  // quotes this number was written after the question.
   std::uint64_t question = 0;
   // The node was LOST and continues the same session. Its SessionOpen may be a delayed copy,
   // written before the parts that were given up there had started, so the node gets no new work
   // until it has answered `question`.
   bool must_answer = false;
-  std::map<AttemptId, std::string> progress;  // of parts that have not finished, in words
+  std::map<AttemptId, std::string> progress;  // of parts that have not finished, as text
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
-  std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
-  std::map<AttemptId, std::vector<std::string>> limits;           // that parts that run met
+  std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of running parts
+  std::map<AttemptId, std::vector<std::string>> limits;           // that running parts reached
   struct Refused {
     std::uint64_t episode = 0;
     Instant since;  // polled time
   };
   std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
   std::uint64_t sent_revision = 0;
-  std::string low_disk;     // why it takes no new part, as it told last; "": it does
-  Duration clock_ahead{0};  // of ours, when it last told
-  std::string unread;       // why its last message could not be read; "": it could
+  std::string low_disk;     // its last reason for taking no new part; "": it takes parts
+  Duration clock_ahead{0};  // its clock minus ours, in its last report
+  std::string unread;       // why its last message could not be decoded; "": it could
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
 

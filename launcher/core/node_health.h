@@ -1,6 +1,6 @@
 #pragma once
-// Decides from a node's messages and its silence whether it is ALIVE, UNKNOWN or LOST, and fences
-// the parts of a lost node.
+// Decides by a node's messages and its silence whether it is ALIVE, UNKNOWN or LOST, and fences the
+// parts of a lost node.
 
 #include "launcher/core/context.h"
 
@@ -9,7 +9,7 @@ namespace lockstep::launcher {
 void heard(Context& core, NodeId node);
 void arm_node_timer(Context& core, NodeId node);
 void node_silent(Context& core, NodeId node);  // its timer fired
-// Gives up all parts that are assigned there.
+// Gives up all parts that are assigned to the node.
 void fence(Context& core, NodeId node, const std::string& reason);
 
 }  // namespace lockstep::launcher

@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes there are: join tokens, joins, approval, draining and removal.
+// Reactions to requests about nodes: join tokens, joins, approval, draining and removal.
 
 #include "launcher/core/context.h"
 

@@ -1,7 +1,8 @@
 #pragma once
-// Where a job would run now: pure functions over State and node health. A gang is placed whole or
-// not at all, within one network label; partial requests share a node; the order is by node id,
-// except that a later attempt keeps its nodes and their ranks where it can. Changes nothing.
+// Computes where a job would run now: pure functions over State and node health. All parts of a
+// gang are placed at once or none, within one network label. Requests for a part of a node may
+// share the node. Nodes are tried by id, except that a later attempt keeps its nodes and their
+// ranks if possible.
 
 #include <compare>
 #include <optional>
@@ -16,14 +17,14 @@
 
 namespace lockstep::launcher {
 
-// The properties of a request that decide which nodes could ever take it.
+// The fields of a request that decide which nodes could ever run it.
 struct Shape {
   int nodes = 1;
   std::optional<int> cpus;
   std::optional<Bytes> memory;
   std::optional<int> gpus;
-  int gpus_at_least = 0;  // when each rank gets one of its own
-  std::string run_as;     // a user that the node must have
+  int gpus_at_least = 0;  // set if each rank gets its own GPU
+  std::string run_as;     // an account that the node must have
   LimitRequest limits = {};
   bool in_container = false;
   bool whole_node() const { return !cpus && !memory && !gpus; }
@@ -38,10 +39,10 @@ struct Placed {
 };
 struct Blocked {
   std::string reason;
-};  // enough nodes could take it, but not now
+};  // enough nodes could run it, but not now
 struct Impossible {
   std::string reason;
-};  // not with the nodes there are
+};  // the existing nodes can never run it
 using Placement = std::variant<Placed, Blocked, Impossible>;
 
 struct Cluster {
@@ -49,31 +50,32 @@ struct Cluster {
   const NodeWatches& watches;
   const CoreConfig& config;
   Instant now = {};           // of the newest step
-  Instant recovered_at = {};  // when this launcher started on a journal; ns = 0: on none
+  Instant recovered_at = {};  // when this launcher recovered its journal; ns = 0: it was empty
 };
 
 Placement place(const Cluster& cluster, const Job& job);
 
-// Why the job can never run on its target (known only of target local, when the number of its nodes
-// is fixed); nullopt otherwise.
-// Nodes that joined beyond the fixed number count as well, while they are not LOST.
+// Why the job can never run on its target; nullopt otherwise. This is known only for target local
+// with a fixed number of nodes. Nodes that joined beyond that number count as well, unless they are
+// LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
-// Whether none of a fixed number of nodes, all of which have joined, has this job's account: no
-// other node is to come.
+// True if no node can have this job's account: the number of nodes is fixed, all of them have
+// joined, and none has the account.
 bool lacks_account(const Cluster& cluster, const Job& job);
 
-// One line for each node of the job's pool: could it take a part of the job now, and if not, why.
-// At most kMaxWhyLines.
+// One line for each node of the job's pool: whether it could run a part of the job now, and if not,
+// why. At most kMaxWhyLines.
 std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job);
 inline constexpr std::size_t kMaxWhyLines = 64;
 
-// When a waiting job may be placed again: its back-off is over, and its fences; ns = 0: at once.
+// When the back-off and the fences of a waiting job are over, so that it may be placed; ns = 0:
+// now.
 Instant ready_at(const Cluster& cluster, const Job& job);
-// The fence that lasts longest; null when none is up.
+// The part whose fence lasts longest; null when no part is fenced.
 const Part* longest_fence(const Cluster& cluster, const Job& job);
 
-// Why the node can take no work at all now; nullopt when it can.
+// Why the node can run no work at all now; nullopt when it can.
 std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node);
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,7 @@
 #pragma once
-// The users, keys, roles and projects of a launcher: the part of State that says who somebody is.
-// It is the fold of its facts like the rest, and decides nothing: what a role may do is in
-// authority.h, which changes are allowed in user_changes.h.
+// The users, keys, roles and projects of a launcher; a part of State. Like the rest of State it is
+// the fold of its facts, and it decides nothing: authority.h says what a role may do, and
+// user_changes.h which changes are allowed.
 
 #include <map>
 #include <set>
@@ -27,7 +27,7 @@ struct ProjectRemoved {
 };
 struct UserAdded {
   std::string name;
-  std::string account;  // that its jobs run as, on the nodes
+  std::string account;  // as which its jobs run on the nodes
   std::string by;
   friend bool operator==(const UserAdded&, const UserAdded&) = default;
 };
@@ -37,7 +37,7 @@ struct UserAccountSet {
   std::string by;
   friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
 };
-struct UserRemoved {  // with its keys and roles; the name is never given again
+struct UserRemoved {  // with its keys and roles; the name is never used again
   std::string name;
   std::string by;
   friend bool operator==(const UserRemoved&, const UserRemoved&) = default;
@@ -63,7 +63,7 @@ struct UserKeyAdded {
 };
 struct UserKeyRevoked {
   PublicKey key;
-  bool for_good = true;  // false: its line left keys/authorized_users, and may come back
+  bool for_good = true;  // false: its line was deleted from keys/authorized_users; may come back
   std::string by;
   friend bool operator==(const UserKeyRevoked&, const UserKeyRevoked&) = default;
 };
@@ -71,7 +71,7 @@ struct UserKeyRevoked {
 struct QuotaSet {
   QuotaHolder holder;
   QuotaLimit limit = QuotaLimit::queued_jobs;
-  std::optional<std::uint64_t> value;  // absent: it does not bind any more
+  std::optional<std::uint64_t> value;  // absent: the quota is removed
   std::string by;
   friend bool operator==(const QuotaSet&, const QuotaSet&) = default;
 };
@@ -122,19 +122,19 @@ class Principals {
   const std::map<PublicKey, std::string>& keys() const { return keys_; }
   bool was_revoked(const PublicKey& key) const { return revoked_.count(key) != 0; }
   bool was_removed(const std::string& name) const { return removed_.count(name) != 0; }
-  // Those that somebody created; kDefaultProject is always there.
+  // The projects that users created, without kDefaultProject, which always exists.
   const std::map<std::string, Project>& projects() const { return projects_; }
   bool has_project(const std::string& name) const;
-  // Those that have any limit; see quotas.h.
+  // The holders that have at least one quota; see quotas.h.
   const std::map<QuotaHolder, Quota>& quotas() const { return quotas_; }
-  // Of users who have a key.
+  // The number of admins who have a key.
   int admins() const;
 
   friend bool operator==(const Principals&, const Principals&) = default;
 
  private:
   std::map<std::string, User> users_;
-  std::map<PublicKey, std::string> keys_;  // whose
+  std::map<PublicKey, std::string> keys_;  // to the user's name
   std::set<PublicKey> revoked_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;

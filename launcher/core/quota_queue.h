@@ -1,8 +1,8 @@
 #pragma once
-// Jobs that wait because their user or project has reached a quota. They block nobody. Equal
-// requests of one user and project form one line, of which only the first is examined, so that
-// freed resources cost one check per line, however long it is. Part of the scheduler; holds only
-// what can be rebuilt.
+// The jobs that wait because their user or project is at a quota. They block no other job. Jobs of
+// one user and project with equal requests form one line, and only the first job of a line is
+// checked. So when resources become free, the cost depends on the number of lines, not of jobs.
+// Part of the scheduler; all its data can be rebuilt.
 
 #include <cstdint>
 #include <map>
@@ -16,20 +16,21 @@ namespace lockstep::launcher {
 
 class QuotaQueue {
  public:
-  // `measured`: what it would hold on the nodes that it was to get, where these give more than the
-  // least.
+  // `measured` is the demand of the job on the nodes chosen for it, if that is more than its least
+  // demand.
   void hold(const Job& job, std::optional<Demand> measured);
   void remove(const Job& job);
   bool empty() const { return lines_.empty(); }
   bool holds(const Job& job) const;
-  // Why it waits; nullopt: it would fit, but was not looked at yet.
+  // Why the job waits; nullopt: it would fit its quotas, but was not checked yet.
   std::optional<std::string> reason(const State& state, const Job& job) const;
 
-  // Takes the first of each line that fits its quotas now: their orders.
+  // Removes the first job of each line if it fits its quotas now, and returns the orders of these
+  // jobs.
   std::set<std::uint64_t> take_fitting(const State& state);
-  // The same of the line in which this job was or would be.
+  // The same for the line in which a job with this spec was or would be.
   std::optional<std::uint64_t> take_next(const State& state, const JobSpec& spec);
-  // Other nodes may give less.
+  // Forgets the measured demands, because other nodes may give less.
   void nodes_changed();
 
  private:

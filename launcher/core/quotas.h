@@ -11,27 +11,28 @@
 
 namespace lockstep::launcher {
 
-// What a job would hold, once placed.
+// The resources that a job would hold once it is placed.
 struct Demand {
   std::int64_t nodes = 0, cpus = 0, gpus = 0;
   friend auto operator<=>(const Demand&, const Demand&) = default;
 };
-// On any of the nodes that there are, at least: a request without a number of cpus or gpus takes
-// all that its nodes have.
+// The least that the job would hold on any of the existing nodes. A request without a number of
+// cpus or gpus takes all cpus or gpus of its nodes.
 Demand least_demand(const State& state, const JobSpec& spec);
 Demand demand_of(const Placed& placed);
 
-// Of a user or project: what was set, or what holds by default. nullopt: nothing.
+// The limit of a user or project: the one that was set, else the default. nullopt: unlimited.
 std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder& holder,
                                       QuotaLimit limit);
 
-// resource_exhausted, with the quota, its value, what is used, and who may change it: too much
-// waits already, or the job could never be placed. `snapshot`: of its source.
+// A resource_exhausted error if too much is queued already, or if the quotas would never let the
+// job be placed. It names the quota, its value, its use, and who may change it. `snapshot` is the
+// size of the job's source.
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot);
-// Does somebody limit the size of such a job's source?
+// True if a quota limits the source size of such a job.
 bool limits_snapshot(const State& state, const JobSpec& spec);
 
-// Why a job that would hold so much is not placed now; nullopt: within its quotas.
+// Why a job with this demand is not placed now; nullopt: it is within its quotas.
 std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
                                       const Demand& demand);
 

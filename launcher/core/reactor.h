@@ -1,8 +1,8 @@
 #pragma once
-// One step of the core: the reaction to an input, then the timers that are due, then what follows
-// from them, until nothing does; then messages. What follows from the state is decided by rules
-// over the state (progress.h), not by the input that led there: a journal cut between two facts
-// continues as if nothing had happened.
+// One step of the core: the reaction to an input, then the due timers, then the rules until none
+// applies any more, then messages. The rules depend only on the state (progress.h), not on the
+// input that led to it. So a launcher that restarts from a journal cut between two facts continues
+// as if nothing had happened.
 
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace lockstep::launcher {
 
 Step handle(Context& core, Instant now, const Input& input);
-// After the last fact of a journal was replayed. See Core.
+// Called after the last fact of a journal was replayed. See Core.
 void recovered(Context& core, Instant now);
 std::vector<Action> resume(const State& state);
 Instant next_deadline(const Context& core);

@@ -1,6 +1,6 @@
 #pragma once
-// What is forgotten: jobs that people delete or that are beyond the limits of what is kept, and
-// join tokens that are of no use any more.
+// Deletes jobs on request or by the retention limits, and forgets join tokens that can no longer be
+// used.
 
 #include "launcher/core/context.h"
 
@@ -8,9 +8,9 @@ namespace lockstep::launcher {
 
 void react(Context& core, const DeleteInput& input);
 
-// Deletes what is beyond the limits, and says when to look again.
+// Deletes jobs and tokens beyond the limits, and sets when to check again.
 void retain(Context& core);
-// For a new job of this name: later than those of deleted ones.
+// The incarnation for a new job of this name. It is later than those of deleted jobs.
 std::uint64_t incarnation_of_new(const State& state, const JobId& job);
 
 }  // namespace lockstep::launcher

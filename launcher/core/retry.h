@@ -1,6 +1,6 @@
 #pragma once
-// Whether a failed attempt is followed by another, and when that may start. Cause decides: the
-// machines' faults are tried again, the program's only as the job says. Pure.
+// Decides whether a failed attempt is retried, and when the retry may start. The cause decides:
+// faults of the machines are retried, failures of the program only as the job's policy says. Pure.
 
 #include <optional>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace lockstep::launcher {
 
-// A taken MASTER_PORT, or a node without the job's user, costs nothing, but it cannot go on for
-// ever: beyond this it is charged.
+// A retry for a taken MASTER_PORT or a node without the job's account is not charged, but only this
+// often per job; further ones are charged.
 inline constexpr int kMaxUnchargedRetries = 20;
 
 // The longest back-off, unless the job's own first one is longer.
@@ -22,17 +22,17 @@ struct Retry {
   Duration backoff{0};
 };
 
-// nullopt: the report is the job's end.
+// nullopt: no retry, and the job ends with this report.
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report);
 
-// Whether the job asks for another attempt after such an end, whatever its count.
+// True if the policy retries such an end, regardless of the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);
 
-// Before the charged retry `number` (1, 2, …): the first one doubled each time.
+// The back-off before the charged retry `number` (1, 2, …). It doubles with each retry.
 Duration backoff_before(const RetryPolicy& policy, int number);
 
-// The checkpoint for the job's next attempt: the newest that an attempt saved, else the one that
-// the job was submitted with. nullopt: there is none.
+// The checkpoint with which the job's next attempt starts: that of the newest attempt that saved
+// one, else the one given at submission. nullopt: there is neither.
 std::optional<CheckpointSource> newest_checkpoint(const Job& job);
 
 }  // namespace lockstep::launcher

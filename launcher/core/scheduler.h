@@ -1,7 +1,6 @@
 #pragma once
-// Whose turn it is, in all pools of nodes. Each pool has a lane of its own (lane.h), so that what
-// waits for the nodes of one pool never holds up another. Only lanes that something happened to are
-// looked at.
+// Schedules the jobs of all pools of nodes. Each pool has its own lane (lane.h), so that jobs
+// waiting for the nodes of one pool never block another pool. Only lanes that changed are checked.
 
 #include <map>
 #include <set>
@@ -17,20 +16,20 @@ class Scheduler {
 
   void add(const Job& job);
   void remove(const Job& job);
-  // In this pool: something was freed, or came back.
+  // Resources in this pool were freed or came back.
   void capacity_changed(const std::string& pool) { change(pool, &Lane::capacity_changed); }
-  // In this pool: what could ever be placed changed.
+  // The set of jobs that could ever be placed in this pool changed.
   void topology_changed(const std::string& pool) { change(pool, &Lane::topology_changed); }
   // The same, in all pools.
   void topology_changed() { change_all(&Lane::topology_changed); }
-  void use_fell() { change_all(&Lane::use_fell); }  // of a quota, and of no node
+  void use_fell() { change_all(&Lane::use_fell); }  // of a quota, not of a node
   void quota_changed() { change_all(&Lane::quota_changed); }
   bool dirty() const { return !dirty_.empty(); }
 
-  // Runs the lanes that are dirty, until none is.
+  // Runs the dirty lanes until none is dirty.
   void run(const Cluster& cluster, const Moves& moves);
 
-  // Why a queued job waits.
+  // The reason why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
 
  private:
@@ -38,7 +37,7 @@ class Scheduler {
   void change_all(void (Lane::*what)());
   void note(const std::string& pool, const Lane& lane);
 
-  std::map<std::string, Lane> lanes_;  // by pool; of each that ever had a job that waits
+  std::map<std::string, Lane> lanes_;  // by pool; only pools that ever had a waiting job
   std::set<std::string> dirty_;
 };
 

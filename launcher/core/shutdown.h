@@ -1,5 +1,6 @@
 #pragma once
-// `lockstep down`: the launcher ends when no job is left, or says which one did not end in time.
+// `lockstep down`: the launcher ends when no unfinished job is left, or reports a job that did not
+// end in time.
 
 #include "launcher/core/context.h"
 
@@ -7,7 +8,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const ShutdownInput& input);
 
-// Grants it when no job is unfinished.
+// Grants the shutdown when no job is unfinished.
 void continue_shutdown(Context& core);
 void give_up_shutdown(Context& core);  // its timer fired
 

@@ -1,7 +1,7 @@
 #pragma once
-// The launcher's memory: jobs, attempts, nodes and tokens. State is exactly the fold of its facts:
-// apply() is the only way anything in here changes, live and in recovery alike. What is not a fact
-// (who was heard when, who is asked for logs) is not here but in liveness.h and context.h.
+// The launcher's state: jobs, attempts, nodes and tokens. State is exactly the fold of its facts:
+// only apply() changes it, live and in recovery alike. Data that is not from facts (when a node was
+// last heard, which node must send logs) is in liveness.h and context.h.
 
 #include <cstdint>
 #include <map>
@@ -34,18 +34,18 @@ struct Node {
   std::string name;
   PublicKey key;
   Instant joined;
-  std::string pool;  // whose node it is, for its whole life
+  std::string pool;  // to which it belongs; never changes
   // The newest session; none before the first. `inventory` and `boot` came with it.
   std::optional<SessionId> session;
   BootId boot;
   Inventory inventory;
-  std::vector<SessionId> past_sessions;  // replaced by a newer one: newest last, bounded
+  std::vector<SessionId> past_sessions;  // replaced sessions, newest last; bounded
   std::optional<std::string> lost;       // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
   bool waits_for_approval = false;       // it joined, and no admin has approved it yet
   std::uint64_t revision = 0;            // of its desired state
   std::map<AttemptId, int> parts;        // assigned here -> node rank
-  // Sums over those of them that have not ended, so that placement does not look at every part.
+  // Sums over the parts that have not ended, so that placement need not visit every part.
   struct Use {
     int parts = 0;
     int wholes = 0;  // that asked for the whole node
@@ -55,14 +55,15 @@ struct Node {
     friend bool operator==(const Use&, const Use&) = default;
   };
   Use use;
-  // Users as whom its agent could run nothing, the job that showed it, and why; forgotten when a
-  // session starts, when the job ends for want of the account or is canceled, or with the job.
+  // The users as whom its agent could not run ranks, with the job that failed and why. An entry is
+  // forgotten when a session starts, when the job ends because no node has the account or is
+  // canceled, or when the job is deleted.
   std::map<std::pair<std::string, JobId>, std::string> cannot_run_as;
   friend bool operator==(const Node&, const Node&) = default;
 };
 inline constexpr std::size_t kMaxPastSessions = 16;
 
-// What is kept of a node that was removed: enough to tell its agent, and to name it in old reports.
+// The data kept of a removed node: enough to tell its agent, and to name the node in old reports.
 struct RemovedNode {
   std::string name;
   PublicKey key;
@@ -83,7 +84,7 @@ struct Part {
     std::string why;
     Instant at;
     Instant fenced_until =
-        {};                // its ranks may run until then; ns = 0: they do not, or nobody minds
+        {};                // its ranks may run until then; ns = 0: they do not, or no fence is used
     bool revoked = false;  // its node was
     friend bool operator==(const Gone&, const Gone&) = default;
   };
@@ -95,17 +96,17 @@ struct Part {
   };
   NodeId node;
   Allotment allotment;
-  bool whole = false;                   // it takes the node as a whole
-  std::uint64_t revision = 0;           // the first of the node's desired states that holds it
-  std::optional<PartReport> report;     // the newest; none: the node never spoke of it
-  std::optional<Gone> gone;             // known to run no more, without a word of its own; fenced
+  bool whole = false;                   // it takes the whole node
+  std::uint64_t revision = 0;           // first revision of the node's desired state with it
+  std::optional<PartReport> report;     // the newest; none: the node has not reported it
+  std::optional<Gone> gone;             // given up without a final report; perhaps fenced
   bool released = false;                // logs durable or given up: the node may forget it
-  bool logs_lost = false;               // given up
+  bool logs_lost = false;               // logs were given up
   std::uint64_t lost_log_bytes = 0;     // for lack of space
   std::optional<Saved> saved;           // its newest checkpoint, in the blob store
-  std::string wants_lock;               // for this platform; "": it did not ask
-  Instant asked;                        // for it
-  std::optional<NotSolved> not_solved;  // told to, it could not: the last time
+  std::string wants_lock;               // platform of the lock it asked for; "": none
+  Instant asked;                        // when it asked for the lock
+  std::optional<NotSolved> not_solved;  // its last failure to solve when it was told to
 
   bool finished() const { return report && report->state == PartState::finished; }
   bool ended() const { return finished() || gone; }
@@ -117,7 +118,7 @@ struct Part {
 };
 
 struct Attempt {
-  // Sums over `parts`, so that a step of a big gang does not look at every part.
+  // Counts over `parts`, so that a step of a big gang need not visit every part.
   struct Tally {
     int prepared = 0;  // at_least(prepared)
     int running = 0;   // at_least(running)
@@ -135,7 +136,7 @@ struct Attempt {
   AttemptId id;
   Instant placed;
   std::vector<std::string> why;
-  std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
+  std::optional<CheckpointSource> checkpoint;  // from which its ranks start
   std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
   std::vector<Part> parts;                     // index = node rank
   Tally tally;
@@ -143,7 +144,7 @@ struct Attempt {
   std::optional<Doom> doomed;
   std::optional<ExitReport> ended;
   Instant ended_at;
-  std::string retried;  // why another follows
+  std::string retried;  // why another attempt follows
 
   bool solo() const { return parts.size() == 1; }
   int size() const { return static_cast<int>(parts.size()); }
@@ -152,7 +153,7 @@ struct Attempt {
 
 struct Job {
   enum class Phase {
-    waiting,  // in the queue, or canceled there while logs of an earlier attempt are outstanding
+    waiting,  // queued, or canceled while queued and logs of an earlier attempt are outstanding
     placed,   // its last attempt has not ended
     ended,    // its last attempt has ended; requeued or finished next
     final,
@@ -165,11 +166,11 @@ struct Job {
   };
   JobId id;
   std::uint64_t order = 0;        // of submission; 1, 2, …
-  std::uint64_t incarnation = 0;  // of its attempts, at least
+  std::uint64_t incarnation = 0;  // the least one for its attempts
   std::string submission;
   JobSpec spec;      // name filled
-  std::string pool;  // whose nodes it gets: that of its target
-  // Of another job; what attempts begin with until one of them has saved its own.
+  std::string pool;  // of its target: its parts get nodes of this pool
+  // A checkpoint of another job, with which attempts start until one has saved its own.
   std::optional<CheckpointSource> first_checkpoint;
   std::optional<Digest> environment;  // digest of its definition
   Instant submitted;
@@ -180,34 +181,33 @@ struct Job {
   int charged_retries = 0;
   int uncharged_retries = 0;
   std::string requeued_because;  // of the last requeue
-  Instant not_before;            // the same: its back-off; ns = 0: none
+  Instant not_before;            // end of its back-off; ns = 0: none
   std::optional<Finish> finish;
   EventList events;
 
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
-  // No part of any attempt has logs outstanding on a node.
+  // True if no part of any attempt has outstanding logs on a node.
   bool logs_settled() const;
-  // Whether a part of its last attempt has asked for the environment's lock file: if that part
-  // ends, parts of other jobs with the same environment may solve it instead.
+  // True if a part of its last attempt ever asked for a lock. If that part ends, others may solve.
   bool has_asked() const;
   JobStatus status() const;
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-// What is known of one definition, as long as a job or a name has it.
+// The data of one definition, kept as long as a job or a registered name uses it.
 struct Environment {
   struct Lock {
     Digest tree;
     Instant at;
     AttemptId attempt;  // for which it was solved
-    NodeId node;        // by which
+    NodeId node;        // that solved it
     friend bool operator==(const Lock&, const Lock&) = default;
   };
   std::uint64_t generation = 0;
   std::map<std::string, Lock> locks;  // by platform; of this generation
-  std::set<std::uint64_t> jobs;       // that have it, by their order,
-  std::set<std::uint64_t> live;       // and of these, which are not final
-  int names = 0;                      // that have it
+  std::set<std::uint64_t> jobs;       // orders of the jobs that use it
+  std::set<std::uint64_t> live;       // those of them that are not final
+  int names = 0;                      // number of registered versions that use it
   friend bool operator==(const Environment&, const Environment&) = default;
 };
 struct EnvironmentVersion {
@@ -215,19 +215,19 @@ struct EnvironmentVersion {
   Digest definition;
   Instant at;
   std::string by;
-  std::string project;  // of the name, as its first version says; "": the default one
+  std::string project;  // of the name, set by its first version; "": the default one
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
-// The size of a job's logs and outputs in the launcher's stores, as its nodes reported.
+// The space that a job takes in the launcher's stores, as its nodes reported it.
 struct JobSize {
   Bytes logs, outputs;
   friend bool operator==(const JobSize&, const JobSize&) = default;
 };
 JobSize size_of(const Job& job);
 
-// The nodes of one pool, by id. The walk steps through the table of all nodes and searches only
-// where ids of other pools lie between.
+// The nodes of one pool, by id. The iterator steps through the table of all nodes, and searches
+// only when ids of other pools lie in between.
 class PoolNodes {
  public:
   using Nodes = std::map<NodeId, Node>;
@@ -275,18 +275,18 @@ class State {
   PoolNodes nodes_of(const std::string& pool) const { return {nodes_, computes_.nodes_of(pool)}; }
   const Computes& computes() const { return computes_; }
   const std::map<Digest, Token>& tokens() const { return tokens_; }
-  // Waiting jobs that nobody canceled, in order of submission.
+  // Waiting jobs that are not canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
   const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
-  // The final ones by when they ended (and their order), and what they have all together.
+  // The final jobs by the time of their end (and their order), and their total size.
   const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
   const JobSize& ended_size() const { return ended_size_; }
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
   const UsageTable& usage() const { return usage_; }                   // by user and project
-  std::uint64_t incarnation() const { return incarnation_; }           // of new attempts, at least
-  std::optional<Instant> restored_at() const { return restored_at_; }  // out of a backup
+  std::uint64_t incarnation() const { return incarnation_; }           // least one of new attempts
+  std::optional<Instant> restored_at() const { return restored_at_; }  // from a backup
 
   const Job* job(const JobId& id) const;
   const Attempt* attempt(const AttemptId& id) const;
@@ -294,17 +294,17 @@ class State {
   const Node* node_with_key(const PublicKey& key) const;
   const Node* node_called(const std::string& name_or_id) const;
   const std::map<NodeId, RemovedNode>& removed_nodes() const { return removed_; }
-  // Null unless `key` was that of a node that was removed.
+  // Null unless `key` belonged to a removed node.
   const RemovedNode* removed_with_key(const PublicKey& key) const;
   const Job* job_of_submission(const std::string& submission) const;
   // The part of the attempt that is still assigned to the node.
   const Part* assigned_part(const AttemptId& id, NodeId node) const;
-  std::string node_name(NodeId id) const;  // also of a removed one; "node 7" when unknown
-  // Attempts of which a part there is fenced.
+  std::string node_name(NodeId id) const;  // also of a removed node; "node 7" when unknown
+  // The attempts that have a fenced part on a node, by node.
   const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
   const std::map<Digest, Environment>& environments() const { return environments_; }
-  const Environment* environment(const Digest& definition) const;  // null: nothing has it
-  // By name; oldest first.
+  const Environment* environment(const Digest& definition) const;  // null: nothing uses it
+  // The versions of each name, oldest first.
   const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {
     return registered_;
   }
@@ -324,11 +324,11 @@ class State {
   Part& part_ref(Attempt& attempt, NodeId node);
   void enqueue(const Job& job);
   void dequeue(const Job& job);
-  void touch_nodes(const Attempt& attempt);  // their desired state changed
+  void touch_nodes(const Attempt& attempt);  // its nodes' desired states changed
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
-  void touch_environment(const Digest& definition);  // the plan of jobs that have it changed
-  void drop_environment(const Digest& definition);   // if nothing has it any more
+  void touch_environment(const Digest& definition);  // the plan of jobs that use it changed
+  void drop_environment(const Digest& definition);   // if nothing uses it any more
 
   std::map<JobId, Job> jobs_;
   std::map<NodeId, Node> nodes_;

@@ -1,6 +1,6 @@
 #pragma once
-// Deadlines as values: a set of named instants, of which the earliest is cheap to find. Owns no
-// clock; whoever owns it says of which clock the instants are. One key has at most one deadline.
+// A set of named deadlines; the earliest is cheap to find. It has no clock; its owner decides to
+// which clock the instants belong. A key has at most one deadline.
 
 #include <compare>
 #include <map>
@@ -16,8 +16,8 @@ namespace lockstep::launcher {
 struct TimerKey {
   enum class Kind { node, prepare, logs, shutdown, retry };
   Kind kind = Kind::node;
-  NodeId node;        // of node and logs
-  AttemptId attempt;  // of prepare and logs; of retry the job alone
+  NodeId node;        // for node and logs
+  AttemptId attempt;  // for prepare and logs; for retry only its job
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };
 

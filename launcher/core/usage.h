@@ -1,7 +1,7 @@
 #pragma once
-// The current resource use of each user and project, summed up as facts are applied, so that
-// checking a quota needs no counting. Part of State: transitions.cc changes it, and
-// check_invariants counts it anew.
+// The current use by the jobs of each user and each project. The sums are updated as facts are
+// applied, so that checking a quota does not count jobs. Part of State: transitions.cc changes it,
+// and check_invariants recounts it.
 
 #include <array>
 #include <cstdint>
@@ -16,16 +16,17 @@ struct Usage {
   std::int64_t queued = 0;      // jobs in the queue
   std::int64_t running = 0;     // jobs whose last attempt has not ended
   std::int64_t nodes = 0;       // parts that have not ended
-  std::int64_t cpus = 0;        // of these
-  std::int64_t gpus = 0;        // the same
-  std::int64_t spec_bytes = 0;  // see QuotaLimit::spec_bytes; of all jobs that are kept
+  std::int64_t cpus = 0;        // of these parts
+  std::int64_t gpus = 0;        // of these parts
+  std::int64_t spec_bytes = 0;  // of all jobs that are kept; see QuotaLimit::spec_bytes
   Usage& operator+=(const Usage& other);
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 Usage operator-(const Usage& usage);
-std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for what is not summed up
+std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for limits without a sum
 
-// The submitter, and the project: jobs of before projects are in the default one.
+// The submitter and the project of a job. Jobs from before projects existed are in the default
+// project.
 std::array<QuotaHolder, 2> holders_of(const JobSpec& spec);
 std::int64_t spec_bytes(const JobSpec& spec);
 
@@ -33,7 +34,7 @@ class UsageTable {
  public:
   void add(const JobSpec& spec, const Usage& change);
   Usage of(const QuotaHolder& holder) const;
-  // Those who take nothing are not in it.
+  // Holders whose use is zero are left out.
   const std::map<QuotaHolder, Usage>& all() const { return usages_; }
   friend bool operator==(const UsageTable&, const UsageTable&) = default;
 

@@ -1,7 +1,7 @@
 #pragma once
 // Turns a request to change users, keys, roles or projects into the facts that record it, in order,
-// or into a refusal. Pure functions over Principals; whether the caller may ask at all is
-// authority.h's. Asking again for what is so already gives no facts and the same answer.
+// or into a refusal. Pure functions over Principals; authority.h decides whether the caller may ask
+// at all. Repeating a request that is already fulfilled gives no facts and the same answer.
 
 #include <string>
 #include <variant>
@@ -20,7 +20,7 @@ struct PrincipalChange {
   std::string message;  // for the person who asked
 };
 
-// `by`: the name of who asks.
+// `by` is the name of the caller.
 Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask, const std::string& by);
 Result<PrincipalChange> change_of(const Principals& now, const RemoveUser& ask,
                                   const std::string& by);
@@ -39,8 +39,9 @@ Result<PrincipalChange> change_of(const Principals& now, const RemoveProject& as
 Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
                                   const std::string& by);
 
-// keys/authorized_users as it is now: who is new in it becomes a submitter of the default project,
-// `owner` (the account that runs the launcher) and root become admins; keys that left it are out.
+// The present content of keys/authorized_users. A new user in it becomes a submitter of the default
+// project; `owner` (the account that runs the launcher) and root become admins. Keys that are no
+// longer in it lose access.
 struct KeysFile {
   struct Line {
     std::string name;
@@ -52,7 +53,7 @@ struct KeysFile {
 };
 struct AdoptedKeys {
   std::vector<PrincipalFact> facts;
-  std::vector<std::string> skipped;  // lines that count for nothing, and why
+  std::vector<std::string> skipped;  // ignored lines, and why
 };
 AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Determines how an attempt ended: combines the runners' NodeExitReports and the launcher's own
-// knowledge (a node lost, a runner gone) into one ExitReport. Pure.
+// Combines the ends of an attempt's parts into one ExitReport for the job: the runners'
+// NodeExitReports, and what the launcher itself knows (a lost node, a runner that has gone). Pure.
 
 #include <string>
 
@@ -9,21 +9,22 @@
 
 namespace lockstep::launcher {
 
-// The verdict on what has ended of the attempt so far. `now` stamps what carries no time of its
-// own.
+// The verdict on the parts of the attempt that have ended so far. `now` is the time of ends that
+// have no time of their own.
 //
-// A lost node or runner is the cause whatever the ranks say, since their failures follow from it.
-// Else the first failure by time is: a rank that failed by itself, or a node that could not
-// prepare, start or go on. A rank that never joined its MPI job may be named by another node's
-// runner, whose ranks waited for it; its own runner saw it exit 0 and may have left before. Ranks
-// that we terminated are consequences. All parts completed = completed.
+// A lost node or runner is the cause, whatever the ranks report, since their failures follow from
+// it. Otherwise the first failure by time is the cause: a rank that failed by itself, or a node
+// that could not prepare, start or continue. For a rank that never joined its MPI job, the report
+// may come from another node's runner, whose ranks waited for it: the rank's own runner saw it exit
+// 0 and may have ended before. Ranks that we terminated are never the cause. If all parts
+// completed, the verdict is completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);
-// "; the last 12 KiB of its logs on node n1 were not kept, …"; "" when none was given up for lack
+// "; the last 12 KiB of its logs on node n1 were not kept, …"; "" if no logs were given up for lack
 // of space.
 std::string logs_not_kept(const State& state, const Job& job);
-// The part that was not prepared within CoreConfig::prepare_timeout.
+// The report on a part that was not prepared within `limit` (CoreConfig::time_to_prepare).
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
                                   const std::string& progress, Duration limit, Instant now);
 
