@@ -1,7 +1,7 @@
 #pragma once
-// Runs lockstep-env, as the user whose environment it is, to its end: its log and its events go to
-// the caller as they come, and nothing that it started is left. Blocks; for worker threads. The
-// thread that runs it must live as long: lockstep-env ends with it.
+// Runs lockstep-env to its end as the user who owns the environment. The caller receives its log
+// and events as they arrive, and no process that it started is left. Blocks; for worker threads.
+// The calling thread must live until it returns, because lockstep-env ends when that thread ends.
 
 #include <functional>
 #include <map>
@@ -18,29 +18,29 @@ namespace lockstep::envs {
 struct EnvironmentOrder {
   std::string program;  // lockstep-env
   io::User user;
-  std::map<std::string, std::string> environment;  // all that it and its tools see
+  std::map<std::string, std::string> environment;  // the whole environment of it and its tools
   Order order;
-  std::vector<std::string> cgroup_procs = {};  // files of cgroups that it joins before it starts
-  int lock = -1;                               // a lock that all that it starts holds too
+  std::vector<std::string> cgroup_procs = {};  // files of the cgroups that it joins at its start
+  int lock = -1;                               // a lock's descriptor, inherited by its processes
   std::function<void(std::string_view)> on_log = {};
   std::function<void(const std::string&)> on_progress = {};
-  std::function<bool()> go_on = {};  // asked several times a second; false: it is ended
+  std::function<bool()> go_on = {};  // called several times a second; false: end lockstep-env
 };
 
 inline constexpr std::size_t kMaxErrorBytes = 8 << 10;
 
-// Returns its result event, a lock or an activation. conflict: `go_on` returned false; internal: it
-// ended without a result. Else the error that it reported; one longer than kMaxErrorBytes is
-// shortened here, and is whole in the log.
+// Returns the last event, which is the result. conflict: `go_on` returned false; internal: it ended
+// without a result. Any other error is the one that it reported. If that is longer than
+// kMaxErrorBytes, its middle is cut here, and the log has the whole text.
 Result<Event> run_lockstep_env(const EnvironmentOrder& what);
 
-// What lockstep-env sees of our environment: where programs are, the language, and what the
-// tools' own documentation says about proxies, certificates and indexes.
+// The part of our environment that lockstep-env gets: PATH, the language, and the tools' documented
+// variables for proxies, certificates and indexes.
 std::map<std::string, std::string> tool_environment(const std::map<std::string, std::string>& ours,
                                                     const io::User& user,
                                                     const std::string& scratch);
 
-// The absolute path that lockstep-env would find in that environment; "" = none.
+// The absolute path at which lockstep-env finds a program with that environment; "" = not found.
 std::string find_on_path(const std::map<std::string, std::string>& environment,
                          const std::string& program);
 

@@ -1,7 +1,7 @@
 #pragma once
-// How one kind of environment is checked, solved and built: host, venv, … Each is a folder beside
-// this file. A provider runs in lockstep-env, as the user whose environment it is, and touches
-// nothing but its prefix and its cache.
+// A provider solves and builds one kind of environment: host, venv, … Each kind has a folder beside
+// this file. A provider runs in lockstep-env as the user who owns the environment, and changes only
+// its prefix and its cache.
 
 #include <memory>
 #include <string>
@@ -13,37 +13,36 @@
 
 namespace lockstep::envs {
 
-// The additional inputs for images. Folders and files belong to the agent's user, who makes images;
-// code that the job's user chose runs as that user, in a lockstep-env of its own.
+// The parts of a Site for container images only. The agent owns the folders and files, because its
+// user makes the images; code of the job's user runs as that user, in a separate lockstep-env.
 struct ImageSite {
-  std::string home;          // the agent's: labels of containers say whose they are
+  std::string home;          // the agent's home, put into the labels of our containers
   std::string spawn;         // lockstep-spawn
-  std::string tag;           // that keeps the image: "lockstep/env:…"
-  std::string record;        // a file: what the engine was given; see docker/record.h
-  std::string context;       // to solve: a folder, what it is built from; "" = it is not built
-  std::string tree;          // to solve: a folder for the image, "" = nobody else needs it;
-                             // to build: one that holds it, "" = it was not asked for yet
+  std::string tag;           // the image's name in the engine: "lockstep/env:…"
+  std::string record;        // the path of the ImageRecord: see docker/record.h
+  std::string context;       // for solve: the image's build context; "" = it is not built
+  std::string tree;          // for solve: a folder to save the image in, "" = do not save it;
+                             // for build: the folder with the image, "" = not fetched yet
   std::string program = {};  // lockstep-env
-  std::string user = {};     // the job's; "" = the agent's
-  std::string scratch = {};  // a folder of that user's, in one of the agent's
-  std::vector<std::string> cgroup_procs = {};  // files of cgroups that code of that user joins
+  std::string user = {};     // the job's user; "" = the agent's
+  std::string scratch = {};  // a folder owned by that user, inside one owned by the agent
+  std::vector<std::string> cgroup_procs = {};  // files of the cgroups that this user's code joins
   friend bool operator==(const ImageSite&, const ImageSite&) = default;
 };
 
-// Files of packages, as their channel has them, which nodes take from each other. Folders; the
-// first two are the agent's. A file that is here:
-// archives/<SHA-256>/<name>-<version>-<build>.conda.
+// Folders for package files that nodes fetch from each other. The agent owns `archives` and
+// `wanted`. A file in `archives` is <SHA-256>/<name>-<version>-<build>.conda.
 struct SharedSite {
-  std::string archives;  // "" = there is nobody to take them from
-  std::string wanted;    // a file for each that is to be fetched, named by its SHA-256
-  std::string fetched;   // the user's: they go here, by the same names
+  std::string archives;  // "" = nodes do not share package files
+  std::string wanted;    // has an empty file for each file to fetch, named by its SHA-256
+  std::string fetched;   // owned by the user; fetched files go here, by the same names
   friend bool operator==(const SharedSite&, const SharedSite&) = default;
 };
 
 struct Site {
-  std::string prefix;         // where it is built; an absolute path that does not change any more
-  std::string cache;          // packages that were fetched before, of this user
-  bool is_rebuild = false;    // what was compiled here before is not used again
+  std::string prefix;         // where it is built: an absolute path that never changes
+  std::string cache;          // packages that were fetched before for this user
+  bool is_rebuild = false;    // do not reuse packages that were compiled here before
   std::string platform = {};  // conda's, with virtual packages: "linux-64 __cuda=12.4 __glibc=2.36"
   ImageSite image = {};
   SharedSite shared = {};
@@ -53,24 +52,26 @@ struct Site {
 class Provider {
  public:
   virtual ~Provider() = default;
-  // Once for all nodes. Providers without a lock are not asked.
+  // Called once for all nodes; not called for providers without a lock.
   virtual Result<Lock> solve(Toolbox& tools, const Site& site) = 0;
-  // Whether building needs the lock's tree here, in site.image.tree; most need the lock alone.
+  // Whether build() needs the lock's tree in site.image.tree; most providers need only the lock.
   virtual Result<bool> wants_tree(Toolbox&, const Site&, const Lock&) { return false; }
-  // The SHA-256 of each file that build() would fetch, and that other nodes may have.
+  // The SHA-256 of each file that build() would fetch and that other nodes may have.
   virtual Result<std::vector<std::string>> missing(Toolbox&, const Site&, const Lock&) {
     return std::vector<std::string>();
   }
-  // Fetches what site.shared names, until it is stopped or fails.
+  // Fetches the files named in site.shared.wanted, until it is stopped or fails.
   virtual Status fetch(Toolbox&, const Site&, const Lock&) { return {}; }
-  // Builds on each node, into `prefix`. The caller has removed the remains of earlier tries.
+  // Called on each node. Builds the environment in `prefix`, from which the caller has removed the
+  // files of earlier tries.
   virtual Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) = 0;
 };
 
 std::unique_ptr<Provider> provider_of_kind(const EnvironmentDefinition& definition);
 
-// A lock is valid on all nodes with the same platform: "linux-x86_64-python3.11" for "3.11.2". The
-// C library is not part of it: the installer refuses packages that are too new for a node.
+// The platform of this node and a Python version: "linux-x86_64-python3.11" for "3.11.2". A lock
+// solved on one node is valid on all nodes with the same platform. The C library is not part of it:
+// a node's installer refuses packages that need a newer one.
 std::string platform_of(const std::string& python_version);
 
 }  // namespace lockstep::envs

@@ -1,5 +1,5 @@
 #pragma once
-// Errors of failed tools: whether the cause is temporary (killed, network, disk), and the tool's
+// The errors of tools that failed: the cause, as far as the tool's output shows it, and the tool's
 // last lines.
 
 #include <string>
@@ -13,17 +13,19 @@ namespace lockstep::envs {
 
 using Words = std::vector<std::string>;
 
-// unavailable and resource_exhausted: a retry may succeed; invalid_argument: it would fail again.
+// unavailable (killed, network) and resource_exhausted (disk) may be temporary. permission_denied,
+// corrupt and not_found (credentials, a damaged or missing package) need a fix; invalid_argument
+// would come again.
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer);
-// Fails unless it exits with 0.
+// Runs a tool. An error unless it exits with 0.
 Status run_tool(Toolbox& tools, const Words& words, std::string_view what);
 
-// Takes the lock; while another process has it, waits and reports that. conflict: told to stop.
+// Waits for the lock and, if another process holds it, logs `waiting`. conflict: told to stop.
 Result<io::FileLock> lock_of(Toolbox& tools, const std::string& path, std::string_view waiting);
 
 Words joined(Words first, const Words& second);
 
-// `python -m venv`; says what to install where that is not there.
+// Runs `python -m venv`; if its venv module is incomplete, the error says what to install.
 Status make_venv(Toolbox& tools, const std::string& python, const std::string& prefix);
 
 }  // namespace lockstep::envs

@@ -1,8 +1,8 @@
 #pragma once
-// Runs the programs that providers need (python3, pip, uv, …), one at a time, to their end. What
-// they print goes to our standard output, which is the build's log. It owns all that they start:
-// when it is told to stop, and when a tool has ended, nothing of it is left. For the process of
-// lockstep-env alone, which is made for one build.
+// Runs the programs that providers need (python3, pip, uv, …), one at a time, to their end. Their
+// output goes to our standard output, which is the build's log. It owns every process that they
+// start: after a tool has ended or a stop, none of its processes is left. Only for lockstep-env,
+// which is a process for one build.
 
 #include <functional>
 #include <map>
@@ -16,32 +16,32 @@ namespace lockstep::envs {
 
 class Toolbox {
  public:
-  using OnLine = std::function<void(std::string_view line)>;  // of a tool, as it comes
-  // `environment` is all that tools see. `directory` exists. Makes this process the one that
-  // orphans of tools come to, and SIGTERM and SIGINT end what runs.
+  using OnLine = std::function<void(std::string_view line)>;  // called for each line of a tool
+  // `environment` is the whole environment of tools. `directory` must exist. Makes this process the
+  // subreaper of the tools' orphans; from now on, SIGTERM and SIGINT end the running tool.
   Toolbox(std::map<std::string, std::string> environment, std::string directory, OnLine on_line);
 
   struct Answer {
     int exit_code = 0;   // 128+n: signal n
-    std::string output;  // standard output, when it is wanted; it is not in the log then
-    std::string tail;    // the last lines of what went to the log
+    std::string output;  // standard output with Output::wanted; then it is not in the log
+    std::string tail;    // the last lines that went to the log
   };
   enum class Output { log, wanted };
-  // The first word has a slash, or is looked up in the environment's PATH. Its line in the log says
-  // what is run. not_found: there is no such program; conflict: stopped.
+  // The first word has a slash, or is looked up in the environment's PATH. The command line is
+  // logged. not_found: there is no such program; conflict: stopped.
   Result<Answer> run(const std::vector<std::string>& words, Output output = Output::log);
-  // `read`: what a line says of how far it is.
+  // `read` turns an output line into a progress text.
   using Reading = std::function<std::string(std::string_view line)>;
   Result<Answer> run_and_read(const std::vector<std::string>& words, const Reading& read);
-  // Where the environment's PATH has it; "" = nowhere.
+  // The path of a program on the environment's PATH; "" = not found.
   std::string find(const std::string& program) const;
-  // Runs a command that removes what a tool made elsewhere, to its end even when we were told to
-  // stop. Must be brief.
+  // Runs a short command to its end even after a stop, to remove things that a tool made outside
+  // this process.
   void clean_up(const std::vector<std::string>& words);
-  // Gives processes that a tool left running some seconds to end before they are killed. Processes
-  // with the names in `spared` are left alone: they are shared services.
+  // Gives processes that tools leave running a few seconds to end before they are killed. Processes
+  // with the names in `spared` are never killed: all users of a program share them.
   void await_leftovers(std::vector<std::string> spared);
-  // One more variable for the tools that follow.
+  // Sets a variable for the tools that run from now on.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   void unset(const std::string& name) { environment_.erase(name); }
   std::string variable(const std::string& name) const;  // "" = not set
@@ -49,13 +49,13 @@ class Toolbox {
   void use(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
   // conflict: told to stop.
   Status go_on() const;
-  // A line of ours in the log.
+  // Logs a line of ours.
   void say(std::string_view line) const;
-  // The same, which is how far it is, too.
+  // Logs a line and reports it as progress.
   void show(std::string_view line) const;
-  // Reports progress with a line that is already in the log.
+  // Reports a line as progress without logging it.
   void report(std::string_view line) const;
-  // Nothing that we started is left when this returns.
+  // Ends every process that we started.
   void end_all() const {
     end_leftovers([] { return true; });
   }

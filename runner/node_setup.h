@@ -1,7 +1,7 @@
 #pragma once
-// What a runner does once, before any thread exists and before its core begins: read what the agent
-// wrote, find the run-as user, put the workspace together, and start lockstep-spawn in isolation,
-// or the container in which it will connect to us.
+// The setup that a runner does once, before any thread exists and before its core begins: it reads
+// the files that the agent wrote, finds the run-as user, prepares the workspace, and starts
+// lockstep-spawn in isolation, or the container in which lockstep-spawn will connect to us.
 
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ struct Orders {
   Assignment assignment;
   WorkspacePlan workspace;
 
-  // The container that the ranks run in; null: they run on the node itself.
+  // The container of the ranks; null: they run on the node itself.
   const Container* container() const {
     const auto& activation = workspace.activation;
     return activation && activation->container ? &*activation->container : nullptr;
@@ -41,18 +41,18 @@ struct NodeSetup {
   std::optional<SetupError> error;
 };
 
-// The limits of the ranks on this node, and the cgroup in which they start.
+// The limits of the ranks here, and the cgroup in which they start.
 struct NodeLimits {
   Limits limits;
-  std::string nursery = {};  // that this process is in: common/io/nursery.h; "": none
+  std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
 };
 
-// Never fails as a whole: errors are part of the result, and the core decides.
+// Errors are returned in NodeSetup::error, so that the core decides about them.
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
                       const NodeLimits& limits, spawn::Client::Events events,
                       ContainerProcess::Events container_events);
 
-// This node as a member of a gang of one.
+// Describes this node as the only member of a gang.
 GangMember describe_self(const Assignment& assignment);
 
 }  // namespace lockstep::runner

@@ -1,7 +1,7 @@
 #pragma once
-// One runner: the shell around runner/core. It turns what happens (spawn, pipes, gang, agent, time)
-// into the core's inputs, one at a time on the loop's thread, and performs the actions that come
-// back. It owns everything of its attempt on this node while that runs; it decides nothing.
+// One runner: the shell around runner/core. It turns events (spawn, pipes, gang, agent, time) into
+// the core's inputs, one at a time on the loop's thread, and carries out the core's actions. It
+// owns all resources of its attempt on this node while the attempt runs; it decides nothing.
 
 #include <deque>
 #include <map>
@@ -25,11 +25,11 @@
 
 namespace lockstep::runner {
 
-// What the node allows an attempt.
+// The node's limits for an attempt.
 struct NodeBounds {
   Bytes log_spool = kDefaultLogSpool;  // see LogCapture
   LimitCaps caps;
-  std::string nursery = {};  // that this process is in: common/io/nursery.h; "": none
+  std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
 };
 
 class Runner {
@@ -39,22 +39,23 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Until the core says Leave. An error: the attempt could not be supervised at all.
+  // Runs until the final report is on disk. An error: the runner could not listen on its control
+  // socket, or the attempt directory was removed.
   Status run();
 
  private:
-  // What serves our orders to ranks: lockstep-spawn, on the node or in a container.
+  // The state of lockstep-spawn, which carries out our orders on the node or in a container.
   enum class Spawner {
     serves,
-    kills,     // kill_all was ordered and is not yet answered
-    sweeping,  // it is gone; what it left is being killed
-    removing,  // the same, with its container
+    kills,     // kill_all was sent and is not yet answered
+    sweeping,  // lockstep-spawn is gone; the processes that it left are being killed
+    removing,  // lockstep-spawn is gone; its container is being removed
     gone,
   };
   bool spawner_is_lost() const { return spawner_ >= Spawner::sweeping; }
-  // Something that may still write into the ranks' pipes is being ended.
+  // Processes that may still write into the ranks' pipes are being killed.
   bool is_killing() const { return spawner_ != Spawner::serves && spawner_ != Spawner::gone; }
-  // What happens to orders to start ranks.
+  // How StartRank actions are handled now.
   enum class Launching {
     not_begun,
     preparing,  // the bootstrap begins: ranks are pending
@@ -62,17 +63,17 @@ class Runner {
     refused,    // no further rank is started: refusal_ says why
   };
   enum class Stage {
-    awaiting_secrets,  // they come from the agent, by no file; until then nothing begins
+    awaiting_secrets,  // the agent sends them over the socket; until then the core gets no input
     supervising,
     draining,  // the core waits for the last bytes of the ranks' logs
     drained,
-    settling,  // the final report is made; neighbours, or the container, are waited for
-    writing,   // it is to be put on disk, again and again
-    reported,  // it is there
-    homeless,  // it has no place to go: its directory was removed
+    settling,  // the final report is ready; the runner waits for neighbours or the container
+    writing,   // the runner tries to write the report until it succeeds
+    reported,  // the report is on disk
+    homeless,  // the report cannot be written: the attempt directory was removed
   };
 
-  // runner.cc: the loop, and the actions that need no rank
+  // runner.cc: the loop, and the actions that are not about ranks
   void on_assignment(Assignment assignment);
   void look_at_clock();
   spawn::Client::Events spawn_events();
@@ -101,7 +102,7 @@ class Runner {
   void gang_received(int from, GangMessage message);
   void send_to_gang(const GangMessage& message);
 
-  // runner_launch.cc: ranks, from the order to their start
+  // runner_launch.cc: ranks, from StartRank to their start
   void perform(const StartRank& action);
   void begin_launching();
   void bootstrap_begun(const Status& begun);
@@ -150,23 +151,23 @@ class Runner {
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
   std::unique_ptr<Bootstrap> bootstrap_;
-  std::vector<GangMessage> early_;  // for the bootstrap, until it is ready
+  std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
   LaunchContext launch_;
   Spawner spawner_ = Spawner::serves;
   Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
   Launching launching_ = Launching::not_begun;
   std::string refusal_;
-  std::map<int, StartRank> pending_;  // by rank: ordered, and neither started nor answered
+  std::map<int, StartRank> pending_;  // by rank: StartRank actions not yet carried out
   Stage stage_;
   Instant noted_start_;
-  std::string blocked_shown_;                   // the reason the agent was last told
+  std::string blocked_shown_;                   // the reason last sent to the agent
   std::optional<NodeExitReport> final_report_;  // from `settling` on
   Instant write_again_at_ = Instant::never();
-  Instant settle_until_;  // until then it waits for neighbours that lack our last words
+  Instant settle_until_;  // until then, wait for neighbours that have not received all messages
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
-  Instant unpause_at_ = Instant::never();  // ranks that hear no signal by then may be frozen
-  std::map<int, int> joining_;  // rank -> pid, of those that run and are in no cgroup yet
+  Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
+  std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
 };
 
 }  // namespace lockstep::runner

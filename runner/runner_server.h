@@ -1,7 +1,7 @@
 #pragma once
-// The runner's end of control.sock: any number of agents may come and go (an agent restarts); each
-// gets the full status when it connects and at each change, and may send the assignment, what the
-// launcher has of the logs, and that the part must end, again and again.
+// The runner's end of control.sock. Any number of agents may connect and leave (an agent restarts).
+// Each gets the full status when it connects and at each change. Each may send the assignment, the
+// log sizes that the launcher has, and the order to end the part, any number of times.
 
 #include <functional>
 #include <map>
@@ -31,7 +31,7 @@ class RunnerServer {
   RunnerServer& operator=(const RunnerServer&) = delete;
 
   void tell(const PartReport& report);
-  std::size_t backlog_bytes() const;  // what is queued for all of them
+  std::size_t backlog_bytes() const;  // queued for all agents together
 
  private:
   RunnerServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events);

@@ -1,8 +1,7 @@
 #pragma once
-// The agent as a function: it decides what runs on this node. It compares the launcher's desired
-// state with the parts that are really here, and answers with actions; it never reads a clock or
-// touches a file. It has no journal: the attempt directories and the runners are its memory, and
-// `Recovered` its replay.
+// The agent's decisions as a pure function. It compares the launcher's desired state with the parts
+// that exist on this node and returns actions; it never reads a clock or touches a file. It has no
+// journal: at start, `Recovered` passes in the state found in the attempt directories and runners.
 
 #include <memory>
 #include <optional>
@@ -15,21 +14,21 @@
 namespace lockstep::agent {
 
 // ---- inputs ------------------------------------------------------------------------------------
-struct FoundPart {  // an attempt directory met at start
+struct FoundPart {  // an attempt directory found at start
   Assignment assignment;
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
   std::optional<NodeExitReport> exit;            // when finished
-  std::vector<LogSize> logs = {};                // when gone: what its log files hold
-  std::string last_words = {};                   // when gone: the end of its own log
-  std::optional<CollectedOutput> restored = {};  // what its ranks begin with
-  Instant lease_until = {};                      // when its assignment has a lease: as on disk
-  Instant started = {};                          // its first rank; ns = 0: not known
+  std::vector<LogSize> logs = {};                // when gone: the sizes of the ranks' log files
+  std::string last_words = {};                   // when gone: the end of the runner's own log
+  std::optional<CollectedOutput> restored = {};  // the checkpoint that its ranks begin with
+  Instant lease_until = {};                      // read from disk, if its assignment has a lease
+  Instant started = {};                          // start of its first rank; ns = 0: unknown
   std::uint64_t environment_log_bytes = 0;
 };
 struct Recovered {
   std::vector<FoundPart> parts;
-};                    // first input, once
-struct Connected {};  // (re)opened the transport: open a session
+};                    // the first input, sent once
+struct Connected {};  // the transport was (re)opened: open a session
 struct FromLauncher {
   AgentReply message;
 };  // SessionAccepted/Refused/Lost, Desired, acks
@@ -37,7 +36,7 @@ struct WorkspaceStaged {
   AttemptId attempt;
   Status result;
   std::optional<CollectedOutput> restored = {};
-  Cause cause = Cause::workspace_failed;  // of a failure
+  Cause cause = Cause::workspace_failed;  // used if `result` is an error
 };
 struct StagingProgress {
   AttemptId attempt;
@@ -47,7 +46,7 @@ struct EnvironmentProgress {
   AttemptId attempt;
   std::string text;
 };
-struct EnvironmentChanged {  // its progress; `log_bytes`: its log's size then
+struct EnvironmentChanged {  // `log_bytes`: the size of the environment log at this step
   AttemptId attempt;
   EnvironmentReport report;
   std::uint64_t log_bytes = 0;
@@ -55,7 +54,7 @@ struct EnvironmentChanged {  // its progress; `log_bytes`: its log's size then
 struct EnvironmentFailed {
   AttemptId attempt;
   Error error;
-  Cause cause = Cause::environment_failed;  // or one of infrastructure: it may pass
+  Cause cause = Cause::environment_failed;  // or start_failed: may be temporary
   std::uint64_t log_bytes = 0;
 };
 struct RunnerStarted {
@@ -65,31 +64,31 @@ struct RunnerStarted {
 struct RunnerReported {
   AttemptId attempt;
   PartReport report;
-};  // from its socket or final report
-// The process is gone and left no final report; `logs` is what its log files hold, so that the
-// launcher waits for them; `last_words` is the end of its own log.
+};  // from the runner's socket or final report
+// The runner process ended without a final report. `logs` has the sizes of the ranks' log files, so
+// that the launcher waits for all their bytes; `last_words` is the end of the runner's own log.
 struct RunnerGone {
   AttemptId attempt;
   std::vector<LogSize> logs = {};
   std::string last_words = {};
-  Instant started = {};  // its first rank; ns = 0: not known
+  Instant started = {};  // start of its first rank; ns = 0: unknown
 };
-struct OutputsProgress {  // there is something to collect; how far it is, in words
+struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;
   std::string text;
   bool no_space = false;  // the launcher refuses the rest until somebody frees space there
 };
-struct OutputsCollected {  // all that can be kept is in the launcher's blob store
+struct OutputsCollected {  // everything that can be kept is in the launcher's blob store
   AttemptId attempt;
   std::vector<CollectedOutput> outputs = {};
-  std::optional<NotKept> not_kept = {};  // what its ranks made and no output takes
+  std::optional<NotKept> not_kept = {};  // files that the ranks made and that no output includes
 };
-struct FolderCaptured {  // its ./logs or ./outputs changed; so they are now
+struct FolderCaptured {  // ./logs or ./outputs changed; `folder` is the new state
   AttemptId attempt;
   CollectedOutput folder;
 };
-// The answer to each CaptureCheckpoint. Absent: unchanged, or not readable now. Busy: it is being
-// written; try again soon.
+// The answer to each CaptureCheckpoint. No `checkpoint`: it is unchanged, or it could not be
+// captured now. `busy`: the ranks are writing it; try again soon.
 struct CheckpointCaptured {
   AttemptId attempt;
   std::optional<CollectedOutput> checkpoint = {};
@@ -97,7 +96,7 @@ struct CheckpointCaptured {
 };
 struct PartRemoved {
   AttemptId attempt;
-};  // its directory, cgroups and mounts are gone
+};  // the part's directory, cgroups and mounts are removed
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
                            EnvironmentProgress, EnvironmentChanged, EnvironmentFailed,
@@ -107,7 +106,7 @@ using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
   SessionOpen open;
-};  // the shell fills inventory and version
+};  // the shell fills in inventory and version
 struct SendHeartbeat {
   Heartbeat beat;
 };
@@ -117,17 +116,17 @@ struct SendObserved {
 struct StageWorkspace {
   Assignment assignment;
 };  // -> WorkspaceStaged
-// Makes its environment ready, as far as the plan in its assignment allows; repeated when the plan
-// grows. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
+// Prepares the part's environment as far as the plan in its assignment allows. Repeated when the
+// launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
 struct PrepareEnvironment {
   Assignment assignment;
 };
 struct LeaveEnvironment {
   AttemptId attempt;
-};  // nobody waits for it any more: nothing more is said of it
+};  // the attempt no longer waits for its environment; no more inputs about it follow
 struct PruneUnused {
   Instant unused_since;
-};  // what was built here and not used since goes
+};  // remove environments built here and not used since then
 struct StartRunner {
   Assignment assignment;
 };  // write assignment.pb, fork -> RunnerStarted
@@ -136,40 +135,41 @@ struct UpdateRunner {
 };  // write assignment.pb, tell the runner
 struct ShipLogs {
   AttemptId attempt;
-};  // ship all logs, from now until removed
+};  // send all its logs to the launcher until the part is removed
 struct KillRunner {
   AttemptId attempt;
-};  // SIGKILL runner and all that it started
-// Bring what its ranks left to the launcher, however long that takes -> OutputsCollected.
+};  // SIGKILL the runner and every process that it started
+// Send the outputs of its ranks to the launcher, however long that takes -> OutputsCollected.
 struct CollectOutputs {
   Assignment assignment;
 };
-// Stops waiting for space on the launcher -> OutputsCollected, which lists the rest as a problem.
+// Stop waiting for space on the launcher -> OutputsCollected, which lists the outputs that did not
+// fit as problems.
 struct SettleOutputs {
   AttemptId attempt;
 };
-// While it runs: bring ./logs and ./outputs to the launcher if they changed -> FolderCaptured.
+// While the part runs: send ./logs and ./outputs to the launcher if they changed -> FolderCaptured.
 struct CaptureFolders {
   Assignment assignment;
 };
-// While it runs: bring its checkpoint to the launcher if it changed -> CheckpointCaptured.
-// `insist`: also while it is being written.
+// While the part runs: send its checkpoint to the launcher if it changed -> CheckpointCaptured.
+// `insist`: also while the ranks are writing it.
 struct CaptureCheckpoint {
   Assignment assignment;
   bool insist = false;
 };
-// Its ranks may run until then and no longer, also if this agent dies.
+// The attempt's ranks may run until then and no longer, even if this agent dies.
 struct RenewLease {
   AttemptId attempt;
   Instant until;
 };
 struct RemovePart {
   AttemptId attempt;
-};                    // -> PartRemoved; a collection at work is given up
+};                    // -> PartRemoved; cancels a collection that is running
 struct Reconnect {};  // the launcher is silent: close and dial again
 struct ExitAgent {
   std::string reason;
-};  // refused: print and leave with a non-zero code
+};  // the launcher refused us: print the reason and exit with a non-zero code
 using Action =
     std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, PrepareEnvironment,
                  LeaveEnvironment, PruneUnused, StartRunner, UpdateRunner, ShipLogs, KillRunner,
@@ -181,9 +181,9 @@ struct Config {
   BootId boot;
   SessionId session;
   Duration heartbeat_interval = seconds(1);
-  Duration launcher_silent_after = seconds(5);  // then dial again; runners are left alone
-  Duration logs_every = seconds(10);            // ./logs of a part that runs
-  Duration stop_overdue = seconds(30);          // past grace: the runner itself is killed
+  Duration launcher_silent_after = seconds(5);  // then dial again; runners keep running
+  Duration logs_every = seconds(10);            // between captures of a running part's ./logs
+  Duration stop_overdue = seconds(30);          // after the grace period; then kill the runner
   // How long the outputs of a canceled job wait for space on the launcher.
   Duration space_timeout = seconds(30);
 };
@@ -197,7 +197,7 @@ class Core {
 
   std::vector<Action> handle(Instant now, const Input& input);
   Instant next_deadline() const;
-  // The parts this node knows, for tests and checkers.
+  // The reports of all parts that this node knows, for tests and checkers.
   std::vector<PartReport> observed() const;
 
  private:

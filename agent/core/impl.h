@@ -1,6 +1,6 @@
 #pragma once
-// The inside of agent::Core, shared by its files: core.cc has the session and the desired state,
-// part_events.cc what becomes of each part, lease.cc until when it may run. Seen by nobody else.
+// The implementation of agent::Core, private to its files: core.cc handles the session and the
+// desired state, part_events.cc each part's life, lease.cc how long a part may run.
 
 #include <algorithm>
 
@@ -9,15 +9,15 @@
 namespace lockstep::agent {
 
 enum class Link {
-  none,     // no transport, or it was given up: Connected opens it
-  opening,  // SessionOpen was sent, and is sent again
-  open,     // accepted
-  refused,  // for good
+  none,     // not connected, or the connection was dropped; Connected opens a session
+  opening,  // SessionOpen was sent; it is repeated until the launcher answers
+  open,     // the launcher accepted the session
+  refused,  // the launcher refused it; permanent
 };
 
-inline constexpr Duration kInsistEvery = seconds(5);  // KillRunner, RemovePart again
+inline constexpr Duration kInsistEvery = seconds(5);  // between repeats of KillRunner, RemovePart
 inline constexpr Duration kTellEvery =
-    seconds(1);  // UpdateRunner again, while the runner lags behind
+    seconds(1);  // between repeats of UpdateRunner while the runner lags behind
 
 template <typename T>
 concept AboutSession = requires(const T& message) {
@@ -30,12 +30,12 @@ struct Core::Impl {
   Config config;
   Duration heartbeat;
   Link link = Link::none;
-  std::optional<std::uint64_t> revision;  // applied; none: nothing is staged or removed
-  Instant pruned;                         // the newest order to prune that was followed
-  std::uint64_t answers = 0;              // the launcher's newest question
-  std::optional<std::string> removed;     // from the launcher: why we leave when all parts are gone
+  std::optional<std::uint64_t> revision;  // newest applied; without one, nothing is staged/removed
+  Instant pruned;                         // newest prune order that was carried out
+  std::uint64_t answers = 0;              // the question of the newest SessionLost
+  std::optional<std::string> removed;     // the node was removed, why; exit once all parts are gone
   Instant last_word;
-  Instant next_beat = Instant::never();  // heartbeat when open, SessionOpen again when opening
+  Instant next_beat = Instant::never();  // of the heartbeat if open, of SessionOpen if opening
   Instant observe_at = Instant::never();
   std::map<AttemptId, Part> parts;
   Unacknowledged unacked;
@@ -69,7 +69,7 @@ struct Core::Impl {
   void hear(const ObservedAck& message) { unacked.acknowledged(message.sequence); }
   void hear(const Desired& message) { apply(message.desired); }
   template <typename T>
-  void hear(const T&) {}  // not for agents
+  void hear(const T&) {}  // the core ignores other messages
 
   Part* find(const AttemptId& attempt);
   void open_session();

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of this node as records: the wanted state, the actual state, and the reports that the
-// launcher has not acknowledged yet. Values only; core.cc decides.
+// Records of this node's parts: the wanted state of each, its actual state, and the changes that
+// the launcher has not acknowledged yet. Values only; core.cc decides.
 
 #include <map>
 #include <optional>
@@ -13,61 +13,61 @@ namespace lockstep::agent {
 
 struct Part {
   enum class Stage {
-    found,       // its directory was met at start, it never had a runner
-    staging,     // StageWorkspace is at work
-    staged,      // all is ready, and it waits for its lease
-    equipping,   // PrepareEnvironment is at work
-    discarding,  // staging still is, but its result is of no use: report.exit says why
-    starting,    // StartRunner is at work
-    alive,       // its runner lives
-    collecting,  // its runner is gone, CollectOutputs is at work; `exit` waits to be told
-    ended,       // report.exit says how; its directory may be there
-    removing,    // RemovePart is at work
+    found,       // not staged: it is new, or its directory was found at start without a runner
+    staging,     // StageWorkspace is running
+    staged,      // everything is ready; the part waits for its lease
+    equipping,   // PrepareEnvironment is running
+    discarding,  // staging still runs, but its result is not needed: report.exit says why
+    starting,    // StartRunner is running
+    alive,       // its runner is alive
+    collecting,  // its runner has ended and CollectOutputs runs; `exit` is reported after it
+    ended,       // report.exit says how; its directory may still exist
+    removing,    // RemovePart is running
   };
   enum class Killed { no, overdue, lease_over };
-  // Whether the runner has the current `assignment`, as far as an agent can know.
+  // Whether the runner knows the newest `assignment`, as far as the agent can tell.
   enum class Told {
-    all,      // the runner has all of it
-    nothing,  // an UpdateRunner is due, once it lives
-    sent,     // UpdateRunner was ordered; at look_again the runner must have followed
+    all,      // the runner needs no update
+    nothing,  // UpdateRunner must be sent once the runner is alive
+    sent,     // UpdateRunner was sent; at look_again the core checks that the runner followed
   };
-  // The launcher's space for what is collected.
+  // Whether the launcher has space for the outputs.
   enum class Space {
     enough,
-    lacking,  // since no_space_since: it refuses what is left
-    settled,  // SettleOutputs was ordered: nobody waits for space any more
+    lacking,  // the launcher has refused the remaining outputs since no_space_since
+    settled,  // SettleOutputs was sent: the collection no longer waits for space
   };
   Stage stage = Stage::staging;
-  Assignment assignment;  // the newest that was wanted, or as found
-  bool wanted = true;     // by the desired state that is applied; a fact beside every stage
+  Assignment assignment;  // the newest from the launcher, or the one found on disk
+  bool wanted = true;     // the applied desired state has this part; independent of `stage`
   Told told = Told::all;
   PartReport report;
-  std::uint64_t environment_log_bytes = 0;  // that its environment log holds
-  // ./logs and ./outputs, as they were captured last.
+  std::uint64_t environment_log_bytes = 0;  // size of its environment log
+  // The last captures of ./logs and ./outputs.
   std::map<OutputKind, CollectedOutput> folders;
-  Instant capture_at = Instant::never();      // while it runs
-  std::optional<CollectedOutput> checkpoint;  // the same
+  Instant capture_at = Instant::never();      // next capture of the folders while the part runs
+  std::optional<CollectedOutput> checkpoint;  // the last capture of the checkpoint
   Instant checkpoint_at = Instant::never();
-  std::optional<Instant> writing_since;     // the checkpoint was never seen at rest since
-  std::optional<CollectedOutput> restored;  // what its ranks begin with
-  Instant lease_until;                      // when its assignment has one
-  Instant lease_written;                    // until when the runner knows
-  std::optional<NodeExitReport> exit;       // while collecting: what is told at its end
-  Space space = Space::enough;              // the same
-  Instant no_space_since;                   // while it is lacking
-  std::optional<Instant> canceled_at;       // when its launcher said so
-  Instant look_again = Instant::never();    // while `sent`
-  Instant kill_at = Instant::never();       // a stop was ordered: the runner is killed then
-  Killed killed = Killed::no;               // its runner, by us
+  std::optional<Instant> writing_since;     // every look since then found it being written
+  std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with
+  Instant lease_until;                      // if its assignment has a lease
+  Instant lease_written;                    // the lease's end as the runner knows it
+  std::optional<NodeExitReport> exit;       // while collecting: reported when that is done
+  Space space = Space::enough;              // while collecting
+  Instant no_space_since;                   // while `space` is lacking
+  std::optional<Instant> canceled_at;       // when the launcher's cancel order arrived
+  Instant look_again = Instant::never();    // while `told` is sent
+  Instant kill_at = Instant::never();       // a stop was ordered: kill the runner then
+  Killed killed = Killed::no;               // why this agent killed the runner
   Instant remove_again = Instant::never();
 };
 
-// When each heartbeat was sent, until it is acknowledged: a lease counts from there, since the
-// launcher heard it later.
+// The send time of each unacknowledged heartbeat. A lease counts from that time, because the
+// launcher received the heartbeat later and waits longer.
 class SentBeats {
  public:
   std::uint64_t sent(Instant now);
-  // nullopt: it was acknowledged before, or is too old to matter.
+  // The send time. nullopt: it or a later heartbeat was acknowledged before, or it is too old.
   std::optional<Instant> acknowledged(std::uint64_t number);
 
  private:
@@ -75,8 +75,8 @@ class SentBeats {
   std::map<std::uint64_t, Instant> sent_;  // bounded
 };
 
-// Reports that the launcher has not acknowledged. Each Observed contains all of them, so that
-// acknowledging the newest message covers the earlier ones.
+// The changes that the launcher has not acknowledged. Each Observed holds all of them, so that an
+// acknowledgement of the newest message covers every earlier one.
 class Unacknowledged {
  public:
   void changed(const AttemptId& attempt);
@@ -84,31 +84,32 @@ class Unacknowledged {
   void acknowledged(std::uint64_t sequence);
   bool empty() const { return entries_.empty(); }
   std::uint64_t sequence() const { return sequence_; }
-  // The next Observed, without node and session. A repetition of the very same keeps its sequence.
+  // The next Observed, without node and session. Without new changes, it keeps the last sequence.
   Observed next(const std::map<AttemptId, Part>& parts);
 
  private:
   struct Entry {
     bool gone = false;
-    std::uint64_t told_in = 0;  // sequence of the newest Observed that holds it; 0 = none
+    std::uint64_t told_in = 0;  // sequence of the newest Observed that has it; 0 = none
   };
   std::map<AttemptId, Entry> entries_;
   std::uint64_t sequence_ = 0;
 };
 
-// The exit report that the agent writes for a part whose runner left none.
+// The exit report of a part whose runner reported none.
 NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
                                std::vector<LogSize> logs = {});
 
-// Whether the launcher has space for what is collected.
+// Records whether the launcher has space for the part's outputs.
 void hear_of_space(Part& part, bool no_space, Instant now);
 
-// UpdateRunner is due.
+// Set `told`: UpdateRunner must be sent; it was just sent; the runner needs no update.
 void must_tell(Part& part);
 void have_told(Part& part, Instant look_again);
 void need_not_tell(Part& part);
 
-// When to stop waiting for space for the outputs of a canceled job; never while there is space.
+// When a canceled job's part stops waiting for space for its outputs; never() while the launcher
+// has space.
 Instant settles_at(const Part& part, Duration timeout);
 
 }  // namespace lockstep::agent

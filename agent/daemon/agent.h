@@ -1,6 +1,7 @@
 #pragma once
-// The node agent: agent/core in a loop. Decodes what comes, hands it to the core, and does what the
-// core says. It owns the sockets, the supervisor and the log shipper, and decides nothing itself.
+// The node agent: agent/core in an event loop. It decodes messages, passes them to the core, and
+// carries out the core's actions. It owns the sockets, the supervisor and the log shipper, and
+// decides nothing itself.
 
 #include <deque>
 #include <functional>
@@ -23,27 +24,27 @@
 
 namespace lockstep::agent {
 
-// Puts the working directory of an assignment together, on a worker thread.
+// Builds the working directory of an assignment, on a worker thread.
 using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
     const Assignment& assignment, const io::AttemptDir& directory,
     const std::function<void(const std::string&)>& progress)>;
 
 struct AgentConfig {
   AgentHome home{""};
-  Identity identity;  // endpoints as they must be dialled
+  Identity identity;  // its endpoints are those to dial: see as_dialled
   io::KeyPair keys;
   Inventory inventory;
   std::string runner_program;
-  Bytes log_spool = gibibytes(1);  // of one attempt here: see runner/steps/log_capture.h
-  Bytes low_space = {};            // less free takes no new part; 0: io::default_low_space
+  Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/steps/log_capture.h
+  Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
   LimitCaps caps = {};
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
-  std::function<void(const AllowPeers&)> allow_peers = {};  // to fetch from this node
+  std::function<void(const AllowPeers&)> allow_peers = {};  // lets peers fetch from this node
   SessionId session;
   BootId boot;
-  bool same_boot = true;  // as the agent that was here before
+  bool same_boot = true;  // the node has not rebooted since the previous agent of this home
 };
 
 class Agent {
@@ -53,9 +54,9 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Until leave() or until the launcher refuses us: then the reason.
+  // Runs until leave(), or until the launcher refuses us: then returns the reason as an error.
   Status run();
-  // One round of run(), for tests: waits no longer than `longest`.
+  // One iteration of run(), for tests: waits at most `longest`.
   void turn(Duration longest);
   void leave() { leaving_ = true; }
 
@@ -102,18 +103,18 @@ class Agent {
   std::deque<Input> inputs_;
   std::optional<io::ClientSocket> control_;
   BulkLink bulk_;
-  Collections collections_;  // outlives the workers: they look for it
+  Collections collections_;  // outlives the workers, which use it
   Workers workers_;
   Environments environments_;
   Supervisor supervisor_;
   DiskWatch disk_watch_;
-  std::set<AttemptId> recovered_;  // parts of an earlier agent: their logs may be half sent
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
-  // Of several in a row only the newest is sent: it holds all of what was not acknowledged.
+  std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
+  // Only the newest of several is sent: it holds every unacknowledged change.
   std::optional<Observed> observed_;
   std::uint64_t sequence_ = 0;
   bool leaving_ = false;
-  Instant redial_at_ = Instant::never();  // our key was refused: libzmq does not dial again
+  Instant redial_at_ = Instant::never();  // after a refused key: libzmq does not dial again
   std::optional<std::string> refused_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The agent's connection for logs: opened when there is something to ship, closed after a while
-// without, so that a launcher of thousands of idle nodes holds no second connection to each.
+// The agent's connection for logs. It opens when there are logs to ship and closes after a while
+// without any, so that a launcher does not hold a second connection to thousands of idle nodes.
 
 #include <optional>
 
@@ -10,8 +10,8 @@
 
 namespace lockstep::agent {
 
-// When the launcher refused our key, which it may come to know later (restored, or authorised
-// anew): libzmq does not dial again by itself.
+// The wait before dialling again after the launcher refused our key. libzmq does not dial again by
+// itself, and the launcher may learn the key later (restored, or authorised anew).
 inline constexpr Duration kRedialRefusedAfter = seconds(5);
 
 class BulkLink {
@@ -27,7 +27,7 @@ class BulkLink {
   BulkLink(const BulkLink&) = delete;
   BulkLink& operator=(const BulkLink&) = delete;
 
-  void open();  // beforehand, so that the first line need not wait for a handshake
+  void open();  // call it early, so that the first log line need not wait for a handshake
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
   Instant next_deadline() const;
@@ -48,7 +48,7 @@ class BulkLink {
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
   Instant close_at_ = Instant::never();
-  Instant redial_at_ = Instant::never();  // our key was refused, or no socket could be had
+  Instant redial_at_ = Instant::never();  // after a refused key or a failure to open a socket
 };
 
 }  // namespace lockstep::agent

@@ -1,7 +1,7 @@
 #pragma once
-// Brings what finished attempts left to the launcher, on threads of its own: a launcher that is
-// away is waited for, so one part may take long and must not hold up staging or removal. It decides
-// nothing: it is asked by an action of agent/core and answers with an input.
+// Sends the outputs of finished attempts to the launcher, on its own threads: it waits for an
+// unreachable launcher, so one part may take long and must not delay staging or removal. It decides
+// nothing: each call comes from an action of agent/core, and each answer is an input.
 
 #include <atomic>
 #include <condition_variable>
@@ -21,18 +21,18 @@
 
 namespace lockstep::agent {
 
-// How long a collection goes on trying: until somebody gives it up, or settles for what fits.
+// Ends a collection's retries: give_up() cancels it; settle() stops its waiting for space.
 class CancelToken {
  public:
-  // False: it was given up, before or within `duration`. Ends early when it begins to settle.
+  // Waits for `duration`, or until settle() or give_up(). False: give_up() was called.
   bool wait(Duration duration);
   bool given_up() const { return given_up_; }
   void give_up();
 
-  // The launcher has no space for what is left, or has some again.
+  // Records whether the launcher lacks space for the remaining outputs.
   void no_space(bool is_short) { no_space_ = is_short; }
   bool no_space() const { return no_space_; }
-  // What finds no space is not waited for any more.
+  // From now on the collection drops outputs that find no space, instead of waiting.
   void settle();
   bool settles() const { return settles_; }
 
@@ -46,14 +46,14 @@ class CancelToken {
   std::atomic<bool> settles_ = false;
 };
 
-// agent/workspace, as the shell uses it: see collect.h there. Empty: nothing is ever left.
+// The functions of agent/workspace/collect.h that Collections calls. Empty: no outputs exist.
 struct OutputFunctions {
   using Progress = std::function<void(const std::string&)>;
   std::function<bool(const Assignment&, const io::AttemptDir&)> is_anything_left;
   std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Progress&,
                                   CancelToken&)>
       collect;
-  // ./logs or ./outputs of a part that runs, if they are not as `seen` says; that is renewed.
+  // Captures ./logs or ./outputs of a running part if they differ from `seen`, and updates `seen`.
   std::function<Result<std::optional<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
                                                        OutputKind kind, Digest& seen)>
       capture_folder;
@@ -66,7 +66,7 @@ class Collections {
  public:
   using Emit = std::function<void(Input)>;  // called on the loop's thread
 
-  // `quick`: for the look whether there is anything; it ends before this does.
+  // `quick` runs the check whether there are outputs; it must be destroyed before this object.
   Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions,
               Emit emit);
   ~Collections();
@@ -74,12 +74,12 @@ class Collections {
   Collections& operator=(const Collections&) = delete;
 
   void start(const Assignment& assignment);  // -> OutputsProgress…, OutputsCollected
-  // ./logs each time, ./outputs now and then -> FolderCaptured for each that changed
+  // Captures ./logs on each call, ./outputs on some -> FolderCaptured for each that changed
   void capture_folders(const Assignment& assignment);
   void capture_checkpoint(const Assignment& assignment, bool insist);  // -> CheckpointCaptured
-  // What the launcher has no space for becomes a problem; the rest is kept.
+  // Outputs that the launcher has no space for become problems; the rest is kept.
   void settle(const AttemptId& attempt);
-  // What is at work for it gives up, and nothing more is said.
+  // Cancels the attempt's work; no more inputs about it follow.
   void forget(const AttemptId& attempt);
 
  private:
@@ -96,12 +96,12 @@ class Collections {
   struct Folders {
     bool is_at_work = false;
     int rounds = 0;
-    std::map<OutputKind, Digest> seen;  // of those that were captured
+    std::map<OutputKind, Digest> seen;  // state of each folder at its last capture
   };
   std::map<AttemptId, Folders> folders_;
-  std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture at a time each
+  std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture each at a time
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  Workers workers_;  // last: it ends first
+  Workers workers_;  // declared last, so that its threads end first
 };
 
 }  // namespace lockstep::agent

@@ -1,6 +1,6 @@
 #pragma once
-// `lockstep-agent doctor`: what this machine can do as a node. It looks and starts short-lived
-// programs for their versions; it joins nothing, sends nothing, and leaves nothing behind.
+// `lockstep-agent doctor`: examines what this machine can do as a node. It reads files and starts
+// short-lived programs to learn their versions; it joins and sends nothing, and leaves no files.
 
 #include <string>
 
@@ -8,13 +8,13 @@
 
 namespace lockstep::agent {
 
-Findings examine_machine(const std::string& home);  // the agent's home, which need not be there
+Findings examine_machine(const std::string& home);  // the agent's home, which need not exist
 // Parts of it, for tests: `root` is "" or the root directory of a fake machine.
 Findings examine_rdma(const std::string& root, bool memory_locking_unlimited);
 Findings examine_gpus(const std::string& root, const std::string& nvml_library);
-// With the tools that this PATH has.
+// Which environments can be built with the tools on this PATH.
 Finding examine_environments(const std::string& path);
-// The engine that runs containers; `choice`: LOCKSTEP_CONTAINER_ENGINE of the agent, "" = none.
+// The container engine; `choice`: LOCKSTEP_CONTAINER_ENGINE of the agent, "" = not set.
 Finding examine_containers(const std::string& path, const std::string& choice);
 
 }  // namespace lockstep::agent

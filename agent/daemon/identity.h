@@ -1,5 +1,5 @@
 #pragma once
-// Who this node is to its launcher: what joining gave it, kept for ever in <home>/identity.json.
+// This node's identity at its launcher: received by joining and kept in <home>/identity.json.
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct Identity {
 Result<std::optional<Identity>> load_identity(const std::string& path);
 Status save_identity(const std::string& path, const Identity& identity);
 
-// A launcher's three sockets, tcp://host:port each; `join` is "" once it is not needed any more.
+// A launcher's three sockets, each tcp://host:port; `join` is "" once the node has joined.
 struct Endpoints {
   std::string control, bulk, join;
   friend bool operator==(const Endpoints&, const Endpoints&) = default;
@@ -33,18 +33,19 @@ struct Endpoints {
 Endpoints endpoints_of(const wire::JoinToken& token);
 Endpoints endpoints_of(const Identity& identity);
 
-// What a person says with --launcher wins over what the launcher told: its host (NAT), and its port
-// as that of the control socket, from which the others keep their distance (port forwards). A port
-// that is one of `told` changes no port. "": `told` as it is. invalid_argument: no tcp://HOST:PORT.
+// The endpoints to dial: those that the launcher told, changed by --launcher (`launcher`; "": no
+// change). Its host replaces theirs (NAT). Its port is that of the control socket, and shifts the
+// other ports by the same difference (port forwards); a port that `told` already has shifts none.
+// invalid_argument: not tcp://HOST:PORT.
 Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher);
 
-// Asks for membership over the join socket at `at`, with our key. Blocks, at most `timeout`.
+// Asks to join over the join socket of `at`, with our key. Blocks for at most `timeout`.
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
                       const Endpoints& at, const io::KeyPair& keys, const std::string& name,
                       Duration timeout);
 
-// What --name may be; a host name is made to fit by the launcher, a name that somebody chose is not
-// changed behind their back.
+// Whether --name is a valid node name. The launcher adapts a host name to the rules, but it must
+// not silently change a name that a person chose.
 Status check_node_name(const std::string& name);
 
 }  // namespace lockstep::agent

@@ -1,8 +1,8 @@
 #pragma once
-// Sends the logs of this node's ranks, and of their environments, to the launcher: every byte once,
-// in order, within a window of unacknowledged bytes. What the launcher acknowledged is on its disk;
-// everything else is in our files, so a lost message or connection costs a question (LogResume) and
-// nothing more. It reads files that others append to; it never writes or removes one.
+// Sends the logs of this node's ranks and environments to the launcher: every byte once, in order,
+// within a window of unacknowledged bytes. Acknowledged bytes are on the launcher's disk, all
+// others are in our files, so a lost message or connection costs only a question (LogResume). It
+// reads files that other processes append to; it never writes or removes one.
 
 #include <algorithm>
 #include <deque>
@@ -23,18 +23,18 @@ namespace lockstep::agent {
 
 class LogShipper {
  public:
-  // unavailable: the link is down or its queue full; asked again a little later.
+  // unavailable: the link is down or its queue is full; the shipper retries a little later.
   using Send = std::function<Status(BulkMessage)>;
-  // What of its ranks' logs the launcher has now; ranks of which nothing is news are left out.
+  // Reports the log bytes that the launcher has acknowledged, only for ranks with news.
   using Taken = std::function<void(const AttemptId&, const std::vector<LogSize>&)>;
 
   struct Limits {
     std::uint64_t window_bytes = 4u << 20;    // unacknowledged, all streams together
     std::uint64_t bytes_per_turn = 1u << 20;  // so that control messages never wait behind logs
-    Duration resume_after = seconds(2);       // silence after which acknowledgements are asked for
-    Duration retry_after = milliseconds(20);  // when the link would not take a message
-    Duration scan_every = milliseconds(20);   // only where inotify cannot be had
-    Duration tell_every = milliseconds(50);   // Taken
+    Duration resume_after = seconds(2);       // ask for an acknowledgement that is this late
+    Duration retry_after = milliseconds(20);  // after the link refused a message
+    Duration scan_every = milliseconds(20);   // only where inotify is not available
+    Duration tell_every = milliseconds(50);   // between calls of Taken
   };
 
   LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken);
@@ -43,35 +43,35 @@ class LogShipper {
   LogShipper(const LogShipper&) = delete;
   LogShipper& operator=(const LogShipper&) = delete;
 
-  // From now until forget(). `known`: an earlier agent may have sent a part of these logs.
+  // Ships the logs until forget(). `known`: an earlier agent may have sent a part of them.
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
   void on_link_up();
-  void on_link_down();  // nothing is tried until it is up again
+  void on_link_down();  // sends nothing until on_link_up()
   void on_ack(const LogAck& ack, Instant now);
 
   bool empty() const { return attempts_.empty(); }
   std::uint64_t unacknowledged() const { return in_flight_; }
   Instant next_deadline() const { return std::min(next_, tell_at_); }
-  void tick(Instant now);  // sends what may be sent; to be called in each turn of the loop
+  void tick(Instant now);  // sends what the window allows; call it in each turn of the loop
 
  private:
   struct Stream {
     enum class State {
-      idle,      // all that was seen of it is sent
+      idle,      // all known bytes are sent
       queued,    // in ready_
-      resuming,  // nothing is sent before the launcher says where to go on
+      resuming,  // sends nothing until the launcher says where to continue
     };
     State state = State::idle;
     std::uint64_t sent = 0, acked = 0;
-    Instant ask_at = Instant::never();  // its acknowledgement is overdue then
+    Instant ask_at = Instant::never();  // then its acknowledgement is overdue
   };
   struct Attempt {
     io::AttemptDir directory;
     bool known = false;
     int watch = -1;
     std::map<std::pair<int, LogStream>, Stream> streams;
-    std::set<int> news;  // ranks of which more was acknowledged than was told
+    std::set<int> news;  // ranks with acknowledged bytes not yet passed to Taken
   };
 
   void changed(const AttemptId& attempt, Attempt& entry, const std::string& file_name);
@@ -93,8 +93,8 @@ class LogShipper {
   io::Fd inotify_;
   std::map<AttemptId, Attempt> attempts_;
   std::map<int, AttemptId> watched_;
-  // Streams that may have something to send, in turn. One that resumes meanwhile leaves its key
-  // behind, which is skipped.
+  // Streams that may have bytes to send, served round robin. The key of a stream that has begun to
+  // resume stays here and is skipped.
   std::deque<LogKey> ready_;
   std::uint64_t in_flight_ = 0;
   Instant next_ = Instant::never();

@@ -1,6 +1,6 @@
 #pragma once
-// The launcher as a place for what jobs left, tried again until the collection is cancelled:
-// while the launcher is away until it is given up, while it has no space until it settles.
+// Pushes outputs to the launcher and retries: while the launcher is unreachable, until the
+// collection is given up; while it has no space, until the collection settles.
 
 #include "agent/daemon/collections.h"
 #include "agent/workspace/collect.h"
@@ -19,7 +19,8 @@ class RetryingSink final : public OutputSink {
   const OutputFunctions::Progress tell_;
   CancelToken& cancel_;
   const Duration try_again_after_;
-  // A tree that did not fit leaves a disk that is full for a moment: the next may fit after it.
+  // Extra tries after settling: a tree that did not fit fills the launcher's disk for a moment, so
+  // the next one may fit only a little later.
   int second_tries_ = 5;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Files of packages in this node's blob cache, from where other nodes fetch them.
+// Package files in this node's blob cache, from which other nodes fetch them.
 
 #include <memory>
 

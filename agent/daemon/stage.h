@@ -1,7 +1,7 @@
 #pragma once
 // Connects agent/workspace to the loop's staging and collecting actions, and to the locks of
-// environments: one cache per home, blobs from the launcher and from other nodes, which are served
-// in turn.
+// environments. There is one cache per home; blobs come from the launcher and from other nodes, and
+// this node serves its own blobs to them.
 
 #include "agent/daemon/agent.h"
 
@@ -11,10 +11,10 @@ struct WorkspaceFunctions {
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   LockFunctions locks;
-  std::function<void(const AllowPeers&)> allow_peers;  // empty: it serves nobody
+  std::function<void(const AllowPeers&)> allow_peers;  // empty: this node serves no peers
 };
 
-// `transport` outlives the functions.
+// `transport` must outlive the functions.
 Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
                                                io::Transport& transport, Bytes cache_size);

@@ -1,7 +1,7 @@
 #pragma once
-// One solving or building at work, for all who wait for it: it owns the lockstep-env that does it,
-// brings its log and its progress to each of them, and tells them the end. Run on a worker thread;
-// it ends when nobody waits any more.
+// One running solve or build, and its subscribers: the attempts that wait for it. It owns the
+// lockstep-env process that does the work, copies log and progress to each subscriber, and tells
+// each the result. It runs on a worker thread and stops when the last subscriber leaves.
 
 #include <atomic>
 #include <functional>
@@ -24,28 +24,29 @@
 
 namespace lockstep::agent {
 
-// How locks come and go: the launcher's blob store. unavailable, resource_exhausted: it may pass.
+// Reads and stores locks in the launcher's blob store. The errors unavailable and
+// resource_exhausted may be temporary.
 struct LockFunctions {
-  // The text of the lock in this tree; from the launcher when it is not here.
+  // The text of the lock in this tree, fetched from the launcher if this node does not have it.
   std::function<Result<std::string>(const Digest& tree)> fetch;
-  // A folder that holds one, to the launcher; its tree.
+  // Sends a folder that holds a lock to the launcher; returns its tree.
   std::function<Result<Digest>(const std::string& folder)> store;
-  // A whole tree of the launcher's store, into a folder that does not exist.
+  // Writes a whole tree of the launcher's store into `folder`, which must not exist.
   using OnProgress = std::function<void(const std::string& text)>;
   std::function<Status(const Digest& tree, const std::string& folder, const OnProgress& progress)>
       write_out = {};
-  ShareFunctions share = {};  // without `fetch`: packages are not shared
+  ShareFunctions share = {};  // without `fetch`, nodes do not share packages
 };
 
-// What all builds of an agent share.
+// The dependencies that all builds of an agent share.
 struct BuildParts {
   const EnvironmentCache& cache;
   const std::string& program;  // lockstep-env
   const std::map<std::string, std::string>& environment;
   const LockFunctions& locks;
-  const std::string& home;      // the agent's
+  const std::string& home;      // the agent's home
   const std::string& spawn;     // lockstep-spawn
-  std::function<bool()> go_on;  // false: the agent leaves
+  std::function<bool()> go_on;  // false: the agent is exiting
   std::function<void(const std::shared_ptr<BuildSubscriber>&, Input)> tell;
 };
 
@@ -56,15 +57,15 @@ class Build {
   Build(const BuildParts& parts, EnvironmentTarget target);
 
   const EnvironmentTarget& target() const { return target_; }
-  // To the end; then nobody waits for it.
+  // Runs the solve or build to its end. After it, no subscriber is left.
   void run();
 
-  // False: it ends, and is of no use to one more.
+  // Adds a subscriber. False: the build is ending; the caller needs a new one.
   bool join(const std::shared_ptr<BuildSubscriber>& subscriber);
   void leave(const BuildSubscriber& subscriber);
   void stop() { stopped_ = true; }
 
-  // Packages' files that a build finds.
+  // The package files that were written out for a build.
   struct Archives {
     std::size_t count = 0;
     std::uint64_t bytes = 0;
@@ -73,13 +74,13 @@ class Build {
  private:
   struct Subscription {
     std::shared_ptr<BuildSubscriber> subscriber;
-    std::uint64_t copied = 0;  // of the log; the build's thread alone
-    std::string progress;      // told last; the same
+    std::uint64_t copied = 0;  // bytes of the log; for the build's thread only
+    std::string progress;      // the last one told; for the build's thread only
   };
   using Subscriptions = std::vector<std::shared_ptr<Subscription>>;
 
   bool go_on() { return !stopped_ && parts_.go_on(); }
-  bool pause(Duration duration);  // false: it is over
+  bool pause(Duration duration);  // false: the build must stop
   std::optional<EntryLock> wait_for_lock(const std::string& path, EntryLock::Kind kind);
   void work();
   Status begin();
@@ -114,22 +115,22 @@ class Build {
   const BuildParts& parts_;
   const EnvironmentTarget target_;
   const CacheEntry entry_;
-  std::optional<BuildCgroup> cgroup_;  // of the build's thread
+  std::optional<BuildCgroup> cgroup_;  // for the build's thread only
   mutable std::mutex mutex_;
   Subscriptions subscriptions_;  // guarded by mutex_
-  bool ended_ = false;           // the same
+  bool ended_ = false;           // guarded by mutex_
   std::atomic<bool> stopped_ = false;
-  // Of its thread:
+  // For the build's thread only:
   std::string progress_;
   Instant shared_at_;
   std::uint64_t logged_ = 0;
-  bool holds_entry_ = false;  // until then its log may still be that of a build before
+  bool holds_entry_ = false;  // while false, the entry's log may be that of an earlier build
 };
 
-// ---- what subscribers are told
+// ---- messages to subscribers
 
-// Puts the activation into the subscriber's workspace plan, writes a line to its environment log,
-// then tells it that the environment is ready.
+// Puts the activation into the attempt's workspace plan, then reports that the environment is
+// ready.
 void tell_ready(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                 const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how);
 void tell_reused(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
@@ -138,7 +139,7 @@ void tell_failed(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>
                  const Error& error, Cause cause);
 void tell_failed_before(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                         const EnvironmentTarget& target, const RememberedFailure& failure);
-// This node cannot, but another one may: the part goes on waiting.
+// This node cannot solve it, but another node may: the part keeps waiting.
 void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                        const EnvironmentTarget& target, const Error& error);
 void tell_not_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
@@ -148,10 +149,10 @@ void tell_wants_lock(const BuildParts& parts, const std::shared_ptr<BuildSubscri
 void tell_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const EnvironmentTarget& target, const Digest& lock);
 
-// False: the engine does not have the image of it any more. True of what has none.
+// Whether the engine still has the environment's image; is_here is true if it has no image.
 Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
                                      const BuiltEnvironment& built);
-// Whether it would fail again now: nobody tries the attempt once more.
+// Whether the same build would fail again, so that a retry of the attempt is useless.
 bool is_lasting(const Error& error);
 
 }  // namespace lockstep::agent

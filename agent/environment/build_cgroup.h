@@ -1,7 +1,7 @@
 #pragma once
-// The cgroup of users' code that runs before their ranks: a build, a solve, an interpreter that is
-// asked for its version. It has the limits of the first job that needs it. Removing it kills every
-// process in it. Where no cgroup can be made, it limits nothing and says why.
+// The cgroup of user code that runs before the ranks: a build, a solve, or an interpreter that is
+// asked for its version. It has the limits of the job that asked first. Destroying it kills every
+// process in it. Where no cgroup can be created, it limits nothing and says why.
 
 #include <optional>
 #include <string>
@@ -21,10 +21,10 @@ class BuildCgroup {
   BuildCgroup(const BuildCgroup&) = delete;
   BuildCgroup& operator=(const BuildCgroup&) = delete;
 
-  // The files that a joining process writes its pid into; empty where there is no cgroup.
+  // A process joins by writing its pid into each of these files; empty if there is no cgroup.
   std::vector<std::string> procs_files() const;
-  // Replaces `error` by the limit that was reached, if one was: tools seldom recognise it
-  // themselves.
+  // The error to report for a tool that failed in the cgroup: names the limit that was reached, as
+  // tools seldom know it; `error` unchanged if no limit was.
   Error explain(const Error& error) const;
   // Why a limit is not enforced here; "" = all are.
   const std::string& unlimited_because() const { return unlimited_because_; }

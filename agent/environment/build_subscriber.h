@@ -1,6 +1,6 @@
 #pragma once
-// One attempt that waits for its environment: what it wants now, whether it still waits, and its
-// environment log. From any thread.
+// One attempt that waits for its environment: its newest assignment, whether it still waits, and
+// its environment log. Its functions may be called from any thread.
 
 #include <atomic>
 #include <memory>
@@ -27,30 +27,31 @@ class BuildSubscriber {
   bool has_left() const { return left_; }
   void leave() { left_ = true; }
 
-  // Appends to its log. A file that cannot be written to does not fail the environment.
+  // Appends to the attempt's environment log, which may exist already. A write error is ignored: it
+  // must not fail the environment.
   void log(std::string_view bytes);
-  // Logs a line of Lockstep's own, unless it repeats the last one.
+  // Appends a line of the agent; a line equal to the last one is dropped.
   void say(const std::string& line);
   std::uint64_t log_bytes() const;
 
-  // The lock that this node solved for it; kept so that it is not solved again before the
-  // launcher's plan has it.
+  // The lock that this node solved for the attempt. It is not solved again before the launcher
+  // orders a new generation.
   std::optional<EnvironmentReport> solved() const;
   void record_solved(const EnvironmentReport& report);
 
-  // The failed solve; not tried here again while another node may solve it.
+  // The solve that failed on this node: it is not tried again here while other nodes may solve it.
   std::optional<EnvironmentReport> not_solved() const;
   void record_not_solved(const EnvironmentReport& report);
 
-  std::mutex looking;            // one look at what is wanted at a time
-  std::shared_ptr<Build> build;  // that it waits for; guarded by Environments
+  std::mutex looking;            // held by Environments::look
+  std::shared_ptr<Build> build;  // the one it waits for; guarded by the mutex of Environments
 
  private:
   std::string log_path() const;
 
   const io::AttemptDir directory_;
   mutable std::mutex mutex_;
-  Assignment wanted_;  // guarded by mutex_, as is all below
+  Assignment wanted_;  // guarded by mutex_, as are the members below
   std::string last_line_;
   std::optional<EnvironmentReport> solved_, not_solved_;
   std::atomic<bool> left_ = false;

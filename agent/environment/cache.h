@@ -1,36 +1,37 @@
 #pragma once
-// The environments that were built here, on disk: what is ready, what failed, and the logs. It
-// draws the tree below <home>/environments; no path in it is put together anywhere else.
+// The environments built on this node, on disk: the ready ones, the failures, and the logs. It
+// defines the tree below <home>/environments; no other file builds paths in it.
 //
-//   <root>/                    0711: ranks of other users pass through to theirs
-//     <uid>/                   0711, ours, as is all that is not marked
-//       packages/              0700, the user's: what pip and uv fetched before
+//   <root>/                    0711: ranks of other users pass through to their environments
+//     <uid>/                   0711; the agent owns it and all below, unless stated
+//       packages/              0700, owned by the user: its cache of fetched packages
 //       archives/              0711: package files from other nodes, for running builds
 //       packages.lock          shared by builds; exclusive for removing packages/
 //       <key>/                 one environment; its modification time is its last use
 //       solve-<key>/           the same for one solve
-//         env/                 0700, the user's: the prefix, for good; venvs cannot be moved
-//         tmp/                 0700, the user's: TMPDIR of the tools, while they work
-//         lock/lock.json       what was solved, until the launcher has it
-//         lock/image/          the image that it names, when other nodes need it
+//         env/                 0700, owned by the user: the prefix; a venv cannot be moved later
+//         tmp/                 0700, owned by the user: TMPDIR of the tools, while they work
+//         lock/lock.json       the solved lock, until the launcher has it
+//         lock/image/          the image that the lock names, if other nodes need it
 //         log                  of the build
-//         cgroups              those of the build, a directory a line
-//         wanted/              what the channel is asked for, while packages are shared
-//         context/             an image is built from it, while it is built
-//         engine/              0700: what an engine's client reads and writes; its TMPDIR
-//         image/               of a lock's tree, while an engine loads it
-//         image.json           what an engine was given: envs/docker/record.h
+//         cgroups              the build's cgroup directories, one per line
+//         wanted/              the files to fetch from the channel, while packages are shared
+//         context/             the image's build context, while it is built
+//         engine/              0700: files of the container engine's client; its TMPDIR
+//         image/               the image from a lock's tree, while an engine loads it
+//         image.json           image names given to an engine: envs/docker/record.h
 //         built.json           when, by which job, how large
-//         activation.json      written last: it is ready
-//         failure.json         it would fail again: why
+//         activation.json      written last: the environment is ready
+//         failure.json         why the build failed and would fail again
 //         solved.json          the launcher has the lock
-//       <key>.lock             held while it is made or removed
-//       gone-<n>               on its way out
+//       <key>.lock             held while the entry is made or removed
+//       gone-<n>               an entry that is being removed
 //
-// packages/ and its lock may be below another root instead, which agents of one machine share.
+// packages/, archives/ and packages.lock may be below another root instead, which several agents of
+// one machine share.
 //
-// For worker threads. What users own is made and removed below folders that are ours, so that
-// nothing leads out of it.
+// For worker threads. Files that users own are made and removed only below folders that the agent
+// owns, so that no symlink of theirs leads outside.
 
 #include <cstdint>
 #include <functional>
@@ -48,12 +49,12 @@
 
 namespace lockstep::agent {
 
-// The lock of an entry. It uses flock(2), which every process with the descriptor holds, so that
-// processes left over from a build keep others out.
+// Holds the lock of an entry while this object exists. It is a flock(2): every process that
+// inherited the descriptor holds it too, so processes that a build left running keep others out.
 class EntryLock {
  public:
   enum class Kind { exclusive, shared };
-  // nullopt: somebody else has it now.
+  // nullopt: another process holds the lock.
   static Result<std::optional<EntryLock>> try_acquire(const std::string& path, Kind kind);
   int fd() const { return fd_.get(); }
 
@@ -62,10 +63,10 @@ class EntryLock {
   io::Fd fd_;
 };
 
-// One folder of the tree above.
+// The paths of one entry of the tree above.
 class CacheEntry {
  public:
-  // `shared`: where packages/ is, if not beside it.
+  // `shared`: the folder of packages/, if it is not `owner`.
   CacheEntry(std::string owner, std::string name, std::string shared = "")
       : owner_(std::move(owner)),
         name_(std::move(name)),
@@ -111,62 +112,63 @@ struct RememberedFailure {
 
 class EnvironmentCache {
  public:
-  // `packages`: another root, for packages/ alone.
+  // `packages`: the root of packages/, archives/ and packages.lock, if it is not `root`.
   explicit EnvironmentCache(std::string root, const std::string& packages = "")
       : root_(std::move(root)), packages_(packages.empty() ? root_ : packages) {}
 
   CacheEntry built(const io::User& user, const Digest& key) const;
   CacheEntry solve(const io::User& user, const Digest& key) const;
-  // A folder to work in that nobody else has; locked and removed by its maker.
+  // A new entry with a unique name for temporary work; the caller locks and removes it.
   CacheEntry scratch(const io::User& user) const;
 
-  // nullopt: it is not ready. Counts as a use. Costs a few system calls.
+  // nullopt: the environment is not ready. Marks it as used now. Takes a few system calls.
   static std::optional<BuiltEnvironment> find(const CacheEntry& entry);
   static std::optional<RememberedFailure> find_failure(const CacheEntry& entry);
 
-  // The folders in which its lock files are.
+  // Makes the user's folders, which hold the lock files.
   Status open_for(const io::User& user) const;
-  // Makes the entry anew, empty, with the folders that the user's tools work in. Needs the entry's
-  // lock.
+  // Makes the entry anew and empty, with the folders that the user's tools work in. The caller
+  // holds its lock.
   Status begin(const CacheEntry& entry, const io::User& user) const;
   static Status keep(const CacheEntry& entry, const BuiltEnvironment& built);
-  // Records the entry's size, so that list() need not measure it each time.
+  // Records the entry's size if it is unknown. Until then, list() measures it on each call.
   static void measure(const CacheEntry& entry);
   static Status keep_failure(const CacheEntry& entry, const RememberedFailure& failure);
-  // Writes the lock file that is sent to the launcher into solved_folder().
+  // Writes the lock into solved_folder(), from which it is sent to the launcher.
   static Status keep_solved(const CacheEntry& entry, std::string_view lock);
   static void forget_solved(const CacheEntry& entry);
-  // The image that an engine has for it; the record has no engine if there is none.
+  // The image names that an engine has for this entry; `engine` is "" if there are none.
   static envs::ImageRecord image_record_of(const CacheEntry& entry);
-  // Removes the folders that only a build needs.
+  // Removes the folders that only a running build needs.
   static void drop_scratch(const CacheEntry& entry);
-  // An empty one, for the next tool.
+  // Makes tmp/ and engine/ for the next tool if they do not exist.
   static Status renew_scratch(const CacheEntry& entry, const io::User& user);
   // Removes archives/, unless a running build may need it.
   static void drop_archives(const CacheEntry& entry);
   static void drop_prefix(const CacheEntry& entry);
-  // All of scratch(), with its lock file.
+  // Removes an entry made by scratch(), with its lock file.
   static void remove_scratch(const CacheEntry& entry);
 
-  // An entry that may be removed; entries being removed are not listed.
+  // An entry that may be removed. Entries that are being removed are not listed.
   struct Item {
-    CacheEntry entry;  // of packages/: by that name
+    CacheEntry entry;  // packages/ counts as an entry with that name
     std::string owner;
     Instant last_used;
     std::uint64_t bytes = 0;
-    bool is_finished = false;  // ready, failed or solved; packages are
+    bool is_finished = false;  // ready, failed or solved; always true for packages/
   };
   std::vector<Item> list() const;
-  // nullopt: it is not there.
+  // nullopt: the entry does not exist.
   static std::optional<Instant> last_used(const CacheEntry& entry);
-  // The image records of all entries that have one.
+  // The records of all entries that have images in an engine.
   std::vector<envs::ImageRecord> image_records() const;
-  // Entries whose build cgroup exists: a running build, or one left by a killed agent.
+  // Entries whose build cgroup still exists: the build runs, or its agent was killed.
   std::vector<CacheEntry> with_cgroups() const;
-  // False: a build works in it. `in_use` is asked before and after the entry is renamed.
+  // False: the entry is in use. Calls `in_use` before and after renaming the entry, so that an
+  // attempt that begins to use it meanwhile is not missed.
   using InUse = std::function<bool(const std::string& name)>;
   Result<bool> remove(const Item& item, const InUse& in_use) const;
-  // Finishes removals that an earlier agent began.
+  // Finishes the removals that an earlier agent began.
   void finish_removals() const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// Keeps the environments of this node below a size limit: the one that was unused for longest is
-// removed first. An environment is kept while an attempt directory names it, or a build or solve
-// works in it. For worker threads.
+// Keeps this node's environments below a size limit by removing the least recently used first. An
+// environment is kept while an attempt directory names it, or a build or solve works in it. For
+// worker threads.
 
 #include <atomic>
 #include <mutex>
@@ -16,18 +16,18 @@ namespace lockstep::agent {
 
 class EnvironmentCacheLimit {
  public:
-  // `attempts`: the directory of the attempts' directories. `limit`: 0 = none.
+  // `attempts`: the directory that holds the attempt directories. `limit`: 0 = none.
   EnvironmentCacheLimit(const EnvironmentCache& cache, std::string attempts, Bytes limit)
       : cache_(cache), attempts_(std::move(attempts)), limit_(limit) {}
 
   // Removes entries that an earlier agent left half built or half removed.
   void clean();
-  // If another thread is doing it, that thread repeats it once instead.
+  // Enforces the limit. If another thread is doing that, it repeats its check instead.
   void keep();
-  // Removes entries that were not used since then. Entries still in use are removed later by
-  // prune_skipped(), unless they are used again.
+  // Removes entries not used since `since`. prune_skipped() removes those that are in use now once
+  // they no longer are, unless they are used again.
   void prune(Instant since);
-  // Often; cheap.
+  // Cheap; call it often.
   void prune_skipped();
 
  private:
@@ -42,7 +42,7 @@ class EnvironmentCacheLimit {
   const Bytes limit_;
   std::mutex mutex_;
   std::vector<EnvironmentCache::Item> skipped_;  // by prune(); guarded by mutex_
-  std::atomic<bool> wanted_ = false;             // a keep() that nobody has done yet
+  std::atomic<bool> wanted_ = false;             // a keep() is still to be done
 };
 
 }  // namespace lockstep::agent

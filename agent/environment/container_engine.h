@@ -1,7 +1,7 @@
 #pragma once
-// What the agent itself asks of a container engine: whether an image is still there, to remove an
-// image's name, and to list and remove the containers with a label of ours. It calls the program
-// that lockstep-env found (envs/docker/record.h), and blocks until it answers; for worker threads.
+// The agent's own calls to a container engine: check that an image still exists, remove an image's
+// name, and list and remove the containers with one of our labels. It calls the program that
+// lockstep-env found (envs/docker/record.h) and blocks until it answers. For worker threads.
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ namespace lockstep::agent {
 
 struct EngineProgram {
   std::string path;
-  std::map<std::string, std::string> variables;  // all that it sees
+  std::map<std::string, std::string> variables;  // its whole environment
   friend auto operator<=>(const EngineProgram&, const EngineProgram&) = default;
 };
 
@@ -24,17 +24,18 @@ struct OwnContainer {
 
 struct ImageHere {
   bool is_here = false;
-  std::string named_now;  // the id of another image, which has the name now
+  std::string named_now;  // id of another image that has the name now; "" = none
 };
 // unavailable: the engine does not answer.
 Result<ImageHere> look_for_image(const EngineProgram& engine, const std::string& id,
                                  const std::string& name = "");
-// A name of an image; the image goes with its last one. Never what a container uses.
+// Removes a name of an image. The engine removes the image with its last name, but never an image
+// that a container uses.
 Status remove_name(const EngineProgram& engine, const std::string& name);
-// Those with this label, running or not.
+// The containers with this label, running or not.
 Result<std::vector<OwnContainer>> containers_with(const EngineProgram& engine,
                                                   const std::string& label);
-// Kills what runs in it.
+// Removes the container and kills its processes.
 Status remove_container(const EngineProgram& engine, const std::string& id);
 
 }  // namespace lockstep::agent

@@ -1,11 +1,11 @@
 #pragma once
-// Removes containers that nobody is responsible for any more: those of an attempt whose runner has
-// ended, and those left by an image probe whose lockstep-env process has ended. It looks only at
-// containers of this agent's home, which it knows by their labels:
+// Removes orphaned containers: those of an attempt whose runner has ended, and those of an image
+// probe whose lockstep-env process has ended. It looks only at containers of this agent's home,
+// which have these labels:
 //
 //   lockstep.home      the agent's home
 //   lockstep.attempt   the attempt's directory below it, by name; or
-//   lockstep.process   who waits for it, as common/io/process.h writes it
+//   lockstep.process   the process that waits for it, as common/io/process.h writes it
 //
 // For worker threads.
 
@@ -14,8 +14,8 @@
 
 namespace lockstep::agent {
 
-// Removes such containers from every engine that holds images of this cache's environments. If no
-// engine holds any, the function only reads the cache's records.
+// Removes orphaned containers from every engine that has images of this cache's environments. If no
+// engine has any, the function only reads the cache's records.
 void sweep_containers(const EnvironmentCache& cache, const AgentHome& home);
 
 }  // namespace lockstep::agent

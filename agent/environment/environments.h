@@ -1,7 +1,8 @@
 #pragma once
-// The environments of this node's parts: finds out what each one needs, gives it what is ready, and
-// has the rest solved or built, once for all who wait (see build.h). It decides nothing about
-// jobs: it is asked by actions of agent/core and answers with inputs. Nothing here blocks the loop.
+// The environments of this node's parts. It finds out what each part needs, reuses an environment
+// that is ready, and starts a solve or build otherwise, one for all parts that wait (see build.h).
+// It decides nothing about jobs: each call comes from an action of agent/core, and each answer is
+// an input. Nothing here blocks the loop.
 
 #include <functional>
 #include <map>
@@ -20,11 +21,11 @@
 namespace lockstep::agent {
 
 struct EnvironmentConfig {
-  std::string program;          // lockstep-env; "" = environments are refused
-  std::string spawn = {};       // lockstep-spawn, to look into images with
-  Bytes limit = gibibytes(20);  // of all that is kept; 0 = none
+  std::string program;          // lockstep-env; "" = the agent refuses environments
+  std::string spawn = {};       // lockstep-spawn, used to look into images
+  Bytes limit = gibibytes(20);  // for all environments and packages kept; 0 = none
   LockFunctions locks;
-  std::string packages = {};  // where those are kept that were fetched; "" = in the agent's home
+  std::string packages = {};  // folder of fetched packages; "" = in the agent's home
 };
 
 class Environments {
@@ -36,15 +37,15 @@ class Environments {
   Environments(const Environments&) = delete;
   Environments& operator=(const Environments&) = delete;
 
-  // -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Called again when the plan
-  // changes.
+  // -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Call it again when the
+  // assignment's plan changes.
   void prepare(const Assignment& assignment);
   void leave(const AttemptId& attempt);
   void prune(Instant unused_since);
-  // Ends all solves and builds, for an agent that exits: when it returns, no user's process runs in
-  // a build's cgroup, and the cgroups are gone. Blocks for some seconds at most.
+  // Ends all solves and builds, for an agent that exits: when this returns, no user code runs in a
+  // build's cgroup, and the cgroups are removed. Blocks for some seconds at most.
   void end_builds();
-  // Removes containers that were left over, from time to time.
+  // The time of the next tick(), which removes orphaned containers and pruned environments.
   Instant next_deadline() const { return sweep_at_; }
   void tick(Instant now);
 
@@ -66,14 +67,14 @@ class Environments {
   std::atomic<bool> leaving_ = false;
   Interpreters interpreters_;
   const BuildParts parts_;
-  std::map<AttemptId, std::shared_ptr<BuildSubscriber>> subscribers_;  // of the loop's thread
+  std::map<AttemptId, std::shared_ptr<BuildSubscriber>> subscribers_;  // loop's thread only
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Build>> builds_;  // by entry; guarded by mutex_
+  std::map<std::string, std::shared_ptr<Build>> builds_;  // user, what, key; guarded by mutex_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  Instant sweep_at_;  // of the loop's thread
+  Instant sweep_at_;  // loop's thread only
   std::atomic<bool> sweeps_ = false;
   Workers sweepers_;
-  Workers builders_;  // last, as they end first
+  Workers builders_;  // these are declared last, so that their threads end first
   Workers lookers_;
 };
 

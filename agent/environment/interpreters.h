@@ -1,7 +1,7 @@
 #pragma once
-// The versions of this node's interpreters. Each is started once, as the user who needs it, and
-// again when its file has changed, so that using a ready environment starts no process. For worker
-// threads.
+// The versions of this node's interpreters. Each interpreter is asked once, by starting it as the
+// user who wants it, and again when its file has changed. So an attempt whose environment is ready
+// starts no process. For worker threads.
 
 #include <sys/types.h>
 
@@ -19,21 +19,22 @@ namespace lockstep::agent {
 
 class Interpreters {
  public:
-  // `environment`: ours, see tool_environment. `go_on` ends what is asked.
+  // `environment`: the agent's own, see tool_environment. `go_on` false: the agent is exiting; ends
+  // a running interpreter.
   Interpreters(const EnvironmentCache& cache, std::string program,
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
-  // `name`: an absolute path, or a name on PATH. Errors as of envs/host: not found, or no answer.
-  // `starting` is called before the interpreter is started; it is killed when `is_wanted` says
-  // false.
+  // `name`: an absolute path, or a program on PATH. The errors are those of envs/host: it does not
+  // exist, or does not answer. `starting` is called before the interpreter is started; when
+  // `is_wanted` returns false, the interpreter is ended.
   Result<Interpreter> ask(const std::string& name, const io::User& user,
                           const std::function<void()>& starting,
                           const std::function<bool()>& is_wanted);
-  // How often one was started, for tests.
+  // The number of interpreters started so far, for tests.
   int starts() const;
 
  private:
-  struct Look {  // the file; another one when a part differs
+  struct Look {  // identifies a file's version: any difference means that the file changed
     dev_t device = 0;
     ino_t inode = 0;
     off_t size = 0;
@@ -41,7 +42,7 @@ class Interpreters {
     friend bool operator==(const Look&, const Look&) = default;
   };
   struct Known {
-    std::mutex asking;  // one at a time
+    std::mutex asking;  // held while the interpreter is asked
     Look look;
     Interpreter interpreter;
   };

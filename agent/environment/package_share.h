@@ -1,7 +1,7 @@
 #pragma once
-// Fetches package files for a build from other nodes, and this node's share of the rest from the
-// channel, so that all nodes together download each file about once. Files that this does not bring
-// are fetched by the build itself.
+// Fetches the package files that a build needs from other nodes, and this node's share of the rest
+// from the packages' channel, so that all nodes together download each file about once. The build
+// itself fetches the files that are still missing.
 
 #include <atomic>
 #include <functional>
@@ -17,7 +17,7 @@ namespace lockstep::agent {
 
 using PackageFile = snapshot::BlobWanted;
 
-// How such files come and go: the node's blob cache, and the nodes that it knows.
+// Functions that move package files between the node's blob cache, other nodes and folders.
 struct ShareFunctions {
   // Fetches into the cache the files of `wanted` that it does not have. `files`: every file that
   // the lock (stored as the tree `lock`) names; `wanted` is a subset of it.
@@ -25,21 +25,21 @@ struct ShareFunctions {
                        const std::set<Digest>& wanted, transfer::Origin& origin,
                        const transfer::OnProgress& progress)>
       fetch;
-  // Stores in the cache a file that a user wrote. corrupt: its digest is another one.
+  // Stores in the cache a file that a user wrote. corrupt: its size or digest is not `file`'s.
   std::function<Status(const std::string& path, const PackageFile& file)> take;
-  // Copies a file out of the cache, readable by everybody; whole, or not at all. not_found.
+  // Copies a file out of the cache, atomically and readable by everybody. not_found: not cached.
   std::function<Status(const Digest& file, const std::string& path)> write;
 };
 
-// A channel, read by a tool that works beside the fetch.
+// A channel, from which a tool downloads files while the fetch from other nodes runs.
 class ChannelOrigin final : public transfer::Origin {
  public:
   struct Site {
-    std::string wanted;   // a folder of ours: a file for each that the tool shall fetch
-    std::string fetched;  // and the user's, where they go
-    // Runs the tool until it fails, or `go_on` says no. On a thread of its own.
+    std::string wanted;   // the agent's folder: an empty file for each file to download
+    std::string fetched;  // the user's folder, where the tool puts the downloads
+    // Runs the tool until it fails or `go_on` returns false. Called on a separate thread.
     std::function<Status(const std::function<bool()>& go_on)> run_tool;
-    std::function<Status()> go_on;  // often, on the fetch's thread; an error ends the fetch
+    std::function<Status()> go_on;  // called often on the fetch's thread; an error ends the fetch
   };
   ChannelOrigin(Site site, const ShareFunctions& share) : site_(std::move(site)), share_(share) {}
   ~ChannelOrigin() override;
@@ -49,7 +49,7 @@ class ChannelOrigin final : public transfer::Origin {
   void ask(const PackageFile& file) override;
   Result<News> poll() override;
 
-  std::size_t files() const { return files_; }  // that it brought
+  std::size_t files() const { return files_; }  // the number that came from the channel
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -57,7 +57,7 @@ class ChannelOrigin final : public transfer::Origin {
     PackageFile file;
     std::uint64_t seen = 0;  // bytes
   };
-  // Whether it came whole, and into the cache.
+  // Moves the file into the cache if its download is complete; false: it is not complete yet.
   bool look(Asked& asked, News& news);
 
   const Site site_;

@@ -1,6 +1,6 @@
 #pragma once
-// What an assignment asks of this node, as names and digests: which environment, for which
-// platform, and whether it is to be solved, built, or waited for. Values only.
+// The environment that an assignment asks of this node, as names and digests: its definition and
+// platform, and whether this node solves it, builds it or waits for a lock. Values only.
 
 #include <optional>
 #include <string>
@@ -10,38 +10,38 @@
 
 namespace lockstep::agent {
 
-// What the definition's interpreter said of itself. Both empty: PATH as it is.
+// The path and version that the definition's interpreter reported. Both empty: the definition names
+// no interpreter.
 struct Interpreter {
   std::string path;     // absolute
   std::string version;  // "3.11.2"
   friend bool operator==(const Interpreter&, const Interpreter&) = default;
 };
 
-// Solvers and installers need this, however little the ranks ask for.
+// Solvers and installers get at least this much memory, even if the ranks ask for less.
 inline constexpr Bytes kLeastBuildMemory = gibibytes(1);
 
 struct EnvironmentTarget {
   enum class What {
     build,  // there is a lock, or none is needed
-    solve,  // this node shall find the lock
-    wait,   // another one does
+    solve,  // this node finds the lock
+    wait,   // another node finds it
   };
   What what = What::wait;
   EnvironmentDefinition definition;
   std::uint64_t generation = 0;
-  std::string platform;        // of locks; with the whole version where none is needed. Conda's:
-                               // "linux-64 __cuda=12.4 __glibc=2.36"
-  std::optional<Digest> lock;  // its tree, to build
-  Digest key;                  // of the environment, or of the solving
-  bool share = false;          // nodes on other hosts need what this one fetches or makes
-  io::User user;               // whose it is
-  // The memory limit of the job that needs it, if it has one: also the limit of its builds, but at
-  // least kLeastBuildMemory.
+  std::string platform;        // of the lock; without one, includes the interpreter's full version.
+                               // For conda: "linux-64 __cuda=12.4 __glibc=2.36"
+  std::optional<Digest> lock;  // the tree of the lock to build
+  Digest key;                  // of the environment, or of the solve
+  bool share = false;          // nodes on other hosts need files that this one fetches or makes
+  io::User user;               // the owner
+  // The memory limit of builds: the job's own if it asked for one, at least kLeastBuildMemory.
   std::optional<Bytes> memory;
-  int pids = kDefaultPidsLimit;  // as each of the job's ranks may have
+  int pids = kDefaultPidsLimit;  // the limit that each of the job's ranks has
   int cpus = 1;
-  std::string run_as;  // of the job that asks; "" = the agent's user
-  std::string job;     // that asks, for people
+  std::string run_as;  // the job's user; "" = the agent's user
+  std::string job;     // the job that asks, for messages
 };
 
 EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& interpreter,

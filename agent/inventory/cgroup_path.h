@@ -1,5 +1,5 @@
 #pragma once
-// Where this process stands in the cgroup hierarchies, v2 and v1. Reads only.
+// The directories of this process in the cgroup hierarchies, v2 and v1. Reads only.
 
 #include <string>
 #include <vector>
@@ -13,10 +13,11 @@ struct CgroupPlace {
   std::vector<std::pair<std::string, std::string>> v1_of;  // controller -> directory
 };
 
-// `root`: "" or the root directory of a fake, under which proc/self and sys/fs/cgroup lie.
+// `root`: "", or the root directory of a fake machine, with proc/self and sys/fs/cgroup.
 CgroupPlace cgroup_place(const std::string& root = "");
 
-// A control file in our directory and in each of its ancestors: the tightest limit of them holds.
+// The paths of a control file in our directory and in each ancestor. The lowest limit among them
+// applies.
 std::vector<std::string> cgroup_files(const std::string& root, const std::string& v1_controller,
                                       const std::string& v2_name, const std::string& v1_name);
 

@@ -1,7 +1,7 @@
 #pragma once
-// NVIDIA GPUs through NVML, which is loaded at run time (a few of its functions, declared here
-// after NVIDIA's documentation of the library), so that one build serves nodes with and without
-// GPUs.
+// NVIDIA GPUs, read through NVML. The library is loaded at run time, and we declare the few
+// functions that we use after NVIDIA's documentation, so that one build works on nodes with and
+// without GPUs.
 
 #include <string>
 #include <vector>
@@ -12,12 +12,12 @@ namespace lockstep::agent {
 
 struct GpuProbe {
   std::vector<GpuDevice> gpus;  // in PCI order
-  std::string cuda;             // newest that the driver runs: "12.4"; "" = none
-  std::string limitation;       // "" or why GPUs that seem to be there cannot be offered
+  std::string cuda;             // newest CUDA version that the driver supports: "12.4"; "" = none
+  std::string limitation;       // "", or why GPUs that seem to exist cannot be offered
 };
 
-// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. Without it: no GPUs, and no
-// complaint unless the variable names it.
+// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. If it cannot be loaded, there are
+// no GPUs; `limitation` reports that only if the variable names the library.
 GpuProbe probe_gpus(const std::string& library = "", const std::string& sys = "/sys");
 
 }  // namespace lockstep::agent

@@ -1,6 +1,6 @@
 #pragma once
-// Takes the inventory of this node: runs every probe once. A probe that fails adds a line to
-// `limitations`; none prevents the agent's start.
+// The inventory of this node: runs every probe once and combines the results. A probe that finds
+// nothing says so in `limitations`; no probe makes the agent's start fail.
 
 #include <optional>
 #include <string>
@@ -15,15 +15,15 @@ namespace lockstep::agent {
 struct Share {
   std::string cpus;  // "" | a count ("4") | a list with a comma or a dash ("0-3,8")
   std::optional<Bytes> memory;
-  std::string gpus;  // "" | "none" | a count ("2", the first ones) | a list ("2,3", "5-5") |
-                     // a share ("1/4": the second of four equal ones)
+  std::string gpus;  // "" | "none" | a count ("2": the first two) | a list ("2,3", "5-5") |
+                     // a share ("1/4": the second of four equal shares)
 };
 
 struct InventoryRequest {
   Share share;
-  std::string home;               // the file system of the attempts
-  std::string launcher_endpoint;  // the address is the one that routes there
-  std::string advertise;          // an address to say instead, or ""
+  std::string home;               // on the file system of the attempts
+  std::string launcher_endpoint;  // the node's address is the local one of the route to it
+  std::string advertise;          // an address to report instead, or ""
   std::string network;            // label, or ""
 };
 

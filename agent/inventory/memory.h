@@ -1,5 +1,5 @@
 #pragma once
-// The memory that this process may use: the machine's, or less when its cgroup says so.
+// The memory that this process may use: the machine's, or less if its cgroup has a limit.
 
 #include <string>
 
@@ -9,10 +9,10 @@ namespace lockstep::agent {
 
 struct MemoryProbe {
   Bytes usable;
-  std::string limitation;  // "" or why it is less than the machine has
+  std::string limitation;  // "", or why it is less than the machine has
 };
 
-// `root`: "" or the root directory of a fake (proc/meminfo, proc/self/cgroup, sys/fs/cgroup).
+// `root`: "", or the root of a fake machine (proc/meminfo, proc/self/cgroup, sys/fs/cgroup).
 MemoryProbe probe_memory(const std::string& root = "");
 
 }  // namespace lockstep::agent

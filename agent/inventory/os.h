@@ -1,5 +1,5 @@
 #pragma once
-// The operating system's names for itself, and the C library of its programs.
+// The operating system's name and kernel, and the version of its C library.
 
 #include <string>
 
@@ -14,8 +14,8 @@ struct OsProbe {
 OsProbe probe_os(const std::string& release_file = "/etc/os-release");
 
 // The version of the machine's own GNU C library ("2.36"); "" if it has none. Read from the
-// library's file, because this process may run with the one of its bundle. `root`: "", or the root
-// directory of a fake.
+// library's file, because this process may run with its bundle's C library. `root`: "", or the root
+// directory of a fake machine.
 std::string probe_glibc(const std::string& root = "");
 
 }  // namespace lockstep::agent

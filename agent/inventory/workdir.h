@@ -1,6 +1,7 @@
 #pragma once
-// How a working directory can be put together on the file system of the attempts: an overlay over
-// the immutable tree, else reflinks of its files, else copies. Tries each in a scratch directory.
+// How a working directory can be built on the file system of the attempts: as an overlay over the
+// immutable tree, else from reflinks of its files, else from copies. Tries each in a scratch
+// directory.
 
 #include <string>
 #include <vector>

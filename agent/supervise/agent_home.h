@@ -1,16 +1,16 @@
 #pragma once
-// The agent's tree on disk. No path in it is put together anywhere else.
+// The agent's tree on disk. No other file builds paths in it.
 //
 //   <home>/                 mode 0711: ranks of other users pass through to their attempt
 //     lock                  held while an agent runs here
 //     agent.pid             its "pid start-time"
 //     keys                  our CURVE key pair, 0600: this node's identity on the wire
 //     identity.json         node id, launcher's key and endpoints, 0600; written once, by joining
-//     offer.json            which share of the machine it offers: agent/daemon/offer.h
+//     offer.json            which share of the machine the node offers: agent/daemon/offer.h
 //     boot                  the boot in which the runners below were started
 //     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
-//     environments/         what jobs' environments were built as: agent/environment/cache.h
+//     environments/         the environments built for jobs: agent/environment/cache.h
 //     cache/                blobs and materialised trees: agent/workspace
 
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
-// What is left of a part when its runner is gone: processes in its cgroups, mounts, directories.
-// Each function may block for a moment and is idempotent: what is gone already is success.
+// Removes the remains of a part after its runner has ended: processes in its cgroups, mounts,
+// directories. Each function may block for a moment and is idempotent: it succeeds if there is
+// nothing to remove.
 
 #include <string>
 
@@ -12,9 +13,9 @@ namespace lockstep::agent {
 // Unmounts everything at or below `path` in our mount namespace, innermost first.
 Status unmount_below(const std::string& path);
 
-// What a part has beside its directory: cgroups, mounts, the mount point.
+// Removes a part's cgroups, mounts and mount point, but not its directory.
 Status release_part(const io::AttemptDir& directory, const std::string& mount_point);
-// All of it, with the attempt's directory.
+// Does release_part, then removes the attempt's directory.
 Status remove_part(const io::AttemptDir& directory, const std::string& mount_point);
 
 }  // namespace lockstep::agent

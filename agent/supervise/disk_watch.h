@@ -2,8 +2,8 @@
 // Keeps one attempt from filling the disk of this node: measures the folders of running attempts,
 // and says which attempt must end. Attempts with a disk limit are measured all the time, the others
 // only while the disk is nearly full. A measurement walks all files, so pauses keep it to a
-// twentieth of the time. Logs are not counted: they have a limit of their own, and ranks wait while
-// a full disk takes none.
+// twentieth of the time. Logs are not counted: they have their own limit, and ranks wait while the
+// disk is too full for them.
 
 #include <functional>
 #include <map>
@@ -33,19 +33,19 @@ struct MustEnd {
   std::string why;
 };
 
-// The attempt that is over its limit. Without one, and with less than a quarter of `low` free: the
-// attempt that holds most, if the disk is no longer low once that attempt has ended. (What others
-// than attempts wrote ends no attempt.)
+// Returns an attempt over its limit. If there is none and less than a quarter of `low` is free,
+// returns the attempt that uses most, but only if the disk is no longer low once its files are
+// gone. (No attempt ends because of files that other programs wrote.)
 std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                                     const io::DiskSpace& space, Bytes low);
 
 class DiskWatch {
  public:
   struct Events {
-    std::function<bool(const AttemptId&)> is_running;  // its runner lives
+    std::function<bool(const AttemptId&)> is_running;  // its runner is alive
     std::function<void(const MustEnd&)> end;
   };
-  // `low`: see Agent::low_disk; 0 = io::default_low_space.
+  // `low`: AgentConfig::low_space; 0 = io::default_low_space.
   DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home, Bytes low,
             Bytes cap, Events events);
   ~DiskWatch();
@@ -69,11 +69,11 @@ class DiskWatch {
   const Bytes low_, cap_;
   const Events events_;
   std::map<AttemptId, Bytes> limits_;
-  std::set<AttemptId> ended_;  // what they hold comes back only when they are removed
+  std::set<AttemptId> ended_;  // their space is freed only when they are removed
   Instant look_at_;
-  Instant measure_at_;     // not before; never() while a worker is at it
-  Instant limits_due_at_;  // of those with a limit
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
+  Instant measure_at_;     // do not measure earlier; never() while a worker measures
+  Instant limits_due_at_;  // the next measurement of attempts with a limit
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
 };
 
 }  // namespace lockstep::agent

@@ -1,7 +1,7 @@
 #pragma once
-// Attempts' directories that could not be removed, set aside so that the agent and the other
-// attempts go on: <home>/quarantine/<attempt>.<number>. Their removal is tried again at each start
-// of the agent and each hour. Nothing else looks at them.
+// Attempt directories that could not be removed are moved to <home>/quarantine/<attempt>.<number>,
+// so that they do not block the agent or other attempts. The agent tries to remove them again at
+// each start and every hour. Nothing else uses them.
 
 #include <string>
 
@@ -13,12 +13,12 @@ namespace lockstep::agent {
 
 inline constexpr Duration kQuarantineRetry = minutes(60);
 
-// All of a part, as remove_part does. A directory that cannot be removed is set aside and named in
-// the log: success. May block for as long as its tree takes.
+// Like remove_part, but moves a directory that it cannot remove to the quarantine, names it in the
+// log, and returns success. Blocks for as long as removing the tree takes.
 Status remove_or_set_aside(const AgentHome& home, const io::AttemptDir& directory,
                            const std::string& mount_point);
 
-// Tries to remove all that was set aside; what stays is named in the log.
+// Tries to remove every directory in the quarantine; names in the log those that stay.
 void empty_quarantine(const AgentHome& home);
 
 }  // namespace lockstep::agent

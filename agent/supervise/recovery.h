@@ -1,6 +1,6 @@
 #pragma once
-// What an agent finds at its start: the attempt directories of an earlier one, and which of their
-// runners live. Reads only, except that directories which say nothing are removed.
+// Finds, at an agent's start, the attempt directories of an earlier agent and their live runners.
+// Reads only, except that it removes directories without a readable assignment.
 
 #include <optional>
 #include <string>
@@ -15,28 +15,28 @@ namespace lockstep::agent {
 
 struct RecoveredPart {
   FoundPart found;
-  std::optional<io::ProcessIdentity> runner;  // present while its process lives
+  std::optional<io::ProcessIdentity> runner;  // present if its process is alive
 };
 
-// The parts below <home>/attempts. `same_boot`: false when nothing started earlier can live.
+// The parts below <home>/attempts. `same_boot` false: the node has rebooted, so no runner is alive.
 std::vector<RecoveredPart> find_parts(const AgentHome& home, bool same_boot);
 
-// The runners below <home>/attempts that are none of `known`: those whose attempt directory
-// somebody removed. They are to be ended, which may take some seconds: see io::end_runner.
+// The runners below <home>/attempts that are not in `known`, because somebody removed their attempt
+// directory. The caller must end them, which may take some seconds: see io::end_runner.
 std::vector<io::Runner> unknown_runners(const AgentHome& home,
                                         const std::vector<RecoveredPart>& known);
 
-// The runner of an attempt directory: by its pid file, or, when it was started and has not written
-// that yet, by its command line. nullopt: none lives.
+// The runner of an attempt directory, found by its pid file or, if it has not written that yet, by
+// its command line. nullopt: no runner is alive.
 std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory);
 
-// What the log files of its ranks hold, by rank. Call it when nothing writes to them any more.
+// The sizes of the ranks' log files, by rank. Call it when no process writes to them any more.
 std::vector<LogSize> log_sizes(const io::AttemptDir& directory);
 
-// The end of the runner's own log on one line, for people; "" when it said nothing.
+// The end of the runner's own log on one line, for messages; "" if the log is empty.
 std::string last_words(const io::AttemptDir& directory);
 
-// The final report; not_found while there is none.
+// The runner's final report; not_found if there is none.
 Result<NodeExitReport> read_final_report(const io::AttemptDir& directory);
 
 }  // namespace lockstep::agent

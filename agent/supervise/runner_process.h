@@ -1,6 +1,6 @@
 #pragma once
-// One live runner as the agent sees it: its process (a pidfd in the loop) and its control socket,
-// dialled again while the process lives. It owns the connection, never the process.
+// The agent's view of one live runner: its process (a pidfd in the loop) and its control socket,
+// which it dials again while the process is alive. It owns the connection, never the process.
 
 #include <functional>
 #include <map>
@@ -29,14 +29,14 @@ class RunnerProcess {
   RunnerProcess(const RunnerProcess&) = delete;
   RunnerProcess& operator=(const RunnerProcess&) = delete;
 
-  // Sets the assignment, which is sent once connected and after each reconnect.
+  // Sends the runner its assignment, as soon as it is connected and again after each reconnect.
   void update(const Assignment& assignment);
-  // The same for how much of its logs the launcher has.
+  // Likewise sends the log sizes that the launcher has.
   void logs_taken(const std::vector<LogSize>& logs);
-  // The same for the order to end the part.
+  // Likewise sends the order to end the part; the first order counts.
   void end(const EndPart& order);
   Status kill();
-  // Tries to connect, because the socket may exist now.
+  // Tries to connect. Call it when the runner's socket may have appeared.
   void dial(Instant now);
   // When to dial again; never() while connected.
   Instant next_dial() const { return next_dial_; }
@@ -52,8 +52,8 @@ class RunnerProcess {
   Events events_;
   io::Fd process_;  // pidfd
   std::unique_ptr<io::FramedSocket> socket_;
-  std::string assignment_;  // encoded; "" = nothing to tell
-  std::string end_;         // the same
+  std::string assignment_;  // encoded; "" = nothing to send
+  std::string end_;         // encoded; "" = nothing to send
   std::map<int, LogSize> logs_taken_;
   Instant next_dial_{};
   Duration dial_pause_;

@@ -1,7 +1,7 @@
 #pragma once
-// Starts runners: forks each from a runner that is kept ready (its template, see
-// docs/decisions/018), or, while there is none, executes the program anew. Either way the runner is
-// nobody's child, with the same environment, and outlives agent and template.
+// Starts runners. It forks each from the template, a runner process that is kept ready (see
+// docs/decisions/018), or executes the program if there is no template. Either way the runner is
+// not a child of the agent, has the same environment, and outlives both agent and template.
 
 #include <map>
 #include <memory>
@@ -24,14 +24,14 @@ struct RunnerProgram {
   LimitCaps caps = {};
 };
 
-// For worker threads, all of it.
+// All functions are for worker threads.
 class RunnerStarter {
  public:
-  // `attempts`: the directory of all attempts.
+  // `attempts`: the directory that holds the attempt directories.
   RunnerStarter(RunnerProgram program, std::string attempts);
 
-  // Starts the template, unless one runs, or the last one ended a short while ago without having
-  // served.
+  // Starts the template, unless there is one, or the last one was started a moment ago and broke
+  // before it served any runner.
   void keep_template();
   Result<io::ProcessIdentity> start(const io::AttemptDir& directory);
 
@@ -45,11 +45,11 @@ class RunnerStarter {
   const std::string attempts_;
   const std::map<std::string, std::string> environment_;
   mutable std::mutex mutex_;
-  Template template_;      // guarded by mutex_, as is all below
-  bool starting_ = false;  // one thread is at it
+  Template template_;      // guarded by mutex_, as are the members below
+  bool starting_ = false;  // a thread is starting the template
   bool has_served_ = true;
   io::SystemClock clock_;
-  Instant again_at_;  // not before, when it has not served
+  Instant again_at_;  // if the template has not served, start no other before this time
 };
 
 }  // namespace lockstep::agent

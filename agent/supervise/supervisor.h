@@ -1,7 +1,7 @@
 #pragma once
-// The runners of this node: starts them detached, attaches to those that live, hears them and their
-// death, kills them, and removes what they leave. It decides nothing: each request is an action of
-// agent/core, and each event goes back as an input.
+// The runners of this node. It starts them detached, attaches to live ones, receives their reports,
+// notices their death, kills them, and removes their remains. It decides nothing: each request is
+// an action of agent/core, and each event goes back as an input.
 
 #include <functional>
 #include <map>
@@ -22,7 +22,7 @@ namespace lockstep::agent {
 
 class Supervisor {
  public:
-  // Called on the loop's thread, never from inside one of our methods' own caller.
+  // Called on the loop's thread, never while a caller is inside one of our public methods.
   using Emit = std::function<void(Input)>;
 
   using RunnerProgram = agent::RunnerProgram;
@@ -32,17 +32,17 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Scans the attempts and attaches to the runners that live. `same_boot`: see find_parts. Those
-  // that belong to no attempt are ended on a worker; until they are gone, none is started.
+  // Scans the attempts and attaches to live runners. `same_boot`: see find_parts. Runners that
+  // belong to no attempt are ended on a worker; until they are gone, no runner is started.
   Recovered recover(bool same_boot);
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
   void logs_taken(const AttemptId& attempt, const std::vector<LogSize>& logs);
-  // Its runner ends the ranks for that reason, unless they end already.
+  // Tells the runner to end the ranks for the reason in `order`, unless they are ending already.
   void end(const AttemptId& attempt, const EndPart& order);
   bool is_running(const AttemptId& attempt) const;
   void kill(const AttemptId& attempt);
-  void remove(const AttemptId& attempt);  // -> PartRemoved; asked again, it kills first
+  void remove(const AttemptId& attempt);  // -> PartRemoved; the second call kills a live runner
 
   Instant next_deadline() const;
   void tick(Instant now);
@@ -50,11 +50,11 @@ class Supervisor {
  private:
   enum class Removal {
     not_asked,
-    asked,    // it begins when no runner lives; the core asks again, should it fail
-    running,  // a worker is at it
+    asked,    // begins when the runner has ended; if it fails, the core asks again
+    running,  // a worker is removing the part
   };
   struct Part {
-    std::unique_ptr<RunnerProcess> process;  // null: none lives
+    std::unique_ptr<RunnerProcess> process;  // null: no runner is alive
     PartReport last_report;
     Removal removal = Removal::not_asked;
   };
@@ -74,14 +74,14 @@ class Supervisor {
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
-  // The starts that wait until runners without an attempt have been ended.
+  // The starts that wait while runners of no attempt are being ended.
   std::optional<std::vector<Assignment>> held_starts_;
-  Instant empty_quarantine_at_;       // at once, then each hour
+  Instant empty_quarantine_at_;       // at the start, then every hour
   io::Fd inotify_;                    // tells when a control socket appears
   std::map<int, AttemptId> watched_;  // inotify watch -> attempt
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
-  // Apart from `workers_`: the removal of a large tree keeps no other job from being started.
-  Workers removers_;  // last: it ends first
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
+  // Separate from `workers_`, so that removing a large tree does not delay the start of other jobs.
+  Workers removers_;  // declared last, so that its threads end first
 };
 
 }  // namespace lockstep::agent

@@ -1,7 +1,6 @@
 #pragma once
-// A few threads for what may block: staging, starting, removing. Work runs in the order it was
-// handed in, several at a time; its result goes back through EventLoop::post. It knows nothing of
-// the work.
+// A few threads for work that may block: staging, starting, removing. Work starts in the order of
+// submission, several items at a time; the work itself posts its result through EventLoop::post.
 
 #include <condition_variable>
 #include <deque>
@@ -17,7 +16,7 @@ class Workers {
   using Work = std::function<void()>;
 
   explicit Workers(int threads) : most_(threads) {}
-  ~Workers();  // waits for what runs; drops what waits
+  ~Workers();  // waits for running work; drops queued work
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
@@ -29,7 +28,7 @@ class Workers {
   const int most_;
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::deque<Work> queue_;  // guarded by mutex_, as is all below
+  std::deque<Work> queue_;  // guarded by mutex_, as are the members below
   int idle_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;  // started when first needed

@@ -1,7 +1,7 @@
 #pragma once
-// This thread, and threads that it starts, touch files with another user's rights until the object
-// goes. For reading outputs of a job: symlinks or swapped folders that its ranks planted then lead
-// to nothing that the job's user could not read.
+// While this object exists, this thread and threads that it starts access files with another user's
+// rights. It is for reading the files of a job's ranks: even if they contain symlinks or swapped
+// folders, the agent reads nothing that the job's user could not read.
 
 #include <sys/types.h>
 
@@ -23,7 +23,7 @@ class ActAs {
  private:
   ActAs() = default;
   bool active_ = false;
-  std::vector<gid_t> groups_;  // to go back to
+  std::vector<gid_t> groups_;  // to restore at the end
 };
 
 }  // namespace lockstep::agent

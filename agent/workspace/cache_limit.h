@@ -1,7 +1,7 @@
 #pragma once
-// Keeps a node's cache of blobs and trees below a limit: the tree that was not used for longest
-// goes first, then the blobs that only it needed. Never a tree that a part of this node still has,
-// nor one that was asked for a moment ago. For worker threads.
+// Keeps a node's cache of blobs and trees below a limit: it removes the least recently used tree
+// first, then the blobs that only that tree needed. It never removes a tree that a part of this
+// node uses or that was requested within `in_use_for`. For worker threads.
 
 #include <mutex>
 #include <string>
@@ -17,8 +17,8 @@ namespace lockstep::agent {
 
 struct CacheLimit {
   Bytes size;                         // 0 = none
-  std::string attempts;               // the directory of the attempts' directories
-  Duration in_use_for = minutes(10);  // since a tree was asked for
+  std::string attempts;               // the directory that holds the attempt directories
+  Duration in_use_for = minutes(10);  // how long a request protects a tree
 };
 
 class BlobCacheLimit {
@@ -27,7 +27,7 @@ class BlobCacheLimit {
                  snapshot::TreeCache& trees)
       : limit_(std::move(limit)), folder_(std::move(folder)), blobs_(blobs), trees_(trees) {}
 
-  // Does nothing while another thread is at it.
+  // Enforces the limit. Does nothing while another thread does that.
   Status keep();
 
  private:

@@ -1,9 +1,10 @@
 #pragma once
-// Brings an attempt's outputs from this node to the launcher: `./outputs`, `./logs`, named outputs,
-// and files that match the job's keep patterns, each as a tree of its own. Other files that ranks
-// made are listed (NotKept). An overlay's mount is gone with the runner: its upper directory is
-// read, and unchanged files are taken from the source tree's objects. Nothing on the node is
-// changed, so it can be repeated.
+// Sends the outputs of an attempt's ranks on this node to the launcher: `./outputs`, `./logs`,
+// named outputs, and files that match the job's `keep` patterns, each as a separate tree. Other
+// files that the ranks made are only listed (NotKept). If the working directory was an overlay, its
+// mount ended with the runner: the overlay's upper directory is read, and unchanged files of the
+// source tree are taken from that tree's objects. Nothing on the node is changed, so it can be
+// repeated.
 
 #include <functional>
 #include <optional>
@@ -19,59 +20,60 @@
 
 namespace lockstep::agent {
 
-// The destination of trees. unavailable: cancelled, and nothing is kept; resource_exhausted: no
-// space for this tree; conflict: a file changed meanwhile, capture it again.
+// The destination of captured trees. unavailable: the collection was given up, nothing is kept;
+// resource_exhausted: there is no space for this tree; conflict: a file changed while it was sent,
+// so capture the tree again.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
   virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
 };
 
-// Whether there is anything to collect, at the price of a few system calls.
+// Whether there may be anything to collect. Takes a few system calls.
 bool is_anything_left(const Assignment& assignment, const io::AttemptDir& directory);
 
 struct CollectParts {
   const Assignment& assignment;
   const io::AttemptDir& directory;
-  // Directory objects of the source tree, for what shows through.
+  // Reads directory objects of the source tree, for the unchanged files of an overlay.
   std::function<Result<std::string>(const Digest&)> read_object;
   OutputSink& sink;
-  std::function<void(const std::string&)> tell;  // progress, in words
+  std::function<void(const std::string&)> tell;  // receives progress texts
 };
 
 struct Collected {
   std::vector<CollectedOutput> outputs;
-  std::optional<NotKept> not_kept;  // absent: nothing to say
+  std::optional<NotKept> not_kept;  // absent: nothing to report
 };
 
-// An error: the sink gave up; call again. Files that can never be collected are listed as problems
-// of their output.
+// An error means that the sink gave up: the result is unknown, call it again. A permanent failure
+// to collect an output is listed in that output's `problems`.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
-// Larger ./outputs are collected only when the ranks have ended.
+// ./outputs larger than this are collected only after the ranks have ended.
 inline constexpr Bytes kMostOutputsSoFar = gibibytes(1);
 
-// Captures ./logs or ./outputs (`kind`) of an attempt that runs. nullopt: nothing is new since
-// `seen` (all zero: never captured), which holds names, sizes and times, so that an unchanged
-// folder costs one stat per file. A log file that grows meanwhile is taken up to its first size.
-// ./outputs are taken only when no file was touched for a second, and up to kMostOutputsSoFar.
+// Captures ./logs or ./outputs (`kind`) of a running attempt. nullopt: nothing changed since `seen`
+// (all zero: never captured). `seen` is a digest of names, sizes and times, so an unchanged folder
+// costs one stat per file. If a log file grows meanwhile, its first size is captured. ./outputs are
+// captured only if no file changed for a second and they are at most kMostOutputsSoFar.
 Result<std::optional<CollectedOutput>> capture_folder(const CollectParts& parts, OutputKind kind,
                                                       Digest& seen);
 
-// What is known of the checkpoint of an attempt that runs, from one capture to the next.
+// State kept between captures of a running attempt's checkpoint.
 struct CheckpointMemory {
-  Digest look;                              // names, sizes and times; all zero: never seen
-  std::optional<snapshot::LowerTree> tree;  // as it was captured last
+  Digest look;                              // of names, sizes and times; all zero: never seen
+  std::optional<snapshot::LowerTree> tree;  // the last capture
 };
 
 struct CapturedCheckpoint {
-  std::optional<CollectedOutput> checkpoint;  // absent: as before, or there is none
-  bool busy = false;                          // it is being written
+  std::optional<CollectedOutput> checkpoint;  // absent: unchanged, or there is none
+  bool busy = false;                          // the ranks are writing it
 };
 
-// The checkpoint of a running attempt, unless unchanged. It is captured while no file is being
-// written. `insist`: also when files keep changing; a file that changes while it is read then keeps
-// its version from the previous checkpoint.
+// Captures the checkpoint of a running attempt if it changed. It waits for a moment without writes,
+// so that no file is half written: until then, `busy`. `insist`: captures also while the ranks
+// write; a file that changes while it is read then keeps its version of the previous capture.
 Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,
                                               bool insist);
 

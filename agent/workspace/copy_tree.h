@@ -1,6 +1,6 @@
 #pragma once
-// A private copy of a materialised tree: blocks shared where the file system can (FICLONE), else
-// copied. Never hard links. Symlinks are copied as they are and never followed.
+// Makes a private copy of a materialised tree. It shares blocks if the file system supports that
+// (FICLONE), else copies them; it never makes hard links. Symlinks are copied, never followed.
 
 #include <string>
 
@@ -9,9 +9,9 @@
 
 namespace lockstep::agent {
 
-// `to` must not exist; its parent does, and `owner` cannot write to it. All of it belongs to
-// `owner`; the top is closed to others until all is copied, and given away last. On an error the
-// caller removes it.
+// `to` must not exist; its parent must exist, and `owner` must not be able to write to it. The copy
+// belongs to `owner`; its top folder is closed to others until the copy is complete, and gets its
+// owner last. On an error the caller removes the copy.
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner);
 
 }  // namespace lockstep::agent

@@ -1,8 +1,8 @@
 #pragma once
-// Finds files that ranks made or changed in the working directory outside the folders that are
-// always collected. Those that match the job's keep patterns are kept; the others are listed, so
-// that no file is lost silently. It reads names, sizes and times but no contents, through
-// descriptors, with the rights of the calling thread.
+// Finds files that ranks made in a working directory, outside the folders that are always
+// collected: new files, and changed files of the staged tree. The job's `keep` patterns keep some
+// of them; the others are listed, so that no file is lost silently. It reads names, sizes and times
+// but no file content, through descriptors, with the rights of the calling thread.
 
 #include <sys/stat.h>
 
@@ -20,29 +20,29 @@
 
 namespace lockstep::agent {
 
-// Named bounds of a look. What lies beyond is not counted, and that is said (NotKept::at_least).
+// Limits of one search. Files beyond them are not counted; NotKept::at_least reports that.
 inline constexpr std::size_t kMostLookedAt = 100'000;  // entries that were not staged
 inline constexpr Duration kLongestLook = seconds(10);
-// How long names are matched against the patterns, in the look and in the capture together. Files
+// How long names are matched against the patterns, in the search and the capture together. Files
 // found later are not kept.
 inline constexpr Duration kLongestMatching = seconds(60);
-// Longer paths match no pattern: no program can open them by their name.
+// Longer paths match no pattern: no program can open them by one path.
 inline constexpr std::size_t kLongestMatchedPath = 4'096;
 
-// Which entries ranks made, and which of these the patterns keep: the selection of a capture.
+// The selection of a capture: the entries that ranks made and that the patterns keep.
 class MadeFiles final : public snapshot::Selection {
  public:
-  // `staged`: the tree that the working directory began with; closed when it began empty.
+  // `staged`: the tree that the working directory began with; a closed Fd if it began empty.
   MadeFiles(io::Fd staged, const std::vector<std::string>& keep);
 
   bool enters(const std::string& folder) override;
   bool takes(const std::string& path, const struct stat& info) override;
 
-  // Whether the entry was staged and is as it was; of a folder, whether it was staged.
+  // Whether the entry was staged and is unchanged; for a folder, whether it was staged.
   bool is_staged(const std::string& path, const struct stat& info);
   const snapshot::KeepPatterns::Matches& matches(const std::string& path, bool is_directory);
   const snapshot::KeepPatterns& patterns() const { return patterns_; }
-  // kLongestMatching is over: not all that the patterns name was found.
+  // kLongestMatching is over: some files that match the patterns may not have been found.
   bool gave_up() const { return gave_up_; }
 
  private:
@@ -51,12 +51,12 @@ class MadeFiles final : public snapshot::Selection {
 
   const io::Fd staged_;
   const snapshot::KeepPatterns patterns_;
-  // Of the folder that was asked about last.
+  // Results for the last folder asked about.
   std::optional<std::string> staged_folder_;
-  io::Fd staged_fd_;  // closed: it was not staged
+  io::Fd staged_fd_;  // closed: the folder was not staged
   std::string matched_folder_;
   snapshot::KeepPatterns::Matches folder_matches_, matches_;
-  const Duration ends_;  // of time since boot
+  const Duration ends_;  // in time since boot
   bool gave_up_ = false;
 };
 
@@ -68,8 +68,8 @@ struct MadeLook {
 // `base`: the working directory, or the upper directory of its overlay.
 MadeLook look_for_made(const io::Fd& base, MadeFiles& made);
 
-// Whether there may be any: false at the price of one listing. `has_staged`: the staged files lie
-// in `base` too.
+// Whether `base` may have files that ranks made; lists one folder at most. `has_staged`: `base`
+// also holds the staged files; then it returns true.
 bool may_have_made(const io::Fd& base, bool has_staged);
 
 }  // namespace lockstep::agent

@@ -1,6 +1,6 @@
 #pragma once
-// Folders of a working directory, opened name by name and through no symlink: its ranks may have
-// put one anywhere.
+// Opens folders of a working directory name by name without following symlinks, because ranks may
+// have put a symlink anywhere.
 
 #include <fcntl.h>
 
@@ -15,12 +15,12 @@ inline constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOE
 struct Opened {
   enum class What { folder, absent, hidden, other } what = What::absent;
   io::Fd fd;
-  std::string why;  // other: what it is instead
+  std::string why;  // for `other`: what the entry is instead
 };
 
-// `folder`: "a/b", below `base`. hidden: an overlay's whiteout stands there.
+// `folder`: "a/b", below `base`. hidden: there is an overlay's whiteout.
 Opened open_below(const io::Fd& base, const std::string& folder);
-io::Fd open_base(const std::string& path);  // closed when it cannot be
+io::Fd open_base(const std::string& path);  // a closed Fd if it cannot be opened
 bool is_empty(const io::Fd& folder);
 
 }  // namespace lockstep::agent

@@ -1,6 +1,6 @@
 #pragma once
-// Where an attempt's ranks wrote, on disk: the folders that are collected by themselves, and the
-// working directory around them.
+// The paths where an attempt's ranks write: the folders that are always collected, and the working
+// directory that contains them.
 
 #include <optional>
 #include <string>
@@ -20,12 +20,13 @@ struct Place {
 };
 std::vector<Place> places_of(const JobSpec& spec);
 
-// nullopt: the attempt never had a workspace, so its ranks wrote nothing.
+// nullopt: the attempt's workspace was never staged, so its ranks wrote nothing.
 std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory);
 
 bool is_overlay(const WorkspacePlan& plan);
 
-// Where what the ranks wrote lies: the overlay's upper directory, or the working directory itself.
+// The directory with the files that ranks wrote: the overlay's upper directory, or the working
+// directory itself.
 std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& directory);
 
 }  // namespace lockstep::agent

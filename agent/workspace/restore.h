@@ -1,6 +1,7 @@
 #pragma once
-// The checkpoint that an attempt begins with, put into its working directory before its ranks
-// start: the trees of all nodes of an earlier attempt, joined, the same on every node.
+// Writes the checkpoint that an attempt begins with into its working directory before its ranks
+// start. The checkpoint is the merge of the trees of all nodes of an earlier attempt, and is the
+// same on every node.
 
 #include <functional>
 #include <string>
@@ -16,12 +17,12 @@ struct RestoreParts {
   snapshot::BlobStore& cache;
   BlobSource& blobs;
   snapshot::Owner owner;
-  std::string beside;  // where it is written first; on the file system of `into`
-  std::string into;    // the working directory, or an overlay's upper one
-  std::function<void(const std::string&)> tell;  // progress, in words
+  std::string beside;  // written here first; on the same file system as `into`
+  std::string into;    // the working directory, or an overlay's upper directory
+  std::function<void(const std::string&)> tell;  // receives progress texts
 };
 
-// What lies there now. Doing it again replaces it.
+// Returns the restored checkpoint. A second call replaces the files of the first.
 Result<CollectedOutput> restore_checkpoint(const RestoreParts& parts);
 
 }  // namespace lockstep::agent

@@ -1,8 +1,8 @@
 #pragma once
-// The source tree of an attempt on this node: fetches what the blob cache lacks, writes each tree
-// out once per digest and user, and lays out the attempt's directories so that the runner can mount
-// or use them. It owns <cache>/blobs and <cache>/trees. It mounts nothing itself: mounts belong to
-// the runner.
+// Stages the source tree of an attempt on this node: fetches blobs that are missing in the cache,
+// writes each tree out once per digest and user, and makes the attempt's directories so that the
+// runner can mount or use them. It owns <cache>/blobs and <cache>/trees. It mounts nothing; the
+// runner does.
 
 #include <functional>
 #include <memory>
@@ -22,35 +22,38 @@
 
 namespace lockstep::agent {
 
-// Where the blobs of a tree come from.
+// The source of a tree's blobs.
 class BlobSource {
  public:
   virtual ~BlobSource() = default;
-  // Fetches all that `cache` lacks below `root`. Called on the thread of stage(), also by several
-  // at once.
+  // Fetches every blob of the tree `root` that `cache` does not have. Called on the thread of
+  // stage(), by several threads at once.
   virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                             const transfer::OnProgress& progress) = 0;
-  // These alone, which are `root` or below it.
+  // Fetches only the blobs in `wanted`; each is `root` or below it.
   virtual Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                        snapshot::BlobStore& cache, const transfer::OnProgress& progress) = 0;
-  // Sends what the other side lacks of a tree.
+  // Sends the blobs of a tree that the other side does not have.
   virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
 };
 
-// The launcher's bulk socket, dialled anew for each tree, and the peers that it names.
+// Blobs from the launcher's bulk socket, dialled anew for each tree, and from the peers that the
+// launcher names.
 class LauncherBlobs final : public BlobSource, public OutputSink {
  public:
-  // `transport` outlives this. `board`: what peers are told while a tree is fetched.
+  // `transport` must outlive this. `board`: tells peers which blobs arrived while a tree is
+  // fetched.
   LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
                 io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board);
-  // Peers may fetch from this node, at this port. Before the first fetch.
+  // Peers may fetch from this node at this port. Call it before the first fetch.
   void serves_at(std::uint16_t port) { port_ = port; }
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress) override;
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
-  // What is missing of these, from peers and `origin`: see transfer::fetch_files.
+  // Fetches the files of `wanted` that `cache` does not have, from peers and `origin`: see
+  // transfer::fetch_files.
   Status fetch_files(const Digest& root, const Digest& lock, const std::set<Digest>& wanted,
                      snapshot::BlobStore& cache, transfer::Origin& origin,
                      const transfer::OnProgress& progress);
@@ -65,8 +68,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
 };
 
 struct WorkspaceConfig {
-  std::string cache;         // made when it does not exist; on the file system of the attempts
-  std::string workdir_mode;  // as Inventory says: overlay | overlay-userns | reflink | copy
+  std::string cache;         // on the file system of the attempts; made if it does not exist
+  std::string workdir_mode;  // from the Inventory: overlay | overlay-userns | reflink | copy
   CacheLimit limit = {};
 };
 
@@ -77,26 +80,27 @@ class Workspace {
   ~Workspace();
 
   using OnProgress = std::function<void(const std::string& text)>;
-  // For worker threads; several may stage at once. Doing it again for an attempt whose runner has
-  // not started is safe. A tree that is here already costs a few system calls.
+  // For worker threads; several may stage at once. It can be repeated for an attempt whose runner
+  // has not started. A tree in the cache costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
   // The cache, for peers to read.
   snapshot::BlobStore& blobs();
-  // True once after something was added to the cache: then keep it small.
+  // Returns true once after something was added to the cache: then call keep_cache_small().
   bool cache_has_grown();
-  // Removes what was not used for longest while the cache is larger than its limit. For worker
+  // Removes the least recently used trees while the cache is larger than its limit. For worker
   // threads.
   Status keep_cache_small();
-  // Collects its outputs once its runner is gone: see collect.h. For worker threads.
+  // Collects the outputs of its ranks after its runner has ended: see collect.h. For worker
+  // threads.
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
                             BlobSource& source, OutputSink& sink, const OnProgress& progress);
-  // ./logs of one that runs.
+  // Captures ./logs or ./outputs of a running attempt: see collect.h.
   Result<std::optional<CollectedOutput>> capture_folder(const Assignment& assignment,
                                                         const io::AttemptDir& directory,
                                                         BlobSource& source, OutputSink& sink,
                                                         OutputKind kind, Digest& seen);
-  // The checkpoint of one that runs.
+  // Captures the checkpoint of a running attempt: see collect.h.
   Result<CapturedCheckpoint> capture_checkpoint(const Assignment& assignment,
                                                 const io::AttemptDir& directory, BlobSource& source,
                                                 OutputSink& sink, CheckpointMemory& memory,

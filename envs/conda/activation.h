@@ -1,7 +1,8 @@
 #pragma once
-// The variables that activating a conda prefix sets, computed once as conda's "activate" does:
-// conda's own, those of packages in etc/conda/env_vars.d and conda-meta/state, and changes by the
-// scripts of etc/conda/activate.d, which run in a shell with a clean environment.
+// Computes the activation of a conda prefix once, as conda's "activate" does: conda's own
+// variables, those that packages define in etc/conda/env_vars.d and conda-meta/state, and the
+// changes by the scripts of etc/conda/activate.d, run in a shell that does not inherit our
+// environment.
 
 #include <map>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace lockstep::envs {
 
-// The result has only path entries and variables. `given` takes precedence over packages'
-// variables, and scripts see it.
+// The result has only path entries and variables. `given` overrides the variables of packages, and
+// the scripts see it.
 Result<Activation> activate_conda(Toolbox& tools, const std::string& prefix,
                                   const std::string& scratch,
                                   const std::map<std::string, std::string>& given);

@@ -1,7 +1,7 @@
 #pragma once
-// Packages of conda channels, and pip packages on top of them. Solved once to addresses and hashes,
-// for the lowest versions among the nodes; installed without solving, and without the network if
-// this node has all the files. Activated once: see activation.h.
+// The provider of conda packages, with pip packages on top of them. They are solved once, to URLs
+// and hashes that work on all nodes of the attempt, and installed without solving. If this node has
+// fetched all packages before, the install needs no network. Activated once: see activation.h.
 
 #include "envs/conda/conda_backend.h"
 #include "envs/provider.h"

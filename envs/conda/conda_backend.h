@@ -1,6 +1,6 @@
 #pragma once
-// A tool that solves conda's match specs and installs the result. One is chosen per process; the
-// provider does not depend on which.
+// A backend solves conda's match specs and installs the resulting packages. Each process uses one;
+// the provider does not know which.
 
 #include <memory>
 #include <string>
@@ -13,32 +13,34 @@ namespace lockstep::envs {
 class CondaBackend {
  public:
   virtual ~CondaBackend() = default;
-  virtual std::string name() const = 0;  // of the lock's solver: "py-rattler 0.28.0"
-  // For site.platform, sorted by name. Of a lock file: what it names, each with its SHA-256.
+  virtual std::string name() const = 0;  // for Lock::solver: "py-rattler 0.28.0"
+  // Solves for site.platform; sorted by name. If the definition is a lock file, returns the
+  // packages that it names, each with its SHA-256.
   virtual Result<std::vector<LockedCondaPackage>> solve(const CondaEnvironment& definition) = 0;
-  // Of these, the SHA-256 of those that install() would fetch from a channel elsewhere.
+  // The SHA-256 of each package that install() would fetch from a channel on another machine.
   virtual Result<std::vector<std::string>> missing(const std::vector<LockedCondaPackage>&) {
     return std::vector<std::string>();
   }
-  // See SharedSite: until it is stopped or fails.
+  // Fetches the files named in SharedSite::wanted, until it is stopped or fails.
   virtual Status fetch(const std::vector<LockedCondaPackage>&) { return {}; }
-  // site.prefix has exactly these then, each with its SHA-256; asks no network for what is here.
+  // Makes site.prefix hold exactly these packages and checks each SHA-256. Packages that this node
+  // has are not fetched again.
   virtual Status install(const std::vector<LockedCondaPackage>& packages) = 0;
 };
 
-// `scratch` is a folder to write to. LOCKSTEP_CONDA_ENGINE of the environment says which.
-// unavailable: this node has no usable tool; the definition is not at fault.
+// The backend that LOCKSTEP_CONDA_ENGINE of the tools' environment selects. `scratch` is a folder
+// to write to. unavailable: this node has no such backend, which is not the definition's fault.
 Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
                                                          const std::string& scratch);
 
-// "linux-64" of "linux-64 __cuda=12.4 __glibc=2.36", and the rest.
+// "linux-64 __cuda=12.4 __glibc=2.36", split into "linux-64" and the virtual packages.
 struct CondaPlatform {
   std::string subdir;
   std::vector<std::string> virtual_packages;
 };
 CondaPlatform conda_platform_of(const std::string& platform);
 
-// What a lock file lists for a platform; invalid_argument: it has none for it.
+// The packages that a lock file lists for a platform; invalid_argument: it lists none.
 Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
                                             const std::string& subdir);
 

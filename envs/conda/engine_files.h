@@ -1,5 +1,5 @@
 #pragma once
-// The files of engine/, as the build put them into this program.
+// The files of engine/, which the build compiled into this program.
 
 #include <array>
 #include <string_view>

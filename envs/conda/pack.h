@@ -1,7 +1,7 @@
 #pragma once
-// Solves and installs conda packages for an image, in a process of the job's user, because the
+// Solves and installs conda packages for an image. This process runs as the job's user, because the
 // packages' scripts run in it. The result is one archive, so that the container engine's client
-// need not read the user's folders.
+// need not read folders of that user.
 
 #include <string>
 
@@ -15,10 +15,10 @@ struct PackedConda {
   Activation activation;
 };
 
-// In TMPDIR: an archive of all that is in site.prefix, of root, readable by everybody.
+// In TMPDIR: an archive of all files in site.prefix, owned by root, readable by everybody.
 inline constexpr const char* kPackedFile = "packages.tar";
 
-// site.platform is conda's, with the C library of the image. The prefix is emptied before.
+// site.platform is conda's, with the C library of the image. Empties the prefix first.
 Result<PackedConda> pack_conda(Toolbox& tools, const CondaEnvironment& definition,
                                const Site& site);
 

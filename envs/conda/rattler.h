@@ -1,6 +1,6 @@
 #pragma once
-// conda's solving and installing by py-rattler: runs engine/, which is a part of this program,
-// with the Python of rattler_tools.h. Packages that were fetched are in <cache>/conda.
+// Solves and installs conda environments with py-rattler: runs engine/, which is compiled into this
+// program, with the Python of rattler_tools.h. Fetched packages are kept in <cache>/conda.
 
 #include "envs/conda/conda_backend.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// An image with packages of conda in it: they are solved for the C library of the image and
-// installed on this node as the job's user, at the path that they have in the image; the engine
-// unpacks an archive of them into it.
+// Adds conda packages to an image. They are solved for the C library of the image and installed on
+// this node as the job's user, at the same path that they get in the image; then the engine unpacks
+// an archive of them into the image.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace lockstep::envs {
 
-// The packages in `lock`, and of its image what they give to ranks and the id of the new image,
-// which has site.image.tag; the one below has that tag before. `glibc`: of the image.
+// Adds the packages to `lock`, and their activation and the new image's id to lock.image. The base
+// image must have site.image.tag, which then names the new image. `glibc`: of the base image.
 Status add_conda(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                  const CondaEnvironment& definition, const std::string& glibc, Lock& lock);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The container engine of this node, docker or podman, by its command line program. Callers that
-// look at images and build them need not know which of the two it is. It runs as the agent's user.
+// The container engine of this node, docker or podman, called by its command line program. Callers
+// that inspect and build images need not know which of the two it is. It runs as the agent's user.
 
 #include <cstdint>
 #include <map>
@@ -16,11 +16,11 @@ namespace lockstep::envs {
 
 struct Image {
   std::string id;                    // "sha256:…"
-  std::string architecture;          // in Go's words: "amd64"
-  std::vector<std::string> digests;  // "debian@sha256:…": how registries have it
+  std::string architecture;          // Go's name: "amd64"
+  std::vector<std::string> digests;  // "debian@sha256:…": its names in registries
   std::uint64_t bytes = 0;
   std::map<std::string, std::string> variables;
-  std::string user;  // that it would start as
+  std::string user;  // the user that it would start as
   bool has_entrypoint = false;
   bool has_volumes = false;
 };
@@ -30,28 +30,29 @@ struct ImageOrder {
   std::string dockerfile;  // absolute
   std::string tag;
   std::string scratch;        // a folder to write to
-  bool from_nothing = false;  // what was built here before is not used
+  bool from_nothing = false;  // do not use the build cache
 };
 
 class ContainerEngine {
  public:
-  // The one that the agent's LOCKSTEP_CONTAINER_ENGINE names; else docker, if its daemon answers;
-  // else podman. unavailable: what this node lacks, and what to do.
+  // The engine that the agent's LOCKSTEP_CONTAINER_ENGINE names; else docker, if its daemon
+  // answers; else podman. unavailable: there is none; the message says what to do.
   static Result<ContainerEngine> find(Toolbox& tools);
 
   const std::string& program() const { return container_.engine; }
   const std::string& name() const { return name_; }  // "docker 20.10.24", "podman 4.3.1, rootless"
-  // What is known of it without an image.
+  // The engine's properties; the members about an image are not set.
   const Container& container() const { return container_; }
 
-  Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: it is not here
+  Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: not there
   Status pull(const std::string& name) const;
-  Result<std::string> build(const ImageOrder& order) const;  // its id
-  // As files of a folder that exists; the other way round.
+  Result<std::string> build(const ImageOrder& order) const;  // returns the image's id
+  // Save an image as files of an existing folder, and load it from them.
   Status save(const std::string& id, const std::string& folder) const;
   Status load(const std::string& folder) const;
   Status tag(const std::string& id, const std::string& tag) const;
-  // To its end, without a network of its own; what it is in is removed, also when we are stopped.
+  // Runs a container to its end on the host's network. The container is removed, also if we are
+  // told to stop.
   Result<Toolbox::Answer> run_once(const Words& options, const Words& rest) const;
 
  private:
@@ -66,7 +67,7 @@ class ContainerEngine {
   bool has_buildx_ = false;
 };
 
-// "debian:12" -> "docker.io/library/debian:12": as docker reads it, and podman does not.
+// "debian:12" -> "docker.io/library/debian:12": docker expands short names so, podman does not.
 std::string full_image_name(const std::string& name);
 
 }  // namespace lockstep::envs

@@ -1,7 +1,7 @@
 #pragma once
-// The provider of container images: an image by name, or built from a folder, with packages of
-// conda added if the job asks for them. Solving finds the image's id. The environment is ready on a
-// node when its engine has the image, and a probe has found out what the image can do.
+// The provider of container images: an image by name, or built from a folder, with conda packages
+// added if the job asks for them. Solving finds the image's id. The environment is ready on a node
+// when its engine has the image and a probe has found out what the image supports.
 
 #include "envs/docker/container_engine.h"
 #include "envs/provider.h"
@@ -24,7 +24,7 @@ class DockerProvider final : public Provider {
   const DockerEnvironment definition_;
 };
 
-// Where tools may write what nobody keeps.
+// The folder for temporary files of tools (TMPDIR).
 Result<std::string> scratch_of(const Toolbox& tools);
 
 }  // namespace lockstep::envs

@@ -1,6 +1,6 @@
 #pragma once
-// Classifies an engine's errors: whether a retry could succeed. Messages are one line with the
-// engine's last message; the log has all of them.
+// Turns an engine's error output into an error whose code says whether a retry may succeed. The
+// message is one line, with the engine's last one; the log has the whole output.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// What `docker info` and `podman info` say of an engine, as JSON.
+// Reads the JSON output of `docker info` and `podman info`.
 
 #include <string>
 #include <string_view>
@@ -13,17 +13,18 @@ struct EngineInfo {
   bool is_podman = false;
   bool is_rootless = false;
   bool limits_memory = false;
-  std::string gpus;         // as in Container
-  bool has_buildx = false;  // docker builds by BuildKit
+  std::string gpus;         // see Container::gpus
+  bool has_buildx = false;  // docker builds with BuildKit
 };
 
-// The words after the program's name that it is asked with.
+// The arguments of the engine's program that print it.
 inline constexpr const char* kInfoWords[] = {"info", "--format", "{{json .}}"};
 
-// unavailable, in its own words: its daemon does not answer; `errors` is what it printed beside.
+// unavailable: the engine's daemon does not answer; the message is the engine's. `errors`: its
+// standard error.
 Result<EngineInfo> engine_info_from(std::string_view text, const std::string& errors);
 
-// What to do where no engine answers for this reason.
+// Advice for a node on which no engine answers for this reason.
 std::string engine_advice(std::string_view reason);
 
 }  // namespace lockstep::envs

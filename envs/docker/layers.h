@@ -1,5 +1,5 @@
 #pragma once
-// The progress of a pull, from the lines that docker and podman print without a terminal.
+// The progress of a pull, read from the lines that docker and podman print without a terminal.
 
 #include <cstddef>
 #include <string>
@@ -9,8 +9,8 @@ namespace lockstep::envs {
 
 class Layers {
  public:
-  // "image layers 2/5"; podman does not say what is done: "image layer 3". A line that tells
-  // nothing of layers is itself.
+  // "image layers 2/5"; for podman, which does not report finished layers, "image layer 3". A line
+  // that is not about layers is returned unchanged.
   std::string read(std::string_view line);
 
  private:

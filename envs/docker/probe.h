@@ -1,7 +1,7 @@
 #pragma once
-// What an image and this node can do together, found out by starting lockstep-spawn in a container
-// of it, once, as ranks will be: the flags that the engine takes, the shell and the C library that
-// the image has.
+// Finds out which features an image and this node's engine support, by starting lockstep-spawn once
+// in a container of the image, in the same way as ranks: the flags that the engine accepts, and the
+// image's shell and C library.
 
 #include <string>
 
@@ -16,7 +16,8 @@ struct ImageProbe {
   bool unlimited_memlock = false;
 };
 
-// unavailable: no container of it starts here. The log says what is limited, and why.
+// unavailable: no container of the image starts here. The log says which features are missing, and
+// why.
 Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                          const std::string& id);
 

@@ -14,9 +14,9 @@
 namespace lockstep::envs {
 
 struct ImageRecord {
-  std::string engine;                            // its program, absolute
-  std::map<std::string, std::string> variables;  // all that it sees
-  std::vector<std::string> names;  // "lockstep/env:…", and what was pulled: "debian@sha256:…"
+  std::string engine;                            // absolute path of its program
+  std::map<std::string, std::string> variables;  // the program's whole environment
+  std::vector<std::string> names;  // "lockstep/env:…", and pulled names: "debian@sha256:…"
   std::uint64_t bytes = 0;         // of the image
   friend bool operator==(const ImageRecord&, const ImageRecord&) = default;
 };

@@ -1,6 +1,7 @@
 #pragma once
-// Managed by the user: an interpreter that is installed already. `python` and `python3` become two
-// small scripts that start it (Python would take a link for another installation, PEP 405).
+// The provider of user-managed environments: it uses an interpreter that is already on the node and
+// installs nothing. Two small scripts make `python` and `python3` run that interpreter (with a
+// link, Python would look for another installation, PEP 405).
 
 #include "envs/provider.h"
 
@@ -16,8 +17,8 @@ class HostProvider final : public Provider {
   const HostEnvironment definition_;
 };
 
-// Asks the interpreter for its version. Errors name the key of the job file and what is wrong: it
-// is not there, may not be run, does not answer.
+// The version that the interpreter reports. Errors name the key of the job file and the problem:
+// the interpreter does not exist, may not be executed, or does not answer.
 Result<std::string> version_of(Toolbox& tools, const std::string& interpreter);
 
 }  // namespace lockstep::envs

@@ -1,7 +1,7 @@
 #pragma once
-// pip of one interpreter, for every environment that has packages of an index of Python packages:
-// solves to a lock's packages, and installs exactly these, without the network if this node has all
-// the files. Temporary files are written to `folder`, which exists.
+// Runs pip of one interpreter, for every environment with Python packages: it solves to a lock's
+// packages and installs exactly these. If this node has fetched all of them before, it asks no
+// index. Its temporary files go to `folder`, which must exist.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace lockstep::envs {
 
-// What to install, as files that pip and uv read.
+// The requested packages, as files that pip and uv read.
 struct Asked {
   std::string requirements, constraints;
   Words words() const { return {"-r", requirements, "-c", constraints}; }
@@ -20,11 +20,11 @@ struct Asked {
 Result<Asked> write_asked(const Words& options, const Words& requirements, const Words& constraints,
                           const std::string& folder);
 
-// Options are words on a command line: "--index-url URL" are two.
+// Splits options into words of a command line: "--index-url URL" becomes two words.
 Words option_words(const Words& options);
 
-// Of a tool's error: names the folders of --find-links that this node lacks, of which pip only
-// warns. not_found then.
+// Adds to a tool's error the folders of --find-links that do not exist on this node, because pip
+// only warns about them; invalid_argument becomes not_found.
 Error naming_missing_folders(Error error, const Words& options);
 
 class Pip {
@@ -32,8 +32,8 @@ class Pip {
   Pip(Toolbox& tools, const Site& site, std::string python, std::string folder);
   // "pip 23.0.1".
   Result<std::string> version();
-  Result<bool> has_reports();  // Debian 11's and older have none
-  // Packages that are installed already: solved again, or taken as they are.
+  Result<bool> has_reports();  // false for pip of Debian 11 and older
+  // Packages that are already installed are solved again (left_out) or reused (counts).
   enum class Installed { left_out, counts };
   Result<std::vector<LockedPackage>> solve(const Asked& asked, Installed installed);
   Status install(const Lock& lock, const Words& options);

@@ -1,5 +1,5 @@
 #pragma once
-// What a solver of Python packages printed, as locked packages: pip's installation report
+// Reads the output of a solver of Python packages as locked packages: pip's installation report
 // (pip's documentation, "Installation Report", version 1), or the requirements with hashes of
 // `uv pip compile --generate-hashes`.
 
@@ -10,7 +10,7 @@
 
 namespace lockstep::envs {
 
-// Errors name the package that cannot be locked, and why. Sorted by name.
+// The result is sorted by name. An error names the package that cannot be locked, and why.
 Result<std::vector<LockedPackage>> packages_of_report(std::string_view json);
 Result<std::vector<LockedPackage>> packages_of_compiled(std::string_view requirements);
 

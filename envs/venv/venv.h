@@ -1,7 +1,7 @@
 #pragma once
-// pip packages in a virtual environment: by uv where PATH has it, else by python's own venv and
-// pip. Solved once to names, versions and hashes; installed without solving, and from what this
-// node has fetched before when that is all.
+// The provider of pip packages in a virtual environment, made by uv if it is on PATH, else by
+// python's own venv and pip. Packages are solved once, to names, versions and hashes, and installed
+// without solving. If this node has fetched all of them before, the install needs no network.
 
 #include "envs/provider.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// Files of packages that a user of this node has fetched before, by their SHA-256:
-// <cache>/wheels/<sha256>/<file name>. What is in there has been read and hashed when it came; pip
-// checks it once more when it installs.
+// Package files that a user of this node has fetched before, by their SHA-256:
+// <cache>/wheels/<sha256>/<file name>. Each file was hashed when it was added; pip checks the hash
+// again when it installs the file.
 
 #include <string>
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace lockstep::envs {
 
-// Of what is in it.
+// The SHA-256 of a file's content.
 Result<Digest> digest_of_file(const std::string& path);
 
 class Wheelhouse {
  public:
   explicit Wheelhouse(const std::string& cache) : folder_(cache + "/wheels") {}
-  // The folders to look in for all of `packages`, or nothing when one is not here.
+  // The folders that hold `packages`. not_found: names a package that is missing.
   Result<std::vector<std::string>> folders_of(const std::vector<LockedPackage>& packages) const;
-  // Adds every file of `folder`, whatever its type. Safe while other processes add files too.
+  // Moves every file of `folder` into the wheelhouse; other processes may do the same at once.
   Status take_in(const std::string& folder) const;
 
  private:

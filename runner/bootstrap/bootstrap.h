@@ -1,7 +1,7 @@
 #pragma once
-// How the ranks of one job find each other. One Bootstrap per runner; everything is called on the
-// runner's loop thread, and every event comes back on it (PMIx callbacks arrive on PMIx's own
-// thread and are posted). It starts no ranks and decides nothing about failures.
+// A Bootstrap lets the ranks of one job find each other. Each runner has one. All calls and all
+// events happen on the runner's loop thread (PMIx callbacks arrive on PMIx's own thread and are
+// posted). It starts no ranks and decides nothing about failures.
 
 #include <functional>
 #include <map>
@@ -16,13 +16,13 @@
 
 namespace lockstep::runner {
 
-// What a bootstrap may know of its gang. Lives longer than the Bootstrap.
+// A bootstrap's input: the gang and this node's ranks. Must outlive the Bootstrap.
 struct GangContext {
-  Assignment assignment;      // gang filled; its environment's variables are among the job's
+  Assignment assignment;      // with its gang; the job's variables include its environment's
   std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
   io::User run_as;
-  // Ranks in a container, who may see themselves as another user, and GPUs of their own alone,
-  // counted from 0. Absent: they run on the node itself.
+  // Set if the ranks run in a container, where they may have another user, and may see only their
+  // own GPUs, counted from 0. Absent: they run on the node itself.
   struct Inside {
     io::User user;
     bool has_own_gpus = true;
@@ -40,11 +40,11 @@ struct BootstrapEvents {
   std::function<void(int rank)> finalized;
   std::function<void(int rank, int code, std::string message)> aborted;
   std::function<void(GangMessage)>
-      send;  // into the gang's tree (FencePart climbs, ModexRequest routes)
+      send;  // sends into the gang's tree (FencePart goes up, ModexRequest to its node)
 };
 
-// begin() and environment() answer exactly once, at once or later: what they ask for may take long,
-// and the runner goes on meanwhile. After end() no answer comes.
+// begin() and environment() call back exactly once, before they return or later: they may take
+// long, and the runner continues meanwhile. After end() there are no callbacks.
 class Bootstrap {
  public:
   using Begun = std::function<void(Status)>;
@@ -53,11 +53,11 @@ class Bootstrap {
 
   virtual ~Bootstrap() = default;
   virtual void begin(Begun begun) = 0;  // before the first rank starts
-  // Variables of one rank, on top of those that every job has. Also called to register the client.
+  // The variables of one rank, in addition to common_environment. Also registers the PMIx client.
   virtual void environment(int rank, int local_rank, Prepared prepared) = 0;
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
-  virtual void end() = 0;                                // after the last rank is gone
-  // When to call expire(), which answers what took too long with an error.
+  virtual void end() = 0;                                // after the last rank has ended
+  // When to call expire(), which fails the operations that took too long.
   virtual Instant next_deadline() const { return Instant::never(); }
   virtual void expire(Instant) {}
 };
@@ -66,19 +66,19 @@ std::unique_ptr<Bootstrap> make_none_bootstrap(const GangContext& gang);
 std::unique_ptr<Bootstrap> make_torch_bootstrap(const GangContext& gang);
 std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                                BootstrapEvents events);
-// By spec.distribution.kind.
+// Makes the one for spec.distribution.kind.
 std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                           BootstrapEvents events);
 
-// Calls end(), for a process that exits afterwards. PMIx 4.2 sometimes deadlocks there, on a lock
-// that is still held from a client that was killed while connecting. False: it did; then only _exit
-// may follow.
+// Calls end() in a process that exits next. PMIx 4.2 sometimes waits there for ever, for a lock
+// that it did not release when a client was killed while connecting. False: it did not return
+// within `timeout`; then the caller may only call _exit.
 bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration timeout);
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the
 // table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,
-// PYTHONUNBUFFERED. A variable that the user set in environment_variables is never overridden, nor
-// one of the job's environment.
+// PYTHONUNBUFFERED. They never override variables of the job's environment_variables or
+// environment.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

@@ -1,7 +1,8 @@
 #pragma once
-// Fences over the runners of one gang, as a function: contributions climb the tree, the union comes
-// down. It numbers the fences of each signature, so that two in a row cannot mix, and keeps a
-// peer's part that came before the local call. It sends nothing and knows nothing of PMIx.
+// Fences over the runners of one gang, as a pure state machine: contributions go up the tree, and
+// their union comes down. It numbers the fences of each signature, so that two successive ones
+// cannot mix, and keeps a peer's part that arrives before the local call. It sends nothing and does
+// not depend on PMIx.
 
 #include <cstdint>
 #include <map>
@@ -15,8 +16,8 @@
 
 namespace lockstep::runner {
 
-// Names a set of ranks: "fence|*" (the whole job) or "fence|0-3,7". `kind` keeps operations of
-// different kinds over the same ranks apart.
+// A name for a set of ranks: "fence|*" (the whole job) or "fence|0-3,7". `kind` ("fence")
+// distinguishes operations over the same ranks.
 std::string fence_signature(const std::string& kind, const std::set<int>& ranks, bool whole_job);
 // The ranks of a signature; empty when it is malformed or names a rank outside 0..world_size-1.
 std::set<int> ranks_of_signature(const std::string& signature, int world_size);
@@ -29,7 +30,7 @@ class FenceTree {
   struct Descend {
     FenceDone done;
   };                 // to all children
-  struct Complete {  // the local call may return; blobs by node, own included
+  struct Complete {  // the local call may return; `blobs` by node, including our own
     std::string signature;
     std::uint64_t sequence = 0;
     std::map<int, std::string> blobs;
@@ -38,8 +39,8 @@ class FenceTree {
 
   FenceTree(GangTree tree, int ranks_per_node);
 
-  // All local participants called; `blob` is their contribution. Sets `sequence`, by which Complete
-  // will name this call.
+  // Call it when all local participants have called; `blob` is their contribution. Sets `sequence`,
+  // which Complete::sequence will repeat.
   std::vector<Step> contribute(const std::string& signature, std::string blob,
                                std::uint64_t* sequence);
   std::vector<Step> receive(FencePart part);  // from a child
@@ -55,7 +56,7 @@ class FenceTree {
   GangTree tree_;
   int ranks_per_node_;
   std::map<std::string, std::uint64_t> sequences_;       // local calls so far
-  std::map<Key, std::map<int, std::string>> gathering_;  // parts of the own subtree
+  std::map<Key, std::map<int, std::string>> gathering_;  // parts received from our subtree
 };
 
 }  // namespace lockstep::runner

@@ -1,8 +1,8 @@
 #pragma once
-// The runners of one gang, connected in a k-ary tree by node rank (radix kGangTreeRadix), over
-// ZeroMQ with CURVE and per-attempt keys; only keys of the gang table get in. One ordered path up
-// and down. It carries GangMessages; it does not interpret them, except GangHello/Ready/Start by
-// which it knows that the whole tree is connected.
+// Connects the runners of one gang in a k-ary tree by node rank (radix kGangTreeRadix), over ZeroMQ
+// with CURVE and per-attempt keys; only keys of the gang table may connect. Messages between two
+// neighbours arrive in order. It carries GangMessages without interpreting them, except
+// GangHello/Ready/Start, which tell it that the whole tree is connected.
 
 #include <functional>
 #include <memory>
@@ -14,15 +14,15 @@
 namespace lockstep::runner {
 
 inline constexpr Duration kGangBeat = milliseconds(1'000);          // to each neighbour
-inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is lost
-inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // for its first word
+inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is reported lost
+inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // for its first frame
 inline constexpr std::size_t kMaxLinkBacklog =
-    65'536;  // unacknowledged messages; more = it is lost
+    65'536;  // unacknowledged messages; with more, the neighbour is lost
 inline constexpr Duration kFlushTimeout = milliseconds(500);  // the destructor's wait
 inline constexpr Duration kSettleSilence =
-    milliseconds(20'000);  // longer than until a node is LOST
+    milliseconds(20'000);  // longer than the launcher takes to declare a node LOST
 
-// Events come from the loop; none of them may destroy the link.
+// Events are called on the loop; none of them may destroy the link.
 class GangLink {
  public:
   struct Events {
@@ -30,7 +30,7 @@ class GangLink {
     std::function<void(int from_node_rank, GangMessage)> received;
     std::function<void(int node_rank)> neighbour_lost;  // silent for kNeighbourSilence, or refused
   };
-  // Binds the ROUTER at once (port() is what goes into PartReport::runner_port).
+  // Binds the ROUTER socket at once (port() goes into PartReport::runner_port).
   static Result<std::unique_ptr<GangLink>> create(io::EventLoop& loop, Events events);
   virtual ~GangLink() = default;
   virtual std::uint16_t port() const = 0;
@@ -39,9 +39,9 @@ class GangLink {
   virtual void connect(const AttemptId& attempt, int node_rank, const GangTable& gang) = 0;
   virtual void send_up(const GangMessage& message) = 0;                 // no-op at the root
   virtual void send_down(const GangMessage& message) = 0;               // to all children
-  virtual void send_to(int node_rank, const GangMessage& message) = 0;  // next hop towards it
-  virtual void broadcast(const GangMessage& message) = 0;  // up and down: everyone but us
-  // True when every neighbour has all that was said to it, has left, or was silent for
+  virtual void send_to(int node_rank, const GangMessage& message) = 0;  // routed hop by hop
+  virtual void broadcast(const GangMessage& message) = 0;  // to every other node of the gang
+  // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
   virtual int parent() const = 0;  // -1 at the root

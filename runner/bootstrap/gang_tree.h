@@ -16,9 +16,9 @@ class GangTree {
   int nodes() const { return nodes_; }
   int parent() const { return parent_of(node_rank_); }  // -1 at the root
   std::vector<int> children() const;
-  // True for the node itself as well.
+  // Whether `node` is this node or below it.
   bool in_subtree(int node) const;
-  // The neighbour on the way to `node`, which is not ourselves.
+  // The neighbour on the way to `node`, which must be another node.
   int next_hop(int node) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// A thread for calls into a library that may block or hang, so that the loop's thread makes none of
-// them. Calls run in order and post their results to the loop themselves.
+// A thread for calls into a library that may take long or hang, so that the loop's thread does not
+// make them. Calls run in order; each posts its own result to the loop.
 
 #include <condition_variable>
 #include <deque>
@@ -13,7 +13,7 @@ namespace lockstep::runner {
 class LibraryThread {
  public:
   LibraryThread();
-  // Runs the remaining calls first; a call that hangs blocks it for ever.
+  // Runs the queued calls to their end first, so it blocks for as long as a call hangs.
   ~LibraryThread();
   LibraryThread(const LibraryThread&) = delete;
   LibraryThread& operator=(const LibraryThread&) = delete;
@@ -26,7 +26,7 @@ class LibraryThread {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> calls_;  // guarded by mutex_
-  bool leaving_ = false;                     // the same
+  bool leaving_ = false;                     // guarded by mutex_
   std::thread thread_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which network interface of this node leads to the other nodes of its gang. Asks the kernel's
-// routing table (a connected UDP socket sends nothing); changes nothing.
+// Finds the network interface of this node that leads to the other nodes of its gang. It asks the
+// kernel's routing table through a connected UDP socket, which sends nothing.
 
 #include <optional>
 #include <string>
@@ -9,10 +9,9 @@
 
 namespace lockstep::runner {
 
-// "lo" when all nodes of the gang are on this host; else the interface of the route to the first
-// node on another host, else the one that owns this node's address. nullopt for a gang of one node,
-// and when no interface can be told (a name that does not resolve): libraries then choose for
-// themselves.
+// "lo" if all nodes of the gang are on this host; else the interface of the route to the first node
+// on another host, else the interface with this node's address. nullopt for a gang of one node, and
+// if no interface can be found (a name that does not resolve): then libraries choose by themselves.
 std::optional<std::string> gang_interface(const GangContext& gang);
 
 // The interface that owns `address` (numeric, IPv4 or IPv6), e.g. "eth0".

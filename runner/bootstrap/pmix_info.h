@@ -1,6 +1,6 @@
 #pragma once
-// A growing array of pmix_info_t that frees what it holds. Types follow pmix_common.h's comments
-// beside each key.
+// A growing array of pmix_info_t that frees its items. The type of each key's value is the one that
+// pmix_common.h documents beside the key.
 
 #include <pmix_common.h>
 #include <pmix_server.h>

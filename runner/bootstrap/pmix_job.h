@@ -1,6 +1,6 @@
 #pragma once
-// What the PMIx server tells the ranks about their job, and Open MPI's settings for a start without
-// mpirun. Names and layout only; starts nothing.
+// The job information that the PMIx server gives to the ranks, and Open MPI's settings for a start
+// without mpirun. It only computes names and layout; it starts nothing.
 
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@ class Variables;
 // Where PMIx and Open MPI keep their files, below the attempt's tmp/:
 //   pmix/           the server's files
 //   pmix/job/       the namespace's session directory
-//   pmix/job/<R>/   the session directory of rank R
+//   pmix/job/<R>/   rank R's session directory
 //   pmix/shm/       shared memory of Open MPI's vader
 struct PmixDirectories {
   explicit PmixDirectories(const std::string& tmp) : server(tmp + "/pmix") {}
@@ -26,20 +26,20 @@ struct PmixDirectories {
   std::string shared_memory() const { return server + "/shm"; }
 };
 
-// One name per node, unique in the gang also where local nodes share a host name: PMIx tells nodes
-// apart by it.
+// One name per node, unique in the gang even if several nodes share a host name, because PMIx
+// identifies nodes by it.
 std::vector<std::string> pmix_node_names(const GangTable& gang);
 
 // Fills the job's information for PMIx_server_register_nspace.
 Status describe_job(const GangContext& gang, const PmixDirectories& directories, PmixInfo* info);
 
-// Open MPI's variables of one rank: identity as mpirun sets it, and defaults that the user's own
-// OMPI_MCA_* override.
+// Open MPI's variables of one rank: its identity as mpirun sets it, and defaults that the user's
+// own OMPI_MCA_* variables override.
 void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, int rank,
                   int local_rank, Variables* out);
 
-// What makes other MPI libraries PMIx clients too, or has them fail in MPI_Init: by themselves they
-// find no server, and each rank silently becomes "rank 0 of 1".
+// Sets variables that make other MPI libraries PMIx clients too, or make them fail in MPI_Init.
+// Without them, such a library finds no server, and each rank silently becomes "rank 0 of 1".
 void set_other_mpi(const GangContext& gang, Variables* out);
 
 }  // namespace lockstep::runner

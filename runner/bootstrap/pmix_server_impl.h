@@ -1,6 +1,6 @@
 #pragma once
-// The inside of PmixServer, shared by its two files: pmix_server.cc makes the calls, and
-// pmix_requests.cc answers those of the library. Seen by nobody else.
+// The implementation of PmixServer, private to its two files: pmix_server.cc calls the library, and
+// pmix_requests.cc answers the library's calls.
 
 #include <pmix_server.h>
 
@@ -20,7 +20,8 @@ struct PmixServer::Impl : std::enable_shared_from_this<PmixServer::Impl> {
   Impl(io::EventLoop& l, Options o, Requests r)
       : loop(l), options(std::move(o)), requests(std::move(r)) {}
 
-  // From the library's threads to the loop's; dropped when the server is gone by then.
+  // Posts `work` from a library thread to the loop; it is dropped if the server is destroyed
+  // before.
   template <typename F>
   void hand_over(F work) {
     loop.post([weak = weak_from_this(), work = std::move(work)]() mutable {
@@ -28,14 +29,14 @@ struct PmixServer::Impl : std::enable_shared_from_this<PmixServer::Impl> {
     });
   }
 
-  // What the library has not answered yet.
+  // A call that the library has not answered yet.
   struct Operation {
     Instant until;
     std::string what;
     std::function<void(Error)> fail;
   };
-  // Has the library's thread do `work`, and `done` take its result on the loop, unless it has
-  // expired by then. R: made of an Error, too.
+  // Runs `work` on the library's thread, then `done` with its result on the loop, unless the
+  // operation has expired before. R must be constructible from an Error.
   template <typename R>
   void operate(std::string what, std::function<R()> work, std::function<void(R)> done) {
     const std::uint64_t id = ++last_operation;
@@ -53,17 +54,18 @@ struct PmixServer::Impl : std::enable_shared_from_this<PmixServer::Impl> {
   const Requests requests;
   io::SystemClock clock;
   std::uint64_t last_operation = 0;
-  std::map<std::uint64_t, Operation> operations;  // by age
-  // How far the library is; of its thread alone.
+  std::map<std::uint64_t, Operation> operations;  // oldest first
+  // The library's state; for its thread only.
   enum class Library { off, on, has_job } state = Library::off;
-  LibraryThread library;  // last: it ends before what its calls use
+  LibraryThread library;  // declared last, so that it ends before the members that its calls use
 };
 
-// The library's callbacks carry no pointer of ours, so its only instance must be found here. Set
-// before PMIx_server_init and cleared after PMIx_server_finalize: no callback sees it change.
+// The library's callbacks carry no pointer of ours, so they find the only server here. It is set
+// before PMIx_server_init and cleared after PMIx_server_finalize, so that no callback sees it
+// change.
 PmixServer::Impl& the_pmix_server();
 
-// What clients ask of the library and it of us.
+// The callbacks by which the library passes clients' requests to us.
 pmix_server_module_t make_pmix_module();
 
 }  // namespace lockstep::runner

@@ -1,19 +1,18 @@
 #pragma once
 // The state of one neighbour in the gang's tree, from its first frame to its end. Each event is a
-// function from one state to the next; no socket and no clock here.
+// function from one state to the next; it uses no socket and no clock.
 
 namespace lockstep::runner {
 
 enum class Standing {
-  expected,  // not a frame of it has come yet
-  present,   // it was heard
+  expected,  // no frame of it has arrived yet
+  present,   // a frame of it has arrived
   informed,  // it has answered our bye
-  leaving,   // it said bye: it needs nothing more from us
-  refused,   // it greeted for another attempt, or sends what we cannot read: not heard any more
-  // The last three states after the neighbour was reported lost for its silence. It is reported
-  // once. A neighbour that comes back is accepted again, because only the launcher decides that a
-  // node is gone.
-  lost,
+  leaving,   // it sent bye: it needs nothing more from us
+  refused,   // its hello was for another attempt, or its frames are unreadable; frames are ignored
+  // The states after a silence that was reported as its loss, which happens once. If it comes back,
+  // its frames are accepted again, because only the launcher decides that a node is gone.
+  lost,      // after `expected`, `present` or `informed`
   left,      // after `leaving`
   expelled,  // after `refused`
 };
@@ -26,7 +25,7 @@ Standing after_silence(Standing standing);
 
 bool is_listened_to(Standing standing);
 bool is_reported_lost(Standing standing);
-// True: the neighbour may still need messages that we sent to it.
+// Whether it may still need messages that we sent to it.
 bool needs_us(Standing standing);
 
 }  // namespace lockstep::runner

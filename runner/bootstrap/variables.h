@@ -1,5 +1,5 @@
 #pragma once
-// Collects the variables of one rank; a variable that the user set is never overridden.
+// Collects the variables of one rank. set() never overrides a variable that the user set.
 
 #include <map>
 #include <string>
@@ -16,8 +16,8 @@ class Variables {
     if (user_.count(name) == 0) values_[name] = value;
   }
   void set(const std::string& name, int value) { set(name, std::to_string(value)); }
-  // Overrides even the user's value: for variables without which the job breaks, such as the rank's
-  // connection to its PMIx server.
+  // Overrides also the user's variables. Only for variables without which the job breaks: the
+  // rank's connection to its PMIx server.
   void force(const std::string& name, const std::string& value) { values_[name] = value; }
   std::map<std::string, std::string> take() { return std::move(values_); }
 

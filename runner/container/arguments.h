@@ -1,6 +1,6 @@
 #pragma once
-// Parses the options that a job adds to `docker run`, as docker does, where the runner needs their
-// values or implements them itself. The launcher has checked which options are allowed.
+// Parses the options that a job adds to `docker run`, as docker does, because the runner must know
+// some of them and carry out others itself. The launcher has checked that they are allowed.
 
 #include <map>
 #include <string>
@@ -13,12 +13,12 @@ class Arguments {
  public:
   explicit Arguments(const std::vector<std::string>& words);
 
-  // `name`: without dashes. All values, in their order.
+  // All values of an option, in order. `name`: without dashes.
   std::vector<std::string> all(const std::string& name) const;
-  std::string last(const std::string& name) const;  // "" = it is not there
+  std::string last(const std::string& name) const;  // "" = not given
   bool is_on(const std::string& flag) const;
-  // The variables of --env. Ranks get exactly the environment that we build, so we pass these on
-  // ourselves.
+  // The variables of --env. The runner passes them on, because ranks get no variables from the
+  // engine.
   std::map<std::string, std::string> variables() const;
   // Every option but --env, as "--name=value".
   std::vector<std::string> without_variables() const;
@@ -27,8 +27,8 @@ class Arguments {
   std::vector<std::pair<std::string, std::string>> given_;
 };
 
-// In the format of an engine's --env-file, without values of several lines, which it cannot hold.
-// Ranks get those from us; only the engine's hooks miss them.
+// The text of an --env-file. Values with several lines are left out, because the format cannot hold
+// them; ranks get them from the runner anyway, and only the engine's own hooks read this file.
 std::string env_file_text(const std::map<std::string, std::string>& variables);
 
 }  // namespace lockstep::runner

@@ -1,8 +1,8 @@
 #pragma once
 // The container of one attempt on this node, from its start to its end: the engine's program as our
-// child, the folder in which lockstep-spawn finds our socket, and the error when it does not
-// connect. Nothing here waits: an engine that hangs is given kContainerGrace for each of its tasks,
-// and is left then. It decides nothing, and knows nothing of ranks.
+// child, the folder in which lockstep-spawn finds our socket, and the error if it does not connect.
+// No function blocks: an engine that hangs gets kContainerGrace for each task and is then given up.
+// It decides nothing, and knows nothing about ranks.
 
 #include <functional>
 #include <memory>
@@ -21,20 +21,20 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kContainerTimeout = seconds(120);  // for lockstep-spawn in it
+inline constexpr Duration kContainerTimeout = seconds(120);  // for lockstep-spawn to connect
 inline constexpr Duration kContainerGrace = seconds(10);     // for its end, and for its removal
 
 class ContainerProcess {
  public:
-  // On the loop. One of the first two, at most once.
+  // Called on the loop: one of the two, at most once.
   struct Events {
-    std::function<void(io::Fd socket)> connected;  // to lockstep-spawn
-    // The container did not connect. environment_failed: it can never start as the job specifies
-    // it, so a retry would not help.
+    std::function<void(io::Fd socket)> connected;  // the socket to lockstep-spawn
+    // lockstep-spawn did not connect. environment_failed: the engine rejects the job's docker_args,
+    // so a retry fails too.
     std::function<void(Cause cause, std::string why)> failed;
   };
 
-  // Creates the mounted folders, listens, and starts the engine's program.
+  // Makes the folders and files to mount, listens, and starts the engine's program.
   static Result<std::unique_ptr<ContainerProcess>> start(io::EventLoop& loop, ContainerPlan plan,
                                                          const io::AttemptDir& directory,
                                                          const io::User& run_as, Events events);
@@ -42,19 +42,20 @@ class ContainerProcess {
   ContainerProcess(const ContainerProcess&) = delete;
   ContainerProcess& operator=(const ContainerProcess&) = delete;
 
-  // The deadline for connecting; never() once it connected or failed.
+  // The deadline for lockstep-spawn to connect; never() once it has connected or failed.
   Instant connect_by() const;
-  // When to call expire(): then, or when its removal may take no longer.
+  // When to call expire(): the earlier of connect_by() and the deadline of the container's removal.
   Instant next_deadline() const;
   void expire(Instant now);
 
   bool is_connected() const { return state_ == State::connected; }
-  // Before it connected: stops waiting for it; no event follows.
+  // Stops waiting for a container that has not connected; no event follows.
   void give_up();
-  // Resumes a paused container (`docker pause`), so that its processes receive signals.
+  // Resumes a container that somebody froze (`docker pause`), so that its ranks receive signals.
   void unpause();
-  // Ends it, whatever runs in it; then calls `done` on the loop, also when the engine does not do
-  // it within kContainerGrace. Asked again meanwhile, only the newest `done` is called.
+  // Removes the container and kills its processes; then calls `done` on the loop, even if the
+  // engine fails to do it within kContainerGrace. If it is called again meanwhile, only the newest
+  // `done` is called.
   void remove(std::function<void()> done);
   // Call this repeatedly after closing the socket to lockstep-spawn; the first call starts the
   // deadlines. True: the container has ended, or its removal failed and is given up (why_left()).
@@ -62,16 +63,17 @@ class ContainerProcess {
   // removed at once.
   bool has_ended(Instant now);
   bool is_removing() const { return removing_ && !removing_->has_ended(); }
-  // Why it is there still, once that is known; "" = it is not.
+  // Why the container could not be removed; "" = it was, or the removal has not been given up.
   const std::string& why_left() const { return why_left_; }
-  // The last of what the engine's program printed.
+  // The end of the output of the engine's program.
   std::string said() const;
 
-  // The other nodes of the gang in its hosts file.
+  // Writes the other nodes of the gang into the container's hosts file.
   Status name_gang(const GangTable& gang);
-  // Of a job with a memory limit: the kernel has killed something in it since this was asked last.
+  // Whether the kernel has killed a process in it for lack of memory since the last call. Always
+  // false for a job without a memory limit.
   bool is_out_of_memory();
-  // How many processes and threads its ranks were refused together, and their limit.
+  // How many processes and threads the kernel refused to all its ranks together, and the limit.
   long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
   int pids_limit() const { return plan_.pids_limit; }
 
@@ -100,11 +102,11 @@ class ContainerProcess {
   State state_ = State::starting;
   Instant connect_by_;
   io::Fd listener_;
-  std::string refused_peer_;  // who connected and was not let in, for the error
+  std::string refused_peer_;  // a peer that was refused because of its uid, for the error
   std::optional<MemoryEvents> memory_;
   std::optional<PidsEvents> pids_;
-  std::function<void()> removed_;             // who is told of the end of the removal
-  Instant removal_until_ = Instant::never();  // while one runs
+  std::function<void()> removed_;             // called at the end of the removal
+  Instant removal_until_ = Instant::never();  // the deadline of a running removal
   Instant remove_at_ = Instant::never(), leave_at_ = Instant::never();
   std::string why_left_;
   std::unique_ptr<EngineProgram> running_, removing_, unpausing_;

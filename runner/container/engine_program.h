@@ -1,6 +1,6 @@
 #pragma once
-// A run of a container engine's program, as our child: its environment is exactly what it is given,
-// what it prints goes to a file, and its end comes on the loop. It owns the process.
+// One run of a container engine's program as our child. It has exactly the given environment, its
+// output goes to a file, and its end is reported on the loop. This object owns the process.
 
 #include <functional>
 #include <map>
@@ -22,19 +22,19 @@ class EngineProgram {
   struct Order {
     std::vector<std::string> words;  // the program first, an absolute path
     std::map<std::string, std::string> variables;
-    std::string log;        // appended to
-    std::string directory;  // that it works in: podman's conmon leaves a file `oom` there
+    std::string log;        // the file to which its output is appended
+    std::string directory;  // its working directory: podman's conmon leaves a file `oom` there
   };
   // not_found: there is no such program.
   static Result<std::unique_ptr<EngineProgram>> start(io::EventLoop& loop, const Order& order,
                                                       std::function<void(int wait_status)> on_end);
-  // Kills it when it runs still, and waits for its end, at most kReapTimeout.
+  // Kills it if it still runs, and waits for its end, at most kReapTimeout.
   ~EngineProgram();
   EngineProgram(const EngineProgram&) = delete;
   EngineProgram& operator=(const EngineProgram&) = delete;
 
   bool has_ended() const { return has_ended_; }
-  void kill();  // its end comes as any other
+  void kill();  // on_end follows
 
  private:
   EngineProgram(io::EventLoop& loop, int pid, io::Fd process, std::function<void(int)> on_end);

@@ -1,7 +1,6 @@
 #pragma once
-// The hosts file of a container: this node's own, as its runner sees it, and the other nodes of the
-// gang. The file is bound into the container before the gang is known, so that it is written in
-// place.
+// The hosts file of a container: this node's own /etc/hosts, and the nodes of the gang. The file is
+// bound into the container before the gang is known, so later changes are written in place.
 
 #include <string>
 #include <vector>
@@ -11,13 +10,13 @@
 
 namespace lockstep::runner {
 
-// `own`: the text of this node's file. The gang's lines come first: on many machines a name of its
-// own stands there for the loopback. `added`: --add-host of the job, "name:address"; an engine adds
-// none to a file that is bound.
+// `own`: the text of this node's file. The gang's lines come before it, because on many machines it
+// maps the machine's own name to the loopback address. `added`: the job's --add-host values,
+// "name:address"; engines do not add them to a bound file.
 std::string hosts_text(const std::string& own, const GangTable& gang,
                        const std::vector<std::string>& added = {});
 
-// Keeps the inode of a file that is there.
+// Writes the file in place: an existing file keeps its inode.
 Status write_hosts(const std::string& path, const GangTable& gang,
                    const std::vector<std::string>& added);
 

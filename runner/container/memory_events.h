@@ -1,6 +1,6 @@
 #pragma once
-// Reads how often the kernel killed a process of a container for memory, from the container's
-// cgroup, which is found by one of its processes.
+// Tells whether the kernel killed processes of a container for lack of memory, by the counter of
+// its cgroup. The cgroup is found through one of its processes.
 
 #include <optional>
 #include <string>
@@ -9,9 +9,9 @@ namespace lockstep::runner {
 
 class MemoryEvents {
  public:
-  // `pid`: of a process in the container, as we see it. nullopt: its cgroup is out of our sight.
+  // `pid`: of a process in the container, in our pid namespace. nullopt: its cgroup is not visible.
   static std::optional<MemoryEvents> of(int pid);
-  // Something was killed since this was asked last.
+  // Whether a process was killed since the last call.
   bool has_grown();
 
  private:

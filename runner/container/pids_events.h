@@ -1,6 +1,6 @@
 #pragma once
-// Reads how often the kernel refused a new process in a container, from the container's cgroup,
-// which is found by one of its processes.
+// Counts how often the kernel refused a container's processes a new process or thread, by the
+// counter of its cgroup. The cgroup is found through one of its processes.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@ namespace lockstep::runner {
 
 class PidsEvents {
  public:
-  // `pid`: of a process in the container, as we see it. nullopt: its cgroup is out of our sight.
+  // `pid`: of a process in the container, in our pid namespace. nullopt: its cgroup is not visible.
   static std::optional<PidsEvents> of(int pid);
   long long refused() const;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Plans the container of an attempt on this node: mounts, user, limits and devices, from the
-// assignment and the engine's abilities. It creates nothing.
+// Plans the one container of an attempt on this node: its mounts, user, limits and devices, from
+// the assignment and the features of the node's engine. It only computes; it creates nothing.
 
 #include <string>
 #include <vector>
@@ -26,21 +26,21 @@ struct PlanRequest {
   int pids_limit = kDefaultPidsLimit;  // of each rank
 };
 
-// The run-as user as seen inside the container. In rootless docker that is root. A home that is a
-// system folder is moved elsewhere, because our home folder would be mounted over it.
+// The user of ranks in a container: the run-as user, or root in rootless docker. If the user's home
+// is a system folder, it becomes /home/<name>, because the attempt's home is mounted over it.
 io::User seen_inside(const Container& container, const io::User& run_as);
 
 // The ranks' working directory.
 std::string directory_inside(const WorkspacePlan& workspace, const io::AttemptDir& directory);
 
-// Whether the container has the allotted GPUs alone, so that they count from 0 in it.
+// Whether the container has only the allotted GPUs, so that they are counted from 0 in it.
 bool has_own_gpus(const std::vector<std::string>& docker_args);
 
-// unsupported: the job holds what this node's engine cannot give.
+// unsupported: the job needs a feature that this node's engine does not have.
 Result<ContainerPlan> plan_container(const PlanRequest& request);
 
-// Folders that have to be in `home` for mounts below the place where it is mounted itself, parents
-// first, relative to it: else the engine makes them, and they are root's.
+// Folders to create in `home`, because other mounts lie below home's mount point; relative to
+// `home`, parents first. Otherwise the engine would create them, owned by root.
 std::vector<std::string> folders_in_home(const ContainerPlan& plan, const std::string& home);
 
 }  // namespace lockstep::runner

@@ -1,20 +1,20 @@
 #pragma once
-// One runner as a function: the ranks of one gang on one node, from start to final report. It
-// decides what ended first and what must be terminated; it never forks, signals, reads a clock or a
-// socket.
+// One runner's decisions as a pure function: the ranks of one gang on one node, from start to final
+// report. It decides what failed first and what must be terminated; it never forks, signals, or
+// reads a clock or socket.
 //
-// What a final report says:
+// The cause in a final report:
 //   completed   every rank here exited 0 by itself (an MPI rank after finalizing)
 //   canceled    nothing failed here: the ranks were stopped by order of the launcher or of a peer
-//   any other   the first failure here; `first_failed_rank` names its rank when one is to blame
+//   any other   the first failure here; `first_failed_rank` is its rank, if a rank caused it
 // Terminating: a failure sends SIGTERM, and SIGKILL after kFailureGrace, so that an MPI job never
-// hangs; a stop or a time-out leaves the assignment's grace. KillEverything always comes last.
+// hangs; a stop or a timeout uses the assignment's grace period. KillEverything always comes last.
 // Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
-// another rank of the gang did. If no rank connected, the command was no MPI program: it simply
-// completed. A runner leaves when its own ranks are done; it sends GangDrained and waits for no
-// answer. A node whose ranks never connected may therefore have left when another node's ranks
-// connect and wait for them in vain: then the other runner fails, and names the first rank of the
-// node that left. On Leave the gang's socket must still deliver queued messages (the last
+// another rank of the gang did. If no rank connected, the command was not an MPI program and has
+// completed. A runner leaves when its own ranks are done: it sends GangDrained and does not wait
+// for other nodes' ranks. So a node whose ranks never connected may have left when another node's
+// ranks connect and wait for them in vain. Then that other runner fails, and names the first rank
+// of the node that left. On Leave the gang's socket must still deliver queued messages (the last
 // FenceDone).
 
 #include <memory>
@@ -28,8 +28,8 @@
 namespace lockstep::runner {
 
 // ---- inputs ------------------------------------------------------------------------------------
-// First input, once. `self` is what this node knows of itself (node, hostname, address, host_id,
-// gpus): a solo runner makes the gang table of it. The ports in it are ignored: Endpoint has them.
+// The first input, sent once. `self` describes this node (node, hostname, address, host_id, gpus);
+// a solo runner makes the gang table from it. Its ports are ignored: Endpoint has them.
 struct Begin {
   Assignment assignment;
   GangMember self = {};
@@ -45,13 +45,13 @@ struct AssignmentChanged {
 struct GangConnected {};  // GangStart: the whole tree is connected
 struct PeerLost {
   int node_rank = 0;
-};  // a tree neighbour vanished (the launcher decides on nodes)
+};  // a tree neighbour is silent (the launcher decides whether its node is lost)
 struct AbortFromPeer {
   GangAbort abort;
 };
 struct PeerDrained {
   GangDrained drained;
-};  // every rank of another node exited 0
+};  // every rank of that node exited 0
 struct RankStarted {
   int rank = 0;
   int pid = 0;
@@ -60,7 +60,7 @@ struct RankStartFailed {
   int rank = 0;
   int exit_code = 125;
   std::string why;
-};  // 126/127 or ours
+};  // 126 or 127 as in shells, or our 125
 struct RankConnected {
   int rank = 0;
 };  // PMIx client connected
@@ -84,16 +84,16 @@ struct StderrTail {
 };  // answer to ReadStderrTail
 struct LogsDrained {
   std::vector<LogSize> sizes;
-};                          // all pipes are at EOF and on disk
-struct MasterPortTaken {};  // someone else listens there before rank 0 did
-struct SpawnLost {          // lockstep-spawn died, or its container: its ranks with it
+};                          // all pipes are read to their end, and the logs are on disk
+struct MasterPortTaken {};  // another process listened on it before rank 0
+struct SpawnLost {          // lockstep-spawn or its container died, and the ranks with it
   std::string what = "lockstep-spawn died";
 };
 struct SetupFailed {
   Cause cause = Cause::start_failed;
   std::string why;
 };
-struct LeaseRenewed {  // of an assignment that holds one; before Begin, too
+struct LeaseRenewed {  // only if the assignment has a lease; may come before Begin
   Instant until;
 };
 struct Tick {};
@@ -115,7 +115,7 @@ struct StartRank {
 };
 struct SignalRanks {
   int signal = 0;
-};                         // all that live
+};                         // to all live ranks
 struct KillEverything {};  // SIGKILL by cgroup / namespace / sweep
 struct TellGang {
   GangMessage message;
@@ -134,15 +134,15 @@ struct Leave {};  // clean up and exit 0
 using Action = std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, KillEverything,
                             TellGang, ReadStderrTail, DrainLogs, Report, WriteFinalReport, Leave>;
 
-// Named times. Events of the bootstrap come on another thread than waitpid's: an exit that looks
-// wrong only for lack of such an event is judged kSettle later.
+// Named times. Bootstrap events arrive on another thread than the results of waitpid. If an exit
+// looks wrong only because such an event is missing, the core waits kSettle before it decides.
 inline constexpr Duration kFailureGrace = seconds(1);
 inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
-inline constexpr Duration kConnectWithin = seconds(30);   // the gang, else its start has failed
-inline constexpr Duration kInsistEvery = seconds(2);      // SIGKILL, DrainLogs again
+inline constexpr Duration kConnectWithin = seconds(30);   // for the gang; then its start has failed
+inline constexpr Duration kInsistEvery = seconds(2);      // between repeats of SIGKILL, DrainLogs
 inline constexpr Duration kTailTimeout = seconds(2);      // for StderrTail
-inline constexpr Duration kLeaseTimeout = seconds(2);     // for the agent, who ends us when it can
+inline constexpr Duration kLeaseTimeout = seconds(2);     // for the agent to end us before we do
 inline constexpr std::size_t kMaxTails = 16;              // ranks whose stderr is quoted
 
 class Core {
@@ -155,8 +155,8 @@ class Core {
   std::vector<Action> handle(Instant now, const Input& input);
   Instant next_deadline() const;
   PartReport report() const;
-  // The gang table in force: the assignment's, or the runner's own when solo. Present from the
-  // first StartRank on; the shell makes its bootstrap of it.
+  // The gang table in use: the assignment's, or the runner's own if solo. Present from the first
+  // StartRank on; the shell makes its bootstrap from it.
   const std::optional<GangTable>& gang() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The inside of runner::Core, shared by its two files: core.cc gets the ranks started and follows
-// them; ending.cc decides what ends them, and sees them off. Seen by nobody else.
+// The implementation of runner::Core, private to its two files: core.cc starts and follows the
+// ranks; ending.cc decides what ends them, and handles the time until the final report.
 
 #include <csignal>
 
@@ -10,14 +10,14 @@ namespace lockstep::runner {
 
 enum class Phase { fresh, leasing, prepared, connecting, running, draining, quoting, done };
 
-struct Failure {  // the first one here
+struct Failure {  // the first failure on this node
   Cause cause = Cause::start_failed;
   std::optional<int> rank;
   std::string message;
 };
 
 struct Termination {
-  Instant insist_at;  // then SIGKILL, and again
+  Instant insist_at;  // the time of the next SIGKILL
   int signal = SIGTERM;
 };
 
@@ -30,20 +30,20 @@ struct Core::Impl {
   PartState shown = PartState::staging;
   RankTable ranks;
   std::optional<Failure> failure;
-  std::optional<std::string> stopped;  // by order, in words; no failure of ours came first
+  std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
   std::optional<Termination> terminating;
-  Instant started;                        // of the first rank; 0 = none
-  Instant insist_at = Instant::never();   // draining, quoting
-  Instant connect_by = Instant::never();  // connecting
-  std::vector<int> unquoted;              // ranks whose stderr tail is awaited
-  Instant news_until;                     // the first failure may still prove an MPI_Abort
+  Instant started;                        // start of the first rank; 0 = none
+  Instant insist_at = Instant::never();   // while draining or quoting
+  Instant connect_by = Instant::never();  // while connecting
+  std::vector<int> unquoted;              // ranks whose stderr tail is still missing
+  Instant news_until;                     // until then, the first failure may become an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
-  Instant lease_until;  // when the assignment has a lease
+  Instant lease_until;  // if the assignment has a lease
 
-  bool peers_connected = false;  // ranks of another node, done by now, had met their PMIx server
+  bool peers_connected = false;  // ranks of another, drained node had connected to PMIx
   std::optional<int>
-      unconnected;  // first rank of the first node that is done and never met its own
+      unconnected;  // first rank of the first drained node whose ranks never connected to PMIx
 
   Instant now;
   std::vector<Action> out;
@@ -52,7 +52,7 @@ struct Core::Impl {
   void on(const Endpoint& input);
   void on(const AssignmentChanged& input);
   void on(const GangConnected&);
-  void on(const PeerLost&) {}  // what a vanished peer means, the launcher says
+  void on(const PeerLost&) {}  // the launcher decides whether a silent peer is lost
   void on(const AbortFromPeer& input);
   void on(const PeerDrained& input);
   void on(const RankStarted& input);

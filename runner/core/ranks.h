@@ -1,6 +1,6 @@
 #pragma once
-// The ranks of one node as records: who waits, lives, or ended, and how. It turns what waitpid and
-// the bootstrap say of a rank into a RankExit. It decides nothing about the gang: that is core.cc.
+// Records of the ranks of one node: whether each waits, lives or has ended, and how. It turns the
+// results of waitpid and the bootstrap's events into a RankExit. core.cc decides about the gang.
 
 #include <optional>
 #include <string>
@@ -12,13 +12,13 @@ namespace lockstep::runner {
 
 struct RankRecord {
   enum class State {
-    waiting,   // StartRank was not asked for yet
-    starting,  // asked for, no answer yet
+    waiting,   // StartRank was not sent yet
+    starting,  // StartRank was sent; no answer yet
     live,
-    settling,  // exited 0 in a way that looks wrong: judged at settle_at
+    settling,  // exited 0, but looks wrong: the core decides at settle_at
     ended,     // `exit` is final
   };
-  enum class Client { none, connected, finalized };  // of the PMIx server
+  enum class Client { none, connected, finalized };  // its state as a PMIx client
 
   State state = State::waiting;
   Client client = Client::none;
@@ -39,12 +39,12 @@ class RankTable {
   const std::vector<RankRecord>& all() const { return records_; }
 
   bool all_ended() const;
-  bool all_started() const;  // each was started, whatever became of it
+  bool all_started() const;  // each was started, even if it has ended since
   bool any_active() const;
   bool any_started() const;
   bool any_live() const;
-  bool any_connected() const;            // some rank here has met the server
-  bool other_connected(int rank) const;  // some rank here but this one has met the server
+  bool any_connected() const;            // a rank here has connected to the PMIx server
+  bool other_connected(int rank) const;  // a rank here other than `rank` has connected to it
   Instant next_settle() const;
 
  private:
@@ -52,17 +52,17 @@ class RankTable {
   std::vector<RankRecord> records_;
 };
 
-// The rank's exit from its wait status; an MPI_Abort takes precedence over the signal that it
-// causes.
+// The exit of a rank by the result of waitpid. Its MPI_Abort takes precedence over the signal that
+// it causes.
 RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
                        bool terminating);
 // MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
                         bool terminating);
-// A rank that never ran, because the gang ended first.
+// The exit of a rank that never ran, because the gang ended first.
 RankExit never_started(const RankExit& base, Instant now);
-// Why the MPI_Init of a rank that never met its PMIx server failed, judged by its last words; ""
-// when they say nothing of MPI_Init.
+// Why MPI_Init failed in a rank that never connected to its PMIx server, judged by the end of its
+// stderr; "" if that does not mention MPI_Init.
 std::string why_not_joined(const std::string& stderr_tail);
 // "rank 3 exited with code 1", "rank 0 called MPI_Abort(42)"
 std::string sentence(const RankExit& exit);

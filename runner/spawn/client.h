@@ -1,7 +1,7 @@
 #pragma once
-// The runner's side of lockstep-spawn: starts it (in its own namespaces where asked), sends orders,
-// and turns what it says into calls on the loop. It owns the process and its socket; it decides
-// nothing, and knows nothing of jobs.
+// The runner's side of lockstep-spawn: starts it (in its own namespaces if requested), sends
+// orders, and turns its answers into calls on the loop. It owns the process and its socket; it
+// decides nothing, and knows nothing about jobs.
 
 #include <deque>
 #include <functional>
@@ -26,8 +26,8 @@ struct RankProcess {
   std::string cwd = "/";
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
-  std::vector<std::string> cgroup_procs;  // files to join by
-  std::vector<int> cpus;                  // empty = as they are
+  std::vector<std::string> cgroup_procs;  // cgroup.procs files of the cgroups to join
+  std::vector<int> cpus;                  // empty = unchanged
   std::vector<RlimitEntry> rlimits;
   bool set_ids = false;
   std::uint32_t uid = 0, gid = 0;
@@ -38,10 +38,10 @@ std::string encode(const RankProcess& rank);
 
 // Which namespaces lockstep-spawn gets, and what is mounted in them.
 struct Namespaces {
-  bool user = false;  // an ordinary user's way to the other two; ids map to themselves
+  bool user = false;  // lets an ordinary user create the others; ids map to themselves
   bool pid = false;  // lockstep-spawn is PID 1: the kernel kills everything with it; /proc is fresh
   bool mount = false;  // implied by pid
-  // Runs in the child, mounts private, before exec and before any id changes.
+  // Called in the child with private mounts, before exec and before any change of ids.
   std::function<Status()> prepare_mounts;
 };
 
@@ -54,24 +54,25 @@ class Client {
     std::function<void(int id, int error, SpawnStage stage)> failed;
     std::function<void(int id, int wait_status)> exited;
     std::function<void()> empty;
-    std::function<void()> lost;  // lockstep-spawn is gone, and its ranks with it; at most once
+    std::function<void()> lost;  // lockstep-spawn has died, and its ranks with it; at most once
   };
 
-  // Starts `program` and waits until it runs. To be called before any thread exists.
+  // Starts `program` and waits until it runs. Call it before any thread exists.
   static Result<std::unique_ptr<Client>> launch(io::EventLoop& loop, const std::string& program,
                                                 const Namespaces& namespaces, Events events);
-  // Of one that is not our child and connects later (a container's): until then orders are kept.
+  // For a lockstep-spawn that is not our child and connects later (in a container): orders are kept
+  // until connect() is called.
   static std::unique_ptr<Client> expect(io::EventLoop& loop, Events events);
   void connect(io::Fd socket);
-  // Closes the socket, and waits until lockstep-spawn has killed everything and left, if it is our
-  // child; at most kSpawnEndTimeout, for a rank in the kernel's hands holds it up. For a runner
-  // whose loop has ended.
+  // Closes the socket. If lockstep-spawn is our child, waits until it has killed everything and
+  // exited, at most kSpawnEndTimeout: a rank blocked in the kernel may delay that. Call it only
+  // after the loop has ended.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // None of these waits: what a lockstep-spawn that is frozen does not take is kept until it does.
-  // The three descriptors stay the caller's.
+  // None of these blocks: orders that a frozen lockstep-spawn does not take are kept until it does.
+  // The caller keeps the three descriptors and closes them.
   Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd);
   void signal_all(int signal_number);
   void kill_all();
@@ -99,7 +100,7 @@ class Client {
   io::Fd socket_;
   int pid_;
   Events events_;
-  std::deque<Order> kept_;  // until it connects, or takes more
+  std::deque<Order> kept_;  // orders not yet sent
 };
 
 }  // namespace lockstep::spawn

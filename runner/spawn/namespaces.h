@@ -1,6 +1,6 @@
 #pragma once
-// One process start into new namespaces: clone, map ids, mount, exec. The child shares nothing
-// with the runner afterwards, so that every mount is gone with it.
+// Starts one process in new namespaces: clone, map ids, mount, exec. The child shares no namespace
+// with the runner afterwards, so that all its mounts vanish when it ends.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 namespace lockstep::spawn {
 
 // Starts `program` with `socket` as fd 3, no arguments and no environment; stdio is /dev/null,
-// /dev/null and our stderr. Returns its pid (in our pid namespace) once exec succeeded. An error's
-// message names the step and what the kernel said.
+// /dev/null and our stderr. Returns its pid (in our pid namespace) once exec succeeded. An error
+// names the step that failed and the kernel's error.
 Result<int> start_in_namespaces(const std::string& program, const Namespaces& namespaces,
                                 int socket);
 

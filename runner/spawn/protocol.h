@@ -1,8 +1,9 @@
 #pragma once
-// The protocol between a runner and lockstep-spawn: one SOCK_SEQPACKET unix socket, inherited by
-// lockstep-spawn as fd 3 or, in a container, connected to; one Header per packet, in host byte
-// order (both ends are one machine). lockstep-spawn is static and knows no protobuf, no NSS and no
-// names: only numeric ids. Argument blocks travel in a sealed memfd passed with the packet.
+// The protocol between a runner and lockstep-spawn. It uses one SOCK_SEQPACKET unix socket, which
+// lockstep-spawn inherits as fd 3 or, in a container, connects to. Each packet is one Header, in
+// host byte order (both ends are on one machine). lockstep-spawn is linked statically and uses no
+// protobuf and no NSS: it gets numeric ids, no names. An argument block travels in a sealed memfd
+// that is passed with the packet.
 //
 // runner -> spawn
 //   start    {id}; ancillary fds: [memfd of the argument block, stdin, stdout, stderr]
@@ -13,9 +14,9 @@
 //   started  {id, value = pid}: exec succeeded
 //   failed   {id, value = errno, stage = SpawnStage}: the rank never ran
 //   exited   {id, value = wait status}
-//   empty    {}: answer to kill_all: no descendant is left
+//   empty    {}: the answer to kill_all: no descendant is left
 // When the socket closes, lockstep-spawn kills every descendant and exits. It is a child subreaper,
-// so double-forked grandchildren come back to it; each rank has PR_SET_PDEATHSIG SIGKILL.
+// so orphaned descendants become its children; each rank has PR_SET_PDEATHSIG SIGKILL.
 
 #include <cstdint>
 
@@ -69,7 +70,7 @@ struct StartBlock {
   std::uint32_t strings_bytes = 0;
 };
 
-// `at_most` = 1: what the hard limit forbids is lowered to it instead of failing.
+// `at_most` = 1: a value above the current hard limit is lowered to it instead of failing.
 struct RlimitEntry {
   std::uint32_t resource = 0, at_most = 0;
   std::uint64_t soft = 0, hard = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What happens between fork and exec of one rank. Runs in the child; it never returns. The first
-// thing that fails is written to `error_fd` as a StartFailure, and the child exits.
+// The steps between fork and exec of one rank. They run in the child and never return. If a step
+// fails, the child writes a StartFailure to `error_fd` and exits.
 
 #include "runner/spawn/start_block.h"
 
@@ -11,7 +11,7 @@ struct StartFailure {
   std::int32_t error = 0;  // errno
 };
 
-// `stdio`: what becomes fds 0, 1 and 2. `parent`: getpid() of lockstep-spawn before the fork.
+// `stdio`: they become fds 0, 1 and 2. `parent`: getpid() of lockstep-spawn before the fork.
 [[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int error_fd,
                               int parent);
 

@@ -1,6 +1,6 @@
 #pragma once
-// lockstep-spawn's one object: takes orders from the socket, forks ranks, reaps everything that
-// comes back to it, and reports. Single-threaded; it decides nothing.
+// The main object of lockstep-spawn: it takes orders from the socket, forks ranks, reaps them and
+// their orphans, and reports. Single-threaded; it decides nothing.
 
 #include <cstddef>
 #include <vector>
@@ -12,14 +12,14 @@ namespace lockstep::spawn {
 class Spawner {
  public:
   explicit Spawner(int socket);
-  // Until the socket closes or `quit`; nothing it started is left when it returns.
+  // Runs until the socket closes or `quit`. When it returns, no process that it started is left.
   int run();
 
  private:
   struct Rank {
     int id = 0;
     int pid = 0;
-    int error_fd = -1;  // >= 0 until exec succeeded or failed
+    int error_fd = -1;  // >= 0 until exec has succeeded or failed
     bool failed = false;
   };
 
@@ -34,11 +34,11 @@ class Spawner {
 
   int socket_;
   int child_signals_ = -1;
-  bool open_ = true;  // the runner is there
+  bool open_ = true;  // the socket to the runner is open
   bool killing_ = false;
   bool quitting_ = false;
   int kill_rounds_ = 0;
-  std::vector<Rank> ranks_;  // those that live
+  std::vector<Rank> ranks_;  // the live ones
 };
 
 }  // namespace lockstep::spawn

@@ -1,6 +1,6 @@
 #pragma once
-// The argument block of one rank, as lockstep-spawn reads it: pointers into a mapped memfd, checked
-// once so that nothing after it can read past the end. It owns the mapping.
+// The argument block of one rank, as lockstep-spawn reads it: pointers into a mapped memfd. map()
+// checks the block, so that no access later reads past its end. It owns the mapping.
 
 #include <sys/types.h>
 
@@ -18,7 +18,7 @@ class MappedBlock {
   MappedBlock(const MappedBlock&) = delete;
   MappedBlock& operator=(const MappedBlock&) = delete;
 
-  // Maps and checks the memfd; 0, or an errno. EBADMSG: it is not what it claims to be.
+  // Maps and checks the memfd; returns 0 or an errno. EBADMSG: it is not a valid argument block.
   int map(int fd);
 
   const StartBlock& head() const { return *head_; }

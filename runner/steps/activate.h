@@ -1,7 +1,7 @@
 #pragma once
-// Applies a job's environment to its ranks, from the variables that were computed when it was
-// built: no shell runs per rank. Variables of the job take precedence over it, and it takes
-// precedence over Lockstep's own.
+// Adds the activation of a job's environment to the ranks' variables. The activation was computed
+// when the environment was built, so no shell runs for a rank. The job's own variables override it,
+// and it overrides those that Lockstep sets.
 
 #include <map>
 #include <string>
@@ -12,11 +12,12 @@
 
 namespace lockstep::runner {
 
-// Adds it to the job's own environment_variables: those that are not among them, and PATH, with the
-// activation's folders first, unless the job sets PATH itself.
+// Adds to the job's environment_variables those of the activation that the job does not set, and
+// PATH with the activation's folders first, unless the job sets PATH itself.
 void activate(const Activation& activation, std::map<std::string, std::string>* variables);
 
-// The same of an image, whose HOME is not that of an ordinary user.
+// Does the same for an image. The image's HOME is root's, so it is left out unless the ranks are
+// root.
 void activate_image(Activation activation, bool ranks_are_root,
                     std::map<std::string, std::string>* variables);
 

@@ -1,14 +1,15 @@
 #pragma once
-// Which cpus a rank may use. With no more ranks than cpus each gets its own contiguous share; with
-// more, all share the whole allotment and are told to yield (GangContext::oversubscribed).
+// Which cpus a rank may use. If there are at least as many cpus as ranks, each rank gets its own
+// contiguous share; otherwise all ranks share the whole allotment and are told to yield
+// (GangContext::oversubscribed).
 
 #include <string>
 #include <vector>
 
 namespace lockstep::runner {
 
-// The allotment as far as this process may use it, ordered so that hardware threads of one core,
-// and cores of one socket, are neighbours. `topology`: /sys/devices/system/cpu, or a fake of it.
+// The allotted cpus that this process may use, ordered so that hardware threads of one core, and
+// cores of one socket, are adjacent. `topology`: /sys/devices/system/cpu, or a fake of it.
 std::vector<int> usable_cpus(const std::vector<int>& allotment,
                              const std::string& topology = "/sys/devices/system/cpu");
 

@@ -1,8 +1,9 @@
 #pragma once
-// Puts ranks that already run into their cgroups. The first move of a process between v1 cgroups
-// waits for an RCU grace period, some 8 ms on an idle machine: longer than everything else between
-// order and exec. A job without a memory limit loses nothing when that happens beside its start; a
-// job with one joins before exec (set_cgroups) instead. Owns one thread while it has work to do.
+// Moves ranks that already run into their cgroups. The first move of a process between v1 cgroups
+// waits for an RCU grace period, some 8 ms on an idle machine: longer than all other steps between
+// the order and exec. For a job without a memory limit, this can safely happen after its start;
+// with a limit, ranks join before exec (set_cgroups) instead. Owns one thread while it has work to
+// do.
 
 #include <condition_variable>
 #include <deque>
@@ -15,9 +16,9 @@ namespace lockstep::runner {
 
 class CgroupJoiner {
  public:
-  // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is left alone.
+  // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is not moved.
   explicit CgroupJoiner(int spawn_pid) : spawn_pid_(spawn_pid) {}
-  ~CgroupJoiner();  // finishes what was asked
+  ~CgroupJoiner();  // finishes the queued work
   CgroupJoiner(const CgroupJoiner&) = delete;
   CgroupJoiner& operator=(const CgroupJoiner&) = delete;
 
@@ -32,7 +33,7 @@ class CgroupJoiner {
   struct Work {
     int pid = 0;
     std::vector<std::string> procs_files;
-    std::string nursery = {};  // to be emptied, instead of a process
+    std::string nursery = {};  // if set, this cgroup is emptied, and `pid` is not used
   };
   void push(Work work);
   void work();

@@ -1,6 +1,6 @@
 #pragma once
-// How this node makes sure that nothing of an attempt survives, and starts lockstep-spawn in it:
-// cgroup v2 where delegated, else v1, else a pid namespace, else the subreaper's sweep.
+// Chooses the way in which this node ends every process of an attempt, and starts lockstep-spawn in
+// it: cgroup v2 if delegated, else v1, else a pid namespace, else the subreaper's sweep.
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ struct Isolation {
   std::unique_ptr<spawn::Client> spawn;
   bool mounted = false;            // the workspace's mounts are in place
   std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
-  std::vector<std::string> notes;  // what could not be had, and why
+  std::vector<std::string> notes;  // features that are not available, and why
 };
 
 struct IsolationRequest {
@@ -26,8 +26,8 @@ struct IsolationRequest {
   const Workspace* workspace = nullptr;
 };
 
-// To be called before any thread exists. An error means that the working directory cannot be had,
-// or that lockstep-spawn does not start at all.
+// Call it before any thread exists. An error means that the working directory cannot be made, or
+// that lockstep-spawn does not start at all.
 Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
                           spawn::Client::Events events);
 

@@ -1,7 +1,7 @@
 #pragma once
-// The limits that ranks of this node have reached, as one line for each, in the order in which they
-// were reached. A line changes only when its count has grown much, so that a rank which keeps
-// hitting a limit does not flood the reports. Pure: the counts come from outside.
+// Describes the limits that the ranks of this node have reached, as text: one line per limit, in
+// the order in which they were reached. A line changes only when its count has grown by much, so
+// that a rank that hits a limit all the time does not cause many reports. Pure: the caller counts.
 
 #include <map>
 #include <string>
@@ -12,25 +12,25 @@
 namespace lockstep::runner {
 
 struct LimitCounts {
-  std::map<int, long long> refused_forks;  // rank -> how many processes and threads; none of 0
-  long long refused_in_container = 0;      // of all its ranks together
+  std::map<int, long long> refused_forks;  // rank -> refused processes and threads; without zeros
+  long long refused_in_container = 0;      // for all ranks of the container together
   int container_pids = 0;                  // the container's limit
-  int dropped_of = -1;                     // a rank whose output is not kept any more; -1 = none
+  int dropped_of = -1;                     // a rank whose output is no longer kept; -1 = none
   int dropping_ranks = 0;
-  Bytes dropped;  // of all of them
+  Bytes dropped;  // for all ranks together
 };
 
 class LimitWatch {
  public:
   explicit LimitWatch(Limits limits) : limits_(limits) {}
 
-  // True when lines() has changed. `final`: every change counts.
+  // Updates lines(); true if they changed. `final`: also for a small change of a count.
   bool look(const LimitCounts& counts, bool final);
-  // Its node ends the part for this reason.
+  // Records why the node's agent ends the part, as the line of the disk limit.
   void ended(const std::string& why) { set(Kind::disk, why); }
 
   const std::vector<std::string>& lines() const { return lines_; }
-  // Of one rank; "" = it was refused none.
+  // How many processes and threads one rank was refused, as text; "" = none.
   std::string refusal_of(int rank, const LimitCounts& counts) const;
 
  private:

@@ -1,11 +1,11 @@
 #pragma once
-// The ranks' stdout and stderr: one pipe per stream and rank, drained on the loop into append-only
-// files, with the times of their bytes beside. What cannot be written (a full disk), or is more
-// than the spool may hold before the launcher has taken it, stays in the pipe: the rank blocks,
-// nothing is lost. What is more than the limit of a job's logs is read and not kept; a line in the
-// log says where. What the launcher has taken is given back to the disk, up to the tail that a
-// failure report quotes. It owns pipes and files; it never interprets a byte, and shows nobody
-// anything.
+// Captures the ranks' stdout and stderr: one pipe per stream and rank, drained on the loop into
+// append-only files, with the times of their bytes in files beside them. Output that cannot be
+// written (a full disk), or that exceeds the spool before the launcher has taken older output,
+// stays in the pipe: the rank blocks, and nothing is lost. Output beyond the limit of a job's logs
+// is read and dropped; a line in the log says where. The disk space of output that the launcher has
+// taken is freed, except for the tail that a failure report quotes. It owns pipes and files; it
+// never interprets the output, and sends it nowhere.
 
 #include <map>
 #include <memory>
@@ -41,25 +41,26 @@ class LogCapture {
   struct Writers {
     io::Fd out, err;
   };
-  // The ends that become the rank's stdout and stderr; to be closed here once the rank has them.
-  // They belong to `uid`, so that the rank may open /dev/stdout.
+  // The pipe ends that become the rank's stdout and stderr; the caller closes them once the rank
+  // has them. They belong to `uid`, so that the rank may open /dev/stdout.
   Result<Writers> open(int rank, std::uint32_t uid);
 
-  // What is durable with the launcher, from the start of each log. Late or doubled is harmless.
+  // The bytes, from the start of each log, that are on the launcher's disk. Late and repeated calls
+  // are harmless.
   void taken(const std::vector<LogSize>& durable);
 
-  // To be called when no process of ours is left: takes what still waits in the pipes, whatever the
-  // spool holds, closes them, and syncs the files. False: the disk is full; ask again after
+  // Call it when no process of ours is left: reads the rest from the pipes, even if the spool is
+  // full, closes them, and syncs the files. False: the disk is full; call it again after
   // retry_at().
   bool drain();
   std::vector<LogSize> sizes() const;
-  std::string stderr_tail(int rank) const;  // the last kStderrTailBytes, kept or not
+  std::string stderr_tail(int rank) const;  // the last kStderrTailBytes, even if they were dropped
 
-  // From now on output that the disk refuses is dropped instead of waited for: for an attempt that
-  // must end because it fills the disk.
+  // From now on, output that cannot be written is dropped instead of blocking the rank. For an
+  // attempt that must end because it fills the disk.
   void give_up_on_disk();
 
-  // What was read beyond the limit, or given up.
+  // The output beyond the limit, or dropped after give_up_on_disk().
   struct Dropped {
     int ranks = 0;
     int first_rank = -1;
@@ -67,8 +68,8 @@ class LogCapture {
   };
   Dropped dropped() const;
 
-  // While a rank may have to wait: when to call retry(), and, once it does, why; never() and ""
-  // otherwise.
+  // When to call retry() while a rank may be blocked, and the reason once a rank is blocked.
+  // never() and "" otherwise.
   Instant retry_at() const { return retry_at_; }
   const std::string& blocked_reason() const { return reason_; }
   void retry(Instant now);
@@ -95,16 +96,16 @@ class LogCapture {
   io::EventLoop& loop_;
   io::AttemptDir directory_;
   const std::uint64_t spool_bytes_, limit_bytes_;
-  io::SystemClock clock_;  // stamps what is read
+  io::SystemClock clock_;  // for the times of the output
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
-  std::uint64_t spooled_ = 0;  // written and not taken, all streams
-  std::uint64_t kept_ = 0;     // written, all streams
-  // Not filled with zeros: only the pages that are read into take memory.
+  std::uint64_t spooled_ = 0;  // bytes written and not taken, all streams
+  std::uint64_t kept_ = 0;     // bytes written, all streams
+  // Not zero-initialised, so that only the pages that are used take memory.
   const std::unique_ptr<char[]> buffer_;
   bool waits_for_disk_ = true;
   Instant retry_at_ = Instant::never();
-  std::optional<Instant> paused_since_;  // no stream that was paused has gone on since
+  std::optional<Instant> paused_since_;  // since then, no paused stream has resumed
   std::string reason_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// What happens to one rank before it starts: a fixed list of steps, one concern each, in one
-// visible array (launch_steps.cc). A step reads the node's LaunchContext and writes into the rank's
-// process; it starts nothing, and touches nothing of another rank.
+// The preparation of one rank before it starts: a fixed list of steps, one concern each, in one
+// array (launch_steps.cc). A step reads the node's LaunchContext and fills in the rank's process;
+// it starts nothing, and does not change other ranks.
 
 #include <map>
 #include <string>
@@ -14,23 +14,23 @@
 
 namespace lockstep::runner {
 
-// What all ranks of this node share. Lives longer than any launch.
+// The data that all ranks of this node share. Must outlive every launch.
 struct LaunchContext {
   const GangContext* gang = nullptr;
   std::string directory;  // the working directory, as the ranks see it
-  std::vector<int> cpus;  // what the ranks may use, neighbours of one core side by side
+  std::vector<int> cpus;  // the cpus of the ranks; hardware threads of one core are adjacent
   const io::Cgroups* cgroups = nullptr;             // null: this node has none
-  bool become_run_as = false;                       // we are root: ids are changed to gang->run_as
-  const Container* container = nullptr;             // the ranks run in one
+  bool become_run_as = false;                       // we are root: change ids to gang->run_as
+  const Container* container = nullptr;             // null: the ranks run on the node itself
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
-  SecretValues secrets = {};                        // of those that the job names
+  SecretValues secrets = {};                        // the values of the job's secrets
 };
 
 struct RankLaunch {
   int rank = 0;
   int local_rank = 0;
   Bootstrap::RankVariables bootstrap;
-  spawn::RankProcess process;  // what the steps fill
+  spawn::RankProcess process;  // filled in by the steps
 };
 
 struct LaunchStep {
@@ -41,7 +41,8 @@ struct LaunchStep {
 // Runs every step, in order. An error names the step.
 Status prepare_launch(const LaunchContext& context, RankLaunch& rank);
 
-// The steps. environment comes before command: the PATH it makes is where the program is looked up.
+// The steps. set_environment comes before set_command, because the program is looked up in the PATH
+// that it sets.
 Status set_environment(const LaunchContext& context, RankLaunch& rank);
 Status set_command(const LaunchContext& context, RankLaunch& rank);
 Status set_identity(const LaunchContext& context, RankLaunch& rank);

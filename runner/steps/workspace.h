@@ -1,6 +1,7 @@
 #pragma once
-// The ranks' working directory: what the agent staged, mounted as its plan says, in the mount
-// namespace of lockstep-spawn and its ranks alone. All mounts vanish with the last of them.
+// The ranks' working directory: the files that the agent staged, mounted according to its plan,
+// only in the mount namespace of lockstep-spawn and its ranks. The mounts vanish with the last of
+// these processes.
 
 #include <string>
 #include <vector>
@@ -22,11 +23,11 @@ class Workspace {
 
   bool must_mount() const { return plan_.mode != WorkspacePlan::Mode::ready; }
   bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
-  // To be called in the new mount namespace.
+  // Call it in the new mount namespace.
   Status mount() const;
-  // Instead of mount(), where there is no mount namespace.
+  // Call it instead of mount() if there is no mount namespace.
   Status use_in_place() const;
-  // What the ranks see as their working directory.
+  // The path of the ranks' working directory, as they see it.
   std::string directory(bool mounted) const;
 
  private:
