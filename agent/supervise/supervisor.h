@@ -1,7 +1,7 @@
 #pragma once
-// The runners of this node. It starts them detached, attaches to live ones, receives their reports,
-// notices their death, kills them, and removes their remains. It decides nothing: each request is
-// an action of agent/core, and each event goes back as an input.
+// Manages the runners of this node: starts them detached, attaches to live ones, receives their
+// reports, notices their death, kills them, and removes their files. It decides nothing: it carries
+// out the actions of agent/core, and passes every event to agent/core as an input.
 
 #include <functional>
 #include <map>

@@ -8,7 +8,8 @@
 namespace lockstep::io {
 
 std::vector<int> all_pids();
-// The children of `pid` and their descendants, except those that have got another parent since.
+// All descendants of `pid`, by the present parent links: a process whose parent has ended was
+// reparented, so it and its descendants are not found.
 std::vector<ProcessIdentity> descendants_of(int pid);
 
 }  // namespace lockstep::io

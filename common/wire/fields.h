@@ -30,8 +30,8 @@ Status read_number(std::int64_t value, std::int64_t low, std::int64_t high, cons
                    int* out);
 Status read_rank(std::int64_t value, const char* field, int* out);
 Status read_port(std::uint32_t value, const char* field, std::uint16_t* out);
-// Shortens a text for people to the limit of read_text by cutting out its middle. Otherwise the
-// receiver would refuse the whole message each time it is sent.
+// Cuts out the middle of a text for people if it is longer than read_text accepts: a receiver
+// refuses the whole message if a text in it is too long, each time that it is sent.
 std::string fitting_text(const std::string& text);
 Status read_text(const std::string& value, const char* field, std::string* out,
                  std::size_t max_bytes = kMaxTextBytes);

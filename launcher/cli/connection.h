@@ -20,7 +20,7 @@ namespace lockstep::cli {
 
 class Connection {
  public:
-  // `when_down` is what to do when nobody answers: added to errors that say so.
+  // `when_down`: advice for the user, appended to the error when nobody answers at the endpoint.
   static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const io::KeyPair& keys,
                                                   std::string when_down = "");
   ~Connection();

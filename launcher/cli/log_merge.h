@@ -7,9 +7,10 @@
 // it, its rest gets the prefix `node:rank + ` or `[environment node]+ `. Reads no clock and writes
 // to no file: the output goes to a sink.
 //
-// A carriage return restarts a line (tqdm): only the last state of the line is written, once the
-// line has ended. Until then a terminal redraws the line: live() returns one line for each log that
-// has such a line. A single rank's carriage returns pass through like its other bytes.
+// A carriage return restarts a line, as tqdm's progress bars do: only the line's last state is
+// written to the sink, once the line has ended. Until then live() returns its current state, one
+// line per log, so that the caller can redraw it on a terminal. If only one rank is followed, its
+// carriage returns pass through like all other bytes.
 
 #include <deque>
 #include <functional>
