@@ -13,8 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-LOCKSTEP = ROOT / "build/bin/lockstep"
+from needs import BUILD, need
+
+LOCKSTEP = BUILD / "bin/lockstep"
 COMMANDS = (("/usr/bin/git", "--version"), (LOCKSTEP, "--help"), (LOCKSTEP, "--version"),
             (LOCKSTEP, "job", "list"), (LOCKSTEP, "status"))
 
@@ -35,8 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=200)
     runs = parser.parse_args().runs
-    if not LOCKSTEP.exists():
-        sys.exit(f"{LOCKSTEP} is not built; run scripts/build")
+    need()
     with tempfile.TemporaryDirectory(prefix="lockstep-start-") as home:
         environment = {**os.environ, "LOCKSTEP_HOME": home}
         subprocess.run([LOCKSTEP, "up"], env=environment, check=True, stdout=subprocess.DEVNULL)
