@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,16 +31,16 @@ std::string look_up(const std::string& name, const std::string& path) {
 }
 
 // Only async-signal-safe calls.
-[[noreturn]] void run_child(const std::string& program, char* const* words, int out, int err) {
-  const int null = ::open("/dev/null", O_RDONLY);
-  ::dup2(null, 0);
+[[noreturn]] void run_child(const std::string& program, char* const* words,
+                            char* const* environment, int in, int out, int err) {
+  ::dup2(in >= 0 ? in : ::open("/dev/null", O_RDONLY), 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  ::execv(program.c_str(), words);
+  ::execve(program.c_str(), words, environment);
   ::_exit(127);
 }
 
@@ -72,6 +73,21 @@ bool read_all(std::vector<Stream>& streams, Duration timeout) {
   return true;
 }
 
+// Ours without those that `added` names, and `added`; ends with a null.
+std::vector<char*> environment_with(const std::vector<std::string>& added) {
+  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=') + 1); };
+  std::vector<char*> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const bool replaced = std::any_of(added.begin(), added.end(), [&](const std::string& other) {
+      return name_of(other) == name_of(*entry);
+    });
+    if (!replaced) all.push_back(*entry);
+  }
+  for (const std::string& entry : added) all.push_back(const_cast<char*>(entry.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
 int exit_code_of(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -83,7 +99,12 @@ int exit_code_of(pid_t child) {
 
 Result<ProgramOutput> run_program(const std::vector<std::string>& words, Duration timeout,
                                   const std::string& path) {
-  const std::string program = look_up(words.at(0), path);
+  return run_program(words, ProgramOptions{timeout, path});
+}
+
+Result<ProgramOutput> run_program(const std::vector<std::string>& words,
+                                  const ProgramOptions& options) {
+  const std::string program = look_up(words.at(0), options.path);
   if (program.empty()) return make_error(ErrorCode::not_found, words[0] + " is not installed");
   int out[2], err[2];
   if (::pipe2(out, O_CLOEXEC) != 0) return errno_error(errno, "make a pipe");
@@ -93,23 +114,34 @@ Result<ProgramOutput> run_program(const std::vector<std::string>& words, Duratio
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  const std::vector<char*> environment = environment_with(options.environment);
   const pid_t child = ::fork();
   if (child < 0) return errno_error(errno, "start " + program);
-  if (child == 0) run_child(program, argv.data(), out_write.get(), err_write.get());
+  if (child == 0)
+    run_child(program, argv.data(), environment.data(), options.input, out_write.get(),
+              err_write.get());
   out_write.reset();
   err_write.reset();
   ProgramOutput output;
   std::vector<Stream> streams;
   streams.push_back({std::move(out_read), &output.text});
   streams.push_back({std::move(err_read), &output.errors});
-  const bool in_time = read_all(streams, timeout);
+  const bool in_time = read_all(streams, options.timeout);
   if (!in_time) ::kill(child, SIGKILL);
   output.exit_code = exit_code_of(child);
   if (!in_time) {
-    return make_error(ErrorCode::unavailable,
-                      fmt::format("{} did not end within {}", program, format_duration(timeout)));
+    return make_error(ErrorCode::unavailable, fmt::format("{} did not end within {}", program,
+                                                          format_duration(options.timeout)));
   }
   return output;
+}
+
+Result<Fd> memory_file(std::string_view text) {
+  Fd file(::memfd_create("lockstep-input", MFD_CLOEXEC));
+  if (!file) return errno_error(errno, "make a file in memory");
+  TRY(write_all(file.get(), text));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return errno_error(errno, "read a file in memory");
+  return file;
 }
 
 }  // namespace lockstep::io

@@ -7,6 +7,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/io/file_system.h"
 
 namespace lockstep::io {
 
@@ -21,5 +22,18 @@ struct ProgramOutput {
 // was killed because it took longer than `timeout`.
 Result<ProgramOutput> run_program(const std::vector<std::string>& words, Duration timeout,
                                   const std::string& path = "/usr/local/bin:/usr/bin:/bin");
+
+struct ProgramOptions {
+  Duration timeout;
+  std::string path = "/usr/local/bin:/usr/bin:/bin";
+  int input = -1;                             // its standard input; -1: /dev/null
+  std::vector<std::string> environment = {};  // "NAME=value", beside and instead of ours
+};
+Result<ProgramOutput> run_program(const std::vector<std::string>& words,
+                                  const ProgramOptions& options);
+
+// A file without a name that holds `text` and is read from its start: for secrets and scripts that
+// become another program's standard input.
+Result<Fd> memory_file(std::string_view text);
 
 }  // namespace lockstep::io

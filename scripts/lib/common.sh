@@ -15,7 +15,7 @@ build_packages=(
 run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
 test_packages=(
   busybox-static debootstrap docker.io docker-registry iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
-  libgtest-dev procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
+  libgtest-dev openssh-server procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
   qemu-system-x86 systemd util-linux
 )
 check_packages=(clang clang-format clang-tidy libclang-rt-14-dev libfuzzer-14-dev)
@@ -39,6 +39,11 @@ install_packages() {
     sudo=(sudo)
   fi
   say "installing ${#missing[@]} packages: ${missing[*]}"
+  # The tests start servers of their own; one that is installed for them alone serves nobody else (sshd(8) of
+  # Debian does not start while this file is there).
+  case " ${missing[*]} " in
+    *' openssh-server '*) "${sudo[@]}" mkdir -p /etc/ssh && "${sudo[@]}" touch /etc/ssh/sshd_not_to_be_run ;;
+  esac
   local log
   log=$(mktemp)
   if ! { "${sudo[@]}" apt-get update -qq &&

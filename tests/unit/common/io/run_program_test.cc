@@ -32,5 +32,18 @@ TEST(RunProgramTest, NothingIsReadFromOurInput) {
   EXPECT_EQ(run_program({"cat"}, seconds(20))->exit_code, 0);
 }
 
+TEST(RunProgramTest, InputAndEnvironmentAreGiven) {
+  const auto input = memory_file("from memory");
+  ASSERT_TRUE(input);
+  ProgramOptions options{seconds(20)};
+  options.input = input->get();
+  options.environment = {"HOME=/elsewhere", "LOCKSTEP_ADDED=1"};
+  const auto done = run_program({"sh", "-c", "cat; echo \" $HOME $LOCKSTEP_ADDED\"; env"}, options);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->text.substr(0, 24), "from memory /elsewhere 1");
+  EXPECT_EQ(done->text.find("HOME=/root"), std::string::npos) << "the variable is there once";
+  EXPECT_NE(done->text.find("PATH="), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lockstep::io

@@ -1,0 +1,169 @@
+#include "launcher/compute/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/domain/compute.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::compute {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMaxNameBytes = 255;
+constexpr std::size_t kMaxTagBytes = 64;
+constexpr std::size_t kMaxTextBytes = 64u << 10;
+
+Error bad(const std::string& key, const std::string& why) {
+  return make_error(ErrorCode::invalid_argument, "the request's " + key + " " + why);
+}
+
+// The text under `key`; a missing one is "" unless it is required.
+Result<std::string> text_of(const json& object, const std::string& key, bool required) {
+  const auto it = object.find(key);
+  if (it == object.end()) {
+    if (required) return bad(key, "is missing");
+    return std::string();
+  }
+  if (!it->is_string()) return bad(key, "is not a string");
+  auto text = it->get<std::string>();
+  if (text.size() > kMaxTextBytes || text.find('\0') != std::string::npos)
+    return bad(key, "is too long, or holds a NUL");
+  return text;
+}
+
+Status check_tag(const std::string& text) {
+  const bool good = !text.empty() && text.size() <= kMaxTagBytes &&
+                    std::all_of(text.begin(), text.end(), [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+                    });
+  if (good) return {};
+  return bad("launcher", "must have 1 to 64 characters of a-z, 0-9 and '-'");
+}
+
+Result<std::vector<Machine>> machines_of(const json& object, Verb verb) {
+  std::vector<Machine> machines;
+  const auto it = object.find("machines");
+  if (it == object.end()) {
+    const bool optional = verb == Verb::check || verb == Verb::list;
+    if (!optional) return bad("machines", "is missing");
+    return machines;
+  }
+  if (!it->is_array() || it->size() > kMaxMachines)
+    return bad("machines", fmt::format("is not a list of at most {} objects", kMaxMachines));
+  std::set<std::string> names;
+  for (const json& entry : *it) {
+    if (!entry.is_object()) return bad("machines", "holds something that is not an object");
+    Machine machine;
+    TRY_ASSIGN(machine.name, text_of(entry, "name", true));
+    TRY(check_machine_name(machine.name));
+    TRY_ASSIGN(machine.token, text_of(entry, "token", false));
+    if (!names.insert(machine.name).second)
+      return bad("machines", "names " + machine.name + " twice");
+    machines.push_back(std::move(machine));
+  }
+  return machines;
+}
+
+}  // namespace
+
+std::optional<Verb> verb_from(std::string_view word) {
+  if (word == "check") return Verb::check;
+  if (word == "create") return Verb::create;
+  if (word == "list") return Verb::list;
+  if (word == "remove") return Verb::remove;
+  if (word == "hold") return Verb::hold;
+  return std::nullopt;
+}
+
+std::string_view to_string(Failure failure) {
+  switch (failure) {
+    case Failure::unreachable: return "unreachable";
+    case Failure::host_key: return "host_key";
+    case Failure::unauthenticated: return "unauthenticated";
+    case Failure::unsupported: return "unsupported";
+    case Failure::no_space: return "no_space";
+    case Failure::no_permission: return "no_permission";
+    case Failure::launcher_unreachable: return "launcher_unreachable";
+    case Failure::timed_out: return "timed_out";
+    case Failure::conflict: return "conflict";
+    case Failure::failed: break;
+  }
+  return "failed";
+}
+
+Status check_machine_name(std::string_view name) {
+  const bool good = !name.empty() && name.size() <= kMaxNameBytes && name[0] != '-' &&
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ':';
+                    });
+  if (good) return {};
+  return make_error(
+      ErrorCode::invalid_argument,
+      "'" + std::string(name) +
+          "' cannot be a machine's name or address: write letters, digits and . _ - :");
+}
+
+Result<Request> request_from(const std::string& json_text, Verb verb) {
+  const json object = json::parse(json_text, nullptr, false);
+  if (!object.is_object())
+    return make_error(ErrorCode::invalid_argument, "the request is not a JSON object");
+  const auto version = object.find("contract");
+  if (version == object.end() || *version != kContractVersion)
+    return bad("contract",
+               fmt::format("is not {}, which is what this program knows", kContractVersion));
+  Request request;
+  TRY_ASSIGN(request.launcher, text_of(object, "launcher", true));
+  TRY(check_tag(request.launcher));
+  TRY_ASSIGN(request.target, text_of(object, "target", true));
+  TRY(check_compute_name(request.target));
+  TRY_ASSIGN(request.state, text_of(object, "state", true));
+  if (request.state.empty() || request.state[0] != '/') return bad("state", "is no absolute path");
+  TRY_ASSIGN(request.bundle, text_of(object, "bundle", false));
+  if (const auto settings = object.find("settings"); settings != object.end()) {
+    if (!settings->is_object()) return bad("settings", "is not an object");
+    request.settings = settings->dump();
+  }
+  TRY_ASSIGN(request.machines, machines_of(object, verb));
+  return request;
+}
+
+void Events::step(const std::string& machine, std::string_view step) {
+  write({{"event", "step"}, {"machine", machine}, {"step", step}});
+}
+
+void Events::machine(const std::string& name, std::string_view state, const About& about) {
+  ordered_json facts = ordered_json::object();
+  for (const auto& [key, value] : about) facts[key] = value;
+  write({{"event", "machine"}, {"machine", name}, {"state", state}, {"about", facts}});
+}
+
+void Events::warning(const std::string& machine, std::string_view step,
+                     const std::string& message) {
+  write({{"event", "warning"}, {"machine", machine}, {"step", step}, {"message", message}});
+}
+
+void Events::error(const std::string& machine, const Failed& failed) {
+  write({{"event", "error"},
+         {"machine", machine},
+         {"step", failed.step},
+         {"code", to_string(failed.code)},
+         {"message", failed.message}});
+}
+
+void Events::write(const ordered_json& event) {
+  // A host's words may be anything, also no UTF-8.
+  const std::string line =
+      event.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  const std::lock_guard lock(mutex_);
+  // A launcher that is gone reads nothing; `list` tells the next one what is there.
+  (void)io::write_all(fd_, line);
+}
+
+}  // namespace lockstep::compute

@@ -1,0 +1,83 @@
+#pragma once
+// What a provider is asked and what it says: one JSON object in, one on each line out.
+// docs/decisions/038-providers.md is the contract; a site's own programs keep it too.
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/base/result.h"
+
+namespace lockstep::compute {
+
+inline constexpr int kContractVersion = 1;
+inline constexpr std::size_t kMaxRequestBytes = 16u << 20;
+inline constexpr std::size_t kMaxMachines = 10'000;  // of one request
+
+enum class Verb { check, create, list, remove, hold };
+std::optional<Verb> verb_from(std::string_view word);
+
+struct Machine {
+  std::string name;   // check_machine_name
+  std::string token;  // what `lockstep node token` prints; of `create` only
+};
+
+struct Request {
+  std::string launcher;  // with `target` the tag of all that is made
+  std::string target;
+  std::string state;            // an absolute path: what is kept between the calls for this target
+  std::string bundle;           // the archive of scripts/bundle; "" where the kind needs none
+  std::string settings = "{}";  // JSON object; the kind reads it
+  std::vector<Machine> machines;
+};
+// invalid_argument names the key and what may stand there.
+Result<Request> request_from(const std::string& json_text, Verb verb);
+
+// Letters, digits, '.', '_', '-' and ':', at most 255, not '-' first: a host's name or address.
+Status check_machine_name(std::string_view name);
+
+// Why a machine failed, for the launcher to decide by; the message is for people.
+enum class Failure {
+  unreachable,      // nothing answered at its address
+  host_key,         // another host answered than the one that was attached
+  unauthenticated,  // it refused our key or password
+  unsupported,      // its system or processor cannot run the agent
+  no_space,
+  no_permission,         // to make the directory, or to start the agent
+  launcher_unreachable,  // the agent cannot reach the launcher, or was refused by it
+  timed_out,
+  conflict,  // something is there that is not ours
+  failed,
+};
+std::string_view to_string(Failure failure);
+
+struct Failed {
+  std::string step;
+  Failure code = Failure::failed;
+  std::string message;
+};
+
+// Facts about a machine: name and value, as the contract lists them.
+using About = std::vector<std::pair<std::string, std::string>>;
+
+// Writes events, each as one line at once; from any thread.
+class Events {
+ public:
+  explicit Events(int fd) : fd_(fd) {}
+  void step(const std::string& machine, std::string_view step);
+  void machine(const std::string& name, std::string_view state, const About& about);
+  void warning(const std::string& machine, std::string_view step, const std::string& message);
+  void error(const std::string& machine, const Failed& failed);
+
+ private:
+  void write(const nlohmann::ordered_json& event);
+
+  int fd_;
+  std::mutex mutex_;
+};
+
+}  // namespace lockstep::compute

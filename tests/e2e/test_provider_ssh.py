@@ -1,0 +1,240 @@
+"""lockstep-provider ssh against a real sshd: hosts become nodes, and are given back without a trace.
+
+The host is this machine: sshd listens on a loopback address and lets in the account that runs the tests."""
+import getpass
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+import pytest
+from harness.site import BUILD, wait_until
+from test_bundle import archive
+
+PROVIDER = BUILD / "bin/lockstep-provider"
+
+
+class Server:
+    """A real sshd on a port of its own; `host_key` can be changed between two starts."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.port = 2200 + os.getpid() % 300
+        for name in ("host", "other_host", "user", "stranger"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory / name], check=True)
+        (directory / "authorized").write_text((directory / "user.pub").read_text())
+        self.process = None
+        self.start("host")
+
+    def start(self, host_key):
+        self.stop()
+        config = self.directory / "sshd_config"
+        config.write_text(f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory / host_key}\n"
+                          f"AuthorizedKeysFile {self.directory / 'authorized'}\nStrictModes no\nUsePAM no\n"
+                          "PasswordAuthentication yes\nPidFile none\n")
+        if os.getuid() == 0:
+            pathlib.Path("/run/sshd").mkdir(exist_ok=True)
+        self.process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", config, "-E", self.directory / "sshd.log"])
+        log = self.directory / "sshd.log"
+        wait_until(lambda: log.exists() and "listening" in log.read_text(), "sshd listens")
+
+    def stop(self):
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
+            (self.directory / "sshd.log").unlink()
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
+        yield archive(BUILD, pathlib.Path(name))
+
+
+@pytest.fixture
+def server(tmp_path):
+    made = Server(tmp_path)
+    yield made
+    made.stop()
+
+
+class Target:
+    """What a launcher would tell the provider of one target with one host."""
+
+    def __init__(self, server, directory):
+        self.server, self.directory = server, directory
+        self.host = {"name": "vm1", "address": "127.0.0.1", "port": server.port, "user": getpass.getuser(),
+                     "key": str(server.directory / "user"), "directory": str(directory / "machine/lockstep")}
+        (directory / "machine").mkdir()
+
+    def call(self, verb, bundle="", token="", **changes):
+        request = {"contract": 1, "launcher": "a1b2", "target": "vms", "state": str(self.directory / "state"),
+                   "bundle": str(bundle), "settings": {"hosts": [{**self.host, **changes}]},
+                   "machines": [{"name": "vm1", "token": token}]}
+        # Its own HOME: known_hosts and agents of the person who runs the tests do not count.
+        done = subprocess.run([PROVIDER, "ssh", verb], input=json.dumps(request), capture_output=True, text=True,
+                              check=False, env={**os.environ, "HOME": str(self.directory)})
+        assert "Traceback" not in done.stderr
+        assert token == "" or token not in done.stdout + done.stderr
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def error(self, verb, **options):
+        code, events, _ = self.call(verb, **options)
+        assert (code, events[-1]["event"]) == (1, "error"), events
+        return events[-1]
+
+    def state(self):
+        code, events, _ = self.call("list")
+        assert code == 0, events
+        return events[-1]["state"]
+
+
+@pytest.fixture
+def target(server, tmp_path):
+    made = Target(server, tmp_path)
+    yield made
+    made.call("remove")
+
+
+def processes_in(folder):
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        for link in ("exe", "cwd"):
+            try:
+                if os.readlink(entry / link).startswith(str(folder)):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def new_token(site):
+    return site.ok("node", "token", "--compute", "vms").strip()
+
+
+@pytest.fixture
+def lab(site):
+    site.up(1)
+    site.ok("compute", "create", "--name", "vms", "--type", "virtualmachine", "--node-source", "join")
+    return site
+
+
+def test_a_host_becomes_a_node_and_is_given_back_without_a_trace(lab, target, bundle):
+    folder = pathlib.Path(target.host["directory"])
+    assert target.state() == "absent"
+    code, events, _ = target.call("create", bundle, new_token(lab))
+    assert code == 0, events
+    assert [e.get("step") for e in events if e["event"] == "step"] == ["connect", "copy", "start", "connect"]
+    assert (events[-1]["state"], events[-1]["about"]["joined"]) == ("running", "yes")
+    assert not (folder / "token").exists(), "a token is of use once"
+    assert lab.ok("run", "--compute", "vms", "--", "echo", "here").strip() == "here"
+    # Attached twice is one node, and nothing is copied again.
+    code, events, _ = target.call("create", bundle, "")
+    assert (code, [e.get("step") for e in events if e["event"] == "step"]) == (0, ["connect"])
+    nodes = json.loads(lab.ok("node", "list", "-o", "json"))
+    assert [n["name"] for n in nodes if n["compute"] == "vms"] == ["vm1"]
+    assert target.call("remove")[0] == 0
+    assert not folder.exists()
+    assert processes_in(folder) == []
+    assert target.call("remove")[0] == 0, "removed twice"
+
+
+def test_an_agent_that_is_killed_comes_back_and_keeps_its_job(lab, target, bundle):
+    assert target.call("create", bundle, new_token(lab))[0] == 0
+    job = lab.submit("--compute", "vms", "--", "sh", "-c", "sleep 9; echo survived")
+    lab.wait_for_status(job, "Running")
+    pid = int((pathlib.Path(target.host["directory"]) / "agent/agent.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGKILL)
+    assert "survived" in lab.ok("job", "stream", job)
+    assert target.state() == "running"
+    assert target.call("remove")[0] == 0
+
+
+def test_a_token_that_was_used_is_said_with_the_agents_own_words(lab, target, bundle):
+    token = new_token(lab)
+    assert target.call("create", bundle, token)[0] == 0
+    assert target.call("remove")[0] == 0
+    error = target.error("create", bundle=bundle, token=token)
+    assert (error["step"], error["code"]) == ("start", "launcher_unreachable")
+    assert "the join token was used 1 time" in error["message"]
+    assert processes_in(target.host["directory"]) == [], "an agent that cannot join does not go on trying"
+
+
+@pytest.mark.parametrize("changes, code, words", [
+    ({"port": 1}, "unreachable", "Connection refused"),
+    ({"address": "no-such-host.invalid"}, "unreachable", "Could not resolve"),
+    ({"user": "nobody-here"}, "unauthenticated", "refused the key"),
+    ({"directory": "/proc/lockstep"}, "no_space", "0 MiB are free"),
+])
+def test_what_is_wrong_with_a_host_is_told_with_its_name(target, changes, code, words):
+    error = target.error("check", **changes)
+    assert error["code"] == code, error
+    assert words in error["message"], error
+
+
+def test_a_key_that_the_host_does_not_know_is_refused(target, server):
+    error = target.error("check", key=str(server.directory / "stranger"))
+    assert error["code"] == "unauthenticated"
+    assert str(server.directory / "stranger") in error["message"]
+
+
+def test_another_host_key_is_refused_before_anything_is_sent(target, server):
+    assert target.call("check")[0] == 0
+    server.start("other_host")
+    error = target.error("check")
+    assert (error["step"], error["code"]) == ("connect", "host_key")
+    assert str(target.directory / "state/known_hosts") in error["message"]
+
+
+def test_a_password_is_given_and_never_shown(target, ordinary_user):
+    password = "a pass'word \"with\" $quotes"
+    subprocess.run(["chpasswd"], input=f"{ordinary_user}:{password}\n", text=True, check=True)
+    try:
+        account = {"user": ordinary_user, "key": "", "directory": "/tmp/ls-password-host"}
+        code, events, errors = target.call("check", password=password, **account)
+        assert code == 0, events
+        assert password not in json.dumps(events) + errors
+        assert target.error("check", password="wrong", **account)["code"] == "unauthenticated"
+    finally:
+        subprocess.run(["passwd", "--lock", ordinary_user], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_a_directory_that_is_not_ours_is_left_as_it_is(target, bundle):
+    folder = pathlib.Path(target.host["directory"])
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    assert target.error("create", bundle=bundle, token="x")["code"] == "conflict"
+    assert target.error("remove")["code"] == "conflict"
+    (folder / "tag").write_text("another vms vm1\n")
+    assert target.error("remove")["code"] == "conflict"
+    assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_host_that_prints_anything_is_no_crash(target, server, tmp_path):
+    shell = tmp_path / "hostile"
+    shell.write_text("#!/bin/sh\nprintf 'lockstep-begin\\nsystem \\033[31mLinux\\n'\nhead -c 3000000 /dev/zero\n")
+    shell.chmod(0o755)
+    keys = server.directory / "authorized"
+    keys.write_text(f'command="{shell}" ' + (server.directory / "user.pub").read_text())
+    begin = time.monotonic()
+    assert target.error("check")["code"] == "unsupported"
+    assert time.monotonic() - begin < 60
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"address": "-oProxyCommand=true"}, "cannot be a machine's name"),
+    ({"address": "a b"}, "cannot be a machine's name"),
+    ({"user": "-l"}, "cannot be an account's name"),
+    ({"directory": "/x; rm -rf /"}, "is not an absolute path of letters"),
+    ({"directory": "/x/../../etc"}, "is not an absolute path of letters"),
+    ({"key": "relative"}, "is not an absolute path"),
+    ({"port": 70000}, "from 1 to 65535"),
+    ({"colour": "red"}, "unknown key 'colour'"),
+])
+def test_settings_that_could_become_a_command_are_refused(target, change, words):
+    code, events, errors = target.call("check", **change)
+    assert (code, events) == (2, []), events
+    assert words in errors

@@ -1,0 +1,112 @@
+#include "launcher/compute/contract.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+namespace lockstep::compute {
+namespace {
+
+using nlohmann::json;
+
+json good() {
+  return {{"contract", 1},
+          {"launcher", "a1b2"},
+          {"target", "vms"},
+          {"state", "/var/lib/x"},
+          {"settings", {{"hosts", json::array()}}},
+          {"machines", {{{"name", "vm1"}, {"token", "secret"}}}}};
+}
+
+TEST(Contract, ARequestIsRead) {
+  const auto request = request_from(good().dump(), Verb::create);
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->launcher, "a1b2");
+  EXPECT_EQ(request->target, "vms");
+  EXPECT_EQ(request->settings, R"({"hosts":[]})");
+  ASSERT_EQ(request->machines.size(), 1u);
+  EXPECT_EQ(request->machines[0].name, "vm1");
+  EXPECT_EQ(request->machines[0].token, "secret");
+}
+
+TEST(Contract, VerbsHaveTheirNames) {
+  EXPECT_EQ(verb_from("create"), Verb::create);
+  EXPECT_EQ(verb_from("hold"), Verb::hold);
+  EXPECT_EQ(verb_from("Create"), std::nullopt);
+  EXPECT_EQ(verb_from(""), std::nullopt);
+}
+
+TEST(Contract, BadRequestsAreRefusedByTheirKey) {
+  const auto with = [](const char* key, const json& value) {
+    json request = good();
+    request[key] = value;
+    return request.dump();
+  };
+  const auto without = [](const char* key) {
+    json request = good();
+    request.erase(key);
+    return request.dump();
+  };
+  const std::pair<std::string, const char*> bad[] = {
+      {"", "not a JSON object"},
+      {"[]", "not a JSON object"},
+      {"{", "not a JSON object"},
+      {without("contract"), "contract is not 1"},
+      {with("contract", 2), "contract is not 1"},
+      {with("contract", "1"), "contract is not 1"},
+      {without("launcher"), "launcher is missing"},
+      {with("launcher", "a/../b"), "launcher must have"},
+      {with("launcher", ""), "launcher must have"},
+      {with("launcher", std::string(65, 'a')), "launcher must have"},
+      {with("launcher", 7), "launcher is not a string"},
+      {without("target"), "target is missing"},
+      {with("target", "a; rm"), "a; rm"},
+      {without("state"), "state is missing"},
+      {with("state", "relative"), "state is no absolute path"},
+      {with("state", std::string("/a\0b", 4)), "state is too long, or holds a NUL"},
+      {with("settings", json::array()), "settings is not an object"},
+      {without("machines"), "machines is missing"},
+      {with("machines", "vm1"), "machines is not a list"},
+      {with("machines", json::array({"vm1"})), "not an object"},
+      {with("machines", {{{"name", "-oProxyCommand=x"}}}), "cannot be a machine's name"},
+      {with("machines", {{{"token", "x"}}}), "name is missing"},
+      {with("machines", {{{"name", "vm1"}}, {{"name", "vm1"}}}), "names vm1 twice"},
+  };
+  for (const auto& [text, words] : bad) {
+    const auto request = request_from(text, Verb::create);
+    ASSERT_FALSE(request) << text;
+    EXPECT_EQ(request.error().code, ErrorCode::invalid_argument) << text;
+    EXPECT_NE(request.error().message.find(words), std::string::npos) << request.error().message;
+  }
+  EXPECT_TRUE(request_from(without("machines"), Verb::list)) << "all machines are meant";
+}
+
+TEST(Contract, EventsAreOneLineEach) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  Events events(ends[1]);
+  events.step("vm1", "connect");
+  events.machine("vm1", "running", {{"kernel", "6.1\n\xff"}});
+  events.warning("vm1", "check", "late");
+  events.error("vm1", {"copy", Failure::no_space, "full"});
+  ::close(ends[1]);
+  std::string text(4'096, '\0');
+  text.resize(static_cast<std::size_t>(::read(ends[0], text.data(), text.size())));
+  ::close(ends[0]);
+  std::vector<json> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines.push_back(json::parse(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], (json{{"event", "step"}, {"machine", "vm1"}, {"step", "connect"}}));
+  EXPECT_EQ(lines[1]["about"]["kernel"], "6.1\n\xef\xbf\xbd");
+  EXPECT_EQ(lines[2]["message"], "late");
+  EXPECT_EQ(lines[3]["code"], "no_space");
+}
+
+}  // namespace
+}  // namespace lockstep::compute
