@@ -33,9 +33,9 @@ struct MustEnd {
   std::string why;
 };
 
-// Returns an attempt over its limit. If there is none and less than a quarter of `low` is free,
-// returns the attempt that uses most, but only if the disk is no longer low once its files are
-// gone. (No attempt ends because of files that other programs wrote.)
+// Returns an attempt over its limit. If none is, and less than a quarter of `low` is free, returns
+// the attempt with the most data, provided that removing it makes enough space. Otherwise other
+// programs filled the disk, and no attempt has to end.
 std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                                     const io::DiskSpace& space, Bytes low);
 

@@ -1,7 +1,8 @@
 #pragma once
-// Starts runners. It forks each from the template, a runner process that is kept ready (see
-// docs/decisions/018), or executes the program if there is no template. Either way the runner is
-// not a child of the agent, has the same environment, and outlives both agent and template.
+// Starts runners. Each is forked from the template, a runner process that is kept ready
+// (docs/decisions/018-runner-template.md); without a template, the program is executed. Either way
+// the runner is not a child of the agent, has the same environment, and outlives both agent and
+// template.
 
 #include <map>
 #include <memory>

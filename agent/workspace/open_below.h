@@ -15,7 +15,7 @@ inline constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOE
 struct Opened {
   enum class What { folder, absent, hidden, other } what = What::absent;
   io::Fd fd;
-  std::string why;  // for `other`: what the entry is instead
+  std::string why;  // for `other`: the kind of the entry
 };
 
 // `folder`: "a/b", below `base`. hidden: there is an overlay's whiteout.

@@ -1,7 +1,7 @@
 #pragma once
 // The desired-state protocol between launcher and node, as plain values: an Assignment says what a
 // node must run, a PartReport what it runs. A `part` is one attempt's share on one node; one runner
-// supervises it. There are no start or stop commands that could be lost: an assignment holds a
+// supervises it. Instead of start and stop commands, which could be lost, an assignment holds the
 // wanted phase, which only moves forward.
 
 #include <cstdint>

@@ -66,7 +66,7 @@ struct AuditVerified {
   std::uint64_t entries = 0, first = 0;  // how many were checked, and the number of the first
   AuditMark last;
   std::string problem;             // the first one: file, line and what is wrong; "": none
-  std::vector<std::string> notes;  // remarks that are no problem
+  std::vector<std::string> notes;  // harmless remarks
   friend bool operator==(const AuditVerified&, const AuditVerified&) = default;
 };
 

@@ -22,7 +22,7 @@ struct DockerOption {
 };
 
 std::span<const DockerOption> docker_options();
-// nullptr: there is no option of this name, or letter.
+// nullptr: no option has this name or letter.
 const DockerOption* find_docker_option(std::string_view name);
 const DockerOption* find_docker_option(char letter);
 

@@ -107,7 +107,7 @@ struct EnvironmentPlan {
 // How far a node is with preparing the job's environment.
 struct EnvironmentReport {
   enum class Step {
-    wants_lock,  // there is no lock for its platform
+    wants_lock,  // no lock exists for its platform
     solved,      // the node solved it: `lock` is in the launcher's store
     ready,
     not_solved,  // solving failed, as `how` says; the node waits for another node to solve it

@@ -1,5 +1,5 @@
 #pragma once
-// A result of `lockstep doctor`: what was checked, what was found, and what to do about it.
+// A finding of `lockstep doctor`: the check, its result, and the advice.
 
 #include <optional>
 #include <string>

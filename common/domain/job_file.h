@@ -27,7 +27,7 @@ struct JobFileChecked {
   std::optional<JobSpec> spec = {};
   std::string code = {};                 // the code folder as written; it is not checked here
   std::vector<std::string> errors = {};  // as `lockstep job create` prints them, with their places
-  std::vector<std::string> notes = {};   // remarks that are no errors
+  std::vector<std::string> notes = {};   // harmless remarks
   friend bool operator==(const JobFileChecked&, const JobFileChecked&) = default;
 };
 
