@@ -179,7 +179,8 @@ using ClientRequest =
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
-                 CreateCompute, UpdateCompute, DeleteCompute, ListComputes>;
+                 CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
+                 DetachHosts>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

@@ -3,11 +3,86 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace lockstep {
 namespace {
 
 bool begins_compute_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+constexpr std::size_t kMaxUserBytes = 64;
+constexpr std::size_t kMaxPathBytes = 1'024;
+constexpr std::size_t kMaxHostBytes = 63;      // it becomes a node's name
+constexpr std::size_t kMaxAddressBytes = 255;
+constexpr std::size_t kMaxSecretBytes = 128;
+constexpr int kMaxPort = 65'535;
+
+bool is_of(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return begins_compute_name(c) || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
+// One rule of check(SshHost): a field that is given must keep to it.
+struct Rule {
+  std::string_view field;
+  const std::string& value;
+  bool is_good;
+  std::string_view what;
+};
+
+bool is_word_of(const std::string& text, std::string_view others, std::size_t longest) {
+  return text.size() <= longest && (text.empty() || text[0] != '-') && is_of(text, others);
+}
+// An absolute path without a ".." and with only these characters.
+bool is_plain_path(const std::string& path) {
+  return path.empty() || (path[0] == '/' && path.size() > 1 && path.back() != '/' &&
+                          is_word_of(path, "/._-+", kMaxPathBytes) &&
+                          path.find("//") == std::string::npos &&
+                          (path + "/").find("/../") == std::string::npos);
+}
+// ssh expands % and ~ in it.
+bool is_key_path(const std::string& path) {
+  return path.empty() ||
+         (path.size() <= kMaxPathBytes && (path[0] == '/' || path[0] == '~') &&
+          path.find_first_of("%\"") == std::string::npos &&
+          std::none_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }));
+}
+
+Status check_hosts(const ComputeSpec& spec) {
+  if (spec.hosts.size() > kMaxHosts)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("there are {} hosts; the most allowed are {}", spec.hosts.size(),
+                                  kMaxHosts));
+  std::set<std::string> names;
+  for (const SshHost& host : spec.hosts) {
+    TRY(check(host));
+    if (!names.insert(host.name).second)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("two hosts have the name '{}'; give each its own `name`",
+                                    host.name));
+  }
+  return {};
+}
+
+// What belongs together: type, source, hosts.
+Status check_source(const ComputeSpec& spec) {
+  const bool is_local = spec.type == ComputeType::local;
+  if (is_local != (spec.source == NodeSource::none))
+    return make_error(ErrorCode::invalid_argument,
+                      is_local ? "a target of type local has no node source of its own"
+                               : "a target of type virtualmachine needs a node source: ssh or join");
+  if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
+    return make_error(ErrorCode::invalid_argument,
+                      "only a target with the node source ssh has hosts and a tunnel");
+  if (!spec.tunnel.empty() && spec.tunnel != "auto" && spec.tunnel != "always" &&
+      spec.tunnel != "never")
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("tunnel: '{}' is not auto, always or never",
+                                  spec.tunnel.substr(0, 100)));
+  return check_hosts(spec);
+}
 
 Status check_text(const std::string& text, std::string_view what) {
   if (text.size() <= kMaxComputeTextBytes) return {};
@@ -25,6 +100,17 @@ std::string_view to_string(ComputeType type) {
   }
   return "?";
 }
+
+std::string_view to_string(NodeSource source) {
+  switch (source) {
+    case NodeSource::none: return "";
+    case NodeSource::join: return "join";
+    case NodeSource::ssh: return "ssh";
+  }
+  return "?";
+}
+
+bool has_provider(const ComputeSpec& spec) { return spec.source == NodeSource::ssh; }
 
 Status check_compute_name(std::string_view name) {
   const bool good_characters = std::all_of(name.begin(), name.end(), [](char c) {
@@ -53,6 +139,34 @@ Status check(const ComputeSpec& spec) {
     TRY(check_text(name, "the name of a tag"));
     TRY(check_text(value, fmt::format("tag '{}'", name)));
   }
+  return check_source(spec);
+}
+
+Status check(const SshHost& host) {
+  if (host.address.empty())
+    return make_error(ErrorCode::invalid_argument, "a host needs an `address`");
+  const Rule rules[] = {
+      {"address", host.address, is_word_of(host.address, "._-:", kMaxAddressBytes),
+       "a host name or an IP address: letters, digits and . _ - :"},
+      {"name", host.name, !host.name.empty() && is_word_of(host.name, "._-", kMaxHostBytes),
+       "a name of 1 to 63 letters, digits and . _ -"},
+      {"user", host.user, is_word_of(host.user, "-._@\\", kMaxUserBytes), "the name of an account"},
+      {"key", host.key, is_key_path(host.key), "an absolute path without % and quotes"},
+      {"password_secret", host.password_secret,
+       is_word_of(host.password_secret, "._-", kMaxSecretBytes), "the name of a secret"},
+      {"jump", host.jump, is_word_of(host.jump, "._-:@", kMaxAddressBytes), "[USER@]HOST[:PORT]"},
+      {"directory", host.directory, is_plain_path(host.directory),
+       "an absolute path of letters, digits and / . _ - +"},
+  };
+  for (const Rule& rule : rules)
+    if (!rule.is_good)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("host {}: {} '{}' is not {}", host.address.substr(0, 100),
+                                    rule.field, rule.value.substr(0, 100), rule.what));
+  if (host.port < 0 || host.port > kMaxPort)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("host {}: port {} is not a number from 1 to {}", host.address,
+                                  host.port, kMaxPort));
   return {};
 }
 

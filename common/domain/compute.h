@@ -21,6 +21,15 @@ enum class ComputeType {
 // The word in files and tables: "virtualmachine".
 std::string_view to_string(ComputeType type);
 
+// Where the nodes of a target come from.
+enum class NodeSource {
+  none,  // a target of type local has no nodes of its own
+  join,  // people start agents with a token of the target
+  ssh,   // the launcher's provider attaches hosts over ssh
+};
+// The word in files and tables: "ssh"; "" for none.
+std::string_view to_string(NodeSource source);
+
 // The target that every launcher has from the start.
 inline constexpr std::string_view kLocalCompute = "local";
 
@@ -35,6 +44,23 @@ inline constexpr std::size_t kMinComputeNameBytes = 3;
 inline constexpr std::size_t kMaxComputeNameBytes = 24;
 inline constexpr std::size_t kMaxComputeTextBytes = 4'096;  // of a description, location or tag
 inline constexpr std::size_t kMaxComputeTags = 50;
+inline constexpr std::size_t kMaxHosts = 1'000;  // of one target
+inline constexpr std::size_t kMaxMachineFindings = 32;
+inline constexpr std::size_t kMaxComputeEvents = 200;  // that are kept of one target
+
+// A host that the ssh provider attaches. Everything except `address` may be empty.
+struct SshHost {
+  std::string name;             // unique in the target; the machine's and the node's name
+  std::string address;          // a host name, an IP address, or a Host of ~/.ssh/config
+  std::string user;             // "": what ssh's configuration says
+  int port = 0;                 // 0: the same
+  std::string key;              // path of a private key on the launcher's machine
+  std::string password_secret;  // name of a secret of `secret_owner`
+  std::string secret_owner;     // the admin who attached the host; the launcher fills it in
+  std::string jump;             // USER@HOST:PORT through which ssh connects
+  std::string directory;        // where everything is installed; "": below ~/.lockstep
+  friend bool operator==(const SshHost&, const SshHost&) = default;
+};
 
 struct ComputeSpec {
   std::string name;
@@ -42,13 +68,20 @@ struct ComputeSpec {
   std::string description;
   std::string location;  // a word for people; nothing depends on it
   std::map<std::string, std::string> tags;
+  NodeSource source = NodeSource::none;
+  std::vector<SshHost> hosts;  // of source ssh, in the order in which they were named
+  std::string tunnel;          // of source ssh: "auto", "always" or "never"; "": auto
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
 // Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
 // message says what is wrong with the name.
 Status check_compute_name(std::string_view name);
-// Checks the name and the limits of all texts.
+// Checks the name, the limits of all texts, and the hosts.
 Status check(const ComputeSpec& spec);
+// Checks every field against a small alphabet: they become words of ssh's command line.
+Status check(const SshHost& host);
+// True if a provider makes the target's nodes, so that it has machines.
+bool has_provider(const ComputeSpec& spec);
 // "azureml:gpu" and "gpu" are both "gpu".
 std::string_view without_azureml(std::string_view reference);
 
@@ -60,23 +93,69 @@ struct CreateCompute {
   ComputeSpec spec;
   friend bool operator==(const CreateCompute&, const CreateCompute&) = default;
 };
-// Description, location and tags become these; the type cannot change.
+// Description, location, tags and hosts become these; type and node source cannot change. A host
+// that is no longer named is detached. A host whose last attach failed is tried again at once.
 struct UpdateCompute {
   ComputeSpec spec;
+  // Installs the launcher's version of the agent on each machine; running jobs go on.
+  bool upgrade = false;
   friend bool operator==(const UpdateCompute&, const UpdateCompute&) = default;
 };
-// Refused while the target has nodes, or jobs that have not ended. Answered by Done.
+// Adds a host to a target of source ssh, or replaces the host of that name. Answered by
+// ComputesReply.
+struct AttachHosts {
+  std::string name;  // of the target
+  std::vector<SshHost> hosts;
+  friend bool operator==(const AttachHosts&, const AttachHosts&) = default;
+};
+// The provider removes these machines from the target as soon as their nodes hold no part. Answered
+// by ComputesReply at once; ListComputes shows how far it is.
+struct DetachHosts {
+  std::string name;  // of the target
+  std::vector<std::string> hosts;
+  // Gives up what runs there, and forgets a machine that cannot be reached.
+  bool force = false;
+  friend bool operator==(const DetachHosts&, const DetachHosts&) = default;
+};
+// Refused while jobs that name the target have not ended, or while it has nodes that joined with a
+// token. Answered by Done. A target with machines detaches them first: it is deleted when the last
+// one is gone.
 struct DeleteCompute {
   std::string name;
+  bool force = false;  // as in DetachHosts
   friend bool operator==(const DeleteCompute&, const DeleteCompute&) = default;
 };
 // Answered by ComputesReply.
 struct ListComputes {
   std::string name;  // only this one; "": all. A not_found error suggests the nearest name.
+  bool history = false;
   friend bool operator==(const ListComputes&, const ListComputes&) = default;
 };
 
 // ---- views -------------------------------------------------------------------------------------
+
+// A machine of a target whose nodes a provider makes.
+struct MachineView {
+  std::string name;
+  // "wanted", "creating", "failed", "created", "joined", "lost", "leaving" or "removing".
+  std::string state;
+  std::string why;    // why it is wanted, or why it leaves
+  Instant since;      // in this state
+  std::string step;   // the provider's, which runs now; "": none
+  std::string node;   // name of its node; "": it has not joined
+  std::map<std::string, std::string> about;  // what the provider found out
+  // Of the last call that failed; "": none since the last success.
+  std::string failed_step, failed_code, failure;
+  std::int64_t failures = 0;  // in a row
+  Instant retry_at;           // ns = 0: none is planned
+  friend bool operator==(const MachineView&, const MachineView&) = default;
+};
+struct ComputeEvent {
+  Instant at;
+  std::string machine;  // "": the target
+  std::string text;
+  friend bool operator==(const ComputeEvent&, const ComputeEvent&) = default;
+};
 
 struct ComputeView {
   struct Nodes {
@@ -93,6 +172,9 @@ struct ComputeView {
   Nodes nodes;
   std::int64_t queued_jobs = 0;   // jobs for this target that wait
   std::int64_t running_jobs = 0;  // jobs for this target that are placed and have not ended
+  std::vector<MachineView> machines;  // by name
+  std::string leaving;                // why the target is being deleted; "": it is not
+  std::vector<ComputeEvent> history;  // oldest first; only if asked for
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first

@@ -26,6 +26,29 @@ Status read_type(int number, ComputeType* to) {
   return bad_field("compute.type", "is none that this version knows");
 }
 
+int number_of(NodeSource source) {
+  switch (source) {
+    case NodeSource::none: return 0;
+    case NodeSource::join: return 1;
+    case NodeSource::ssh: return 2;
+  }
+  return 0;
+}
+
+// Targets of before 0.7 have none on record: of a virtualmachine it was join.
+Status read_source(int number, ComputeType type, NodeSource* to) {
+  if (number == 0) {
+    *to = type == ComputeType::local ? NodeSource::none : NodeSource::join;
+    return {};
+  }
+  for (const NodeSource source : {NodeSource::join, NodeSource::ssh}) {
+    if (number_of(source) != number) continue;
+    *to = source;
+    return {};
+  }
+  return bad_field("compute.source", "is none that this version knows");
+}
+
 Status read_count(std::int64_t from, const char* field, std::int64_t* to) {
   if (from < 0) return bad_field(field, "is negative");
   *to = from;
@@ -53,13 +76,82 @@ void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to) {
   to->set_description(from.description);
   to->set_location(from.location);
   write_map(from.tags, to->mutable_tags());
+  to->set_source(number_of(from.source));
+  write_list(from.hosts, to->mutable_hosts());
+  to->set_tunnel(from.tunnel);
 }
 Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_text(from.name(), "compute.name", &to->name, kMaxNameBytes));
   TRY(read_type(from.type(), &to->type));
   TRY(read_text(from.description(), "compute.description", &to->description));
   TRY(read_text(from.location(), "compute.location", &to->location));
-  return read_map(from.tags(), 10 * kMaxComputeTags, "compute.tags", &to->tags);
+  TRY(read_map(from.tags(), 10 * kMaxComputeTags, "compute.tags", &to->tags));
+  TRY(read_source(from.source(), to->type, &to->source));
+  TRY(read_list(from.hosts(), 2 * kMaxHosts, "compute.hosts", &to->hosts));
+  return read_text(from.tunnel(), "compute.tunnel", &to->tunnel);
+}
+
+void to_wire(const lockstep::SshHost& from, SshHost* to) {
+  to->set_name(from.name);
+  to->set_address(from.address);
+  to->set_user(from.user);
+  to->set_port(from.port);
+  to->set_key(from.key);
+  to->set_password_secret(from.password_secret);
+  to->set_secret_owner(from.secret_owner);
+  to->set_jump(from.jump);
+  to->set_directory(from.directory);
+}
+Status from_wire(const SshHost& from, lockstep::SshHost* to) {
+  TRY(read_text(from.name(), "host.name", &to->name, kMaxNameBytes));
+  TRY(read_text(from.address(), "host.address", &to->address, kMaxNameBytes));
+  TRY(read_text(from.user(), "host.user", &to->user, kMaxNameBytes));
+  TRY(read_number(from.port(), 0, 65'535, "host.port", &to->port));
+  TRY(read_text(from.key(), "host.key", &to->key));
+  TRY(read_text(from.password_secret(), "host.password_secret", &to->password_secret));
+  TRY(read_text(from.secret_owner(), "host.secret_owner", &to->secret_owner));
+  TRY(read_text(from.jump(), "host.jump", &to->jump, kMaxNameBytes));
+  return read_text(from.directory(), "host.directory", &to->directory);
+}
+
+void to_wire(const lockstep::MachineView& from, MachineView* to) {
+  to->set_name(from.name);
+  to->set_state(from.state);
+  to->set_why(from.why);
+  to->set_since_ns(from.since.ns);
+  to->set_step(from.step);
+  to->set_node(from.node);
+  write_map(from.about, to->mutable_about());
+  to->set_failed_step(from.failed_step);
+  to->set_failed_code(from.failed_code);
+  to->set_failure(from.failure);
+  to->set_failures(from.failures);
+  to->set_retry_at_ns(from.retry_at.ns);
+}
+Status from_wire(const MachineView& from, lockstep::MachineView* to) {
+  TRY(read_text(from.name(), "machine.name", &to->name, kMaxNameBytes));
+  TRY(read_text(from.state(), "machine.state", &to->state, kMaxNameBytes));
+  TRY(read_text(from.why(), "machine.why", &to->why));
+  TRY(read_instant(from.since_ns(), "machine.since", &to->since));
+  TRY(read_text(from.step(), "machine.step", &to->step));
+  TRY(read_text(from.node(), "machine.node", &to->node, kMaxNameBytes));
+  TRY(read_map(from.about(), 2 * kMaxMachineFindings, "machine.about", &to->about));
+  TRY(read_text(from.failed_step(), "machine.failed_step", &to->failed_step));
+  TRY(read_text(from.failed_code(), "machine.failed_code", &to->failed_code));
+  TRY(read_text(from.failure(), "machine.failure", &to->failure));
+  TRY(read_count(from.failures(), "machine.failures", &to->failures));
+  return read_instant(from.retry_at_ns(), "machine.retry_at", &to->retry_at);
+}
+
+void to_wire(const lockstep::ComputeEvent& from, ComputeEvent* to) {
+  to->set_at_ns(from.at.ns);
+  to->set_machine(from.machine);
+  to->set_text(fitting_text(from.text));
+}
+Status from_wire(const ComputeEvent& from, lockstep::ComputeEvent* to) {
+  TRY(read_instant(from.at_ns(), "event.at", &to->at));
+  TRY(read_text(from.machine(), "event.machine", &to->machine, kMaxNameBytes));
+  return read_text(from.text(), "event.text", &to->text);
 }
 
 void to_wire(const lockstep::ComputeView& from, ComputeView* to) {
@@ -70,6 +162,9 @@ void to_wire(const lockstep::ComputeView& from, ComputeView* to) {
   write_nodes(from.nodes, to->mutable_nodes());
   to->set_queued_jobs(from.queued_jobs);
   to->set_running_jobs(from.running_jobs);
+  write_list(from.machines, to->mutable_machines());
+  to->set_leaving(from.leaving);
+  write_list(from.history, to->mutable_history());
 }
 Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(from_wire(from.spec(), &to->spec));
@@ -78,7 +173,10 @@ Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(read_text(from.created_by(), "compute.created_by", &to->created_by));
   TRY(read_nodes(from.nodes(), &to->nodes));
   TRY(read_count(from.queued_jobs(), "compute.queued_jobs", &to->queued_jobs));
-  return read_count(from.running_jobs(), "compute.running_jobs", &to->running_jobs);
+  TRY(read_count(from.running_jobs(), "compute.running_jobs", &to->running_jobs));
+  TRY(read_list(from.machines(), 2 * kMaxHosts, "compute.machines", &to->machines));
+  TRY(read_text(from.leaving(), "compute.leaving", &to->leaving));
+  return read_list(from.history(), 2 * kMaxComputeEvents, "compute.history", &to->history);
 }
 
 void to_wire(const lockstep::CreateCompute& from, CreateCompute* to) {
@@ -89,16 +187,45 @@ Status from_wire(const CreateCompute& from, lockstep::CreateCompute* to) {
 }
 void to_wire(const lockstep::UpdateCompute& from, UpdateCompute* to) {
   to_wire(from.spec, to->mutable_spec());
+  to->set_upgrade(from.upgrade);
 }
 Status from_wire(const UpdateCompute& from, lockstep::UpdateCompute* to) {
+  to->upgrade = from.upgrade();
   return from_wire(from.spec(), &to->spec);
 }
-void to_wire(const lockstep::DeleteCompute& from, DeleteCompute* to) { to->set_name(from.name); }
+void to_wire(const lockstep::AttachHosts& from, AttachHosts* to) {
+  to->set_name(from.name);
+  write_list(from.hosts, to->mutable_hosts());
+}
+Status from_wire(const AttachHosts& from, lockstep::AttachHosts* to) {
+  TRY(read_text(from.name(), "compute", &to->name, kMaxNameBytes));
+  return read_list(from.hosts(), 2 * kMaxHosts, "hosts", &to->hosts);
+}
+void to_wire(const lockstep::DetachHosts& from, DetachHosts* to) {
+  to->set_name(from.name);
+  write_texts(from.hosts, to->mutable_hosts());
+  to->set_force(from.force);
+}
+Status from_wire(const DetachHosts& from, lockstep::DetachHosts* to) {
+  TRY(read_text(from.name(), "compute", &to->name, kMaxNameBytes));
+  TRY(read_texts(from.hosts(), 2 * kMaxHosts, "hosts", &to->hosts));
+  to->force = from.force();
+  return {};
+}
+void to_wire(const lockstep::DeleteCompute& from, DeleteCompute* to) {
+  to->set_name(from.name);
+  to->set_force(from.force);
+}
 Status from_wire(const DeleteCompute& from, lockstep::DeleteCompute* to) {
+  to->force = from.force();
   return read_text(from.name(), "compute", &to->name, kMaxNameBytes);
 }
-void to_wire(const lockstep::ListComputes& from, ListComputes* to) { to->set_name(from.name); }
+void to_wire(const lockstep::ListComputes& from, ListComputes* to) {
+  to->set_name(from.name);
+  to->set_history(from.history);
+}
 Status from_wire(const ListComputes& from, lockstep::ListComputes* to) {
+  to->history = from.history();
   return read_text(from.name(), "compute", &to->name, kMaxNameBytes);
 }
 void to_wire(const lockstep::ComputesReply& from, ComputesReply* to) {

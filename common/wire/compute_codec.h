@@ -9,6 +9,12 @@ namespace lockstep::pb {
 
 void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to);
 Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to);
+void to_wire(const lockstep::SshHost& from, SshHost* to);
+Status from_wire(const SshHost& from, lockstep::SshHost* to);
+void to_wire(const lockstep::MachineView& from, MachineView* to);
+Status from_wire(const MachineView& from, lockstep::MachineView* to);
+void to_wire(const lockstep::ComputeEvent& from, ComputeEvent* to);
+Status from_wire(const ComputeEvent& from, lockstep::ComputeEvent* to);
 void to_wire(const lockstep::ComputeView& from, ComputeView* to);
 Status from_wire(const ComputeView& from, lockstep::ComputeView* to);
 
@@ -16,6 +22,10 @@ void to_wire(const lockstep::CreateCompute& from, CreateCompute* to);
 Status from_wire(const CreateCompute& from, lockstep::CreateCompute* to);
 void to_wire(const lockstep::UpdateCompute& from, UpdateCompute* to);
 Status from_wire(const UpdateCompute& from, lockstep::UpdateCompute* to);
+void to_wire(const lockstep::AttachHosts& from, AttachHosts* to);
+Status from_wire(const AttachHosts& from, lockstep::AttachHosts* to);
+void to_wire(const lockstep::DetachHosts& from, DetachHosts* to);
+Status from_wire(const DetachHosts& from, lockstep::DetachHosts* to);
 void to_wire(const lockstep::DeleteCompute& from, DeleteCompute* to);
 Status from_wire(const DeleteCompute& from, lockstep::DeleteCompute* to);
 void to_wire(const lockstep::ListComputes& from, ListComputes* to);

@@ -100,6 +100,8 @@ struct BodyWriter {
   void operator()(const ListQuotas& m) const { pb::to_wire(m, wire->mutable_list_quotas()); }
   void operator()(const CreateCompute& m) const { pb::to_wire(m, wire->mutable_create_compute()); }
   void operator()(const UpdateCompute& m) const { pb::to_wire(m, wire->mutable_update_compute()); }
+  void operator()(const AttachHosts& m) const { pb::to_wire(m, wire->mutable_attach_hosts()); }
+  void operator()(const DetachHosts& m) const { pb::to_wire(m, wire->mutable_detach_hosts()); }
   void operator()(const DeleteCompute& m) const { pb::to_wire(m, wire->mutable_delete_compute()); }
   void operator()(const ListComputes& m) const { pb::to_wire(m, wire->mutable_list_computes()); }
   void operator()(const ComputesReply& m) const { pb::to_wire(m, wire->mutable_computes_reply()); }
@@ -212,6 +214,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kListQuotas: return read<ListQuotas>(wire.list_quotas(), body);
     case pb::Envelope::kCreateCompute: return read<CreateCompute>(wire.create_compute(), body);
     case pb::Envelope::kUpdateCompute: return read<UpdateCompute>(wire.update_compute(), body);
+    case pb::Envelope::kAttachHosts: return read<AttachHosts>(wire.attach_hosts(), body);
+    case pb::Envelope::kDetachHosts: return read<DetachHosts>(wire.detach_hosts(), body);
     case pb::Envelope::kDeleteCompute: return read<DeleteCompute>(wire.delete_compute(), body);
     case pb::Envelope::kListComputes: return read<ListComputes>(wire.list_computes(), body);
     case pb::Envelope::kComputesReply: return read<ComputesReply>(wire.computes_reply(), body);

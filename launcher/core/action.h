@@ -120,6 +120,23 @@ struct ReplyCompute {  // the target exists, created by this request or before
   ReplyTo to;
   std::string name;
 };
+// Prepare a call of the target's provider for these machines. For `create`, make a secret for each
+// machine and send ProviderTokensInput; start when StartProvider comes. Start `remove` at once.
+// Results come as ProviderEventInput and one ProviderEndedInput.
+struct CallProvider {
+  std::uint64_t call = 0;  // unique in this launcher process
+  std::string target;
+  ProviderVerb verb = ProviderVerb::create;
+  std::vector<std::string> machines;
+};
+struct StartProvider {
+  std::uint64_t call = 0;
+};
+// Keep the provider's `hold` running for exactly these machines; none: end it.
+struct HoldMachines {
+  std::string target;
+  std::vector<std::string> machines;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
@@ -128,6 +145,7 @@ using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSes
                             AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
                             ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
                             ForgetJob, ReplyEnvironment, ExitDaemon, AllowUser, RevokeUser,
-                            UserChanged, ReportRefused, ReadersChanged, ReplyCompute>;
+                            UserChanged, ReportRefused, ReadersChanged, ReplyCompute, CallProvider,
+                            StartProvider, HoldMachines>;
 
 }  // namespace lockstep::launcher

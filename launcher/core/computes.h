@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/domain/compute.h"
 #include "common/domain/job_spec.h"
+#include "launcher/core/machines.h"
 
 namespace lockstep::launcher {
 
@@ -30,10 +33,26 @@ struct ComputeDeleted {  // the target had no nodes of its own and no unfinished
   friend bool operator==(const ComputeDeleted&, const ComputeDeleted&) = default;
 };
 
+// The target is deleted when its last machine is gone.
+struct ComputeLeaving {
+  std::string name;
+  std::string by;
+  bool force = false;  // its machines leave by force
+  friend bool operator==(const ComputeLeaving&, const ComputeLeaving&) = default;
+};
+
 struct Compute {
+  struct Leaving {
+    std::string by;
+    bool force = false;
+    friend bool operator==(const Leaving&, const Leaving&) = default;
+  };
   ComputeSpec spec;
   Instant created;
   std::string by;
+  std::optional<Leaving> leaving;
+  std::map<std::string, Machine> machines;  // by name
+  std::vector<ComputeEvent> history;        // oldest first; the newest kMaxComputeEvents
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -53,6 +72,8 @@ class Computes {
   // Without "local", which always exists.
   const std::map<std::string, Compute>& all() const { return computes_; }
   const Compute* find(const std::string& name) const;  // null for "local" too
+  // Null: the target has no such machine.
+  const Machine* find_machine(const std::string& target, const std::string& name) const;
   bool has(const std::string& name) const;
   // The pool whose nodes the target uses. An unknown name is its own pool, because an ended job may
   // name a target that was deleted since.
@@ -63,6 +84,16 @@ class Computes {
   void apply(Instant at, const ComputeCreated& fact);
   void apply(Instant at, const ComputeUpdated& fact);
   void apply(Instant at, const ComputeDeleted& fact);
+  void apply(Instant at, const ComputeLeaving& fact);
+  void apply(Instant at, const MachineWanted& fact);
+  void apply(Instant at, const MachineCreated& fact);
+  void apply(Instant at, const MachineFailed& fact);
+  void apply(Instant at, const MachineLeaving& fact);
+  void apply(Instant at, const MachineGone& fact);
+  // The machine's agent joined as this node, or its node was removed.
+  void machine_joined(Instant at, const std::string& target, const std::string& machine,
+                      NodeId node);
+  void machine_left(Instant at, const std::string& target, const std::string& machine, NodeId node);
   void add_node(const std::string& pool, NodeId node) { nodes_[pool].insert(node); }
   void remove_node(const std::string& pool, NodeId node);
   void count(const JobSpec& spec, const ComputeLoad& change);
@@ -70,6 +101,9 @@ class Computes {
   friend bool operator==(const Computes&, const Computes&) = default;
 
  private:
+  Machine* machine(const std::string& target, const std::string& name);
+  void record(Instant at, const std::string& target, const std::string& machine, std::string text);
+
   std::map<std::string, Compute> computes_;
   std::map<std::string, std::set<NodeId>> nodes_;  // by pool; no set is empty
   std::map<std::string, ComputeLoad> loads_;       // by target; no load is all zero

@@ -50,6 +50,12 @@ struct JobOf {
   const JobId* operator()(const ComputeCreated&) const { return nullptr; }
   const JobId* operator()(const ComputeUpdated&) const { return nullptr; }
   const JobId* operator()(const ComputeDeleted&) const { return nullptr; }
+  const JobId* operator()(const ComputeLeaving&) const { return nullptr; }
+  const JobId* operator()(const MachineWanted&) const { return nullptr; }
+  const JobId* operator()(const MachineCreated&) const { return nullptr; }
+  const JobId* operator()(const MachineFailed&) const { return nullptr; }
+  const JobId* operator()(const MachineLeaving&) const { return nullptr; }
+  const JobId* operator()(const MachineGone&) const { return nullptr; }
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "common/domain/assignment.h"
 #include "common/domain/views.h"
 #include "launcher/core/computes.h"
+#include "launcher/core/machines.h"
 #include "launcher/core/principals.h"
 
 namespace lockstep::launcher {
@@ -20,7 +21,8 @@ struct TokenCreated {
   Instant expires;
   int uses = 1;
   Approval approval = Approval::as_configured;
-  std::string pool = {};  // of the nodes that join with it; "": local
+  std::string pool = {};     // of the nodes that join with it; "": local
+  std::string machine = {};  // of the pool's target, whose agent may use it; "": any agent
   friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
 };
 struct NodeJoined {
@@ -29,7 +31,8 @@ struct NodeJoined {
   PublicKey key;
   Digest token;
   bool waits_for_approval = false;
-  std::string pool = {};  // never changes; "": local
+  std::string pool = {};     // never changes; "": local
+  std::string machine = {};  // of the pool's target; "": a provider did not make it
   friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
 };
 struct NodeApproved {  // from now on the node gets work
@@ -246,7 +249,8 @@ using Fact =
                  EnvironmentReset, EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated,
                  ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
                  UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
-                 ComputeUpdated, ComputeDeleted>;
+                 ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
+                 MachineFailed, MachineLeaving, MachineGone>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -3,6 +3,7 @@
 // core never sees a socket, a clock or a random source: names, ids, hashes and keys arrive in its
 // inputs. Every request of a user carries its caller; a request without a caller is refused.
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "common/domain/agent_messages.h"
 #include "common/domain/client_messages.h"
 #include "launcher/core/authority.h"
+#include "launcher/core/provider_event.h"
 #include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
@@ -86,7 +88,8 @@ struct TokenInput {  // the shell makes the secret; the core keeps only its hash
   std::string compute = {};  // target of the nodes that join with it; "": local
 };
 struct ComputeInput {
-  using Ask = std::variant<CreateCompute, UpdateCompute, DeleteCompute>;
+  using Ask =
+      std::variant<CreateCompute, UpdateCompute, DeleteCompute, AttachHosts, DetachHosts>;
   ReplyTo reply;
   Ask ask;
   Caller caller = {};
@@ -148,12 +151,31 @@ struct LogsRefusedInput {
       0;  // log bytes named by AwaitLogs that are not durable yet; 0: no AwaitLogs was sent
 };
 
+// The shell made a secret for each machine of a CallProvider with verb `create`. Answered by
+// StartProvider when the tokens are durable.
+struct ProviderTokensInput {
+  std::uint64_t call = 0;
+  std::map<std::string, Digest> secret_hashes;  // by machine
+  Instant expires;
+};
+struct ProviderEventInput {
+  std::uint64_t call = 0;
+  ProviderEvent event;
+};
+// The call is over. A machine about which it said neither `running`, `absent` nor `error` failed.
+struct ProviderEndedInput {
+  std::uint64_t call = 0;
+  std::string code;  // "timed_out" or "failed", for the machines that have no result
+  std::string why;   // for people: "it took longer than 10m", "it exited with 2: …"
+};
+
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
 using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
                            TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
                            ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
                            CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput,
-                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput, ComputeInput>;
+                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput, ComputeInput,
+                           ProviderTokensInput, ProviderEventInput, ProviderEndedInput>;
 
 }  // namespace lockstep::launcher

@@ -31,4 +31,84 @@ Status from_wire(const ComputeDeleted& from, launcher::ComputeDeleted* to) {
   return read_text(from.by(), "by", &to->by);
 }
 
+void to_wire(const launcher::ComputeLeaving& from, ComputeLeaving* to) {
+  to->set_name(from.name);
+  to->set_by(from.by);
+  to->set_force(from.force);
+}
+Status from_wire(const ComputeLeaving& from, launcher::ComputeLeaving* to) {
+  to->force = from.force();
+  TRY(read_text(from.name(), "name", &to->name));
+  return read_text(from.by(), "by", &to->by);
+}
+
+namespace {
+
+// The names that every fact of a machine has.
+template <typename Domain, typename Wire>
+void write_machine(const Domain& from, Wire* to) {
+  to->set_target(from.target);
+  to->set_machine(from.machine);
+}
+template <typename Wire, typename Domain>
+Status read_machine(const Wire& from, Domain* to) {
+  TRY(read_text(from.target(), "machine.target", &to->target));
+  return read_text(from.machine(), "machine.name", &to->machine);
+}
+
+}  // namespace
+
+void to_wire(const launcher::MachineWanted& from, MachineWanted* to) {
+  write_machine(from, to);
+  to->set_why(fitting_text(from.why));
+}
+Status from_wire(const MachineWanted& from, launcher::MachineWanted* to) {
+  TRY(read_machine(from, to));
+  return read_text(from.why(), "machine.why", &to->why);
+}
+
+void to_wire(const launcher::MachineCreated& from, MachineCreated* to) {
+  write_machine(from, to);
+  write_map(from.about, to->mutable_about());
+}
+Status from_wire(const MachineCreated& from, launcher::MachineCreated* to) {
+  TRY(read_machine(from, to));
+  return read_map(from.about(), 2 * kMaxMachineFindings, "machine.about", &to->about);
+}
+
+void to_wire(const launcher::MachineFailed& from, MachineFailed* to) {
+  write_machine(from, to);
+  to->set_step(fitting_text(from.step));
+  to->set_code(from.code);
+  to->set_message(fitting_text(from.message));
+  to->set_not_before_ns(from.not_before.ns);
+}
+Status from_wire(const MachineFailed& from, launcher::MachineFailed* to) {
+  TRY(read_machine(from, to));
+  TRY(read_text(from.step(), "machine.step", &to->step));
+  TRY(read_text(from.code(), "machine.code", &to->code));
+  TRY(read_text(from.message(), "machine.message", &to->message));
+  return read_instant(from.not_before_ns(), "machine.not_before", &to->not_before);
+}
+
+void to_wire(const launcher::MachineLeaving& from, MachineLeaving* to) {
+  write_machine(from, to);
+  to->set_why(fitting_text(from.why));
+  to->set_force(from.force);
+}
+Status from_wire(const MachineLeaving& from, launcher::MachineLeaving* to) {
+  to->force = from.force();
+  TRY(read_machine(from, to));
+  return read_text(from.why(), "machine.why", &to->why);
+}
+
+void to_wire(const launcher::MachineGone& from, MachineGone* to) {
+  write_machine(from, to);
+  to->set_why(fitting_text(from.why));
+}
+Status from_wire(const MachineGone& from, launcher::MachineGone* to) {
+  TRY(read_machine(from, to));
+  return read_text(from.why(), "machine.why", &to->why);
+}
+
 }  // namespace lockstep::pb

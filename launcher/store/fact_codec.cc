@@ -67,6 +67,24 @@ struct FactWriter {
   void operator()(const launcher::ComputeDeleted& f) const {
     to_wire(f, wire->mutable_compute_deleted());
   }
+  void operator()(const launcher::ComputeLeaving& f) const {
+    to_wire(f, wire->mutable_compute_leaving());
+  }
+  void operator()(const launcher::MachineWanted& f) const {
+    to_wire(f, wire->mutable_machine_wanted());
+  }
+  void operator()(const launcher::MachineCreated& f) const {
+    to_wire(f, wire->mutable_machine_created());
+  }
+  void operator()(const launcher::MachineFailed& f) const {
+    to_wire(f, wire->mutable_machine_failed());
+  }
+  void operator()(const launcher::MachineLeaving& f) const {
+    to_wire(f, wire->mutable_machine_leaving());
+  }
+  void operator()(const launcher::MachineGone& f) const {
+    to_wire(f, wire->mutable_machine_gone());
+  }
   void operator()(const launcher::QuotaSet& f) const { to_wire(f, wire->mutable_quota_set()); }
   void operator()(const launcher::TokenCreated& f) const {
     auto* to = wire->mutable_token_created();
@@ -75,6 +93,7 @@ struct FactWriter {
     to->set_uses(f.uses);
     to->set_approval(number_of(f.approval));
     to->set_pool(f.pool);
+    to->set_machine(f.machine);
   }
   void operator()(const launcher::NodeJoined& f) const {
     auto* to = wire->mutable_node_joined();
@@ -84,6 +103,7 @@ struct FactWriter {
     to->set_token(std::string(f.token.view()));
     to->set_waits_for_approval(f.waits_for_approval);
     to->set_pool(f.pool);
+    to->set_machine(f.machine);
   }
   void operator()(const launcher::JobShared& f) const {
     auto* to = wire->mutable_job_shared();
@@ -261,6 +281,7 @@ Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_instant(from.expires_ns(), "token.expires", &to->expires));
   TRY(read_approval(from.approval(), "token.approval", &to->approval));
   TRY(read_text(from.pool(), "token.pool", &to->pool));
+  TRY(read_text(from.machine(), "token.machine", &to->machine));
   return read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses);
 }
 Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
@@ -269,6 +290,7 @@ Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
   TRY(read_key(from.key(), "node.key", &to->key));
   to->waits_for_approval = from.waits_for_approval();
   TRY(read_text(from.pool(), "node.pool", &to->pool));
+  TRY(read_text(from.machine(), "node.machine", &to->machine));
   return read_digest(from.token(), "node.token", &to->token);
 }
 Status from_wire(const JobShared& from, launcher::JobShared* to) {
@@ -496,6 +518,18 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
       return read_into<launcher::ComputeUpdated>(from.compute_updated(), to);
     case Fact::kComputeDeleted:
       return read_into<launcher::ComputeDeleted>(from.compute_deleted(), to);
+    case Fact::kComputeLeaving:
+      return read_into<launcher::ComputeLeaving>(from.compute_leaving(), to);
+    case Fact::kMachineWanted:
+      return read_into<launcher::MachineWanted>(from.machine_wanted(), to);
+    case Fact::kMachineCreated:
+      return read_into<launcher::MachineCreated>(from.machine_created(), to);
+    case Fact::kMachineFailed:
+      return read_into<launcher::MachineFailed>(from.machine_failed(), to);
+    case Fact::kMachineLeaving:
+      return read_into<launcher::MachineLeaving>(from.machine_leaving(), to);
+    case Fact::kMachineGone:
+      return read_into<launcher::MachineGone>(from.machine_gone(), to);
     case Fact::kQuotaSet: return read_into<launcher::QuotaSet>(from.quota_set(), to);
     case Fact::BODY_NOT_SET: break;
   }

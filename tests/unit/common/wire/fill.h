@@ -116,13 +116,27 @@ class Filler {
   void fill(SetQuota& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(QuotaView::Line& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(QuotaView& v) { auto& [a, b] = v; each(a, b); }
-  void fill(ComputeSpec& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(SshHost& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
+  void fill(ComputeSpec& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(MachineView& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  void fill(ComputeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ComputeView::Nodes& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(ComputeView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(ComputeView& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
+  }
   void fill(CreateCompute& v) { auto& [a] = v; each(a); }
-  void fill(UpdateCompute& v) { auto& [a] = v; each(a); }
-  void fill(DeleteCompute& v) { auto& [a] = v; each(a); }
-  void fill(ListComputes& v) { auto& [a] = v; each(a); }
+  void fill(UpdateCompute& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AttachHosts& v) { auto& [a, b] = v; each(a, b); }
+  void fill(DetachHosts& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(DeleteCompute& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ListComputes& v) { auto& [a, b] = v; each(a, b); }
   void fill(ComputesReply& v) { auto& [a] = v; each(a); }
   void fill(ListQuotas& v) { auto& [a, b] = v; each(a, b); }
   void fill(QuotasReply& v) { auto& [a] = v; each(a); }
@@ -351,11 +365,17 @@ class Filler {
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
-  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::ComputeCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeUpdated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeDeleted& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::ComputeLeaving& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::MachineWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::MachineCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::MachineFailed& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::MachineLeaving& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::MachineGone& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeApproved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }

@@ -1,0 +1,61 @@
+#pragma once
+// The machines of compute targets: hosts that a provider makes into nodes. These facts and the part
+// of State that follows from them; machine_rules.h decides which calls of providers are due.
+// docs/decisions/039-machines.md.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace lockstep::launcher {
+
+struct MachineWanted {
+  std::string target, machine;
+  std::string why;
+  friend bool operator==(const MachineWanted&, const MachineWanted&) = default;
+};
+struct MachineCreated {  // the provider says that it runs
+  std::string target, machine;
+  std::map<std::string, std::string> about;  // what the provider found out
+  friend bool operator==(const MachineCreated&, const MachineCreated&) = default;
+};
+struct MachineFailed {  // a call of the provider failed for it
+  std::string target, machine;
+  std::string step, code, message;  // as the provider said; codes: decision 038
+  Instant not_before;               // of the next call
+  friend bool operator==(const MachineFailed&, const MachineFailed&) = default;
+};
+struct MachineLeaving {  // it must go when its node holds no part
+  std::string target, machine;
+  std::string why;
+  bool force = false;  // at once, and it is forgotten even if the provider cannot remove it
+  friend bool operator==(const MachineLeaving&, const MachineLeaving&) = default;
+};
+struct MachineGone {  // removed by the provider, or forgotten by force
+  std::string target, machine;
+  std::string why;
+  friend bool operator==(const MachineGone&, const MachineGone&) = default;
+};
+
+struct Machine {
+  enum class Phase { wanted, created, leaving };
+  struct Failure {
+    std::string step, code, message;
+    friend bool operator==(const Failure&, const Failure&) = default;
+  };
+  Phase phase = Phase::wanted;
+  Instant since;        // in this phase
+  std::string why;      // why it is wanted, or why it leaves
+  bool force = false;   // how it leaves
+  NodeId node;          // 0: no agent of it has joined
+  std::map<std::string, std::string> about;
+  std::optional<Failure> failure;  // of the last call, if that failed
+  int failures = 0;                // in a row
+  Instant not_before;              // of the next call; ns = 0: now
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+}  // namespace lockstep::launcher
