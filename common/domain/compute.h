@@ -139,10 +139,10 @@ struct MachineView {
   std::string name;
   // "wanted", "creating", "failed", "created", "joined", "lost", "leaving" or "removing".
   std::string state;
-  std::string why;    // why it is wanted, or why it leaves
-  Instant since;      // in this state
-  std::string step;   // the provider's, which runs now; "": none
-  std::string node;   // name of its node; "": it has not joined
+  std::string why;                           // why it is wanted, or why it leaves
+  Instant since;                             // in this state
+  std::string step;                          // the provider's, which runs now; "": none
+  std::string node;                          // name of its node; "": it has not joined
   std::map<std::string, std::string> about;  // what the provider found out
   // Of the last call that failed; "": none since the last success.
   std::string failed_step, failed_code, failure;
@@ -170,8 +170,8 @@ struct ComputeView {
   Instant created;   // ns = 0: created with the launcher
   std::string created_by;
   Nodes nodes;
-  std::int64_t queued_jobs = 0;   // jobs for this target that wait
-  std::int64_t running_jobs = 0;  // jobs for this target that are placed and have not ended
+  std::int64_t queued_jobs = 0;       // jobs for this target that wait
+  std::int64_t running_jobs = 0;      // jobs for this target that are placed and have not ended
   std::vector<MachineView> machines;  // by name
   std::string leaving;                // why the target is being deleted; "": it is not
   std::vector<ComputeEvent> history;  // oldest first; only if asked for

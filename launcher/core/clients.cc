@@ -24,6 +24,9 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
     error.message.append("; or ").append(kHowToChooseCompute);
     return error;
   }
+  if (const Compute* compute = cluster.state.computes().find(target); compute && compute->leaving)
+    return make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
+                                                       target, kHowToChooseCompute));
   if (spec.in_container())
     if (Status status =
             check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);

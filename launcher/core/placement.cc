@@ -15,6 +15,8 @@ namespace lockstep::launcher {
 
 namespace {
 
+constexpr std::size_t kMaxNamedMachines = 4;  // in one reason
+
 constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
 
 // Nodes among which a gang may lie: {network, ""} are those that reach each other, {network, host}
@@ -53,9 +55,35 @@ std::string joined(const std::vector<std::string>& parts) {
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
 }
 
+// The machines of the pool's target without a node, for the reason why a job waits; "": none.
+std::string missing_machines(const State& state, const std::string& pool) {
+  const Compute* compute = state.computes().find(pool);
+  if (compute == nullptr) return "";
+  std::vector<std::string> texts;
+  std::size_t more = 0;
+  for (const auto& [name, machine] : compute->machines) {
+    if (machine.node.value != 0) continue;
+    if (texts.size() >= kMaxNamedMachines)
+      ++more;
+    else if (machine.phase == Machine::Phase::leaving)
+      texts.push_back(name + " is being removed");
+    else if (machine.failure)
+      texts.push_back(
+          fmt::format("{} failed ({}: {})", name, machine.failure->step, machine.failure->message));
+    else
+      texts.push_back(name + " is being made");
+  }
+  if (more != 0) texts.push_back(fmt::format("and {} more", more));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
                       const Pools& pools, const std::vector<std::string>& objections) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
+  const std::string machines = missing_machines(cluster.state, pool);
+  if (nodes.size() == 0 && !machines.empty())
+    return {
+        fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
   if (nodes.size() == 0 && pool != kLocalCompute)
     return {
         fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "
@@ -67,8 +95,9 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   bool no_account = false;
   for (const Node& node : nodes)
     no_account = no_account || why_no_account(node, shape.run_as).has_value();
-  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}",
+  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}{}",
                       describe(shape), largest, nodes.size(), pool, within, joined(objections),
+                      machines.empty() ? "" : "; " + machines,
                       no_account ? fmt::format("; make the account {} there and restart the node's "
                                                "lockstep-agent, or cancel the job",
                                                shape.run_as)

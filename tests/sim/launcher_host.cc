@@ -292,7 +292,13 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobShared",
                                            "ComputeCreated",
                                            "ComputeUpdated",
-                                           "ComputeDeleted"};
+                                           "ComputeDeleted",
+                                           "ComputeLeaving",
+                                           "MachineWanted",
+                                           "MachineCreated",
+                                           "MachineFailed",
+                                           "MachineLeaving",
+                                           "MachineGone"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

@@ -80,6 +80,9 @@ class LauncherHost {
   void act(const launcher::UserChanged&) {}
   void act(const launcher::ReportRefused&) {}
   void act(const launcher::ReadersChanged&) {}
+  void act(const launcher::CallProvider&) {}
+  void act(const launcher::StartProvider&) {}
+  void act(const launcher::HoldMachines&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;

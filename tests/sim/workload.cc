@@ -122,8 +122,8 @@ void Workload::begin() {
 // Target lab has nodes of its own, and laptop is another name of local.
 void Workload::create_targets() {
   cluster_.oracle.lab_is_created();
-  const ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}};
-  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}};
+  const ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}, ""};
+  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
   ask(launcher::ComputeInput{{}, CreateCompute{lab}}, "create lab");
   ask(launcher::ComputeInput{{}, CreateCompute{laptop}}, "create laptop");
 }

@@ -12,9 +12,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ComputeSpec own_pool(const std::string& name) {
-  return {name, ComputeType::virtualmachine, "", "", {}};
+  return {name, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}, ""};
 }
-ComputeSpec alias(const std::string& name) { return {name, ComputeType::local, "", "", {}}; }
+ComputeSpec alias(const std::string& name) {
+  return {name, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
+}
 
 class ComputeTargets : public testing::Test {
  protected:
