@@ -29,10 +29,10 @@ struct MachineCalls {
   };
   std::uint64_t last = 0;
   std::map<std::uint64_t, Call> calls;
-  std::map<Key, std::uint64_t> busy;         // machines in a call
-  std::map<Key, std::string> steps;          // that run now
-  std::map<Key, Revival> revivals;           // of machines whose node is LOST
-  std::set<Key> refresh;                     // `create` is wanted although they have a node
+  std::map<Key, std::uint64_t> busy;  // machines in a call
+  std::map<Key, std::string> steps;   // that run now
+  std::map<Key, Revival> revivals;    // of machines whose node is LOST
+  std::set<Key> refresh;              // `create` is wanted although they have a node
   std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
 };
 

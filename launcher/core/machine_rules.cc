@@ -30,8 +30,8 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
                   Machine::Failure failure) {
   const Machine* machine = core.state.computes().find_machine(target, name);
   if (machine == nullptr) return;
-  const Duration wait = needs_a_person(failure.code) ? kLongestMachineBackoff
-                                                     : backoff_after(machine->failures);
+  const Duration wait =
+      needs_a_person(failure.code) ? kLongestMachineBackoff : backoff_after(machine->failures);
   core.emit(MachineFailed{target, name, std::move(failure.step), std::move(failure.code),
                           std::move(failure.message), core.now + wait});
 }
@@ -101,10 +101,10 @@ class TargetRules {
       if (machine.phase != Machine::Phase::leaving && hosts.count(name) == 0)
         unwanted.push_back(name);
     for (std::string& name : unwanted)
-      core_.emit(MachineLeaving{target_, std::move(name),
-                                compute.leaving ? "the target is being deleted"
-                                                : "it is no longer a host of the target",
-                                compute.leaving && compute.leaving->force});
+      core_.emit(MachineLeaving{
+          target_, std::move(name),
+          compute.leaving ? "the target is being deleted" : "it is no longer a host of the target",
+          compute.leaving && compute.leaving->force});
   }
 
   // Drains the nodes of leaving machines, and ends machines that no call has to remove.
@@ -138,8 +138,7 @@ class TargetRules {
     if (node == nullptr || core_.machines.refresh.count({target_, name}) != 0) return true;
     if (!node->lost) return false;
     const auto revival = core_.machines.revivals.find({target_, name});
-    return revival == core_.machines.revivals.end() ||
-           revival->second.not_before <= core_.now;
+    return revival == core_.machines.revivals.end() || revival->second.not_before <= core_.now;
   }
 
   void call_provider(const Compute& compute) {
@@ -218,8 +217,8 @@ class TargetRules {
 void take_running(Context& core, const std::string& target, const ProviderEvent& event) {
   const Machine* machine = core.state.computes().find_machine(target, event.machine);
   if (machine == nullptr) return;
-  const bool is_news = machine->phase == Machine::Phase::wanted || machine->failure ||
-                       machine->about != event.about;
+  const bool is_news =
+      machine->phase == Machine::Phase::wanted || machine->failure || machine->about != event.about;
   const NodeId id = machine->node;
   if (is_news) core.emit(MachineCreated{target, event.machine, event.about});
   const Node* node = id.value == 0 ? nullptr : core.state.node(id);
@@ -231,9 +230,7 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
 
 }  // namespace
 
-void advance_machines(Context& core, const std::string& target) {
-  TargetRules(core, target).run();
-}
+void advance_machines(Context& core, const std::string& target) { TargetRules(core, target).run(); }
 
 void react(Context& core, const ProviderTokensInput& input) {
   const auto call = core.machines.calls.find(input.call);
@@ -284,8 +281,7 @@ void react(Context& core, const ProviderEndedInput& input) {
     const Machine* machine = core.state.computes().find_machine(call.target, name);
     if (machine == nullptr) continue;
     if (call.open.count(name) != 0)
-      fail_machine(core, call.target, name,
-                   {step.empty() ? "start" : step, input.code, input.why});
+      fail_machine(core, call.target, name, {step.empty() ? "start" : step, input.code, input.why});
     else if (call.verb == ProviderVerb::create && !machine->failure && machine->node.value == 0)
       fail_machine(core, call.target, name,
                    {"join", "launcher_unreachable",

@@ -190,7 +190,7 @@ TEST_F(ComputeTargets, AnUpdateChangesTextsAndNeverTheType) {
   ask(UpdateCompute{spec});
   launcher.expect_one<ReplyCompute>();
   EXPECT_EQ(view("lab").spec, spec);
-  EXPECT_THAT(refused(UpdateCompute{alias("lab")}), HasSubstr("a type cannot change"));
+  EXPECT_THAT(refused(UpdateCompute{alias("lab")}), HasSubstr("neither its type nor"));
   EXPECT_THAT(refused(UpdateCompute{own_pool("lob")}), HasSubstr("did you mean 'lab'"));
 }
 
