@@ -223,7 +223,7 @@ TEST_F(Mapped, WhatIsWrongInItHasItsPlace) {
   EXPECT_EQ(refused("tools"), "the launcher's " + map() +
                                   ":1:9: unknown key 'interpretor'; did you mean 'interpreter'?");
   EXPECT_EQ(refused("azureml://registries/r/models/m/versions/1").substr(0, 60),
-            "'azureml://registries/r/models/m/versions/1' is no environme");
+            "'azureml://registries/r/models/m/versions/1' is not the addr");
 }
 
 // Who opened the pipe would wait for ever, and with it all of the launcher.
