@@ -42,7 +42,7 @@ struct Asked {
   bool is_local(const std::string& name) const {
     if (name != kLocalCompute) return false;
     refuse(ErrorCode::conflict,
-           "target 'local' is there from the start; it cannot be created, changed or deleted");
+           "target 'local' always exists; it cannot be created, changed or deleted");
     return true;
   }
 
@@ -53,14 +53,13 @@ struct Asked {
     if (const Compute* known = core.state.computes().find(spec.name)) {
       if (known->spec == spec) return core.act(ReplyCompute{input.reply, spec.name});
       return refuse(ErrorCode::already_exists,
-                    fmt::format("there is a compute target '{}' already, and it is not the same; "
-                                "`lockstep compute update {}` changes it",
+                    fmt::format("compute target '{}' already exists with other settings; `lockstep "
+                                "compute update {}` changes it",
                                 spec.name, spec.name));
     }
     if (core.state.computes().all().size() >= kMaxComputes)
       return refuse(ErrorCode::resource_exhausted,
-                    fmt::format("there are {} compute targets, as many as a launcher can have; "
-                                "delete one first",
+                    fmt::format("there are {} compute targets, the most allowed; delete one first",
                                 kMaxComputes));
     core.emit(ComputeCreated{spec, by()});
     core.act(ReplyCompute{input.reply, spec.name});
@@ -74,8 +73,8 @@ struct Asked {
     if (const Status good = check(spec); !good) return refuse(good.error());
     if (known->spec.type != spec.type)
       return refuse(ErrorCode::invalid_argument,
-                    fmt::format("compute target '{}' is of type {}, and a type cannot change; "
-                                "create another target of type {}",
+                    fmt::format("compute target '{}' is of type {}, and its type cannot be "
+                                "changed; create another target of type {}",
                                 spec.name, to_string(known->spec.type), to_string(spec.type)));
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
     core.act(ReplyCompute{input.reply, spec.name});

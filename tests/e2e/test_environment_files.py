@@ -73,7 +73,7 @@ def test_a_definition_is_named_shown_and_listed(site):
     site.write("more.txt", "six==1.16.0\n")
     changed = site.run("environment", "create", "-f", "env.yml", "--version", "1")
     assert changed.returncode == FAILED and changed.stdout == b"", changed
-    assert b"environment tools:1 exists already and is another definition" in changed.stderr
+    assert b"environment tools:1 already exists with another definition" in changed.stderr
     assert site.ok("environment", "create", "-f", "env.yml") == "tools:2\n"
     assert site.ok("environment", "create", "-f", "env.yml", "--version", "beta") == "tools:beta\n"
     other = json.loads(site.ok("environment", "create", "-f", "env.yml", "--name", "other", "-o", "json"))

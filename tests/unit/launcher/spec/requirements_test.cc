@@ -116,8 +116,10 @@ TEST(Requirements, WhatCannotBeTheSameOnEveryNodeIsRefusedWithItsPlace) {
        "r.txt:2: '-i https://${TOKEN_2}@host/simple': ${TOKEN_2} may have another value on each "
        "node; write the value itself, or, for a package index, set PIP_INDEX_URL for the nodes' "
        "agents instead"},
-      {{{"r.txt", "six==${VERSION}"}}, "r.txt:1: 'six==${VERSION}': ${VERSION} may have another value"},
-      {{{"r.txt", "-r ${WHERE}/r.txt"}}, "r.txt:1: '-r ${WHERE}/r.txt': ${WHERE} may have another value"},
+      {{{"r.txt", "six==${VERSION}"}},
+       "r.txt:1: 'six==${VERSION}': ${VERSION} may have another value"},
+      {{{"r.txt", "-r ${WHERE}/r.txt"}},
+       "r.txt:1: '-r ${WHERE}/r.txt': ${WHERE} may have another value"},
       {{{"r.txt", "\n  six=>1 # why"}}, "r.txt:2:6: 'six=>1': '=>' is not an operator; write >="},
       {{{"r.txt", "-r b.txt"}, {"b.txt", "six\nsix=1"}},
        "b.txt:2:4: 'six=1': '=' is not an operator"},
