@@ -144,8 +144,8 @@ Result<PrincipalChange> change_of(const Principals& now, const AddKey& ask, cons
   if (user->keys.count(ask.key) == 0) {
     if (user->keys.size() >= kMaxKeysPerUser)
       return refusal(ErrorCode::resource_exhausted,
-                     fmt::format("'{}' has {} keys, the most there may be; revoke one first",
-                                 ask.user, kMaxKeysPerUser));
+                     fmt::format("'{}' has {} keys, the most allowed; revoke one first", ask.user,
+                                 kMaxKeysPerUser));
     change.facts.push_back(UserKeyAdded{ask.user, ask.key, false, by});
   }
   change.message = fmt::format("{} has the key {}", ask.user, key_word(ask.key));

@@ -88,7 +88,7 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
   const Source source{name, without_mark(text)};
   if (!read_text)
     read_text = [](const std::string& path) -> Result<std::string> {
-      return make_error(ErrorCode::not_found, "there is no file " + path + " beside this text");
+      return make_error(ErrorCode::not_found, "file " + path + " was not sent with this job file");
     };
   Faults faults;
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));

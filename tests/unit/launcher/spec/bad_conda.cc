@@ -52,7 +52,7 @@ std::vector<BadEnvironment> keys() {
       {"empty_channel", "channels: ['']\ndependencies: [python]\n",
        "env.yml:1:12: 'channels' must be a list of strings; this item is an empty string"},
       {"channel_with_a_blank", "channels: [conda forge]\ndependencies: [python]\n",
-       "env.yml:1:12: 'channels': 'conda forge' is not the name or address of a channel"},
+       "env.yml:1:12: 'channels': 'conda forge' is no channel's name or address"},
       {"channel_with_a_blank_in_its_path", "channels: [/srv/my c]\ndependencies: [python]\n",
        "env.yml:1:12: 'channels': 'file:///srv/my c' holds a blank or a letter that an address has "
        "percent-encoded; write file:///srv/my%20c"},
@@ -157,7 +157,7 @@ std::vector<BadEnvironment> dependencies() {
        "digits are expected"},
       {"bad_md5", with("'zlib[md5=" + std::string(32, 'g') + "]'"),
        "env.yml:4:3: 'zlib[md5=" + std::string(32, 'g') + "]': '" + std::string(32, 'g') +
-           "' is no md5: it has 32 hexadecimal digits"},
+           "' is not a valid md5: exactly 32 hexadecimal digits are expected"},
       {"subdir", with("'zlib[subdir=osx-64]'"),
        "env.yml:4:3: 'zlib[subdir=osx-64]': 'subdir' is not supported: each node installs the "
        "packages of its own platform; leave 'subdir' out"},

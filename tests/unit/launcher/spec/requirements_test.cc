@@ -153,7 +153,8 @@ TEST(Requirements, ATreeOfFilesIsReadUpToALimit) {
   std::string most;
   for (int i = 0; i < 10'000; ++i) most += "# why\nsix\n";
   EXPECT_EQ(refusal({{"r.txt", most}}), "");
-  EXPECT_THAT(refusal({{"r.txt", most + "six\n"}}), testing::HasSubstr("r.txt:20001: is one line"));
+  EXPECT_THAT(refusal({{"r.txt", most + "six\n"}}),
+              testing::HasSubstr("r.txt:20001: too many lines"));
 }
 
 TEST(Requirements, CommentsOfManyFilesAreReadUpToALimit) {
