@@ -32,7 +32,7 @@ using R = Reach;
 constexpr std::array<Row, kPermissions> kTable{{
     {P::see_cluster, "see the nodes", R::all, R::all, R::all, R::all, R::none},
     {P::see_job, "see this job", R::all, R::all, R::project, R::project, R::own},
-    {P::read_job, "read what this job runs, writes and leaves", R::audited, R::none, R::shared,
+    {P::read_job, "read this job's command, logs and outputs", R::audited, R::none, R::shared,
      R::granted, R::own},
     {P::read_values, "read the values of this job's variables", R::own, R::none, R::own, R::none,
      R::none},

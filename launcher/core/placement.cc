@@ -69,8 +69,8 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
     no_account = no_account || why_no_account(node, shape.run_as).has_value();
   return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}",
                       describe(shape), largest, nodes.size(), pool, within, joined(objections),
-                      no_account ? fmt::format("; create the account {} on such a node and restart "
-                                               "its lockstep-agent, or cancel the job",
+                      no_account ? fmt::format("; create the account {} on a node and restart that "
+                                               "node's lockstep-agent, or cancel the job",
                                                shape.run_as)
                                  : "")};
 }

@@ -13,7 +13,7 @@ namespace {
 
 // The answer does not tell whether such a blob exists.
 constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
-constexpr const char* kWithdrawn = "this key may no longer read this tree";
+constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
 // The requested digests that the owner has to send: those that are not stored, and those that are
 // stored but not reachable from the owner's trees. In the order of the request.

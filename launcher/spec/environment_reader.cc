@@ -269,11 +269,12 @@ Status DefinitionReader::check_pip_keys() const {
   const bool requirements = at("requirements") != nullptr;
   const bool conda = at("conda_file") != nullptr;
   if (at("options") != nullptr && !requirements)
-    return error(mapping_.find("options")->place,
-                 fmt::format("'{}' is for '{}'{}", shown("options"), shown("requirements"),
-                             conda ? "; in a conda file options stand among pip's packages: - pip: "
-                                     "[--pre, six]"
-                                   : ", which are missing"));
+    return error(
+        mapping_.find("options")->place,
+        fmt::format(
+            "'{}' works only with '{}'{}", shown("options"), shown("requirements"),
+            conda ? "; in a conda file, put the options among pip's packages: - pip: [--pre, six]"
+                  : ", which is missing"));
   if (at("constraints") != nullptr && !requirements && !conda)
     return error(mapping_.find("constraints")->place,
                  fmt::format("'{}' needs '{}' or '{}', and both are missing", shown("constraints"),

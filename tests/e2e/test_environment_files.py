@@ -277,7 +277,7 @@ FILES = {
     "conda-with-subdir": ("environment:\n  conda_file:\n    dependencies: ['b[subdir=osx-64]']\n", [], USAGE,
                           ["job.yml:4:20: ", "'subdir' is not supported"]),
     "lock-of-pixi": ("environment: file:pixi.lock\n", [], USAGE,
-                     ["pixi.lock:1:1: is a lock of pixi", "pixi workspace export conda-explicit-spec"]),
+                     ["pixi.lock:1:1: is a lock file of pixi", "pixi workspace export conda-explicit-spec"]),
     "conda-itself": ("environment:\n  channels: [c]\n", [], USAGE, ["job.yml:3:3: ", "'environment.conda_file'"]),
     "misspelt": ("environment:\n  requirments: [six]\n", [], USAGE,
                  ["job.yml:3:3: ", "did you mean 'environment.requirements'?"]),

@@ -90,7 +90,7 @@ TEST(Placement, MemoryIsSharedOutToo) {
   FakeNode n1 = launcher.join("n1");
   launcher.submit(part_of_node("a", 1, gibibytes(6), 0));
   const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(3), 0));
-  EXPECT_THAT(launcher.view(b).reason, HasSubstr("2.0 GiB of its 8.0 GiB memory are free"));
+  EXPECT_THAT(launcher.view(b).reason, HasSubstr("has 2.0 GiB of its 8.0 GiB memory free"));
 }
 
 TEST(Placement, WhatAJobDoesNotNameItHoldsAllOfAndThatIsSaid) {
@@ -103,8 +103,8 @@ TEST(Placement, WhatAJobDoesNotNameItHoldsAllOfAndThatIsSaid) {
   const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(1), 0));
   EXPECT_THAT(launcher.view(b).reason,
               HasSubstr("n1 has 0 B of its 8.0 GiB memory free, 1.0 GiB asked for (a.1 holds all "
-                        "memory of the node, because it was submitted without --memory; with it, "
-                        "other jobs could use the rest)"));
+                        "memory of the node, because it was submitted without --memory; with "
+                        "--memory, other jobs could use the rest)"));
   launcher.cancel(b);
   JobSpec other = spec;
   other.name = "c";

@@ -266,8 +266,8 @@ TEST(MissingAccount, AJobThatWaitsForANodeWithItsAccountSaysWhatToDo) {
   launcher.finished(n1, attempt(job), node_failure(Cause::account_missing, "no user ada"));
   EXPECT_EQ(launcher.status(job), JobStatus::queued);
   EXPECT_THAT(launcher.view(job).reason,
-              HasSubstr("(n1 cannot run jobs as ada: no user ada); create the account ada on such "
-                        "a node and restart its lockstep-agent, or cancel the job"));
+              HasSubstr("(n1 cannot run jobs as ada: no user ada); create the account ada on a "
+                        "node and restart that node's lockstep-agent, or cancel the job"));
 }
 
 }  // namespace

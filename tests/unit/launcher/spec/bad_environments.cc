@@ -91,8 +91,8 @@ std::vector<BadEnvironment> bad_job_environments() {
       {"constraints_as_file", "environment: {requirements: [], constraints: c.txt}\n",
        "job.yml:2:46: 'environment.constraints' must be a list, not a value"},
       {"options_of_conda", "environment: {conda_file: c.yml, options: [--pre]}\n",
-       "job.yml:2:34: 'environment.options' is for 'environment.requirements'; in a conda file "
-       "options stand among pip's packages: - pip: [--pre, six]"},
+       "job.yml:2:34: 'environment.options' works only with 'environment.requirements'; in a conda "
+       "file, put the options among pip's packages: - pip: [--pre, six]"},
       {"constraints_alone", "environment: {interpreter: python3, constraints: [six]}\n",
        "job.yml:2:37: 'environment.constraints' needs 'environment.requirements' or "
        "'environment.conda_file', and both are missing"},

@@ -231,8 +231,8 @@ std::vector<BadInput> bad_keys() {
       {"output_name",
        "command: x\noutputs: {my-model: }\n",
        {},
-       "job.yml:2:11: 'my-model' is not an output's name: letters, digits and '_', not starting "
-       "with a digit"},
+       "job.yml:2:11: 'my-model' is not a valid output name; use letters, digits and '_', and do "
+       "not begin with a digit"},
       {"instance_type",
        "command: x\nresources:\n  instance_type: Standard_NC24rs_v3\n",
        {},
@@ -271,8 +271,8 @@ std::vector<BadInput> bad_keys() {
       {"input_name",
        "command: x\ninputs: {a b: 5}\n",
        {},
-       "job.yml:2:10: 'a b' is not an input's name: letters, digits and '_', not starting with a "
-       "digit"},
+       "job.yml:2:10: 'a b' is not a valid input name; use letters, digits and '_', and do not "
+       "begin with a digit"},
       {"retry_on_never_and_more",
        "command: x\nlockstep: {retry: {on: [never, signal]}}\n",
        {},
