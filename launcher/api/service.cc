@@ -290,8 +290,8 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);
                 if (!*whole)
                   return refuse(asker, ErrorCode::not_found,
-                                "environment.build: the launcher lacks parts of what the image is "
-                                "built from; create it again");
+                                "environment.build: the launcher does not have all files of the "
+                                "build folder; create the environment again");
                 ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment,
                                                    create.project, asker.caller});
               });
@@ -357,7 +357,9 @@ void Service::perform(const ReplyCompute& action) {
 void Service::perform(const ReplyEnvironment& action) {
   answer(action.to, show_environment(state(), action.name + ":" + action.version));
 }
-void Service::perform(const ExitDaemon& action) { answer(action.to, Done{"the launcher ends"}); }
+void Service::perform(const ExitDaemon& action) {
+  answer(action.to, Done{"the launcher is stopping"});
+}
 
 // ---- watching -----------------------------------------------------------------------------------
 

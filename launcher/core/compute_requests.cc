@@ -45,7 +45,7 @@ struct Asked {
   bool is_local(const std::string& name) const {
     if (name != kLocalCompute) return false;
     refuse(ErrorCode::conflict,
-           "target 'local' is there from the start; it cannot be created, changed or deleted");
+           "target 'local' always exists; it cannot be created, changed or deleted");
     return true;
   }
 
@@ -113,14 +113,13 @@ struct Asked {
                                   spec.name));
       if (known->spec == spec) return core.act(ReplyCompute{input.reply, spec.name});
       return refuse(ErrorCode::already_exists,
-                    fmt::format("there is a compute target '{}' already, and it is not the same; "
-                                "`lockstep compute update {}` changes it",
+                    fmt::format("compute target '{}' already exists with other settings; `lockstep "
+                                "compute update {}` changes it",
                                 spec.name, spec.name));
     }
     if (core.state.computes().all().size() >= kMaxComputes)
       return refuse(ErrorCode::resource_exhausted,
-                    fmt::format("there are {} compute targets, as many as a launcher can have; "
-                                "delete one first",
+                    fmt::format("there are {} compute targets, the most allowed; delete one first",
                                 kMaxComputes));
     core.emit(ComputeCreated{spec, by()});
     core.act(ReplyCompute{input.reply, spec.name});

@@ -152,8 +152,8 @@ void react(Context& core, const RemoveNodeInput& input) {
   if (!node->parts.empty())
     return core.refuse(
         input.reply, ErrorCode::conflict,
-        fmt::format("node {} holds {} (the first is {}); it can be removed when it is "
-                    "LOST, or has handed over what it holds",
+        fmt::format("node {} still has {} (the first is {}); remove the node when it is LOST, or "
+                    "when its attempts have ended and their logs are collected",
                     name, counted(node->parts.size(), "attempt"),
                     to_string(node->parts.begin()->first)));
   const PublicKey key = node->key;
@@ -213,11 +213,10 @@ void react(Context& core, const JoinInput& input) {
     return;
   }
   if (const RemovedNode* removed = core.state.removed_with_key(input.key)) {
-    core.refuse(
-        input.reply, ErrorCode::permission_denied,
-        fmt::format("this is the key of node {}, which was removed; remove the agent's keys and "
-                    "identity.json, so that it gets new ones",
-                    removed->name));
+    core.refuse(input.reply, ErrorCode::permission_denied,
+                fmt::format("this is the key of node {}, which was removed; remove the agent's "
+                            "keys and identity.json, so that the agent gets new ones",
+                            removed->name));
     return;
   }
   const Token& grant = token->second;

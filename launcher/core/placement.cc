@@ -98,8 +98,8 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}{}",
                       describe(shape), largest, nodes.size(), pool, within, joined(objections),
                       machines.empty() ? "" : "; " + machines,
-                      no_account ? fmt::format("; make the account {} there and restart the node's "
-                                               "lockstep-agent, or cancel the job",
+                      no_account ? fmt::format("; create the account {} on a node and restart that "
+                                               "node's lockstep-agent, or cancel the job",
                                                shape.run_as)
                                  : "")};
 }
@@ -198,9 +198,9 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
         last != nullptr && i < last->parts.size() && last->parts[i].node == by_rank[i]->id;
     placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, by_rank[i]->name,
                                      describe(placed.parts.back().allotment),
-                                     kept ? ", as in the attempt before" : ""));
+                                     kept ? ", as in the previous attempt" : ""));
   }
-  for (const std::string& other : others) placed.why.push_back("passed over: " + other);
+  for (const std::string& other : others) placed.why.push_back("skipped: " + other);
   return placed;
 }
 
@@ -340,9 +340,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                                   without_engine, known, pool, kNoEngine));
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
-                  "({}); ask for less: --cpus, --memory, --gpus, or lockstep.resources in "
-                  "a job file",
+      fmt::format("needs {}, but {} of the {} nodes of target '{}' have enough ({}); ask for less: "
+                  "--cpus, --memory, --gpus, or lockstep.resources in a job file",
                   describe(shape), fitting, known, pool, example));
 }
 
@@ -368,7 +367,7 @@ std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
     }
     auto reason = never_fits(node, shape);
     if (!reason) reason = not_now(cluster, node, shape);
-    lines.push_back(node.name + " " + reason.value_or("could take it now"));
+    lines.push_back(node.name + " " + reason.value_or("could run the job now"));
   }
   return lines;
 }

@@ -104,9 +104,9 @@ void fence_unknown_to_nodes(Context& core) {
     if (attempt == nullptr || attempt->ended || attempt->placed > *restored) continue;
     for (const Part& part : attempt->parts)
       if (part.assigned() && !part.report)
-        core.emit(PartGone{attempt->id, part.node, Cause::node_lost,
-                           "it was placed just before the backup was taken that the launcher was "
-                           "restored from"});
+        core.emit(
+            PartGone{attempt->id, part.node, Cause::node_lost,
+                     "it was placed just before the backup that the launcher was restored from"});
   }
 }
 

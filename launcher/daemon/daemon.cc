@@ -211,8 +211,8 @@ bool Daemon::settle() {
     auto actions = durable.commit();
     if (!actions) {
       spdlog::critical(
-          "the journal cannot be written, so nothing more is decided or answered; jobs "
-          "go on, free space or mend the disk and start lockstepd again: {}",
+          "the journal cannot be written, so the launcher stops; jobs go on. Free space or repair "
+          "the disk, and start lockstepd again: {}",
           actions.error().message);
       // For the one that is started next; this one cannot tell any more what was written.
       if (actions.error().code == ErrorCode::resource_exhausted) space.give_all();
@@ -225,8 +225,9 @@ bool Daemon::settle() {
   compactor->turn_end();
   auditor->turn_end();
   if (bulk->failure()) {
-    spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
-                     bulk->failure()->message);
+    spdlog::critical(
+        "{}, so the launcher stops; jobs go on. Repair the disk and start lockstepd again",
+        bulk->failure()->message);
     code = ExitCode::logs_failed;
     return false;
   }
@@ -286,7 +287,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = daemon.space.expect_possible(); !done)
     return report(ExitCode::usage, done.error());
   const auto on_signal = [&daemon](int signal) {
-    spdlog::info("signal {}: leaving; jobs go on", signal);
+    spdlog::info("signal {}: stopping the launcher; jobs go on", signal);
     daemon.leaving = true;
   };
   if (const auto done = daemon.loop.watch_signals({SIGTERM, SIGINT}, on_signal); !done)

@@ -146,13 +146,13 @@ std::string LauncherServer::limit_reached(const PublicKey& key, const std::strin
                                           std::size_t bytes) {
   if (!messages_of_user_.take(key, durable_.now()))
     return fmt::format(
-        "user '{}' asks more than {} times a second with one key; ask less often, "
-        "or start lockstepd with a higher --user-messages",
+        "user '{}' sends more than {} requests a second with one key; send fewer, or start "
+        "lockstepd with a higher --user-messages",
         user, settings_.user_messages_per_second);
   if (bytes <= kMaxUserMessageBytes) return "";
   return fmt::format(
-      "the request has {} bytes, and a user's may have {}; large files belong into "
-      "the job's code folder, which is uploaded apart",
+      "the request has {} bytes, and a user's request may have at most {}; put large files into "
+      "the job's code folder, which is uploaded separately",
       bytes, kMaxUserMessageBytes);
 }
 

@@ -69,7 +69,7 @@ void UserSecrets::give(DesiredState& desired) {
     if (values)
       assignment.secrets = *std::move(values);
     else
-      spdlog::error("{} begins without its secrets: {}", to_string(assignment.attempt),
+      spdlog::error("attempt {} starts without its secrets: {}", to_string(assignment.attempt),
                     values.error().message);
   }
 }
@@ -79,7 +79,7 @@ void UserSecrets::follow(const Principals& principals) {
   std::set<std::string> names;
   for (const auto& [name, user] : principals.users()) names.insert(name);
   if (const auto done = store_->keep_only(names); !done)
-    spdlog::error("secrets of removed users stay: {}", done.error().message);
+    spdlog::error("could not delete the secrets of removed users: {}", done.error().message);
 }
 
 }  // namespace lockstep::launcher

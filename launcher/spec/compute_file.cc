@@ -82,7 +82,7 @@ class ComputeReader {
         std::find_if(root_.entries.begin(), root_.entries.end(),
                      [](const YamlEntry& entry) { return has(kKeysOfJobs, entry.key); });
     if (found == root_.entries.end()) return false;
-    fault(found->place, fmt::format("'{}' is a key of a job file, and this is to be a compute "
+    fault(found->place, fmt::format("'{}' is a key of a job file, but this must be a compute "
                                     "target; `lockstep job create -f {}` submits a job",
                                     found->key, source_.name));
     return true;
@@ -173,7 +173,7 @@ class ComputeReader {
     if (at("name") == nullptr) return fault(root_.place, "a compute target needs a 'name'");
     if (faults_.is_spoilt("name")) return;
     if (spec.name == kLocalCompute)
-      return fault(at("name")->value.place, "target 'local' is there from the start");
+      return fault(at("name")->value.place, "target 'local' always exists; choose another name");
     if (const Status named = check_compute_name(spec.name); !named)
       return fault(at("name")->value.place, "'name': " + named.error().message);
     if (!faults_.empty()) return;
@@ -199,20 +199,20 @@ Result<ComputeType> compute_type(const std::string& word) {
   const std::string near = nearest(low, kKnown);
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("'{}' is no type of a compute target; {}", word,
+      fmt::format("'{}' is not a type of compute target; {}", word,
                   near.empty() ? std::string(kTypes) : fmt::format("did you mean '{}'?", near)));
 }
 
 Status check_node_source(ComputeType type, const std::string& source) {
   constexpr std::string_view kJoin =
-      "`node_source: join` (a file: below `lockstep:`; a command: --node-source join) makes a "
+      "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes a "
       "target whose nodes join with a token";
   switch (type) {
     case ComputeType::local:
       if (source.empty()) return {};
       return make_error(ErrorCode::invalid_argument,
-                        "a target of type local has the nodes of target 'local', and no node "
-                        "source of its own; leave it out");
+                        "a target of type local has the nodes of target 'local' and takes no node "
+                        "source; leave the node source out");
     case ComputeType::virtualmachine: break;
   }
   if (source == "join") return {};
@@ -225,7 +225,7 @@ Status check_node_source(ComputeType type, const std::string& source) {
     return make_error(ErrorCode::unsupported,
                       fmt::format("node source '{}' is not supported yet; {}", source, kJoin));
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no node source; {}", source, kJoin));
+                    fmt::format("'{}' is not a node source; {}", source, kJoin));
 }
 
 Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text,

@@ -73,7 +73,7 @@ def test_a_definition_is_named_shown_and_listed(site):
     site.write("more.txt", "six==1.16.0\n")
     changed = site.run("environment", "create", "-f", "env.yml", "--version", "1")
     assert changed.returncode == FAILED and changed.stdout == b"", changed
-    assert b"environment tools:1 exists already and is another definition" in changed.stderr
+    assert b"environment tools:1 already exists with another definition" in changed.stderr
     assert site.ok("environment", "create", "-f", "env.yml") == "tools:2\n"
     assert site.ok("environment", "create", "-f", "env.yml", "--version", "beta") == "tools:beta\n"
     other = json.loads(site.ok("environment", "create", "-f", "env.yml", "--name", "other", "-o", "json"))
@@ -258,7 +258,7 @@ FILES = {
     "no-dockerfile": ("environment: {build: {path: context, dockerfile_path: D}}\n", [], USAGE,
                       ["job.yml:2:55: 'environment.build.dockerfile_path': context/D does not exist"]),
     "fifo": ("environment: {build: {path: context}}\n", [], USAGE,
-             ["job.yml:2:29: 'environment.build.path': ", "context/pipe cannot be taken along: a fifo"]),
+             ["job.yml:2:29: 'environment.build.path': ", "context/pipe cannot be uploaded, because it is a fifo"]),
     "docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --gpus all}\n", [], USAGE,
                     ["job.yml:3:26: resources.docker_args: '--gpus' ", "write lockstep.resources.gpus"]),
     "operators-docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --privileged}\n", [], REFUSED,
@@ -266,18 +266,18 @@ FILES = {
                                "lockstepd --allow-docker-args --privileged"]),
     "missing-conda": ("environment:\n  conda_file: c.yml\n", [], USAGE, ["job.yml:3:15: ", "c.yml: No such file"]),
     "bad-conda": ("environment:\n  conda_file: bad-conda.yml\n", [], USAGE,
-                  ["bad-conda.yml:2:16: 'numpy=>1': '=>' is no operator; write >="]),
+                  ["bad-conda.yml:2:16: 'numpy=>1': '=>' is not an operator; write >="]),
     "conda-and-image": ("environment: {image: ubuntu, conda_file: c.yml}\n", [], USAGE,
                         ["job.yml:2:42: ", "c.yml: No such file"]),
     "conda-and-pip": ("environment:\n  conda_file: {dependencies: [python]}\n  requirements: [six]\n", [], USAGE,
-                      ["job.yml:4:3: ", "two environments", "- pip: [-r requirements.txt]"]),
-    "conda-for-a-mac": ("environment: {conda_file: mac.lock}\n", [], USAGE, ["mac.lock:2:1: ", "is of 'osx-64'"]),
+                      ["job.yml:4:3: ", "cannot be combined", "- pip: [-r requirements.txt]"]),
+    "conda-for-a-mac": ("environment: {conda_file: mac.lock}\n", [], USAGE, ["mac.lock:2:1: ", "is a package for 'osx-64'"]),
     "conda-of-ftp": ("environment:\n  conda_file:\n    channels: [a, 'ftp://h/x']\n    dependencies: [b]\n", [], USAGE,
                      ["job.yml:4:19: 'environment.conda_file.channels': 'ftp://h/x' is of 'ftp'"]),
     "conda-with-subdir": ("environment:\n  conda_file:\n    dependencies: ['b[subdir=osx-64]']\n", [], USAGE,
-                          ["job.yml:4:20: ", "'subdir' is not possible"]),
+                          ["job.yml:4:20: ", "'subdir' is not supported"]),
     "lock-of-pixi": ("environment: file:pixi.lock\n", [], USAGE,
-                     ["pixi.lock:1:1: is a lock of pixi", "pixi workspace export conda-explicit-spec"]),
+                     ["pixi.lock:1:1: is a lock file of pixi", "pixi workspace export conda-explicit-spec"]),
     "conda-itself": ("environment:\n  channels: [c]\n", [], USAGE, ["job.yml:3:3: ", "'environment.conda_file'"]),
     "misspelt": ("environment:\n  requirments: [six]\n", [], USAGE,
                  ["job.yml:3:3: ", "did you mean 'environment.requirements'?"]),
@@ -287,13 +287,13 @@ FILES = {
                              ["job.yml:2:29: ", "nowhere.txt: No such file"]),
     "bad-requirements": ("environment: {requirements: bad.txt}\n", [], USAGE, ["bad.txt:2: '-e .': an editable"]),
     "bad-requirement": ("environment: {requirements: grammar.txt}\n", [], USAGE,
-                        ["grammar.txt:3:4: 'six=1.16': '=' is no operator; write =="]),
+                        ["grammar.txt:3:4: 'six=1.16': '=' is not an operator; write =="]),
     "bad-requirement-in-a-list": ("environment: {requirements: ['six; python_version <']}\n", [], USAGE,
-                                  ["job.yml:2:30: 'six; python_version <': the marker ends where "]),
+                                  ["job.yml:2:30: 'six; python_version <': expected a name such as python_version or a value in quotes, found the end"]),
     "a-nodes-variable": ("environment: {requirements: ['six==${VERSION}']}\n", [], USAGE,
-                         ["job.yml:2:30: ", "${VERSION} would be another text on each node"]),
+                         ["job.yml:2:30: ", "${VERSION} may have another value on each node"]),
     "many-files": ("environment: {requirements: tree9.txt}\n", [], USAGE,
-                   ["tree1.txt:", ": is one line too many", "at most 10000 are possible"]),
+                   ["tree1.txt:", ": too many lines", "at most 10000 are allowed"]),
     "conda-with-a-query": ("environment: {conda_file: {channels: ['http://h/c?t=x'], dependencies: [b]}}\n", [], USAGE,
                            ["job.yml:2:39: 'environment.conda_file.channels': an address holds a query ('?…')"]),
     "bad-file": ("environment: file:bad.yml\n", [], USAGE, ["bad.yml:2:1: unknown key 'packages'"]),
@@ -332,7 +332,7 @@ WORDS = {
     "missing-file": (["run", "--environment", "./no.yml", "--", "true"], USAGE, ["./no.yml: No such file"]),
     "missing-requirements": (["run", "--requirements", "no.txt", "--", "true"], USAGE, ["no.txt: No such file"]),
     "bad-requirement": (["run", "--pip", "./here", "--", "true"], USAGE, ["--pip './here': is a path"]),
-    "bad-grammar": (["run", "--pip", "six=>1", "--", "true"], USAGE, ["--pip 'six=>1': '=>' is no operator; write >="]),
+    "bad-grammar": (["run", "--pip", "six=>1", "--", "true"], USAGE, ["--pip 'six=>1': '=>' is not an operator; write >="]),
     "create-nothing": (["environment", "create", "-f", "no.yml"], USAGE, ["no.yml: No such file"]),
     "create-nameless": (["environment", "create", "-f", "nameless.yml"], USAGE, ["nameless.yml: has no 'name'"]),
     "create-bad-name": (["environment", "create", "-f", "nameless.yml", "-n", "a/b"], USAGE, ["--name: 'a/b'"]),

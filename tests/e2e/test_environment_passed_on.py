@@ -134,5 +134,5 @@ def test_when_no_node_can_the_job_fails_once_and_says_what_each_said(cluster):
     [attempt] = job["attempts"]
     assert attempt["report"]["cause"] == "start_failed", attempt
     message = attempt["report"]["message"]
-    assert message.count("the index was not reached") == 2 and " said before: " in message, message
+    assert message.count("the index was not reached") == 2 and " reported before: " in message, message
     assert any(PASSED_ON in log_of(site, name) for name in ("n1", "n2"))

@@ -169,8 +169,8 @@ TEST(RunEnvironment, OneWithoutPackagesIsNoted) {
 
 TEST(RunEnvironment, ContradictionsAreRefused) {
   EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "3.11"; }),
-            "run: --interpreter: '3.11' is a version, and this is the name or path of an "
-            "interpreter; write python3.11");
+            "run: --interpreter: '3.11' is a version, but the name or path of an interpreter is "
+            "expected; write python3.11");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.interpreter = "python3";
               a.pip = {"six"};
@@ -223,15 +223,15 @@ TEST(RunEnvironment, ContradictionsAreRefused) {
 
 TEST(RunEnvironment, BadValuesAreRefusedByTheirOption) {
   EXPECT_EQ(environment_refusal([](auto& a) { a.pip = {"-r r.txt"}; }),
-            "run: --pip '-r r.txt': a list names packages; to read a file, write `requirements: "
-            "FILE`");
+            "run: --pip '-r r.txt': a list must contain packages, not files; to read a file, write "
+            "`requirements: FILE`");
   EXPECT_EQ(environment_refusal([](auto& a) { a.pip = {"a\xff"}; }),
             "run: --pip: is not UTF-8 text, or holds control characters");
   EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "bin/python"; }),
             "run: environment.interpreter: 'bin/python' is relative, but it is looked for on every "
             "node; write an absolute path, or a name on PATH");
   EXPECT_EQ(environment_refusal([](auto& a) { a.environment = "tools"; }),
-            "run: --environment: 'tools' says no version; write tools:VERSION or tools@latest");
+            "run: --environment: 'tools' has no version; write tools:VERSION or tools@latest");
   EXPECT_EQ(environment_refusal([](auto& a) { a.environment = "/nowhere/env.yml"; }),
             "run: --environment: open /nowhere/env.yml: No such file or directory");
   EXPECT_EQ(environment_refusal([](auto& a) { a.requirements = "/nowhere/r.txt"; }),
@@ -254,7 +254,7 @@ TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
             root + "/built.yml:1:15: 'build.path': " + root + "/nowhere does not exist");
   directory.file("c.yml", "dependencies: [numpy=>1]\n");
   EXPECT_EQ(environment_refusal([&](auto& a) { a.conda_file = root + "/c.yml"; }),
-            root + "/c.yml:1:16: 'numpy=>1': '=>' is no operator; write >=");
+            root + "/c.yml:1:16: 'numpy=>1': '=>' is not an operator; write >=");
   EXPECT_EQ(environment_refusal([&](auto& a) {
               a.requirements = root + "/r.txt";
             }).substr(0, root.size() + 16),

@@ -68,9 +68,9 @@ class ComputeTargets : public testing::Test {
 TEST_F(ComputeTargets, LocalIsThereFromTheStart) {
   EXPECT_EQ(launcher.core->compute_views("").size(), 1U);
   EXPECT_EQ(view("local").pool, "local");
-  EXPECT_THAT(refused(CreateCompute{own_pool("local")}), HasSubstr("there from the start"));
-  EXPECT_THAT(refused(UpdateCompute{own_pool("local")}), HasSubstr("there from the start"));
-  EXPECT_THAT(refused(DeleteCompute{"local"}), HasSubstr("there from the start"));
+  EXPECT_THAT(refused(CreateCompute{own_pool("local")}), HasSubstr("target 'local' always exists"));
+  EXPECT_THAT(refused(UpdateCompute{own_pool("local")}), HasSubstr("target 'local' always exists"));
+  EXPECT_THAT(refused(DeleteCompute{"local"}), HasSubstr("target 'local' always exists"));
 }
 
 TEST_F(ComputeTargets, AnAliasHasTheNodesOfLocal) {

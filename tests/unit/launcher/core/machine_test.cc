@@ -273,8 +273,11 @@ TEST_F(Machines, AnAgentThatLostItsHomeReplacesItsNode) {
   ask(UpdateCompute{spec, true});
   launcher.expect_one<ReplyCompute>();
   const CallProvider upgrade = call();
-  const FakeNode anew = launcher.join_with(secret("vm1"), "anew", inventory());
-  launcher.take<RevokeNode>();
+  launcher.send(JoinInput{launcher.next_reply(), secret("vm1"), PublicKey("key-of-anew"), "anew"});
+  launcher.expect_one<RevokeNode>();
+  launcher.expect_one<ReplyJoined>();
+  launcher.expect_one<AllowNode>();
+  launcher.drop_notices();
   running(upgrade, "vm1");
   ends(upgrade);
   EXPECT_EQ(view().nodes.total, 1);

@@ -153,7 +153,7 @@ TEST_F(DaemonBuilds, AnEnvironmentIsRegisteredWhenAllThatItIsBuiltFromIsHere) {
   const auto refused = peer_->ask_for<Refused>(CreateEnvironment{environment});
   ASSERT_TRUE(refused) << daemon_.log();
   EXPECT_EQ(refused->code, ErrorCode::not_found);
-  EXPECT_THAT(refused->message, HasSubstr("lacks parts of what the image is built from"));
+  EXPECT_THAT(refused->message, HasSubstr("does not have all files of the build folder"));
   put(encode(context_));
   put(dockerfile_);
   const auto made = peer_->ask_for<EnvironmentReply>(CreateEnvironment{environment});

@@ -343,7 +343,7 @@ TEST_F(DaemonTest, LogsThatNoDeletionExplainsAreKeptAndSaid) {
   EXPECT_TRUE(io::exists(logs + "/ghost/1"));
   EXPECT_THAT(daemon_.log(),
               HasSubstr("removing the logs that deleted jobs left in " + logs + ": gone/1"));
-  EXPECT_THAT(daemon_.log(), HasSubstr("which are kept: ghost/1;"));
+  EXPECT_THAT(daemon_.log(), HasSubstr("these logs are kept: ghost/1;"));
 }
 
 TEST_F(DaemonTest, AFailedCommitAnswersNothingAndEndsWithItsOwnCode) {

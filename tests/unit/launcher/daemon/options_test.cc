@@ -65,7 +65,7 @@ TEST(Options, HelpNamesTheExitCodes) {
   const auto parsed = parse({"--help"});
   const auto& leave = std::get<Leave>(parsed);
   EXPECT_EQ(leave.code, ExitCode::ok);
-  EXPECT_THAT(leave.text, HasSubstr("3 another lockstepd has this"));
+  EXPECT_THAT(leave.text, HasSubstr("3 another lockstepd uses this"));
   EXPECT_THAT(leave.text, HasSubstr("5 it cannot listen"));
 }
 
