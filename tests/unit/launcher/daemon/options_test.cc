@@ -107,11 +107,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"--home", "/h", "--keep-jobs-for", "long"}, "--keep-jobs-for"},
                     Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
                     Case{{"--home", "/h", "--allow-docker-args", "--priviledged"},
-                         "--allow-docker-args: '--priviledged' is no option of `docker run`; did "
-                         "you mean '--privileged'?"},
-                    Case{{"--home", "/h", "--allow-docker-args", "--device,"}, "'' is no option"},
+                         "--allow-docker-args: '--priviledged' is not an option of `docker run`; "
+                         "did you mean '--privileged'?"},
+                    Case{{"--home", "/h", "--allow-docker-args", "--device,"},
+                         "'' is not an option"},
                     Case{{"--home", "/h", "--allow-docker-args", "--network"},
-                         "'--network' is not for a job to say: the container has the host's"},
+                         "a job cannot set '--network': the container has the host's"},
                     Case{{"--home", "/h", "extra"}, "extra"}));
 
 TEST(Options, UnknownOptionsAreNamedBeforeMissingOnes) {
