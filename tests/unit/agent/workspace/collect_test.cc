@@ -193,7 +193,7 @@ TEST(Collect, WhatLiesTooDeepForATreeIsNamedAndTheRestIsKept) {
   const CollectedOutput outputs = f.must_collect(OutputKind::outputs, "o");
   EXPECT_EQ(outputs.files, 1u);
   ASSERT_EQ(outputs.problems.size(), 1u);
-  EXPECT_NE(outputs.problems[0].find("d/ was left out: it lies more than 256 folders deep"),
+  EXPECT_NE(outputs.problems[0].find("d/ was left out: it is more than 256 folders deep"),
             std::string::npos)
       << outputs.problems[0];
   EXPECT_EQ(*io::read_file(f.dir / "o/model.pt"), "1");
