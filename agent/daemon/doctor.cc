@@ -108,7 +108,7 @@ void add_pmix(Findings& out) {
 
 void add_home(const std::string& home, Findings& out) {
   if (!io::exists(home)) {
-    out.push_back(fine("agent's home", home + " is not there yet; the agent makes it"));
+    out.push_back(fine("agent's home", home + " does not exist yet; the agent makes it"));
     return;
   }
   if (::access(home.c_str(), W_OK) != 0) {
@@ -129,8 +129,8 @@ void add_home(const std::string& home, Findings& out) {
       node("working directories", workdir.limitations.empty() ? Verdict::ok : Verdict::warning,
            workdir.mode + (workdir.limitations.empty() ? "" : ": ") + joined(workdir.limitations),
            workdir.limitations.empty() ? ""
-                                       : "works, with a copy of the source tree for each "
-                                         "attempt; an agent that root runs has overlays"));
+                                       : "jobs work, with a copy of the source tree for each "
+                                         "attempt; run the agent as root to have overlays"));
 }
 
 void add_isolation(Findings& out) {
@@ -206,10 +206,11 @@ void add_ports(Findings& out) {
   const std::string found = fmt::format("{} to {}", range.first, range.last);
   int port = range.first;
   while (port <= range.last && !can_listen(static_cast<std::uint16_t>(port))) ++port;
-  out.push_back(port <= range.last
-                    ? fine("ports for MASTER_PORT", fmt::format("{} is free of {}", port, found))
-                    : node("ports for MASTER_PORT", Verdict::problem, "none is free of " + found,
-                           "end what listens there"));
+  out.push_back(
+      port <= range.last
+          ? fine("ports for MASTER_PORT", fmt::format("port {} is free, of {}", port, found))
+          : node("ports for MASTER_PORT", Verdict::problem, "no free port in " + found,
+                 "end the programs that use these ports"));
 }
 
 struct Tool {

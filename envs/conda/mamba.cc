@@ -44,8 +44,8 @@ std::string complaint(const json& said) {
 Error no_answer(const std::string& program, const std::string& output) {
   return make_error(
       ErrorCode::unavailable,
-      fmt::format("{} did not say whether it could solve the environment; LOCKSTEP_CONDA_ENGINE of "
-                  "the agent names it, and it answered: {}",
+      fmt::format("{} (from LOCKSTEP_CONDA_ENGINE of the agent) did not report whether it could "
+                  "solve the environment; it answered: {}",
                   program, output.empty() ? "nothing" : output.substr(0, kMaxShownBytes)));
 }
 

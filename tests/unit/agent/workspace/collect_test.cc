@@ -100,10 +100,10 @@ TEST(Collect, AFileOutputThatIsNoFileIsNamedAndKept) {
   EXPECT_TRUE(problems("report").empty());
   const auto folder = problems("report/part-0");
   ASSERT_EQ(folder.size(), 1u);
-  EXPECT_THAT(folder[0], HasSubstr("its type is uri_file, but a folder was written"));
+  EXPECT_THAT(folder[0], HasSubstr("its type is uri_file, but the job wrote a folder at its path"));
   const auto beside = problems("report.txt");
   ASSERT_EQ(beside.size(), 1u);
-  EXPECT_THAT(beside[0], HasSubstr("not at its path but beside it: report.txt"));
+  EXPECT_THAT(beside[0], HasSubstr("there is no file at its path; its folder holds report.txt"));
 }
 
 TEST(Collect, ANameCannotForgeALine) {
