@@ -202,7 +202,7 @@ Result<std::string> MambaBackend::hash_of(const LockedCondaPackage& package,
   return make_error(
       ErrorCode::corrupt,
       fmt::format("{} is not the package that was asked for: its SHA-256 is {}, not {}; "
-                  "if it was replaced on purpose, solve anew with --rebuild",
+                  "if it was replaced on purpose, solve the environment again with --rebuild",
                   package.url, digest.hex(), wanted));
 }
 
