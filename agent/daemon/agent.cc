@@ -228,8 +228,8 @@ std::string Agent::low_disk() const {
   if (space->free >= low) return "";
   return "its disk is low: less than " + to_string(low) + " are free in " +
          config_.home.attempts() +
-         " (lockstep-agent --low-space); environments that nothing uses are removed by `lockstep "
-         "environment prune --unused-for 0s`";
+         " (lockstep-agent --low-space); `lockstep environment prune --unused-for 0s` removes "
+         "unused environments";
 }
 
 void Agent::perform(SendHeartbeat& action) {

@@ -64,7 +64,7 @@ void add_programs(Findings& out) {
     } else {
       out.push_back(
           node(name, Verdict::problem,
-               fmt::format("{} says '{}', but the agent is {}", *path, found, LOCKSTEP_VERSION),
+               fmt::format("{} reports '{}', but the agent is {}", *path, found, LOCKSTEP_VERSION),
                "install all of Lockstep's programs together"));
     }
   }
@@ -123,7 +123,7 @@ void add_home(const std::string& home, Findings& out) {
                                              : Verdict::ok;
   out.push_back(
       node("agent's home", verdict, found,
-           verdict == Verdict::ok ? "" : "source trees and outputs need more: make room"));
+           verdict == Verdict::ok ? "" : "source trees and outputs need more: free some space"));
   const WorkdirProbe workdir = probe_workdir(home);
   out.push_back(
       node("working directories", workdir.limitations.empty() ? Verdict::ok : Verdict::warning,
@@ -223,7 +223,7 @@ struct Tool {
 void add_tools(Findings& out) {
   const std::string torch = "import importlib.metadata as m; print('torch', m.version('torch'))";
   const std::array<Tool, 3> tools{{
-      {"python3", {"python3", "--version"}, "jobs bring their own, or there are none in Python"},
+      {"python3", {"python3", "--version"}, "jobs bring their own, or none uses Python"},
       {"PyTorch", {"python3", "-c", torch}, "jobs bring their own, in an environment"},
       {"Open MPI", {"ompi_info", "--version"}, "MPI jobs bring their own"},
   }};

@@ -193,7 +193,7 @@ void leave_the_server(int channel) {
 
 void open_log(const std::string& path) {
   const int log = disk::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (log < 0) fail(fmt::format("open its log {}: {}", path, std::strerror(errno)));
+  if (log < 0) fail(fmt::format("cannot open the log {}: {}", path, std::strerror(errno)));
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
   ::close(log);

@@ -131,8 +131,8 @@ Status refuse_too_large(const Snapshot& snapshot) {
   for (const DirectoryObject& object : snapshot.directories) {
     if (object.bytes.size() <= kMaxDirectoryObjectBytes) continue;
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("a folder in {} has more entries than one folder of a snapshot "
-                                  "can hold ({})",
+                      fmt::format("a folder in {} has too many entries: the list of one folder in "
+                                  "a snapshot may have at most {}",
                                   snapshot.directory, to_string(Bytes{kMaxDirectoryObjectBytes})));
   }
   return {};
