@@ -87,9 +87,9 @@ Status check_source(const ComputeSpec& spec) {
 
 Status check_text(const std::string& text, std::string_view what) {
   if (text.size() <= kMaxComputeTextBytes) return {};
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("{} has {} bytes, and {} are possible", what, text.size(), kMaxComputeTextBytes));
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{} has {} bytes; at most {} are possible", what, text.size(),
+                                kMaxComputeTextBytes));
 }
 
 }  // namespace
@@ -132,9 +132,9 @@ Status check(const ComputeSpec& spec) {
   TRY(check_text(spec.description, "description"));
   TRY(check_text(spec.location, "location"));
   if (spec.tags.size() > kMaxComputeTags)
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("there are {} tags, and {} are possible", spec.tags.size(), kMaxComputeTags));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("there are {} tags; at most {} are possible", spec.tags.size(),
+                                  kMaxComputeTags));
   for (const auto& [name, value] : spec.tags) {
     if (name.empty()) return make_error(ErrorCode::invalid_argument, "a tag needs a name");
     TRY(check_text(name, "the name of a tag"));

@@ -23,7 +23,7 @@ Status read_type(int number, ComputeType* to) {
     *to = type;
     return {};
   }
-  return bad_field("compute.type", "is none that this version knows");
+  return bad_field("compute.type", "has a value that this version does not know");
 }
 
 int number_of(NodeSource source) {

@@ -129,13 +129,15 @@ Status read(const Wire& from, Body* body) {
   if constexpr (kHolds<T, Body>) {
     return pb::from_wire(from, &body->template emplace<T>());
   } else if constexpr (kHolds<T, AgentMessage>) {
-    return make_error(ErrorCode::permission_denied, "only a node may say this");
+    return make_error(ErrorCode::permission_denied, "only a node may send this message");
   } else if constexpr (kHolds<T, ClientRequest>) {
-    return make_error(ErrorCode::permission_denied, "only a user may ask this");
+    return make_error(ErrorCode::permission_denied, "only a user may send this request");
   } else if constexpr (kHolds<T, JoinMessage>) {
-    return make_error(ErrorCode::permission_denied, "joining has a socket of its own");
+    return make_error(ErrorCode::permission_denied,
+                      "a join request must be sent to the join endpoint");
   } else {
-    return make_error(ErrorCode::invalid_argument, "this message is not one for a launcher");
+    return make_error(ErrorCode::invalid_argument,
+                      "a launcher does not accept this kind of message");
   }
 }
 

@@ -13,7 +13,7 @@ from harness.site import wait_until
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
 
 PORT = 8765
-PASSED_ON = "this node cannot solve the environment, another one of the job tries: "
+PASSED_ON = "this node cannot solve the environment; another node of the job tries: "
 # On one host it does not say which Python it is, and so its node asks for no lock, until that is allowed.
 PYTHON = """#!/bin/sh
 if [ "$(uname -n)" = {late} ]; then until [ -e {flag} ]; do sleep 0.05; done; fi

@@ -39,7 +39,8 @@ TEST(Liveness, TheSilenceOfANodeKeepsCounting) {
 TEST(Liveness, MessagesThatCannotBeReadAreTheReasonUntilOneCan) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
-  const std::string why = "control message: is of version 2, and this program speaks version 1";
+  const std::string why =
+      "control message: has protocol version 2, but this program speaks version 1";
   launcher.send(UnreadInput{n1.key, why});
   launcher.pass(seconds(5));
   const auto reason = [&] { return launcher.core->node_view("n1").value().reason; };

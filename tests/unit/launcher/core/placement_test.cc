@@ -54,7 +54,7 @@ TEST(Placement, ANodeWhoseOperatorAllowsLessTakesNoJobThatAsksForMore) {
   const JobId many = launcher.submit(spec);
   EXPECT_EQ(launcher.status(many), JobStatus::queued);
   EXPECT_THAT(launcher.view(many).reason,
-              HasSubstr("allows a job at most 8,192 processes a rank, 8,193 asked for "
+              HasSubstr("allows a job at most 8,192 processes a rank, 8,193 requested "
                         "(lockstep-agent --max-pids-limit)"));
   FakeNode n2 = launcher.join("n2");
   EXPECT_EQ(launcher.assignment(n2, attempt(many)).spec.limits.pids, 8'193);

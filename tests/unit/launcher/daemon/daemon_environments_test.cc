@@ -94,7 +94,7 @@ TEST_F(DaemonEnvironments, ABadOneIsRefusedAndTheNextGoodOneIsTaken) {
   RegisteredEnvironment bad = tools("1", "bin/python");
   const auto relative = peer_->ask_for<Refused>(CreateEnvironment{bad});
   ASSERT_TRUE(relative);
-  EXPECT_THAT(relative->message, HasSubstr("'bin/python' is relative"));
+  EXPECT_THAT(relative->message, HasSubstr("'bin/python' is a relative path"));
   bad = tools("1", "python3");
   bad.spec.name = "../tools";
   EXPECT_TRUE(peer_->ask_for<Refused>(CreateEnvironment{bad}));

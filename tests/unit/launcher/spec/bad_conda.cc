@@ -21,8 +21,8 @@ std::string with(const std::string& dependency) {
 // What is said of an address with one of them.
 std::string query(std::string_view what, char mark, std::string_view encoded) {
   return fmt::format(
-      "an address holds a {} ('{}…'), which nodes would not send, and which everybody who may look "
-      "at the environment would see; leave it out (a folder's name has it as {})",
+      "an address has a {} ('{}…'), which nodes do not send, and which everybody who may see the "
+      "environment could read; leave it out (in a folder's name write {})",
       what, mark, encoded);
 }
 
@@ -41,8 +41,8 @@ std::vector<BadEnvironment> keys() {
       {"duplicate_key", "dependencies: [a]\r\ndependencies: [b]\r\n",
        "env.yml:2:1: duplicate key 'dependencies'; it was first given on line 1"},
       {"name_with_a_slash", "name: a/b\ndependencies: [python]\n",
-       "env.yml:1:7: name: 'a/b' is not one for an environment: 1 to 240 letters, digits, '_', '-' "
-       "or '.', starting with a letter or a digit"},
+       "env.yml:1:7: name: 'a/b' is not valid; write 1 to 240 letters, digits, '_', '-' or '.', "
+       "starting with a letter or a digit"},
       {"name_as_list", "name: [a]\ndependencies: [python]\n",
        "env.yml:1:7: 'name' must be a string, not a list"},
       {"channels_as_text", "channels: conda-forge\ndependencies: [python]\n",
@@ -52,19 +52,21 @@ std::vector<BadEnvironment> keys() {
       {"empty_channel", "channels: ['']\ndependencies: [python]\n",
        "env.yml:1:12: 'channels' must be a list of strings; this item is an empty string"},
       {"channel_with_a_blank", "channels: [conda forge]\ndependencies: [python]\n",
-       "env.yml:1:12: 'channels': 'conda forge' is no channel's name or address"},
+       "env.yml:1:12: 'channels': 'conda forge' is not the name or address of a channel"},
       {"channel_with_a_blank_in_its_path", "channels: [/srv/my c]\ndependencies: [python]\n",
-       "env.yml:1:12: 'channels': 'file:///srv/my c' holds a blank or a letter that an address has "
-       "percent-encoded; write file:///srv/my%20c"},
+       "env.yml:1:12: 'channels': 'file:///srv/my c' contains a blank or another character that "
+       "must be percent-encoded in an address; write file:///srv/my%20c"},
       {"channel_with_another_letter", "channels: ['https://h/ü']\ndependencies: [python]\n",
-       "env.yml:1:12: 'channels': 'https://h/ü' holds a blank or a letter that an address has "
-       "percent-encoded; write https://h/%C3%BC"},
+       "env.yml:1:12: 'channels': 'https://h/ü' contains a blank or another character that must be "
+       "percent-encoded in an address; write https://h/%C3%BC"},
       {"channel_of_ftp", "channels:\n- a\n- ftp://h/x\ndependencies: [python]\n",
-       "env.yml:3:3: 'channels': 'ftp://h/x' is of 'ftp'; nodes fetch from http, https and file"},
+       "env.yml:3:3: 'channels': 'ftp://h/x' has the scheme 'ftp'; nodes fetch only from http, "
+       "https and file"},
       {"channel_without_a_host", "channels: ['http://']\ndependencies: [python]\n",
        "env.yml:1:12: 'channels': 'http://' names no host"},
       {"channel_with_a_port", "channels: ['http://h:99999/c']\ndependencies: [python]\n",
-       "env.yml:1:12: 'channels': 'http://h:99999/c' has no port from 1 to 65535: ':99999'"},
+       "env.yml:1:12: 'channels': 'http://h:99999/c' needs a port from 1 to 65535 instead of "
+       "':99999'"},
       {"channel_with_two_slashes", "channels: ['file://tmp/c']\ndependencies: [python]\n",
        "env.yml:1:12: 'channels': 'file://tmp/c' names no absolute path; write three slashes: "
        "file:///PATH"},
@@ -165,11 +167,11 @@ std::vector<BadEnvironment> dependencies() {
        "env.yml:4:3: 'conda-forge/osx-64::zlib': packages for platform 'osx-64' do not run on "
        "Linux nodes; leave the platform out"},
       {"address_of_ftp", with("ftp://h/c::zlib"),
-       "env.yml:4:3: 'ftp://h/c::zlib': 'ftp://h/c' is of 'ftp'; nodes fetch from http, https and "
-       "file"},
+       "env.yml:4:3: 'ftp://h/c::zlib': 'ftp://h/c' has the scheme 'ftp'; nodes fetch only from "
+       "http, https and file"},
       {"channel_in_brackets", with("'zlib[channel=\"s3://b/c\"]'"),
-       "env.yml:4:3: 'zlib[channel=\"s3://b/c\"]': 's3://b/c' is of 's3'; nodes fetch from http, "
-       "https and file"},
+       "env.yml:4:3: 'zlib[channel=\"s3://b/c\"]': 's3://b/c' has the scheme 's3'; nodes fetch "
+       "only from http, https and file"},
       {"password_in_a_dependency", with("https://me:secret@h/c::zlib"),
        "env.yml:4:3: an address holds a password, which everybody who may look at the environment "
        "would see; name a mirror that needs none"},
@@ -276,8 +278,8 @@ std::vector<BadEnvironment> locks() {
       {"lock_of_ftp",
        lock(conda + linux + "  url: ftp://h/c/linux-64/zlib-1-0.conda\n  hash: {md5: " + kMd5 +
             "}\n"),
-       "env.yml:4:3: 'ftp://h/c/linux-64/zlib-1-0.conda' is of 'ftp'; nodes fetch from http, https "
-       "and file"},
+       "env.yml:4:3: 'ftp://h/c/linux-64/zlib-1-0.conda' has the scheme 'ftp'; nodes fetch only "
+       "from http, https and file"},
       {"lock_of_pixi", "version: 6\nenvironments: {}\npackages: []\n",
        "env.yml:1:1: is a lock file of pixi, which is not supported; make a lock file that begins "
        "with @EXPLICIT: pixi workspace export conda-explicit-spec DIRECTORY",
@@ -286,8 +288,8 @@ std::vector<BadEnvironment> locks() {
        "# platform: osx-arm64\n@EXPLICIT\nhttps://h/c/noarch/a-1-0.conda#" + kMd5 + "\n",
        "env.yml:1:1: is a lock for 'osx-arm64'; nodes run linux-64 or linux-aarch64", kNotYet},
       {"explicit_with_a_blank", "@EXPLICIT\nfile:///my c/noarch/a-1-0.conda#" + kMd5 + "\n",
-       "env.yml:2:1: 'file:///my c/noarch/a-1-0.conda' holds a blank or a letter that an address "
-       "has percent-encoded; write file:///my%20c/noarch/a-1-0.conda"},
+       "env.yml:2:1: 'file:///my c/noarch/a-1-0.conda' contains a blank or another character that "
+       "must be percent-encoded in an address; write file:///my%20c/noarch/a-1-0.conda"},
       {"lock_with_a_key", "version: 1\npackage: []\nchannels: [a]\n",
        "env.yml:3:1: unknown key 'channels' in a lock file of conda-lock; the known keys are "
        "version, metadata and package"},

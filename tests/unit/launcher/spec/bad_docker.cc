@@ -19,13 +19,15 @@ std::vector<BadEnvironment> bad_docker_jobs() {
       {"image_list", "environment: {image: [a]}\n",
        "job.yml:2:22: 'environment.image' must be a string, not a list"},
       {"image_upper", "environment:\n  image: Team/Train:1\n",
-       "job.yml:3:10: environment.image: 'Team/Train:1' has upper-case letters, and names of "
-       "images have none; write team/train"},
+       "job.yml:3:10: environment.image: 'Team/Train:1' has upper-case letters, which an image's "
+       "name cannot have; write team/train"},
       {"image_blank", "environment:\n  image: debian 12\n",
-       "job.yml:3:10: environment.image: 'debian 12' holds a blank; an image's name is " + kForm},
+       "job.yml:3:10: environment.image: 'debian 12' contains a blank or a control character; an "
+       "image's name is " +
+           kForm},
       {"image_dash", "environment:\n  image: --privileged\n",
-       "job.yml:3:10: environment.image: '--privileged' begins with '-', as an option does; "
-       "options of the engine stand under resources.docker_args"},
+       "job.yml:3:10: environment.image: '--privileged' begins with '-' like an option; write "
+       "options of the container engine in resources.docker_args"},
       {"image_https", "environment:\n  image: https://r.io/x\n",
        "job.yml:3:10: environment.image: 'https://r.io/x' is an address; write the name alone: "
        "r.io/x"},
@@ -34,10 +36,11 @@ std::vector<BadEnvironment> bad_docker_jobs() {
        "debian"},
       {"image_digest", "environment:\n  image: debian@sha256:12\n",
        "job.yml:3:10: environment.image: 'debian@sha256:12' has the digest 'sha256:12', which must "
-       "be sha256: and 64 of 0-9 and a-f"},
+       "be sha256: and 64 hexadecimal digits (0-9, a-f)"},
       {"image_of_a_file",
        "environment: file:e/env.yml\n",
-       "e/env.yml:2:8: image: 'A' has upper-case letters, and names of images have none; write a",
+       "e/env.yml:2:8: image: 'A' has upper-case letters, which an image's name cannot have; write "
+       "a",
        ErrorCode::invalid_argument,
        {{"e/env.yml", "name: x\nimage: A\n"}}},
       {"image_of_set",
@@ -113,11 +116,11 @@ std::vector<BadEnvironment> bad_docker_jobs() {
        "job.yml:2:49: 'environment.build.dockerfile_path' is empty; leave it out to use "
        "Dockerfile"},
       {"dockerfile_outside", "environment: {build: {path: ., dockerfile_path: ../D}}\n",
-       "job.yml:2:49: environment.build.dockerfile_path: '../D' leaves the folder that is built; "
-       "put the file into it"},
+       "job.yml:2:49: environment.build.dockerfile_path: '../D' leads out of the folder that is "
+       "built; put the file into that folder"},
       {"dockerfile_absolute", "environment: {build: {path: ., dockerfile_path: /D}}\n",
-       "job.yml:2:49: environment.build.dockerfile_path: '/D' is absolute; it is a path within the "
-       "folder that is built"},
+       "job.yml:2:49: environment.build.dockerfile_path: '/D' is absolute; write a path relative "
+       "to the folder that is built"},
       // ---- resources
       {"shm_size", kImage + "resources: {shm_size: lots}\n",
        "job.yml:3:23: 'resources.shm_size': 'lots' is not a size; write 512m or 2g"},
@@ -136,15 +139,15 @@ std::vector<BadEnvironment> bad_docker_jobs() {
        "job.yml:3:26: resources.docker_args: '--ulimit nofile' holds a blank; write one word in "
        "each item of the list"},
       {"docker_args_of_ours", kImage + "resources:\n  docker_args: --gpus all\n",
-       "job.yml:4:16: resources.docker_args: '--gpus' is not for a job to say: write "
+       "job.yml:4:16: resources.docker_args: a job cannot set '--gpus': write "
        "lockstep.resources.gpus instead"},
       {"docker_args_unknown", kImage + "resources:\n  docker_args: --shmsize 2g\n",
        "job.yml:4:16: resources.docker_args: unknown option '--shmsize'; did you mean "
        "'--shm-size'?"},
       {"docker_args_of_set",
        kImage,
-       "--set resources.docker_args=--rm: resources.docker_args: '--rm' is not for a job to say: "
-       "Lockstep names and removes containers itself; leave it out",
+       "--set resources.docker_args=--rm: resources.docker_args: a job cannot set '--rm': Lockstep "
+       "names and removes containers itself; leave the option out",
        ErrorCode::invalid_argument,
        {},
        {"resources.docker_args=--rm"}},
@@ -154,13 +157,14 @@ std::vector<BadEnvironment> bad_docker_jobs() {
 std::vector<BadEnvironment> bad_docker_files() {
   return {
       {"image", "name: x\nimage: A\n",
-       "env.yml:2:8: image: 'A' has upper-case letters, and names of images have none; write a"},
+       "env.yml:2:8: image: 'A' has upper-case letters, which an image's name cannot have; write "
+       "a"},
       {"image_and_build", "image: a\nbuild: {path: .}\n",
        "env.yml:2:1: 'build' and 'image' cannot be combined: leave one out (to build on an image, "
        "name it after FROM in the Dockerfile)"},
       {"dockerfile", "build:\n  path: .\n  dockerfile_path: ../D\n",
-       "env.yml:3:20: build.dockerfile_path: '../D' leaves the folder that is built; put the file "
-       "into it"},
+       "env.yml:3:20: build.dockerfile_path: '../D' leads out of the folder that is built; put the "
+       "file into that folder"},
       {"properties", "image: a\nproperties: {a: b}\n",
        "env.yml:2:1: 'properties' is not supported yet", kNotYet},
       {"conda_itself", "image: a\ndependencies: [python]\n",

@@ -32,16 +32,14 @@ std::vector<BadEnvironment> bad_job_environments() {
        "job.yml:2:14: 'environment': 'sklearn' has no version; write sklearn:VERSION or "
        "sklearn@latest"},
       {"empty_version", "environment: 'azureml:sklearn:'\n",
-       "job.yml:2:14: 'environment': an environment's version: '' is not one for an environment: 1 "
-       "to 240 letters, digits, '_', '-' or '.', starting with a letter or a digit"},
+       "job.yml:2:14: 'environment': an environment's version: '' is not valid; write 1 to 240 "
+       "letters, digits, '_', '-' or '.', starting with a letter or a digit"},
       {"name_with_blank", "environment: azureml:my env:1\n",
-       "job.yml:2:14: 'environment': an environment's name: 'my env' is not one for an "
-       "environment: "
-       "1 to 240 letters, digits, '_', '-' or '.', starting with a letter or a digit"},
+       "job.yml:2:14: 'environment': an environment's name: 'my env' is not valid; write 1 to 240 "
+       "letters, digits, '_', '-' or '.', starting with a letter or a digit"},
       {"two_versions", "environment: azureml:a:1:2\n",
-       "job.yml:2:14: 'environment': an environment's version: '1:2' is not one for an "
-       "environment: "
-       "1 to 240 letters, digits, '_', '-' or '.', starting with a letter or a digit"},
+       "job.yml:2:14: 'environment': an environment's version: '1:2' is not valid; write 1 to 240 "
+       "letters, digits, '_', '-' or '.', starting with a letter or a digit"},
       {"label", "environment: azureml:sklearn@stable\n",
        "job.yml:2:14: 'environment': 'azureml:sklearn@stable': the label 'stable' is not supported "
        "yet; use @latest",
@@ -170,8 +168,8 @@ std::vector<BadEnvironment> bad_job_environments() {
       {"empty_interpreter", "environment: {interpreter: ''}\n",
        "job.yml:2:28: 'environment.interpreter' is empty; leave it out"},
       {"relative_interpreter", "environment:\n  interpreter: env/bin/python\n",
-       "job.yml:3:16: environment.interpreter: 'env/bin/python' is relative, but it is looked for "
-       "on every node; write an absolute path, or a name on PATH"},
+       "job.yml:3:16: environment.interpreter: 'env/bin/python' is a relative path, but every node "
+       "looks for this program; write an absolute path, or a name on PATH"},
       {"interpreter_as_list", "environment:\n  interpreter: [python3]\n",
        "job.yml:3:16: 'environment.interpreter' must be a string, not a list"},
       {"requirements_as_mapping", "environment:\n  requirements: {numpy: 1}\n",
@@ -200,8 +198,8 @@ std::vector<BadEnvironment> bad_job_environments() {
        ErrorCode::invalid_argument,
        {{"r.txt", "numpy\nsix \xff\n"}}},
       {"name_of_inline", "environment:\n  name: a/b\n  interpreter: python3\n",
-       "job.yml:3:9: environment.name: 'a/b' is not one for an environment: 1 to 240 letters, "
-       "digits, '_', '-' or '.', starting with a letter or a digit"},
+       "job.yml:3:9: environment.name: 'a/b' is not valid; write 1 to 240 letters, digits, '_', "
+       "'-' or '.', starting with a letter or a digit"},
       {"tag_as_list", "environment:\n  interpreter: python3\n  tags:\n    a: [b]\n",
        "job.yml:5:5: 'environment.tags.a' must be a string, not a list"},
       {"set_two_levels",
@@ -242,11 +240,11 @@ std::vector<BadEnvironment> bad_environment_files() {
       {"windows", "interpreter: python3\nos_type: Windows\n",
        "env.yml:2:10: 'os_type': 'Windows' is not supported; it must be linux", kNotYet},
       {"bad_name", "name: -x\ninterpreter: python3\n",
-       "env.yml:1:7: name: '-x' is not one for an environment: 1 to 240 letters, digits, '_', '-' "
-       "or '.', starting with a letter or a digit"},
+       "env.yml:1:7: name: '-x' is not valid; write 1 to 240 letters, digits, '_', '-' or '.', "
+       "starting with a letter or a digit"},
       {"bad_version", "interpreter: python3\nversion: 'a b'\n",
-       "env.yml:2:10: version: 'a b' is not one for an environment: 1 to 240 letters, digits, '_', "
-       "'-' or '.', starting with a letter or a digit"},
+       "env.yml:2:10: version: 'a b' is not valid; write 1 to 240 letters, digits, '_', '-' or "
+       "'.', starting with a letter or a digit"},
       {"description_as_list", "interpreter: python3\ndescription: [a]\n",
        "env.yml:2:14: 'description' must be a string, not a list"},
       {"tags_as_text", "interpreter: python3\ntags: fast\n",

@@ -289,8 +289,8 @@ std::vector<BadInput> bad_keys() {
       {"keep_pattern",
        "command: x\nlockstep:\n  keep: ['*.pt', ../model.pt]\n",
        {},
-       "job.yml:3:18: 'lockstep.keep': pattern ../model.pt: '..' is no name of a file; write paths "
-       "as they are in the working directory, such as /checkpoints/last.pt"},
+       "job.yml:3:18: 'lockstep.keep': pattern ../model.pt: '..' is not a file name; write paths "
+       "from the working directory on, such as /checkpoints/last.pt"},
       {"keep_mapping",
        "command: x\nlockstep: {keep: {a: b}}\n",
        {},
@@ -310,7 +310,7 @@ std::vector<BadInput> bad_keys() {
       {"keep_override",
        "command: x\n",
        {"lockstep.keep=a//b"},
-       "--set lockstep.keep=a//b: 'lockstep.keep': pattern a//b: it has '//', which no path has"},
+       "--set lockstep.keep=a//b: 'lockstep.keep': pattern a//b: it has '//'; write a single '/'"},
       {"retry_backoff_long",
        "command: x\nlockstep: {retry: {backoff: 2d}}\n",
        {},

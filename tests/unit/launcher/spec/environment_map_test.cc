@@ -57,8 +57,8 @@ TEST(EnvironmentMap, OnlyTheEntryThatIsAskedForMustBeGood) {
             "mapping");
   EXPECT_EQ(error_of(files, "gone"), "home/environments.map:4:7: there is no home/gone.yml");
   EXPECT_EQ(error_of(files, "wrong"),
-            "home/wrong.yml:1:8: image: 'X' has upper-case letters, and names of images have none; "
-            "write x");
+            "home/wrong.yml:1:8: image: 'X' has upper-case letters, which an image's name cannot "
+            "have; write x");
   EXPECT_EQ(error_of(files, "built"),
             "home/environments.map:6:1: 'built' builds an image, but a map can only name images of "
             "a registry; push the image, and write its name under 'image'");
