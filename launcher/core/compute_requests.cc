@@ -95,7 +95,7 @@ struct Asked {
   // Every host that is named is tried at once, also one whose back-off is not over.
   void try_now(const std::string& target, const std::string& machine) const {
     const Machine* known = core.state.computes().find_machine(target, machine);
-    if (known == nullptr || known->phase == Machine::Phase::leaving) return;
+    if (known == nullptr) return;
     core.machines.refresh.insert({target, machine});
     core.pending.dirty_targets.insert(target);
   }

@@ -9,7 +9,7 @@ namespace lockstep::sim {
 
 using launcher::StampedFact;
 
-LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
+LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster), provider_(cluster) {
   config_.stop_grace = seconds(3);
   config_.reconnect_grace = seconds(20);
   config_.prepare_timeout = seconds(45);
@@ -56,6 +56,7 @@ void LauncherHost::crash() {
   compacting_.reset();
   core_.reset();
   ++incarnation_;
+  provider_.launcher_died();
 }
 
 void LauncherHost::stop_for(Duration duration) {
