@@ -74,8 +74,8 @@ enum class Defect {
   machines_never_removed,
   machines_never_called_again,
   machines_gone_forgotten,
-  machine_of_token_ignored,
   compaction_forgets_machines,
+  compaction_forgets_machines_of_nodes,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,
