@@ -134,6 +134,7 @@ tl::expected<Client::Answer, Failed> Client::start(const std::string& step,
   io::ProgramOptions options{timeout};
   options.input = input;
   options.environment = environment();
+  options.dies_with_us = true;  // two calls never work on one host
   auto done = io::run_program(all, options);
   if (!done) {
     const bool slow = done.error().code == ErrorCode::unavailable;
