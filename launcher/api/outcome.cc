@@ -100,6 +100,9 @@ struct AskedOf {
   Asked operator()(const ListComputes& m) const {
     return {"list compute", m.name.empty() ? "compute targets" : "compute " + m.name};
   }
+  Asked operator()(const ReadComputeLog& m) const {
+    return {"read compute log", "compute " + m.name};
+  }
   Asked operator()(const DrainNode& m) const {
     return {m.drain ? "drain node" : "resume node", audited_node(state, m.name_or_id), "", true};
   }

@@ -122,6 +122,15 @@ struct RequestHandler {
     }
     door.reply(asker, std::move(reply));
   }
+  void operator()(const ReadComputeLog& m) const {
+    std::string text;
+    if (check_compute_name(m.name)) text = door.ports_.compute_log(m.name, m.lines);
+    if (text.empty() && !door.state().computes().has(m.name)) {
+      const Error error = no_such_compute(door.state(), m.name);
+      return door.refuse(asker, error.code, error.message);
+    }
+    door.reply(asker, ComputeLogReply{std::move(text)});
+  }
   void change_compute(const ComputeInput::Ask& ask) const {
     feed(ComputeInput{expect(), ask, asker.caller});
   }

@@ -224,6 +224,7 @@ void add_compute_verbs(VerbTable table) {
   delete_verb->add_flag("-y,--yes", options->yes,
                         "az's word; nothing is asked here, since nothing is lost");
   add_format(*named(add("list-nodes", "the nodes of a target", list_nodes), true), options->format);
+  add_compute_log_verb(group, table);
 }
 
 }  // namespace lockstep::cli
