@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep::launcher {
 
 namespace {
@@ -27,6 +29,18 @@ const Machine* Computes::find_machine(const std::string& target, const std::stri
   if (compute == nullptr) return nullptr;
   const auto found = compute->machines.find(name);
   return found == compute->machines.end() ? nullptr : &found->second;
+}
+
+const SshHost* Computes::host_of(const std::string& target, const std::string& machine) const {
+  const Compute* compute = find(target);
+  if (compute == nullptr) return nullptr;
+  if (const auto former = compute->former_hosts.find(machine);
+      former != compute->former_hosts.end())
+    return &former->second;
+  const auto& hosts = compute->spec.hosts;
+  const auto named = std::find_if(hosts.begin(), hosts.end(),
+                                  [&](const SshHost& host) { return host.name == machine; });
+  return named == hosts.end() ? nullptr : &*named;
 }
 
 Machine* Computes::machine(const std::string& target, const std::string& name) {
@@ -69,14 +83,22 @@ ComputeLoad Computes::load_of(const std::string& target) const {
 }
 
 void Computes::apply(Instant at, const ComputeCreated& fact) {
-  computes_[fact.spec.name] = {fact.spec, at, fact.by, {}, {}, {}};
+  computes_[fact.spec.name] = {fact.spec, at, fact.by, {}, {}, {}, {}};
   record(at, fact.spec.name, "", "created by " + fact.by);
 }
 
 void Computes::apply(Instant at, const ComputeUpdated& fact) {
   const auto found = computes_.find(fact.spec.name);
   if (found == computes_.end()) return;
-  found->second.spec = fact.spec;
+  Compute& compute = found->second;
+  for (SshHost& host : compute.spec.hosts) {
+    const bool stays = std::any_of(fact.spec.hosts.begin(), fact.spec.hosts.end(),
+                                   [&](const SshHost& one) { return one.name == host.name; });
+    // A second removal is of the host that was named while the first one's machine was leaving.
+    if (!stays && compute.machines.count(host.name) != 0)
+      compute.former_hosts.try_emplace(host.name, std::move(host));
+  }
+  compute.spec = fact.spec;
   record(at, fact.spec.name, "", "changed by " + fact.by);
 }
 
@@ -141,6 +163,7 @@ void Computes::apply(Instant at, const MachineGone& fact) {
   const auto found = computes_.find(fact.target);
   if (found == computes_.end()) return;
   found->second.machines.erase(fact.machine);
+  found->second.former_hosts.erase(fact.machine);
   record(at, fact.target, fact.machine, "gone: " + fact.why);
 }
 
