@@ -74,6 +74,12 @@ void UserSecrets::give(DesiredState& desired) {
   }
 }
 
+Result<SecretValues> UserSecrets::values(const std::string& owner,
+                                         const std::set<std::string>& names) {
+  if (!store_) return broken_;
+  return store_->values(owner, names);
+}
+
 void UserSecrets::follow(const Principals& principals) {
   if (!store_) return;
   std::set<std::string> names;
