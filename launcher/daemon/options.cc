@@ -106,6 +106,8 @@ Status complete(const Texts& texts, Options* options) {
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
   while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
+  if (!options->node_bundle.empty() && options->node_bundle[0] != '/')
+    return bad("--node-bundle: '" + options->node_bundle + "' is not an absolute path");
   const bool has_port = options->advertise.find(':') != std::string::npos &&
                         options->advertise.find(']') == std::string::npos;
   if (has_port || options->advertise.find('/') != std::string::npos)
@@ -216,6 +218,10 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
                  "rights, as in --privileged,--device; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--node-bundle", options.node_bundle,
+                 "the archive that is installed on hosts which are attached over ssh (absolute; "
+                 "`scripts/bundle` makes it; default: that in ../share/lockstep or .. of this "
+                 "program)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--heartbeat-interval", texts.heartbeat, "default 1s");
