@@ -84,7 +84,7 @@ def test_a_table_shows_what_the_job_file_said(site):
     (["job", "create", "-f", "wide.yml"], 1, ["9 nodes"]),
     (["job", "stream", "nosuch"], 125, ["nosuch"]),
     (["job", "logs", "nosuch"], 1, ["nosuch"]),
-    (["job", "logs", "there", "--attempt", "2"], 2, ["there has one attempt, no attempt 2"]),
+    (["job", "logs", "there", "--attempt", "2"], 2, ["there has no attempt 2; it has one attempt"]),
     (["run", "--name=", "--", "true"], 2, ["--name"]),
 ])
 def test_who_fails_says_so_by_its_exit_code(site, words, code, texts):

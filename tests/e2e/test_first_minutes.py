@@ -131,7 +131,7 @@ def test_an_active_environment_that_stays_behind_is_said(site):
     show = ["python3", "-c", "import sys; print(sys.executable)"]
     done = site.run("run", "--", *show, env=active)
     assert done.returncode == 0, done.stderr
-    assert f"its `python3` is {done.stdout.decode().strip()}. " in done.stderr.decode()
+    assert f"the job's `python3` is {done.stdout.decode().strip()}. " in done.stderr.decode()
     told = re.search(r"--interpreter (\S+)", done.stderr.decode()).group(1)
     taken = site.run("run", "--interpreter", told, "--", "python", *show[1:], env=active)
     assert taken.returncode == 0 and b"active in this shell" not in taken.stderr, taken.stderr

@@ -160,7 +160,7 @@ def test_a_job_that_left_nothing_and_one_that_is_not_there(site):
     site.up(1)
     site.ok("run", "--name", "quiet", "--", "true")
     done = site.run("job", "download", "quiet")
-    assert done.returncode == 1 and b"quiet left nothing" in done.stderr, done.stderr
+    assert done.returncode == 1 and b"quiet has no files" in done.stderr, done.stderr
     assert not (site.work / "artifacts").exists()
     done = site.run("job", "download", "nobody")
     assert done.returncode == 1 and b"nobody" in done.stderr
