@@ -110,14 +110,14 @@ Status AuditLog::take_up(Instant now) {
       if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
         return errno_error(errno, "cannot remove the incomplete last entry from " + path);
       notes.push_back({"mend the log", path,
-                       fmt::format("its last entry was not finished when the launcher was "
-                                   "stopped; its {} bytes are cut off",
+                       fmt::format("the last entry was not complete when the launcher stopped; its "
+                                   "{} bytes were removed",
                                    text.size() - whole)});
       text.resize(whole);
     }
     if (!ends_whole(text)) {
       notes.push_back({"find damage", path,
-                       "its last entry was changed or damaged; the log goes on in a new file"});
+                       "the last entry was changed or damaged; the log continues in a new file"});
       goes_on = false;
     }
     last_ = newest_in(text);
@@ -132,8 +132,8 @@ Status AuditLog::take_up(Instant now) {
   }
   if (head && head->number > last_.number) {
     notes.push_back({"find damage", folder_,
-                     fmt::format("entries {} to {} were on disk and are missing; the log goes on "
-                                 "behind them in a new file",
+                     fmt::format("entries {} to {} were on disk but are missing now; the log "
+                                 "continues after them in a new file",
                                  last_.number + 1, head->number)});
     last_ = *head;
     goes_on = false;
@@ -178,9 +178,9 @@ Status AuditLog::write(Instant now) {
     for (; !torn_files_.empty(); torn_files_.pop_back())
       if (io::disk::ftruncate(torn_files_.back().first->get(),
                               static_cast<off_t>(torn_files_.back().second)) != 0)
-        return errno_error(errno, "cannot mend the audit log in " + folder_);
+        return errno_error(errno, "cannot repair the audit log in " + folder_);
     if (torn_ && io::disk::ftruncate(file_->get(), static_cast<off_t>(size_)) != 0)
-      return errno_error(errno, "cannot mend the audit log in " + folder_);
+      return errno_error(errno, "cannot repair the audit log in " + folder_);
     torn_ = false;
     if (!file_ || size_ >= limits_.segment.count) TRY(rotate(now));
     std::string text;
@@ -236,7 +236,8 @@ std::optional<AuditSync> AuditLog::take_sync() {
 }
 
 void AuditLog::sync_failed(const std::string& why, Instant now) {
-  record("fail to sync", folder_, why + "; what was written since may be lost in a power cut", now);
+  record("fail to sync", folder_,
+         why + "; entries written since the last sync may be lost in a power failure", now);
   if (torn_) torn_files_.push_back({std::move(file_), size_});
   file_.reset();
   ended_.clear();

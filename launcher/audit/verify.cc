@@ -45,16 +45,15 @@ std::string Verifier::gap_before(const AuditLink& link) const {
                : fmt::format("entries {} to {} are missing before this one", expected,
                              link.number - 1);
   if (link.number < expected)
-    return fmt::format("entry {} is not in its place: entry {} stands before it", link.number,
+    return fmt::format("entry {} is not in order: it follows entry {}", link.number,
                        found_.last.number);
-  return fmt::format("entry {} follows another entry {} than the one before it, which was replaced",
+  return fmt::format("entry {0} does not match the entry {1} before it: entry {1} was replaced",
                      link.number, found_.last.number);
 }
 
 bool Verifier::take(const std::string& where, std::string_view line) {
   const auto link = audit_link(line);
-  if (!link)
-    return fail(where + ": this entry was changed: its text has not the digest it carries");
+  if (!link) return fail(where + ": this entry was changed: its text does not match its digest");
   if (is_live_ && link->number > expected_.number) return false;
   if (found_.entries == 0) {
     found_.first = link->number;
@@ -67,10 +66,9 @@ bool Verifier::take(const std::string& where, std::string_view line) {
   found_.last = {link->number, std::string(link->digest)};
   for (const AuditMark& known : {expected_, mark_})
     if (link->number == known.number && link->digest != known.digest)
-      return fail(
-          fmt::format("{}: entry {} is not the one whose digest was noted (by --mark, or by "
-                      "the launcher)",
-                      where, link->number));
+      return fail(fmt::format(
+          "{}: entry {} does not have the expected digest (from --mark, or noted by the launcher)",
+          where, link->number));
   if (line.find(R"("outcome":"note")") != std::string_view::npos)
     if (const auto entry = audit_entry(line))
       if (const auto removed = removed_by(*entry)) removals_.push_back(*removed);
@@ -86,7 +84,7 @@ bool Verifier::read(const AuditSegment& segment, std::string_view text, bool is_
                                                  name, number, text.size());
       if (!is_newest) return fail(unfinished + ", though a later file follows");
       if (!is_live_)
-        found_.notes.push_back(unfinished + "; lockstepd cuts it off when it starts again");
+        found_.notes.push_back(unfinished + "; lockstepd removes it at its next start");
       return true;
     }
     if (!take(fmt::format("{}:{}", name, number), text.substr(0, end))) return false;
@@ -102,8 +100,9 @@ AuditVerified Verifier::finish(const std::string& folder) {
                         (found_.first == 1 && first_prev_ == kNoAuditDigest) ||
                         std::find(removals_.begin(), removals_.end(), start) != removals_.end();
   if (!is_start)
-    fail(fmt::format("{}: entries 1 to {} are missing before it, and the log did not remove them",
-                     first_where_, found_.first - 1));
+    fail(fmt::format(
+        "{}: entries 1 to {} are missing before this entry, and lockstepd did not remove them",
+        first_where_, found_.first - 1));
   if (found_.problem.empty() && found_.last.number < expected_.number)
     fail(fmt::format("{}: entries {} to {} are missing at its end", folder, found_.last.number + 1,
                      expected_.number));

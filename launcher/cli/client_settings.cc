@@ -52,10 +52,11 @@ Status write_settings(const LocalHome& home, const Settings& settings) {
 Status check_setting(const std::string& key, const std::string& value) {
   if (key != kDefaultCompute) {
     const std::string near = nearest(key, kSettings);
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("there is no setting '{}'; {}", key,
-                                  near.empty() ? fmt::format("there is {}", kDefaultCompute)
-                                               : fmt::format("did you mean '{}'?", near)));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("unknown setting '{}'; {}", key,
+                    near.empty() ? fmt::format("the only setting is {}", kDefaultCompute)
+                                 : fmt::format("did you mean '{}'?", near)));
   }
   const Status named = check_compute_name(value);
   return named ? Status() : Status(named.error().within(key));

@@ -31,14 +31,14 @@ Environment:
   LOCKSTEP_COMPUTE    the compute target of jobs that name none (default local)
 
 Exit codes of run, job create --stream and job stream:
-  the job's own first failing code;  124 timed out;  125 Lockstep failed, refused it, or is not there;
-  126 not executable;  127 not found;  128+n killed by signal n;  129 left by SIGHUP;
-  130 canceled or Ctrl-C;  141 our output was closed
+  the code of the first rank that failed;  124 timed out;  125 Lockstep failed or refused the job;
+  126 not executable;  127 not found;  128+n killed by signal n;  129 SIGHUP (the job continues);
+  130 canceled or Ctrl-C;  141 standard output was closed
 Of all other verbs: 0, or 1 when it failed or was refused;  130 and 141 as above.
 Of all verbs: 2 the command line or the job file is wrong, and nothing was done.)";
 
 constexpr const char* kCommandBehindDashes =
-    "the command stands behind --, as in: lockstep run -- python train.py\n";
+    "write the command after --, as in: lockstep run -- python train.py\n";
 constexpr const char* kRunUsage =
     "usage: lockstep run [-N NODES] [-n RANKS_PER_NODE] [OPTIONS] -- COMMAND...\n";
 
@@ -76,7 +76,7 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
     std::string known;
     for (const auto name : names) known.append(known.empty() ? "" : ", ").append(name);
     return "unknown verb '" + name + "'; " +
-           (near.empty() ? "there are " + known : "did you mean '" + path + near + "'?");
+           (near.empty() ? "the verbs are " + known : "did you mean '" + path + near + "'?");
   }
   return "";
 }
@@ -122,7 +122,7 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   if ((*first)[0] != '-') {
     const std::string text = "unexpected word '" + *first + "'";
     const CLI::Option* file = chosen(app).get_option_no_throw("--file");
-    return file == nullptr ? text : text + "; a file is named with -f: -f " + *first;
+    return file == nullptr ? text : text + "; to name a file, write -f " + *first;
   }
   const std::string option = first->substr(0, first->find('='));
   std::string text = "unknown option " + option;

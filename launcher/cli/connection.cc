@@ -143,8 +143,9 @@ Error Connection::Impl::explained(Error error) const {
   const auto user = io::current_user();
   const std::string name = user ? user->name : "NAME";
   error.message += fmt::format(
-      "; ask an admin of it to let you in with `lockstep user add {0} --key {1}`, or, while it has "
-      "no admin, add this line to keys/authorized_users in its home: {0} {1}",
+      "; ask an admin of the launcher to add you with `lockstep user add {0} --key {1}`; if the "
+      "launcher has no admin yet, add this line to keys/authorized_users in the launcher's home: "
+      "{0} {1}",
       name, key_word(keys.public_key));
   return error;
 }
@@ -157,8 +158,8 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
   if (bytes + kHeadBytes > kMaxUserMessageBytes)
     return make_error(
         ErrorCode::resource_exhausted,
-        fmt::format("the request has {} bytes, and the launcher takes {}; put what is "
-                    "large into the job's code folder, which is uploaded apart",
+        fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
+                    "into the job's code folder, which is uploaded separately",
                     bytes, kMaxUserMessageBytes));
   const Instant end = me.clock.now() + timeout;
   const std::uint64_t first = me.sequence + 1;
@@ -169,7 +170,7 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
     while (auto bytes = me.control->receive()) {
       auto envelope = wire::decode_envelope<ClientReply>(*bytes);
       if (!envelope) {
-        broken = envelope.error().within("an answer of the launcher");
+        broken = envelope.error().within("the launcher's reply");
       } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
         reply = std::move(envelope->body);
       } else if (me.listener.on_control) {

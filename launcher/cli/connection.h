@@ -41,7 +41,7 @@ class Connection {
   Result<Reply> ask_for(const ClientRequest& request, Duration timeout = seconds(20)) {
     TRY_ASSIGN(ClientReply reply, ask(request, timeout));
     if (auto* good = std::get_if<Reply>(&reply)) return std::move(*good);
-    return make_error(ErrorCode::internal, "the launcher answered something else than was asked");
+    return make_error(ErrorCode::internal, "the launcher sent an unexpected kind of reply");
   }
 
   // For followers: everything that comes on either socket goes here from now on.

@@ -38,7 +38,8 @@ Finding examine_program(const std::string& name) {
   if (said == name + " " + LOCKSTEP_VERSION)
     return finding("programs", name, Verdict::ok, *path + ", " + LOCKSTEP_VERSION);
   return finding("programs", name, Verdict::problem,
-                 fmt::format("{} says '{}', but lockstep is {}", *path, said, LOCKSTEP_VERSION),
+                 fmt::format("`{} --version` gave '{}', but lockstep has version {}", *path, said,
+                             LOCKSTEP_VERSION),
                  "install all of Lockstep's programs together");
 }
 
@@ -61,13 +62,13 @@ std::optional<Finding> examine_secret(const std::string& check, const std::strin
   if (info.st_uid != ::geteuid())
     return finding("user", check, Verdict::problem,
                    fmt::format("{} belongs to uid {}, not to you", path, info.st_uid),
-                   "LOCKSTEP_HOME names whose home is used");
+                   "set LOCKSTEP_HOME to a directory of your own");
   const unsigned mode = info.st_mode & 0777;
   if ((mode & 0077) != 0)
     return finding(
         "user", check, Verdict::problem,
         fmt::format("{} has mode {:04o}: others may read or change it", path, mode),
-        "chmod 600 " + path + "; if somebody may have read it, remove it to get another");
+        "chmod 600 " + path + "; if somebody may have read the file, remove it to get a new one");
   return finding("user", check, Verdict::ok, fmt::format("{}, mode {:04o}", path, mode));
 }
 
@@ -95,8 +96,8 @@ Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
   const bool refused = reply.error().code == ErrorCode::permission_denied;
   return {launcher(Verdict::problem, "connection", endpoint.control + ": " + reply.error().message,
                    refused ? ""
-                           : "is it up, and do firewalls let its port and the two after it "
-                             "pass? `lockstep status` asks again")};
+                           : "check that the launcher runs and that firewalls let its port and the "
+                             "next two ports pass; `lockstep status` tries again")};
 }
 
 }  // namespace
@@ -120,10 +121,10 @@ Finding examine_place(const std::string& path) {
   const bool is_folder = ::stat(above.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
   if (is_folder && ::access(above.c_str(), W_OK | X_OK) == 0)
     return finding("user", "home", Verdict::ok,
-                   path + " is not there yet; the first command makes it");
+                   path + " does not exist yet; the first command creates it");
   return finding("user", "home", Verdict::problem,
-                 fmt::format("{} is not there, and you cannot make it in {}", path, above),
-                 "LOCKSTEP_HOME names another");
+                 fmt::format("{} does not exist, and you cannot create it in {}", path, above),
+                 "set LOCKSTEP_HOME to another directory");
 }
 
 // The home of the launcher whose endpoint file this is, where this account runs it; "": it does
@@ -155,7 +156,7 @@ Findings examine_home(const LocalHome& home, const std::string& named) {
   const bool usable = ::access(home.path().c_str(), R_OK | W_OK | X_OK) == 0;
   found.push_back(finding("user", "home", usable ? Verdict::ok : Verdict::problem,
                           home.path() + (usable ? "" : " is not writable for you"),
-                          usable ? "" : "LOCKSTEP_HOME names another"));
+                          usable ? "" : "set LOCKSTEP_HOME to another directory"));
   if (auto secret = examine_secret("your key", home.user_key()))
     found.push_back(*std::move(secret));
   if (auto open = examine_writers("home", home.path())) found.push_back(*std::move(open));
@@ -171,17 +172,17 @@ Findings examine_launcher(const Context& context) {
   if (!context.launcher.empty()) {
     const auto named = read_endpoint(context.launcher);
     if (!named)
-      return {launcher(Verdict::problem, "endpoint", named.error().message,
-                       "LOCKSTEP_LAUNCHER names the endpoint.json of a launcher, or a copy")};
+      return {launcher(
+          Verdict::problem, "endpoint", named.error().message,
+          "set LOCKSTEP_LAUNCHER to the endpoint.json of a launcher, or to a copy of this file")};
   } else if (!endpoint) {
     return {launcher(Verdict::ok, "endpoint",
-                     "none runs; the first command that needs one starts "
-                     "it")};
+                     "no launcher runs; the first command that needs a launcher starts one")};
   }
   // Keys are made by the first command that needs them, not by one that looks.
   if (!io::exists(context.home.user_key()))
-    return {launcher(Verdict::warning, "your key", "there is none yet",
-                     "`lockstep status` makes it, and says who has to let it in")};
+    return {launcher(Verdict::warning, "your key", "you have no key yet",
+                     "`lockstep status` creates the key, and says how an admin adds it")};
   const auto keys = io::load_or_create_key_pair(context.home.user_key());
   if (!keys) return {launcher(Verdict::problem, "your key", keys.error().message)};
   return ask_launcher(*endpoint, *keys);
@@ -189,11 +190,12 @@ Findings examine_launcher(const Context& context) {
 
 Finding judge_version(const std::string& launchers) {
   if (launchers == LOCKSTEP_VERSION)
-    return launcher(Verdict::ok, "version", launchers + ", as ours");
-  return launcher(Verdict::warning, "version",
-                  fmt::format("is {}, and lockstep here is {}", launchers, LOCKSTEP_VERSION),
-                  "a launcher that was started before an update goes on as it was: restart it "
-                  "(`lockstep down`, `lockstep up`), or install the same version on both sides");
+    return launcher(Verdict::ok, "version", launchers + ", the same as lockstep here");
+  return launcher(
+      Verdict::warning, "version",
+      fmt::format("the launcher has {}, lockstep here has {}", launchers, LOCKSTEP_VERSION),
+      "a launcher keeps the version that it was started with: after an update, restart the "
+      "launcher (`lockstep down`, `lockstep up`), or install the same version on both sides");
 }
 
 Finding judge_nodes(const std::vector<NodeView>& nodes) {
@@ -210,12 +212,11 @@ Finding judge_nodes(const std::vector<NodeView>& nodes) {
   const auto alive = std::count_if(nodes.begin(), nodes.end(), is_usable);
   if (away.empty() && alive > 0)
     return launcher(Verdict::ok, "nodes", fmt::format("{} of {} ALIVE", alive, nodes.size()));
-  return launcher(
-      Verdict::warning, "nodes",
-      nodes.empty() ? "there is none: jobs wait"
-                    : fmt::format("{} of {} ALIVE: {}", alive, nodes.size(), away),
-      "`lockstep node list` says why; `lockstep up` starts local ones again, others need "
-      "their lockstep-agent");
+  return launcher(Verdict::warning, "nodes",
+                  nodes.empty() ? "there are no nodes: jobs wait"
+                                : fmt::format("{} of {} ALIVE: {}", alive, nodes.size(), away),
+                  "`lockstep node list` says why; `lockstep up` starts local nodes again; on other "
+                  "nodes, start lockstep-agent");
 }
 
 Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered) {
@@ -228,7 +229,7 @@ Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant 
     if (const std::string trouble = clock_trouble(node); !trouble.empty())
       off += fmt::format("{}{}: {}", off.empty() ? "" : "; ", node.name, trouble);
   const std::string advice =
-      "times in lists and logs do not fit together; let NTP (chrony, timesyncd) set all clocks";
+      "times in lists and logs cannot be compared; let NTP (chrony, timesyncd) set all clocks";
   if (!off.empty()) found.push_back(launcher(Verdict::warning, "node clocks", off, advice));
   if (heard == Instant{}) return found;
   // Its clock read at least this, and not much more, between the two moments: what lies outside of
@@ -237,12 +238,13 @@ Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant 
   const Duration ahead = heard - answered, behind = asked - latest;
   const Duration skew = std::max(ahead, behind);
   if (skew <= kSkewAllowed)
-    found.push_back(launcher(Verdict::ok, "clock", "agrees with ours"));
+    found.push_back(launcher(Verdict::ok, "clock", "agrees with this machine's clock"));
   else
-    found.push_back(launcher(Verdict::warning, "clock",
-                             fmt::format("is at least {} {} ours", format_duration(skew),
-                                         ahead > behind ? "ahead of" : "behind"),
-                             advice));
+    found.push_back(
+        launcher(Verdict::warning, "clock",
+                 fmt::format("is at least {} {} this machine's clock", format_duration(skew),
+                             ahead > behind ? "ahead of" : "behind"),
+                 advice));
   return found;
 }
 

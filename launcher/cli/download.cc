@@ -32,12 +32,12 @@ class Beginnings {
       return errno_error(errno, "cannot make " + path);
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
-      return make_error(ErrorCode::conflict, path + " is in the way: remove it");
+      return make_error(ErrorCode::conflict, path + " is not a directory of yours: remove it");
     TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(path + "/lock"));
     if (!lock)
       return make_error(
           ErrorCode::conflict,
-          fmt::format("another download of {} into {} is at work", job.value, folder));
+          fmt::format("another download of {} into {} is running", job.value, folder));
     TRY(io::remove_tree(path + "/ready"));
     return std::unique_ptr<Beginnings>(new Beginnings(folder, path, *std::move(lock)));
   }
@@ -56,9 +56,10 @@ class Beginnings {
     const auto came = snapshot::disk_usage(*this / "blobs");
     is_kept_ = may_go_on && came && *came > 0;
     if (is_kept_)
-      error.message +=
-          fmt::format(", and what came ({}) is kept in {}: the same command goes on from there",
-                      to_string(Bytes{*came}), path_);
+      error.message += fmt::format(
+          ", and the data received so far ({}) is kept in {}: run the same command again to "
+          "continue",
+          to_string(Bytes{*came}), path_);
     return error;
   }
 

@@ -23,7 +23,7 @@ std::string path_of(OutputKind kind, const std::string& name) {
 
 std::string when_it_comes(const JobView& job) {
   if (is_final(job.status)) return "";
-  return fmt::format("; the job is {}, and what it leaves comes when its ranks have ended",
+  return fmt::format("; the job is {}, and its outputs are collected when its ranks have ended",
                      to_string(job.status));
 }
 
@@ -31,13 +31,13 @@ Result<const AttemptView*> attempt_of(const JobView& job, std::uint32_t number) 
   const std::string& name = job.spec.name;
   if (job.attempts.empty())
     return make_error(ErrorCode::not_found,
-                      fmt::format("{} was never started: it left nothing", name));
+                      fmt::format("{} was not started, so it has no files", name));
   if (number == 0) return &job.attempts.back();
   for (const AttemptView& attempt : job.attempts)
     if (attempt.number == number) return &attempt;
   return make_error(
       ErrorCode::not_found,
-      fmt::format("{} has {}, no attempt {}", name,
+      fmt::format("{0} has no attempt {2}; it has {1}", name,
                   job.attempts.size() == 1 ? std::string("one attempt")
                                            : fmt::format("attempts 1 to {}", job.attempts.size()),
                   number));
@@ -52,7 +52,7 @@ Status check_name(const JobView& job, const std::string& name) {
   }
   return make_error(ErrorCode::not_found,
                     fmt::format("{} has no output '{}'; {}", job.spec.name, name,
-                                known.empty() ? "its job file names none" : "it has " + known));
+                                known.empty() ? "it has no named outputs" : "it has " + known));
 }
 
 void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& name,

@@ -34,7 +34,7 @@ Status read_line(std::string_view line, const std::string& where, Variables& var
   const auto equals = line.find('=');
   const std::string name(line.substr(0, equals));
   if (name.empty() || name.find_first_of(" \t") != name.npos)
-    return wrong(where + " is not of the form NAME=VALUE, or NAME to take our value");
+    return wrong(where + " is neither NAME=VALUE nor NAME (to pass on its value in this shell)");
   if (line.find('\0') != line.npos) return wrong(where + " holds a zero byte");
   if (equals == line.npos) return take_ours(name, where, variables);
   variables[name] = std::string(line.substr(equals + 1));

@@ -84,7 +84,7 @@ std::string state_of(const EnvironmentReport& report) {
   std::string text;
   switch (report.step) {
     case Step::wants_lock: text = "not solved yet"; break;
-    case Step::not_solved: text = "could not solve it"; break;
+    case Step::not_solved: text = "could not be solved"; break;
     case Step::solved: text = "solved"; break;
     case Step::ready: text = "ready"; break;
   }
@@ -110,7 +110,7 @@ std::string contents(const EnvironmentSpec& environment) {
   std::string text;
   if (docker != nullptr && !docker->build) add_section(text, "image", {docker->image});
   if (docker != nullptr && docker->build)
-    add_section(text, "image built of",
+    add_section(text, "image built from",
                 {short_of(docker->build->context) + "/" + docker->build->dockerfile});
   if (conda == nullptr) return in_one_line(text);
   std::vector<std::string> locked, variables;

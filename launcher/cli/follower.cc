@@ -143,11 +143,11 @@ bool Follower::Impl::must_resume_logs() const {
 void Follower::Impl::reconnect() {
   const auto endpoint = find_endpoint();
   if (!lost_said)
-    terminal.print_line(endpoint
-                            ? "the launcher does not answer; the job goes on, waiting for it"
-                            : "the launcher has ended; the job goes on, waiting for a launcher: " +
-                                  (options.how_to_start ? options.how_to_start() + ", " : "") +
-                                  "Ctrl-C leaves");
+    terminal.print_line(
+        endpoint ? "the launcher does not answer; waiting for it (the job continues)"
+                 : "the launcher has ended; waiting for a launcher (the job continues): " +
+                       (options.how_to_start ? options.how_to_start() + ", " : "") +
+                       "Ctrl-C stops waiting");
   lost_said = true;
   if (!endpoint) return;
   if (connection.reopen(*endpoint)) follow_logs();
@@ -267,7 +267,7 @@ void Follower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
     ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
-    terminal.print_line("no launcher runs that could cancel " + options.job.value);
+    terminal.print_line("cannot cancel " + options.job.value + ": no launcher is running");
     return;
   }
   const bool has_ranks = job && job->status != JobStatus::queued;
@@ -288,7 +288,7 @@ bool Follower::Impl::finished() {
   if (!is_over) return false;
   if (log_end || job->attempts.empty()) return true;
   if (listening.since(std::max(ended_at, logged_at)) < kLogsAfterEnd) return false;
-  terminal.print_line("the last of the logs did not arrive; see `lockstep job logs " +
+  terminal.print_line("the last log lines did not arrive; see `lockstep job logs " +
                       options.job.value + "`");
   return true;
 }

@@ -29,12 +29,12 @@ constexpr std::string_view kStream = "`lockstep job stream NAME` follows a job t
 constexpr std::string_view kNodes = "`lockstep node list` shows the nodes";
 constexpr std::string_view kStatus = "`lockstep status` shows launcher, nodes and jobs";
 constexpr std::string_view kUp = "`lockstep up` starts a launcher and a node on this machine";
-constexpr std::string_view kDrain = "`lockstep node drain NAME` gives a node no new jobs";
+constexpr std::string_view kDrain = "`lockstep node drain NAME` keeps new jobs off a node";
 constexpr std::string_view kResume = "`lockstep node resume NAME` gives a drained node jobs again";
 constexpr std::string_view kAddNode =
-    "`lockstep node token` makes a token, with which `lockstep-agent` joins on the new node";
+    "`lockstep node token` makes a token; `lockstep-agent` on the new node joins with the token";
 constexpr std::string_view kComputes = "`lockstep compute list` shows the compute targets";
-constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node for good";
+constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node permanently";
 
 constexpr std::array kWords = std::to_array<Word>({
     // Slurm
@@ -45,7 +45,7 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "salloc", kRun},
     {"", "scancel", kCancel},
     {"", "sinfo", kNodes},
-    {"", "scontrol", "`lockstep job show NAME` and `lockstep node show NAME` show one of them"},
+    {"", "scontrol", "`lockstep job show NAME` shows a job, `lockstep node show NAME` a node"},
     // launchers of ranks
     {"", "mpirun", kRunMpi},
     {"", "mpiexec", kRunMpi},
@@ -74,8 +74,8 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "kill", kCancel},
     {"", "delete", "`lockstep job delete NAME` removes a job that has ended"},
     {"", "rm", "`lockstep job delete NAME` removes a job that has ended"},
-    {"", "download", "`lockstep job download NAME` fetches what a job left"},
-    {"", "cp", "`lockstep job download NAME` fetches what a job left"},
+    {"", "download", "`lockstep job download NAME` fetches a job's outputs and logs"},
+    {"", "cp", "`lockstep job download NAME` fetches a job's outputs and logs"},
     {"", "nodes", kNodes},
     {"", "top", kStatus},
     {"", "info", kStatus},
@@ -89,14 +89,13 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "undrain", kResume},
     {"", "uncordon", kResume},
     {"", "resume",
-     "`lockstep job resume NAME` submits a job that ended anew, from its checkpoint; `lockstep "
-     "node "
+     "`lockstep job resume NAME` submits an ended job again, from its checkpoint; `lockstep node "
      "resume NAME` gives a drained node jobs again"},
     {"", "join", kAddNode},
     {"", "token", "`lockstep node token` makes a token for a node that joins"},
-    {"", "whoami", "`lockstep user whoami` says who you are to the launcher"},
+    {"", "whoami", "`lockstep user whoami` shows your user and roles on the launcher"},
     {"", "login",
-     "`lockstep user whoami` says who you are to the launcher; an admin adds users "
+     "`lockstep user whoami` shows your user and roles on the launcher; an admin adds users "
      "(`lockstep user add`)"},
     {"", "env", "`lockstep environment list` shows the environments"},
     {"", "fsck", "`lockstepd fsck --home HOME` checks a launcher's home"},
@@ -122,11 +121,11 @@ constexpr std::array kWords = std::to_array<Word>({
     {"compute", "start",
      "starting machines is not supported yet; start lockstep-agent on the node"},
     {"compute", "stop",
-     "stopping machines is not supported yet; `lockstep node drain NODE` places "
-     "nothing new on a node"},
+     "stopping machines is not supported yet; `lockstep node drain NODE` keeps new jobs off a "
+     "node"},
     {"compute", "list-sizes",
-     "sizes are not supported yet; `lockstep node list` shows what nodes have"},
-    {"compute", "list-usage", "`lockstep quota list` shows what users and projects take"},
+     "sizes are not supported yet; `lockstep node list` shows each node's cpus, memory and GPUs"},
+    {"compute", "list-usage", "`lockstep quota list` shows what users and projects use"},
     {"compute", "connect-ssh", "connecting over ssh is not supported yet; use ssh"},
     {"", "data", "data assets are not supported yet; give a job its files with `code:`"},
     {"", "model",
@@ -160,9 +159,9 @@ constexpr std::array kWords = std::to_array<Word>({
     {"job", "remove", "`lockstep job delete NAME` removes a job that has ended"},
     {"job", "archive", "`lockstep job delete NAME` removes a job that has ended"},
     {"job", "history", "`lockstep job events NAME` shows what happened to a job"},
-    {"job", "outputs", "`lockstep job download NAME` fetches what a job left"},
-    {"job", "artifacts", "`lockstep job download NAME` fetches what a job left"},
-    {"job", "cp", "`lockstep job download NAME` fetches what a job left"},
+    {"job", "outputs", "`lockstep job download NAME` fetches a job's outputs and logs"},
+    {"job", "artifacts", "`lockstep job download NAME` fetches a job's outputs and logs"},
+    {"job", "cp", "`lockstep job download NAME` fetches a job's outputs and logs"},
     {"job", "why", "`lockstep job explain NAME` says why a job waits"},
     {"node", "ls", kNodes},
     {"node", "undrain", kResume},
@@ -178,16 +177,18 @@ constexpr std::array kWords = std::to_array<Word>({
     {"node", "rm", kRemoveNode},
     {"node", "delete", kRemoveNode},
     {"environment", "ls", "`lockstep environment list` shows the environments"},
-    {"environment", "build", "`lockstep environment prepare NAME` builds it on the nodes"},
-    {"environment", "rm", "`lockstep environment prune` removes what no job uses from the nodes"},
+    {"environment", "build",
+     "`lockstep environment prepare -f NAME@latest` builds an environment on the nodes"},
+    {"environment", "rm",
+     "`lockstep environment prune` removes unused environments from the nodes"},
     {"environment", "delete",
-     "`lockstep environment prune` removes what no job uses from the nodes"},
+     "`lockstep environment prune` removes unused environments from the nodes"},
     {"user", "create", "`lockstep user add NAME` adds a user"},
     {"user", "delete", "`lockstep user remove NAME` removes a user"},
     {"user", "rm", "`lockstep user remove NAME` removes a user"},
     {"user", "ls", "`lockstep user list` shows the users"},
-    {"secret", "create", "`lockstep secret set NAME` keeps a secret"},
-    {"secret", "add", "`lockstep secret set NAME` keeps a secret"},
+    {"secret", "create", "`lockstep secret set NAME` stores a secret"},
+    {"secret", "add", "`lockstep secret set NAME` stores a secret"},
     {"secret", "delete", "`lockstep secret remove NAME` removes a secret"},
     {"secret", "rm", "`lockstep secret remove NAME` removes a secret"},
     {"secret", "ls", "`lockstep secret list` shows the names of your secrets"},
@@ -202,7 +203,7 @@ struct Option {
 constexpr std::string_view kRanks = "ranks per node is `-n`, nodes is `-N`";
 constexpr std::string_view kRanksOfAll =
     "ranks per node is `-n`, nodes is `-N`; their product is the number of all ranks";
-constexpr std::string_view kTimeout = "the longest time is `--timeout`, such as 90m or 2h";
+constexpr std::string_view kTimeout = "the time limit is `--timeout`, such as 90m or 2h";
 constexpr std::string_view kTargets =
     "a partition is a compute target: --compute NAME; `lockstep compute list` shows all";
 
@@ -226,9 +227,10 @@ constexpr std::array kOptions = std::to_array<Option>({
     {"--chdir", "the source directory is `--code`"},
     {"--workdir", "the source directory is `--code`"},
     {"--export", "variables are `--env NAME` and `--env-file FILE`"},
-    {"--rm", "a job's folders go by themselves; `lockstep job delete NAME` forgets its record"},
-    {"--volume", "options of `docker run` go into `--docker-args`"},
-    {"--mount", "options of `docker run` go into `--docker-args`"},
+    {"--rm",
+     "a job's folders are removed automatically; `lockstep job delete NAME` deletes its record"},
+    {"--volume", "give options of `docker run` with `--docker-args`"},
+    {"--mount", "give options of `docker run` with `--docker-args`"},
     {"--follow", "`lockstep job stream NAME` follows a job to its end"},
     {"--json", "JSON is `-o json`"},
 });

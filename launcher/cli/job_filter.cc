@@ -67,7 +67,7 @@ void add_job_filters(CLI::App& verb, JobFilterWords& words) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("leave it out to see jobs with any tags"));
   verb.add_option("--since", words.since,
-                  "only jobs submitted since then: 2h or 1d (ago), 2026-01-31, or "
+                  "only jobs submitted since this time: 2h or 1d (ago), 2026-01-31, or "
                   "2026-01-31T12:00:00Z")
       ->check(filled("leave it out to see jobs of all times"));
 }

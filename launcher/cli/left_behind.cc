@@ -57,10 +57,10 @@ std::string python_left_behind(const JobSpec& spec, const Shell& shell) {
   const std::string& name = argv->words[0];
   const std::string used = on_login_path(name, shell);
   return fmt::format(
-      "note: the job does not get the environment that is active here; {}. To run with it: "
-      "--interpreter {}",
+      "note: the job does not use the Python environment that is active in this shell; {}. To use "
+      "that environment: --interpreter {}",
       used.empty() ? fmt::format("there is no `{}` on the job's PATH", name)
-                   : fmt::format("its `{}` is {}", name, used),
+                   : fmt::format("the job's `{}` is {}", name, used),
       shell_words({theirs}));
 }
 
@@ -75,8 +75,8 @@ std::string input_left_behind(int fd) {
     holds_data = ::poll(&entry, 1, 0) <= 0 || (entry.revents & POLLIN) != 0;
   }
   if (!holds_data) return "";
-  return "note: standard input is not passed on to the job; put what it reads into a file of the "
-         "source directory";
+  return "note: the job does not get standard input; put its input into a file in the source "
+         "directory";
 }
 
 }  // namespace lockstep::cli

@@ -83,7 +83,7 @@ Status LeftFiles::list(const Digest& folder, const std::string& path) {
 Status LeftFiles::read(Connection& connection, const LeftFile& file,
                        const std::function<bool(std::string_view)>& sink) {
   const std::vector<snapshot::BlobWanted> wanted{{file.entry.digest, file.entry.size, false}};
-  Status fetched = make_error(ErrorCode::not_found, "no node has left " + file.path);
+  Status fetched = make_error(ErrorCode::not_found, "no node has the file " + file.path);
   if (file.entry.size == 0) return {};
   TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   for (const DownloadPlan::Tree& tree : plan_.trees) {

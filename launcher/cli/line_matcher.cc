@@ -13,8 +13,8 @@ Result<LineMatcher> LineMatcher::compile(const std::string& expression) {
   const std::string where =
       compiled->error_arg().empty() ? "" : fmt::format(" at '{}'", compiled->error_arg());
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no regular expression: {}{} (the syntax is RE2's: "
-                                "https://github.com/google/re2/wiki/Syntax)",
+                    fmt::format("'{}' is not a valid regular expression: {}{} (the syntax is "
+                                "RE2's: https://github.com/google/re2/wiki/Syntax)",
                                 expression, compiled->error(), where));
 }
 

@@ -41,7 +41,7 @@ void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
   const JobView& job = jobs->jobs.front();
   const auto others = static_cast<std::int64_t>(jobs->jobs.size()) - 1 + jobs->more;
   terminal.clear_status();
-  terminal.print_line(fmt::format("waits for the end of job {}{}{}{}", job.spec.name,
+  terminal.print_line(fmt::format("waiting for job {}{} to end{}{}", job.spec.name,
                                   others == 0 ? "" : fmt::format(" and {} more", others),
                                   job.reason.empty() ? "" : ": ", job.reason));
 }
@@ -80,7 +80,7 @@ void LocalLauncher::keep_wanted_nodes(int nodes) {
       io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false);
   if (!kept)
     terminal_.print_line(fmt::format(
-        "the number of local nodes cannot be kept in {}: {}; free space there, then `lockstep up`",
+        "cannot save the number of local nodes in {}: {}; free space there, then run `lockstep up`",
         home_.path(), kept.error().message));
 }
 
@@ -95,7 +95,7 @@ bool LocalLauncher::agents_serve(const Endpoint& endpoint, int nodes) const {
 
 Error LocalLauncher::home_unusable(Error error) const {
   error.message =
-      fmt::format("Lockstep cannot use its home {}: {}; LOCKSTEP_HOME chooses another place",
+      fmt::format("Lockstep cannot use its home {}: {}; set LOCKSTEP_HOME to use another directory",
                   home_.path(), error.message);
   return error;
 }
@@ -107,7 +107,7 @@ Error LocalLauncher::not_started(Error error) const {
   return make_error(
       ErrorCode::resource_exhausted,
       fmt::format("no launcher runs, and none can start: the disk of {} is full ({} free); free "
-                  "space there and run this again (its log: {})",
+                  "space there and run this again (the launcher's log: {})",
                   home_.path(), to_string(space->free), home_.launcher_log()));
 }
 
@@ -185,8 +185,8 @@ Status LocalLauncher::end_foreign_agents(const std::string& name) {
   for (const auto& runner : runners) TRY(io::end_runner(runner));
   TRY(clean_node(home_, name));
   terminal_.print_line(fmt::format(
-      "{} had joined a launcher that is not there any more: ended its agent{}; it joins the "
-      "launcher that is there now",
+      "{0} had joined a launcher that no longer exists: ended its agent{1}; {0} now joins the "
+      "current launcher",
       name, runners.empty() ? "" : fmt::format(" and {} part(s) of jobs there", runners.size())));
   return {};
 }
@@ -268,11 +268,10 @@ Status LocalLauncher::up_beside_operator(int nodes) {
   if (nodes == 0) return {};
   return make_error(
       ErrorCode::conflict,
-      fmt::format(
-          "the launcher in {} runs and was not started by `lockstep`: it has the nodes that "
-          "join it; start a lockstep-agent with a token of `lockstep node token`, or choose "
-          "another LOCKSTEP_HOME",
-          home_.launcher()));
+      fmt::format("the launcher in {} was not started by `lockstep`, so `lockstep up` does not "
+                  "start nodes for it; to add a node, start lockstep-agent with a token from "
+                  "`lockstep node token`, or set LOCKSTEP_HOME to another directory",
+                  home_.launcher()));
 }
 
 // The machine is divided anew, so nothing may run meanwhile.
@@ -284,9 +283,10 @@ Status LocalLauncher::grow(const Endpoint& endpoint, int from, int to) {
   if (const int active = active_jobs(reply.status); active > 0)
     return make_error(
         ErrorCode::conflict,
-        fmt::format("{} job(s) are not finished, and going from {} to {} nodes divides "
-                    "the machine anew; wait for them, or `lockstep down --cancel`",
-                    active, from, to));
+        fmt::format(
+            "cannot go from {1} to {2} local nodes while {0} job(s) are not finished, because all "
+            "local nodes are restarted; wait for these jobs, or run `lockstep down --cancel`",
+            active, from, to));
   TRY(end_agents());
   TRY(end_processes({endpoint.process}, seconds(10)));
   const Result<Endpoint> started = start_all(to);
@@ -360,8 +360,7 @@ Status LocalLauncher::end_leftovers() {
   for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));
   if (!runners.empty())
     terminal_.print_line(
-        fmt::format("ended {} part(s) of jobs that still ran here, and that the "
-                    "launcher did not know",
+        fmt::format("ended {} part(s) of jobs that still ran here but were unknown to the launcher",
                     runners.size()));
   return {};
 }
@@ -380,7 +379,8 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
     return make_error(why.code, fmt::format("{}; {} part(s) of jobs still run here; `lockstep down "
                                             "--cancel` kills them without the launcher",
                                             why.message, runners.size()));
-  terminal_.print_line("ending what runs here without the launcher");
+  terminal_.print_line(
+      "ending all agents and jobs on this machine without the help of the launcher");
   TRY(end_agents());
   for (const auto& runner : runners) TRY(io::end_runner(runner));
   for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));

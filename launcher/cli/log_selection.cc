@@ -71,7 +71,7 @@ Result<Instant> parse_since(const std::string& text, Instant now) {
   if (before >= Duration::zero() && before.count() <= now.ns) return now - before;
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("--since '{}' is no time; write how long ago (90s, 10m, 2h, 1d), a day "
+      fmt::format("--since '{}' is not a time; write how long ago (90s, 10m, 2h, 1d), a day "
                   "(2026-01-31), or a time with its zone (2026-01-31T12:00:00Z)",
                   text));
 }
@@ -84,19 +84,19 @@ void add_log_selection(CLI::App& verb, LogSelection& selection) {
   auto* out = verb.add_flag("--stdout", selection.only_out, "only standard output");
   auto* err = verb.add_flag("--stderr", selection.only_err, "only standard error")->excludes(out);
   verb.add_flag("--environment", selection.environment,
-                "only how each node's environment was solved and built")
+                "only the log of how each node's environment was solved and built")
       ->excludes(rank)
       ->excludes(out)
       ->excludes(err);
   verb.add_option("--tail", selection.tail, "only the last lines of each rank and stream")
       ->check(whole_number(0));
   verb.add_option("--since", selection.since,
-                  "only lines since then: 10m (ago), 2026-01-31, or 2026-01-31T12:00:00Z")
+                  "only lines since this time: 10m (ago), 2026-01-31, or 2026-01-31T12:00:00Z")
       ->check(filled("leave it out to begin at the first line"));
-  verb.add_option("--grep", selection.grep, "only lines in which this regular expression is found")
+  verb.add_option("--grep", selection.grep, "only lines that match this regular expression")
       ->check(filled("leave it out to see all lines"));
-  verb.add_flag("-t,--timestamps", selection.timestamps, "the time of each line before it (UTC)");
-  verb.add_flag("--no-prefix", selection.no_prefix, "lines of several ranks without NODE:RANK |");
+  verb.add_flag("-t,--timestamps", selection.timestamps, "print the time (UTC) before each line");
+  verb.add_flag("--no-prefix", selection.no_prefix, "print lines without the prefix NODE:RANK |");
 }
 
 Status find_node(LogSelection* selection, const std::string& verb, const JobView& job,
@@ -123,13 +123,14 @@ Status find_node(LogSelection* selection, const std::string& verb, const JobView
 Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,
              Instant now, FollowOptions* follow) {
   if (selection.rank && *selection.rank >= spec.world_size())
-    return wrong(verb, fmt::format("{} has ranks 0 to {}, no rank {}", spec.name,
+    return wrong(verb, fmt::format("{0} has no rank {2}; its ranks are 0 to {1}", spec.name,
                                    spec.world_size() - 1, *selection.rank));
   if (selection.node && *selection.node >= spec.resources.instance_count)
-    return wrong(verb, fmt::format("{} has nodes 0 to {}, no node {}", spec.name,
+    return wrong(verb, fmt::format("{0} has no node {2}; its nodes are 0 to {1}", spec.name,
                                    spec.resources.instance_count - 1, *selection.node));
   if (selection.environment && !spec.environment)
-    return wrong(verb, fmt::format("{} has no environment, so there is no log of one", spec.name));
+    return wrong(verb,
+                 fmt::format("{} has no environment, so it has no environment log", spec.name));
   LogFollow& filter = follow->filter;
   if (!selection.since.empty()) {
     const auto since = parse_since(selection.since, now);

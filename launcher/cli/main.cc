@@ -15,7 +15,7 @@ int with_output(Terminal& terminal, int exit_code) {
   const auto& lost = terminal.lost_output();
   if (!lost) return exit_code;
   if (lost->closed) return exit_code == 0 ? kExitOutputClosed : exit_code;
-  terminal.print_line("our output is not complete: " + lost->why);
+  terminal.print_line("the output of this command is not complete: " + lost->why);
   return exit_code == 0 ? kExitFailure : exit_code;
 }
 

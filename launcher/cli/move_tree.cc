@@ -118,7 +118,7 @@ Status move_tree(const std::string& from, const std::string& to) {
   TRY(check_way(source, from, target, to));
   const Status moved = move_into(source, from, target, to);
   if (moved) return moved;
-  return make_error(ErrorCode::io, "not everything was moved, since " + to +
+  return make_error(ErrorCode::io, "not all files were moved, because " + to +
                                        " changed meanwhile: " + moved.error().message);
 }
 

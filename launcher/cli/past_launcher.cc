@@ -63,7 +63,7 @@ std::string last_written(const LocalHome& home) {
 std::string since_when(const LocalHome& home, const PastStart& past) {
   if (!past.ended.empty()) return "it ended at " + past.ended;
   const std::string written = last_written(home);
-  return fmt::format("it was started at {}{}, and did not end by itself", past.started,
+  return fmt::format("it was started at {}{}, and did not shut down normally", past.started,
                      written.empty() ? "" : ", last wrote its journal at " + written);
 }
 
@@ -87,8 +87,8 @@ Status may_start_launcher(const LocalHome& home) {
   const auto past = read_past_start(home.launcher_started());
   return make_error(
       ErrorCode::unavailable,
-      fmt::format("the launcher of {} is not running{}; it was not started by `lockstep`, which "
-                  "starts none in its place. To start it again: {}",
+      fmt::format("the launcher of {} is not running{}; it was not started by `lockstep`, so "
+                  "`lockstep` does not restart it. To start the launcher again: {}",
                   home.launcher(), past ? " (" + since_when(home, *past) + ")" : "",
                   operators_command(home, past)));
 }

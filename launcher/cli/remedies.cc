@@ -40,12 +40,12 @@ std::string memory(const JobView& job, const ExitReport& report) {
   const std::string limit = to_string(part->allotment.memory);
   if (!job.spec.resources.memory)
     return fmt::format(
-        "  the job had all memory of its node, {}: use less (a smaller batch, fewer ranks a node), "
-        "or nodes with more\n",
+        "  the job already had all memory of its node ({}): use less memory (a smaller batch, "
+        "fewer ranks per node), or nodes with more memory\n",
         limit);
   return fmt::format(
-      "  its limit is {} on a node, for all its ranks there: ask for more with --memory "
-      "(lockstep.resources.memory)\n",
+      "  the job's memory limit is {} on each node, for all its ranks there: ask for more with "
+      "--memory (lockstep.resources.memory)\n",
       limit);
 }
 
@@ -91,8 +91,8 @@ std::string full_disk(const ExitReport& report) {
       report.stderr_tail.find("No space left on device") == std::string::npos)
     return "";
   return fmt::format(
-      "  a disk of {} was full: `lockstep node show {}` has what is free; write less, or ask for "
-      "a node with more\n",
+      "  a disk of {} was full: `lockstep node show {}` shows the free space; write less, or ask "
+      "for a node with more\n",
       report.node_name, report.node_name);
 }
 

@@ -50,39 +50,39 @@ Status check_choice(const RunArguments& a) {
   const std::string_view other = first({packages, conda, image, interpreter});
   if (!a.environment.empty() && !other.empty())
     return wrong(
-        fmt::format("--environment is all of an environment; leave {} out, or put it into "
-                    "an environment file",
+        fmt::format("--environment already names a whole environment; leave {0} out, or put {0} "
+                    "into an environment file",
                     other));
   if (!image.empty() && !interpreter.empty())
-    return wrong("--interpreter is one of the nodes, and --image brings its own; leave one out");
+    return wrong(
+        "--interpreter is a Python of the nodes, but --image brings its own Python; leave one of "
+        "them out");
   if (!image.empty() && !packages.empty())
     return wrong(
-        fmt::format("--image and {} cannot stand together; packages on an image are those of "
-                    "--conda-file, with pip's among its dependencies: - pip: [six]",
+        fmt::format("--image and {} cannot be combined; to install packages on an image, use "
+                    "--conda-file, with pip packages among its dependencies: - pip: [six]",
                     packages));
   const std::string_view installs = first({packages, conda});
   if (!interpreter.empty() && !installs.empty())
-    return wrong(
-        fmt::format("--interpreter is taken as it is, and {} installs packages; leave one "
-                    "out",
-                    installs));
+    return wrong(fmt::format(
+        "--interpreter is used as it is, but {} installs packages; leave one of them out",
+        installs));
   if (!conda.empty() && !packages.empty())
     return wrong(
-        fmt::format("--conda-file is all of an environment; leave {} out, or put its packages "
-                    "into the conda file, among its dependencies: - pip: [six]",
+        fmt::format("--conda-file already names a whole environment; leave {} out, or put its "
+                    "packages among the dependencies in the conda file: - pip: [six]",
                     packages));
   if (a.rebuild && a.environment.empty() && other.empty())
     return wrong(
-        "--rebuild is of an environment; name one with --environment, --requirements, --pip, "
+        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
         "--conda-file or --image");
   const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
                                      : !a.docker_args.empty() ? "--docker-args"
                                                               : "";
   if (!container.empty() && a.image.empty() && a.environment.empty())
-    return wrong(
-        fmt::format("{} is for a container; name its image with --image, or with "
-                    "--environment",
-                    container));
+    return wrong(fmt::format(
+        "{} needs a container; name an image with --image, or an environment with --environment",
+        container));
   return {};
 }
 
@@ -259,8 +259,8 @@ std::string held_besides(const ResourceRequest& asked) {
   add(asked.memory.has_value(), "memory");
   add(asked.gpus.has_value(), "gpus");
   return fmt::format(
-      "the job holds {} of its node, because it names no share of them; to let others "
-      "share the node, add {}",
+      "the job holds {} of its node, because it does not limit them; to let other jobs share the "
+      "node, add {}",
       fmt::join(held, " and "), fmt::join(flags, " and "));
 }
 

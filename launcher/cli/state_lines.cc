@@ -25,7 +25,7 @@ std::string why_again(const JobView& job) {
   const auto* earlier = job.attempts.size() > 2 ? &job.attempts[job.attempts.size() - 3] : nullptr;
   if (earlier != nullptr && earlier->report && before.report &&
       earlier->report->message == before.report->message)
-    return fmt::format("; attempt {} ended as attempt {}", before.number, earlier->number);
+    return fmt::format("; attempt {} ended like attempt {}", before.number, earlier->number);
   return fmt::format("; attempt {} ended: {}", before.number, in_one_line(before.retried));
 }
 

@@ -68,9 +68,9 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
     const std::string path = quoted_name(build.path + "/" + skipped.path);
     if (skipped.pattern != snapshot::kSocket)
       return make_error(ErrorCode::unsupported,
-                        fmt::format("{}: {} cannot be taken along: {}; move it out of the folder",
+                        fmt::format("{}: {} cannot be uploaded: {}; move it out of the folder",
                                     build.where, path, skipped.pattern));
-    context.terminal.print_line(fmt::format("{} is a socket, and is left out", path));
+    context.terminal.print_line(fmt::format("{} is a socket, so it is not uploaded", path));
   }
   return captured;
 }

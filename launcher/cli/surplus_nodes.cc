@@ -75,9 +75,10 @@ Status forget_past_node(Connection& connection, const LocalHome& home, const Kno
   if (identity && !living_runners(home, name).empty())
     return make_error(
         ErrorCode::conflict,
-        fmt::format("{} belongs to another launcher than {}, and still runs a job; bring "
-                    "that launcher's home back, or end its runner",
-                    home.node(name), home.launcher()));
+        fmt::format(
+            "the node in {0} belongs to another launcher than the one in {1}, and still runs a "
+            "job; restore the other launcher's home, or end the lockstep-runner of this job",
+            home.node(name), home.launcher()));
   if (identity) forget_identity(home, name);
   for (const NodeView& node : known.nodes)
     if (node.name == name && node.liveness != Liveness::alive)  // refused while it holds a job

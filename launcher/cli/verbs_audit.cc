@@ -74,7 +74,7 @@ int list(Context& context, const AuditOptions& options) {
   const int code = print(context, options.format, api::to_json(*entries), table.text());
   if (!whole)
     context.terminal.print_line(
-        fmt::format("these are the newest {}; --limit 0 shows all", options.limit));
+        fmt::format("only the newest {} entries are shown; --limit 0 shows all", options.limit));
   return code;
 }
 
@@ -83,16 +83,20 @@ int print_verified(Context& context, const AuditOptions& options, const AuditVer
   std::string text;
   for (const auto& line : found.notes) text += "note: " + line + "\n";
   if (!whole)
-    text +=
-        fmt::format("broken: {}\n{} before it {} as written\n", found.problem,
-                    found.entries == 1 ? "the entry" : fmt::format("the {} entries", found.entries),
-                    found.entries == 1 ? "is" : "are");
+    text += fmt::format(
+        "broken: {}\n"
+        "{} before it {} unchanged\n",
+        found.problem,
+        found.entries == 1 ? "the entry" : fmt::format("the {} entries", found.entries),
+        found.entries == 1 ? "is" : "are");
   else if (found.entries == 0)
-    text += "whole: it has no entries yet\n";
+    text += "whole: the log has no entries yet\n";
   else
     text += fmt::format(
-        "whole: entries {} to {}\nTo know later that nothing of it was written anew, keep this "
-        "elsewhere:\n  lockstep audit verify --mark {}:{}\n",
+        "whole: entries {} to {}\n"
+        "To check later that none of these entries was rewritten, keep this command on another "
+        "machine:\n"
+        "  lockstep audit verify --mark {}:{}\n",
         found.first, found.last.number, found.last.number, found.last.digest);
   const int code = print(context, options.format, api::to_json(found), text);
   return code == 0 && !whole ? kExitFailure : code;
@@ -122,43 +126,47 @@ int verify(Context& context, const AuditOptions& options) {
   if (!reply) return fail(context.terminal, reply.error());
   const auto* found = std::get_if<AuditVerified>(&*reply);
   if (found == nullptr)
-    return fail(
-        context.terminal,
-        make_error(ErrorCode::internal, "the launcher answered something else than was asked"));
+    return fail(context.terminal,
+                make_error(ErrorCode::internal, "the launcher sent an unexpected kind of reply"));
   return print_verified(context, options, *found);
 }
 
 }  // namespace
 
 void add_audit_verbs(VerbTable table) {
-  CLI::App* const added = table.add("audit", "who did what, and who was refused");
+  CLI::App* const added =
+      table.add("audit", "show the audit log: who did what, and whose requests were refused");
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<AuditOptions>();
-  group.add_option("--since", options->since, "only since then: 1h (ago), or 2026-01-31T12:00:00Z")
+  group
+      .add_option("--since", options->since,
+                  "only entries since this time: 1h (ago), or 2026-01-31T12:00:00Z")
       ->check(filled("leave it out for all"));
-  group.add_option("--user", options->user, "only what this user did, or what was done to them")
+  group.add_option("--user", options->user, "only entries by this user or about this user")
       ->check(filled("leave it out for all"));
-  group.add_option("--node", options->node, "the same of a node")
+  group.add_option("--node", options->node, "only entries by this node or about this node")
       ->check(filled("leave it out for all"));
-  group.add_option("--limit", options->limit, "the newest so many (default 1000; 0: all)")
+  group.add_option("--limit", options->limit, "show the newest N entries (default 1000; 0: all)")
       ->check(whole_number(0));
   add_format(group, options->format);
   group.footer(
-      "\n  The newest is last. Only admins may read it. Values of variables, secrets and tokens\n"
-      "  are not in it.");
+      "\n  The newest entry is last. Only admins may read the audit log. It has no values of "
+      "variables,\n"
+      "  secrets or tokens.");
   group.callback([table, options, &group] {
     if (!group.get_subcommands().empty()) return;  // verify has its own
     table.action = [options](Context& context) { return list(context, *options); };
   });
-  auto* check = group.add_subcommand("verify", "whether it is as it was written");
+  auto* check = group.add_subcommand("verify", "check that no entry was changed or removed");
   check->add_option("--home", options->home,
-                    "of a launcher that may be stopped (its directory); read here, by you");
-  check->add_option("--mark", options->mark,
-                    "NUMBER:DIGEST that an earlier verify printed: the log must still have it");
+                    "read the log directly in this launcher's home; the launcher may be stopped");
+  check->add_option(
+      "--mark", options->mark,
+      "NUMBER:DIGEST from an earlier verify: check that the log still has this entry");
   add_format(*check, options->format);
   check->footer(
-      "\n  Exit code 0: it is whole. 1: it is not; the first entry that is wrong is named.");
+      "\n  Exit code 0: the log is whole. 1: it is not; the output names the first wrong entry.");
   check->callback([table, options] {
     table.action = [options](Context& context) { return verify(context, *options); };
   });

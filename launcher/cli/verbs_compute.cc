@@ -66,7 +66,7 @@ Result<ComputeSpec> spec_to_create(const ComputeOptions& options) {
           "create: give a file (-f), or --name and --type; see lockstep compute create "
           "--help");
     if (!options.overrides.empty())
-      return bad_compute("create: --set changes a file; name it with -f");
+      return bad_compute("create: --set overrides keys of a compute file; name the file with -f");
     spec.name = options.name;
     TRY_ASSIGN(spec.type, spec::compute_type(options.type));
     TRY(spec::check_node_source(spec.type, options.node_source));
@@ -133,7 +133,7 @@ Result<ComputeSpec> spec_to_update(Connection& connection, const ComputeOptions&
       spec.tags[key.substr(5)] = value;
     else
       return bad_compute(fmt::format(
-          "update: --set {}: description, location and tags.NAME can change", assignment));
+          "update: --set {}: only description, location and tags.NAME can be changed", assignment));
   }
   TRY(apply_flags(options, spec));
   return spec;
@@ -171,13 +171,14 @@ int list_nodes(Context& context, const ComputeOptions& options) {
 }
 
 void add_texts(CLI::App& verb, ComputeOptions& options) {
-  verb.add_option("-f,--file", options.file, "a compute file (YAML), as az ml has it")
+  verb.add_option("-f,--file", options.file, "a compute file (YAML) in the format of az ml")
       ->check(filled("name the file"));
-  verb.add_option("--set", options.overrides, "KEY.KEY=VALUE, over what is there; may be repeated")
+  verb.add_option("--set", options.overrides,
+                  "KEY.KEY=VALUE, replaces the current value; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--description", options.description, "a text for people");
-  verb.add_option("--location", options.location, "a text for people");
+  verb.add_option("--description", options.description, "free text, only for display");
+  verb.add_option("--location", options.location, "free text, only for display");
   verb.add_option("--tags", options.tags, "NAME=VALUE; may be repeated")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_format(verb, options.format);
@@ -213,7 +214,7 @@ void add_compute_verbs(VerbTable table) {
                           "local (another name of target local), or "
                           "virtualmachine");
   create_verb->add_option("--node-source", options->node_source,
-                          "of a virtualmachine: join, nodes come with a token");
+                          "for a virtualmachine: join (nodes join with a token)");
   add_texts(*create_verb, *options);
   create_verb->footer(kCreateExamples);
   add_format(*add("list", "all targets, with their nodes and jobs", list), options->format);
@@ -222,7 +223,7 @@ void add_compute_verbs(VerbTable table) {
   auto* delete_verb =
       named(add("delete", "remove a target that has no jobs and no nodes", remove), true);
   delete_verb->add_flag("-y,--yes", options->yes,
-                        "az's word; nothing is asked here, since nothing is lost");
+                        "accepted as in az; has no effect, because no confirmation is asked for");
   add_format(*named(add("list-nodes", "the nodes of a target", list_nodes), true), options->format);
   add_compute_log_verb(group, table);
 }

@@ -76,7 +76,7 @@ int get(Context& context, const ConfigOptions& options) {
 }  // namespace
 
 void add_config_verbs(VerbTable table) {
-  CLI::App* const added = table.add("config", "what you have chosen for all your commands");
+  CLI::App* const added = table.add("config", "your settings for all commands");
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<ConfigOptions>();
@@ -93,12 +93,14 @@ void add_config_verbs(VerbTable table) {
   set_verb->add_option("KEY=VALUE", options->words, "one or more")->required();
   set_verb->footer(
       "\n  lockstep config set defaults.compute=gpu-cluster\n"
-      "  Jobs that name no compute target go there; the variable LOCKSTEP_COMPUTE comes first.");
-  add("unset", "forget a key", unset)->add_option("KEY", options->words, "one or more")->required();
-  auto* get_verb = add("get", "print the value of a key, or all", get);
+      "  This target is used for jobs that name none; the variable LOCKSTEP_COMPUTE overrides it.");
+  add("unset", "remove a setting", unset)
+      ->add_option("KEY", options->words, "one or more")
+      ->required();
+  auto* get_verb = add("get", "print the value of one setting, or of all", get);
   get_verb->add_option("KEY", options->words, "the key")->expected(0, 1);
   add_format(*get_verb, options->format);
-  add_format(*add("list", "print all that is set", get), options->format);
+  add_format(*add("list", "print all settings", get), options->format);
 }
 
 }  // namespace lockstep::cli

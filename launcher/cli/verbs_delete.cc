@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kExamples = R"(
   lockstep job delete gray_pig_knyllgjbkl
   lockstep job delete --all-final --older-than 30d
-A job goes with its record, its logs and what it left; its name can be used again. One that has not
+Deletes the job's record, logs and outputs; the job's name can be used again. A job that has not
 ended is kept: end it with `lockstep job cancel`.)";
 
 struct DeleteOptions {
@@ -104,7 +104,7 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   if (request.jobs.empty() && !request.all_final)
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument,
-                           "job delete: name the jobs, or say --all-final or --older-than"),
+                           "job delete: name the jobs, or give --all-final or --older-than"),
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -127,14 +127,15 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
 void add_delete_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<DeleteOptions>();
   CLI::App* const verb =
-      table.add_below(group, "delete", "forget jobs that have ended, with all they left");
+      table.add_below(group, "delete", "delete jobs that have ended, with their logs and outputs");
   if (verb == nullptr) return;
   verb->footer(kExamples);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
   verb->add_flag("--all-final", options->all_final, "all of your jobs that have ended")
       ->excludes(names);
-  verb->add_flag("-y,--yes", options->yes, "do not ask");
-  verb->add_option("--older-than", options->older_than, "all that ended so long ago, as 12h or 30d")
+  verb->add_flag("-y,--yes", options->yes, "do not ask for confirmation");
+  verb->add_option("--older-than", options->older_than,
+                   "all of your jobs that ended at least this long ago: 12h, 30d")
       ->excludes(names);
   add_format(*verb, options->format, "names (default), json or yaml");
   verb->callback([table, options] {

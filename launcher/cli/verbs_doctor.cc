@@ -57,10 +57,11 @@ void add_doctor_verb(VerbTable table) {
   };
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = table.add(
-      "doctor", "what is wrong on this machine; exit code 1 when something is. Starts nothing");
+      "doctor", "find problems on this machine; exit code 1 if there are any. Starts nothing");
   if (verb == nullptr) return;
   verb->add_option("--agent-home", options->agent_home,
-                   "the agent's --home (default: of the local node, else the usual one)");
+                   "the --home of the agent to check (default: the local node's, else "
+                   "lockstep-agent's default)");
   add_format(*verb, options->format);
   verb->callback([table, options] {
     table.action = [options](Context& context) {

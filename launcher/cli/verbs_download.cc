@@ -15,8 +15,8 @@ constexpr const char* kDownloadExamples = R"(
   lockstep job download NAME                       ./artifacts: outputs/, logs/, kept/, user_logs/
   lockstep job download NAME --output-name model   ./named-outputs/model
   lockstep job download NAME --all -p results      both, in results/
-  lockstep job download NAME --checkpoint          ./checkpoint: what a retry would begin with
-A file that is there already is replaced; others are left alone.)";
+  lockstep job download NAME --checkpoint          ./checkpoint: what a retry would start from
+Existing files with the same names are replaced; other files are not changed.)";
 
 struct DownloadOptions {
   std::string name;
@@ -80,12 +80,13 @@ std::string text_of(const DownloadOptions& options, const Downloaded& done) {
 Error nothing_left(const JobView& job, bool has_problems) {
   if (has_problems)
     return make_error(ErrorCode::not_found,
-                      fmt::format("nothing that {} left could be kept: see above", job.spec.name));
-  return make_error(ErrorCode::not_found,
-                    fmt::format("{} left nothing{}", job.spec.name,
-                                is_final(job.status)
-                                    ? ": no file in ./outputs or ./logs, and no word of its ranks"
-                                    : fmt::format(" yet; it is {}", to_string(job.status))));
+                      fmt::format("no file of {} could be kept: see above", job.spec.name));
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("{} has no files{}", job.spec.name,
+                  is_final(job.status)
+                      ? ": nothing in ./outputs or ./logs, and its ranks printed nothing"
+                      : fmt::format(" yet; it is {}", to_string(job.status))));
 }
 
 // One that did not answer is told by where it was.
@@ -130,7 +131,7 @@ int download(Context& context, const DownloadOptions& options) {
 void add_download_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<DownloadOptions>();
   CLI::App* const verb =
-      table.add_below(group, "download", "what a job left: outputs, logs, named outputs");
+      table.add_below(group, "download", "download a job's outputs, logs and named outputs");
   if (verb == nullptr) return;
   verb->footer(kDownloadExamples);
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
@@ -138,15 +139,17 @@ void add_download_verb(CLI::App& group, VerbTable table) {
   verb->parse_complete_callback([name] {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });
-  verb->add_option("-p,--download-path", options->folder, "the folder (default: the current one)")
+  verb->add_option("-p,--download-path", options->folder,
+                   "the folder to download to (default: the current one)")
       ->check(filled("leave it out to take the current folder"));
-  auto* all = verb->add_flag("--all", options->all, "artifacts, and all named outputs");
+  auto* all = verb->add_flag("--all", options->all, "download the artifacts and all named outputs");
   verb->add_option("--output-name", options->output, "only this named output")
       ->check(filled("leave it out to get the artifacts"))
       ->excludes(all);
-  verb->add_flag("--checkpoint", options->checkpoint,
-                 "the newest checkpoint, in ./checkpoint (of --attempt: what that one saved)");
-  verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
+  verb->add_flag(
+      "--checkpoint", options->checkpoint,
+      "the newest checkpoint, into ./checkpoint (with --attempt: the checkpoint of that attempt)");
+  verb->add_option("--attempt", options->attempt, "the number of the attempt (default: the newest)")
       ->check(whole_number(1));
   add_format(*verb, options->format);
   verb->callback([table, options] {

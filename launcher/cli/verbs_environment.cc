@@ -21,12 +21,12 @@ namespace {
 constexpr const char* kCreateExamples = R"(
   lockstep environment create -f env.yml
   lockstep environment create -f env.yml --name tools --version 3
-  lockstep environment create -f environment.yml              conda's, or a lock file of it
-A version never changes: without one, a definition that is not the newest gets the next number.)";
+  lockstep environment create -f environment.yml              a conda file, or its lock file
+A version never changes. If no version is given, a changed definition gets the next number.)";
 constexpr const char* kPrepareExamples = R"(
-  lockstep environment prepare -f tools@latest             on all nodes that are alive
+  lockstep environment prepare -f tools@latest             on all nodes that can take jobs
   lockstep environment prepare -f env.yml --nodes 2
-It is a job that runs `true`; exit codes are those of run.)";
+This submits a job that runs `true`; the exit codes are those of `lockstep run`.)";
 constexpr Bytes kPrepareMemory = mebibytes(64);  // of the job that prepares: it runs `true`
 
 struct EnvironmentOptions {
@@ -105,7 +105,7 @@ Result<std::string> reference_of(const EnvironmentOptions& options) {
   if (name.starts_with(kScheme) && !name.starts_with("azureml://")) name.erase(0, kScheme.size());
   const bool complete = name.find_first_of(":@") != std::string::npos;
   if (complete && !(options.version.empty() && options.label.empty()))
-    return wrong(fmt::format("show: '{}' says already which; leave {} out", options.name,
+    return wrong(fmt::format("show: '{}' already names the version; leave {} out", options.name,
                              options.version.empty() ? "--label" : "--version"));
   if (!options.label.empty() && options.label != "latest")
     return make_error(ErrorCode::unsupported,
@@ -135,7 +135,7 @@ Result<int> usable_nodes(Connection& connection) {
       });
   if (count == 0)
     return make_error(ErrorCode::unavailable,
-                      "environment prepare: no node is alive; see `lockstep node list`");
+                      "environment prepare: no node can take jobs; see `lockstep node list`");
   return static_cast<int>(std::min<std::ptrdiff_t>(count, kMaxNodesPerJob));
 }
 
@@ -212,8 +212,8 @@ int log(Context& context, const EnvironmentOptions& options) {
   const int nodes = spec.resources.instance_count;
   if (options.node_rank && *options.node_rank >= nodes)
     return fail(context.terminal,
-                wrong(fmt::format("log: {} has node ranks 0 to {}, no node rank {}", options.job,
-                                  nodes - 1, *options.node_rank)),
+                wrong(fmt::format("log: {0} has no node rank {2}; its node ranks are 0 to {1}",
+                                  options.job, nodes - 1, *options.node_rank)),
                 kExitUsage);
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
@@ -252,55 +252,63 @@ void require(CLI::App& verb, CLI::Option* option, const char* name) {
 }
 
 void add_create(CLI::App& group, VerbTable table, const Options& options) {
-  auto& verb = add_verb(group, table, options, "create", "give a definition a name", create);
+  auto& verb =
+      add_verb(group, table, options, "create", "register an environment under a name", create);
   verb.footer(kCreateExamples);
   verb.add_option("-f,--file", options->file, "the environment file, or a conda file")
       ->required()
       ->check(filled("name the environment file"));
-  verb.add_option("-n,--name", options->name, "its name, over the file")
+  verb.add_option("-n,--name", options->name, "the environment's name (overrides the file's)")
       ->check(filled("leave it out to take the file's"));
-  verb.add_option("-v,--version", options->version, "its version, over the file")
+  verb.add_option("-v,--version", options->version,
+                  "the environment's version (overrides the file's)")
       ->check(filled("leave it out to take the file's, or the next number"));
   verb.add_option("--project", options->project,
-                  "of a new name: whose submitters may add versions (default: yours if you submit "
-                  "into one, else default)")
+                  "for a new name: the project whose submitters may add versions (default: your "
+                  "project if you are a submitter of only one, else default)")
       ->check(filled("leave it out for your own"));
   add_format(verb, options->format);
 }
 
 void add_looks(CLI::App& group, VerbTable table, const Options& options) {
-  auto& list_verb = add_verb(group, table, options, "list", "the newest version of each", list);
-  list_verb.add_option("-n,--name", options->name, "all versions of this one")
+  auto& list_verb =
+      add_verb(group, table, options, "list", "list the newest version of each environment", list);
+  list_verb.add_option("-n,--name", options->name, "list all versions of this environment")
       ->check(filled("leave it out to see all"));
   add_format(list_verb, options->format);
-  auto& show_verb = add_verb(group, table, options, "show",
-                             "one in full: NAME (the newest), NAME:VERSION, NAME@latest", show);
-  auto* name = show_verb.add_option("-n,--name,NAME", options->name, "its name");
+  auto& show_verb =
+      add_verb(group, table, options, "show",
+               "show one environment: NAME (the newest), NAME:VERSION or NAME@latest", show);
+  auto* name = show_verb.add_option("-n,--name,NAME", options->name, "the environment's name");
   name->check(filled("`lockstep environment list` shows the names"));
   require(show_verb, name, "NAME");
-  auto* version = show_verb.add_option("-v,--version", options->version, "its version");
+  auto* version =
+      show_verb.add_option("-v,--version", options->version, "the environment's version");
   version->check(filled("leave it out for the newest"));
   show_verb.add_option("-l,--label", options->label, "latest: the newest")->excludes(version);
   add_format(show_verb, options->format);
 }
 
 void add_prepare(CLI::App& group, VerbTable table, const Options& options) {
-  auto& verb = add_verb(group, table, options, "prepare", "have nodes build it now", prepare);
+  auto& verb =
+      add_verb(group, table, options, "prepare", "build an environment on nodes now", prepare);
   verb.footer(kPrepareExamples);
   verb.add_option("-f,--file", options->file, "an environment file, or NAME:VERSION, NAME@latest")
       ->required()
       ->check(filled("name the environment"));
-  verb.add_option("-N,--nodes", options->nodes, "on so many nodes (default: all that are alive)")
+  verb.add_option("-N,--nodes", options->nodes,
+                  "the number of nodes (default: all that can take jobs)")
       ->check(whole_number(1, kMaxNodesPerJob));
-  verb.add_option("--project", options->project, "of the job (default: default)")
+  verb.add_option("--project", options->project, "the project of the job (default: default)")
       ->check(filled("leave it out for the project default"));
-  verb.add_flag("--rebuild", options->rebuild, "solve and build it anew");
-  verb.add_flag("-q,--quiet", options->quiet, "only failures");
-  add_format(verb, options->format, "print the job's record in the end: json or yaml");
+  verb.add_flag("--rebuild", options->rebuild, "solve and build the environment again");
+  verb.add_flag("-q,--quiet", options->quiet, "print only failures");
+  add_format(verb, options->format, "print the job's record at the end: json or yaml");
 }
 
 void add_log(CLI::App& group, VerbTable table, const Options& options) {
-  auto& verb = add_verb(group, table, options, "log", "how a job's environment was made", log);
+  auto& verb = add_verb(group, table, options, "log",
+                        "show how a job's environment was solved and built", log);
   auto* name = verb.add_option("-n,--name,JOB", options->job, "the job's name");
   name->check(filled("`lockstep job list` shows the names"));
   require(verb, name, "JOB");
@@ -312,8 +320,8 @@ void add_log(CLI::App& group, VerbTable table, const Options& options) {
 }  // namespace
 
 void add_environment_verbs(VerbTable table) {
-  CLI::App* const added =
-      table.add("environment", "interpreters and packages of jobs: name, look at and prepare them");
+  CLI::App* const added = table.add(
+      "environment", "register, show and build environments: interpreters and packages of jobs");
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<EnvironmentOptions>();
@@ -321,9 +329,11 @@ void add_environment_verbs(VerbTable table) {
   add_create(group, table, options);
   add_looks(group, table, options);
   add_prepare(group, table, options);
-  auto& prune_verb = add_verb(group, table, options, "prune",
-                              "have nodes remove what they built and nobody uses", prune);
-  prune_verb.add_option("--unused-for", options->unused_for, "for so long at least (default 7d)")
+  auto& prune_verb =
+      add_verb(group, table, options, "prune", "remove unused environments from the nodes", prune);
+  prune_verb
+      .add_option("--unused-for", options->unused_for,
+                  "only environments unused for at least this long (default 7d)")
       ->check(filled("leave it out for 7d"));
   add_format(prune_verb, options->format);
   add_log(group, table, options);

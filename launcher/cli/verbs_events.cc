@@ -27,7 +27,7 @@ std::vector<std::string> cells_of(const JobEvent& event) {
 const std::vector<std::string> kHeader = {"TIME", "ATTEMPT", "NODE", "WHAT", "MESSAGE"};
 
 std::string left_out_text(std::uint64_t count) {
-  return fmt::format("{} events in between are not kept", count);
+  return fmt::format("{} events in between were not kept", count);
 }
 
 int list(Context& context, Connection& connection, const EventsOptions& options) {
@@ -127,8 +127,9 @@ void add_events_verb(CLI::App& group, VerbTable table) {
   verb->parse_complete_callback([name] {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });
-  verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
-  add_format(*verb, options->format, "table (default), json or yaml; with --follow a value each");
+  verb->add_flag("-f,--follow", options->follow, "keep printing until the job ends");
+  add_format(*verb, options->format,
+             "table (default), json or yaml; with --follow, one value per event");
   verb->callback([table, options] {
     table.action = [options](Context& context) { return events(context, *options); };
   });

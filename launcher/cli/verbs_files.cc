@@ -14,9 +14,9 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kFilesExamples = R"(
-  lockstep job files NAME                     what it left; while it runs, what there is so far
+  lockstep job files NAME                     its files; while it runs, those collected so far
   lockstep job cat NAME outputs/metrics.json
-./outputs of a job that runs are looked at every minute, ./logs every 10 s.)";
+While a job runs, its ./outputs are collected every minute, its ./logs every 10 s.)";
 
 struct FilesOptions {
   std::string name;
@@ -53,7 +53,7 @@ Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesO
   return make_error(ErrorCode::not_found,
                     is_final(reply.job.status)
                         ? fmt::format("{} left no files", options.name)
-                        : fmt::format("{} has no files yet that were brought here; it is {}",
+                        : fmt::format("no files of {} were collected yet; the job is {}",
                                       options.name, to_string(reply.job.status)));
 }
 
@@ -94,12 +94,13 @@ Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
   const auto found = std::find_if(left.files().begin(), left.files().end(),
                                   [&](const LeftFile& file) { return file.path == options.path; });
   if (found == left.files().end())
-    return make_error(ErrorCode::not_found,
-                      fmt::format("{} has no file {}; `lockstep job files {}` lists what there is",
-                                  options.name, quoted_name(options.path), options.name));
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("{} has no file {}; `lockstep job files {}` lists the job's files",
+                    options.name, quoted_name(options.path), options.name));
   if (found->entry.kind == snapshot::EntryKind::file) return *found;
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("{} is a symlink to {}, and is not followed",
+                    fmt::format("{} is a symlink to {}; symlinks are not followed",
                                 quoted_name(found->path), quoted_name(found->entry.target)));
 }
 
@@ -126,16 +127,17 @@ void add_files_verbs(CLI::App& group, VerbTable table) {
     auto* verb = group.add_subcommand(name, what);
     verb->footer(kFilesExamples);
     verb->add_option("NAME", options->name, "the job")->required();
-    verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
+    verb->add_option("--attempt", options->attempt,
+                     "the number of the attempt (default: the newest)")
         ->check(whole_number(1));
     verb->callback([table, options, work] {
       table.action = [options, work](Context& context) { return work(context, *options); };
     });
     return std::pair(verb, options);
   };
-  const auto [list, listed] = add("files", "the files that a job left, or has so far", files);
+  const auto [list, listed] = add("files", "list the files that a job has written", files);
   add_format(*list, listed->format);
-  const auto [print, printed] = add("cat", "print one of the files that a job left", cat);
+  const auto [print, printed] = add("cat", "print one of the files that a job has written", cat);
   print->add_option("PATH", printed->path, "as `job files` shows it")->required();
 }
 

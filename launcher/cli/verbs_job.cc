@@ -143,21 +143,23 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
   verb->add_option("-f,--file", options->file, "the job file")
       ->required()
       ->check(filled("name the job file"));
-  verb->add_option("--set", options->overrides, "KEY.KEY=VALUE, over the file; may be repeated")
+  verb->add_option("--set", options->overrides,
+                   "KEY.KEY=VALUE, overrides the file; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("-n,--name", options->new_name, "the job's name, over the file")
+  verb->add_option("-n,--name", options->new_name, "the job's name (overrides the file's)")
       ->check(filled("leave it out to take the file's"));
-  verb->add_flag("--rebuild", options->rebuild, "solve and build its environment anew");
+  verb->add_flag("--rebuild", options->rebuild, "solve and build the job's environment again");
   auto* stream = verb->add_flag("-s,--stream", options->stream,
-                                "wait for its end with its logs; Ctrl-C cancels it");
-  verb->add_flag("-q,--quiet", options->quiet, "with --stream: only output, and failures")
+                                "print the job's logs until the job ends; Ctrl-C cancels the job");
+  verb->add_flag("-q,--quiet", options->quiet,
+                 "with --stream: print only the ranks' output and failures")
       ->needs(stream);
-  add_format(*verb, options->format, "print the job's record (with --stream, in the end)");
+  add_format(*verb, options->format, "print the job's record (with --stream, at the end)");
 }
 
 void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
-  auto* verb = add_verb(group, table, options, "cancel", "end jobs: one name or several", cancel);
+  auto* verb = add_verb(group, table, options, "cancel", "cancel one or several jobs", cancel);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
   names->check(filled("`lockstep job list` shows the names"));
   verb->parse_complete_callback([names] {
@@ -175,7 +177,7 @@ void add_job_verbs(VerbTable table) {
   group.require_subcommand(1);
   add_create(group, table, options);
   add_list_verb(group, table);
-  add_format(*named(add_verb(group, table, options, "show", "one job in full", show), options),
+  add_format(*named(add_verb(group, table, options, "show", "show one job in full", show), options),
              options->format);
   add_log_verbs(group, table);
   add_events_verb(group, table);
@@ -187,7 +189,7 @@ void add_job_verbs(VerbTable table) {
   add_resume_verb(group, table);
   add_files_verbs(group, table);
   add_format(*named(add_verb(group, table, options, "explain",
-                             "why it runs where it does, or waits", explain),
+                             "show why a job waits, or why it runs where it does", explain),
                     options),
              options->format);
 }

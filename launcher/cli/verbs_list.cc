@@ -60,7 +60,8 @@ int list(Context& context, const ListOptions& options) {
             : job_table(listed->jobs, now, context.terminal.columns()));
   if (listed->more > 0)
     context.terminal.print_line(fmt::format(
-        "these are the newest {} of {} jobs{}; --max-results N shows more, --all-results shows all",
+        "only the newest {} of {} jobs{} are shown; --max-results N shows more, --all-results "
+        "shows all",
         listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
         filtered ? " that meet the filters" : ""));
   return 0;
@@ -75,7 +76,7 @@ void add_list_verb(CLI::App& group, VerbTable table) {
   verb->footer(kListExamples);
   auto* all = verb->add_flag("-a,--all-results", options->all_results, "all jobs");
   verb->add_option("-r,--max-results,--limit", options->max_results,
-                   "the newest so many (default: 50 in a table, all in json or yaml)")
+                   "show the newest N jobs (default: 50 in a table, all in json or yaml)")
       ->check(whole_number(1))
       ->excludes(all);
   add_job_filters(*verb, options->filter);

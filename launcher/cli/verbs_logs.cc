@@ -14,7 +14,7 @@ constexpr const char* kLogsExamples = R"(
   lockstep job logs NAME --rank 3 --tail 20 -f
   lockstep job logs NAME --since 10m --grep 'loss=(nan|inf)' -t
   lockstep job logs NAME --environment     how each node's environment was solved and built
-Lines are found by RE2's regular expressions, in what a rank wrote, without the prefix.)";
+--grep takes a regular expression of RE2, and searches the lines without their prefix.)";
 
 struct LogOptions {
   std::string name;
@@ -52,7 +52,7 @@ int stream(Context& context, const LogOptions& options) {
 
 std::string no_such_attempt(const LogOptions& options, const JobView& job) {
   const std::size_t count = job.attempts.size();
-  return fmt::format("job logs: {} has {}, no attempt {}", options.name,
+  return fmt::format("job logs: {0} has no attempt {2}; it has {1}", options.name,
                      count == 0   ? "not been started yet"
                      : count == 1 ? "one attempt"
                                   : fmt::format("attempts 1 to {}", count),
@@ -88,8 +88,8 @@ int logs(Context& context, const LogOptions& options) {
   if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
   if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
   if (end->how == FollowEnd::How::finished) return 0;
-  context.terminal.print_line("left the logs; come back with: lockstep job logs " + options.name +
-                              " -f");
+  context.terminal.print_line("stopped following the logs; to continue: lockstep job logs " +
+                              options.name + " -f");
   return kExitInterrupted;
 }
 
@@ -112,15 +112,18 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<LogOp
 
 void add_log_verbs(CLI::App& group, VerbTable table) {
   const auto streaming = std::make_shared<LogOptions>();
-  auto* stream_verb = add_verb(group, table, streaming, "stream",
-                               "logs of all ranks until its end; Ctrl-C only leaves", stream);
-  stream_verb->add_flag("-q,--quiet", streaming->quiet, "only output, and failures");
+  auto* stream_verb = add_verb(
+      group, table, streaming, "stream",
+      "print the logs of all ranks until the job ends; Ctrl-C does not cancel the job", stream);
+  stream_verb->add_flag("-q,--quiet", streaming->quiet,
+                        "print only the ranks' output and failures");
   const auto options = std::make_shared<LogOptions>();
-  auto* logs_verb = add_verb(group, table, options, "logs", "what the ranks wrote", logs);
+  auto* logs_verb = add_verb(group, table, options, "logs", "print what the ranks wrote", logs);
   logs_verb->footer(kLogsExamples);
-  logs_verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
+  logs_verb
+      ->add_option("--attempt", options->attempt, "the number of the attempt (default: the newest)")
       ->check(whole_number(1));
-  logs_verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
+  logs_verb->add_flag("-f,--follow", options->follow, "keep printing until the job ends");
 }
 
 }  // namespace lockstep::cli

@@ -116,7 +116,7 @@ using Verb = int (*)(Context&, const NodeOptions&);
 }  // namespace
 
 void add_node_verbs(VerbTable table) {
-  CLI::App* const added = table.add("node", "look at nodes, let them join, drain them");
+  CLI::App* const added = table.add("node", "show, add, drain and remove nodes");
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<NodeOptions>();
@@ -135,38 +135,41 @@ void add_node_verbs(VerbTable table) {
     return verb;
   };
   add_format(*add("list", "all nodes", list), options->format);
-  add_format(*named(add("show", "what one node has and can", show)), options->format);
+  add_format(*named(add("show", "show one node in full", show)), options->format);
   auto* token_verb = add("token", "print a token that lets a node join", token);
   token_verb->footer(
       "\n  lockstep node token --uses 4 > token   (a secret; keep it in a file of mode 0600)\n"
       "  lockstep-agent --launcher tcp://HOST:PORT --token-file token   on each node");
   token_verb->add_option("--uses", options->uses, "how many nodes may join with it (default 1)")
       ->check(whole_number(1, 10'000));
-  token_verb->add_option("--valid-for", options->valid_for, "how long it holds (default 60m)")
+  token_verb
+      ->add_option("--valid-for", options->valid_for, "how long the token is valid (default 60m)")
       ->check(filled("leave it out for 60m"));
   token_verb
       ->add_option("--compute", options->compute,
-                   "the target that its nodes belong to (default local)")
+                   "the compute target of the nodes that join with it (default local)")
       ->check(filled("leave it out for target local"));
   token_verb->add_flag("--approve", options->approve,
-                       "its nodes get no work before `lockstep node approve`");
+                       "nodes that join with it get no work before `lockstep node approve`");
   add_format(*token_verb, options->format);
-  auto* approve_verb = add("approve", "give work to nodes that wait for approval", approve);
+  auto* approve_verb = add("approve", "approve nodes, so that they get work", approve);
   approve_verb->add_option("NAME", options->names, "the nodes' names or ids")
       ->required()
       ->check(filled("`lockstep node list` shows the names"));
-  auto* drain_verb = named(add("drain", "place nothing new on a node", drain));
+  auto* drain_verb = named(add("drain", "place no new jobs on a node", drain));
   drain_verb->add_option("--reason", options->reason, "shown in node list");
-  named(add("resume", "take a drained node into use again", resume));
-  named(add("remove", "take a node that is gone off the list, for good", remove))
+  named(add("resume", "place new jobs on a drained node again", resume));
+  named(add("remove", "remove a node that no longer exists", remove))
       ->footer(
-          "\n  Refused while it is ALIVE or holds an attempt. Its key is revoked: an agent that\n"
-          "  comes back is told so, ends what runs there, and exits.");
-  auto* revoke_verb = named(add("revoke", "close a node whose key may be in wrong hands", remove));
-  revoke_verb->add_flag("--now", options->now, "also while it is ALIVE or holds attempts");
+          "\n  Refused while the node is ALIVE or holds an attempt. The node's key is revoked: if "
+          "its agent\n"
+          "  comes back, the agent ends what runs on the node and exits.");
+  auto* revoke_verb = named(add("revoke", "remove a node whose key may be stolen", remove));
+  revoke_verb->add_flag("--now", options->now, "also while the node is ALIVE or holds attempts");
   revoke_verb->footer(
-      "\n  As `node remove`: its key is revoked for good. With --now what runs there is given up,\n"
-      "  and tried on other nodes without counting as a retry.");
+      "\n  Like `node remove`, this revokes the node's key permanently. With --now, attempts on "
+      "the node\n"
+      "  are given up and started again on other nodes; this does not count as a retry.");
 }
 
 }  // namespace lockstep::cli

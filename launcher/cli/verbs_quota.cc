@@ -39,10 +39,10 @@ Result<std::uint64_t> value_of(QuotaLimit limit, const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure == std::errc{} && end == text.data() + text.size()) return value;
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("--{}: '{}' is not a whole number; `lockstep quota unset` takes a "
-                                "limit away",
-                                to_string(limit), text));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("--{}: '{}' is not a whole number; `lockstep quota unset` removes a limit",
+                  to_string(limit), text));
 }
 
 int change(Context& context, const SetQuota& ask) {
@@ -57,9 +57,8 @@ int change(Context& context, const SetQuota& ask) {
 int no_limit(Context& context, const char* verb) {
   return fail(context.terminal,
               make_error(ErrorCode::invalid_argument,
-                         fmt::format("say whose and which: lockstep quota {} --user NAME or "
-                                     "--project NAME, and a limit such as --gpus; see lockstep "
-                                     "quota {} --help",
+                         fmt::format("quota {}: give --user NAME or --project NAME, and a limit "
+                                     "such as --gpus; see lockstep quota {} --help",
                                      verb, verb)),
               kExitUsage);
 }
@@ -107,22 +106,23 @@ int show(Context& context, const QuotaOptions& options) {
 
 const char* what_of(QuotaLimit limit) {
   switch (limit) {
-    case QuotaLimit::queued_jobs: return "jobs that wait (default 20000 a user)";
+    case QuotaLimit::queued_jobs: return "queued jobs (default 20000 per user)";
     case QuotaLimit::running_jobs: return "jobs that are placed and have not ended";
-    case QuotaLimit::nodes: return "nodes that these hold";
-    case QuotaLimit::cpus: return "cpus that these hold";
-    case QuotaLimit::gpus: return "gpus that these hold";
-    case QuotaLimit::snapshot_bytes: return "source of one job";
+    case QuotaLimit::nodes: return "nodes that placed jobs hold";
+    case QuotaLimit::cpus: return "cpus that placed jobs hold";
+    case QuotaLimit::gpus: return "gpus that placed jobs hold";
+    case QuotaLimit::snapshot_bytes: return "size of one job's source directory";
     case QuotaLimit::spec_bytes:
-      return "variables and texts of all jobs that are kept, beyond 4k each (default 32m a user)";
+      return "size of the variables and texts of all kept jobs, beyond 4k for each job (default "
+             "32m per user)";
   }
   return "";
 }
 
 void add_holder(CLI::App& verb, QuotaOptions& options) {
-  auto* user = verb.add_option("--user", options.user, "of this user's jobs")
+  auto* user = verb.add_option("--user", options.user, "for the jobs of this user")
                    ->check(filled("`lockstep user list` shows the names"));
-  verb.add_option("--project", options.project, "of all jobs of this project")
+  verb.add_option("--project", options.project, "for all jobs of this project")
       ->check(filled("`lockstep project list` shows the names"))
       ->excludes(user);
 }
@@ -130,7 +130,7 @@ void add_holder(CLI::App& verb, QuotaOptions& options) {
 }  // namespace
 
 void add_quota_verbs(VerbTable table) {
-  CLI::App* const added = table.add("quota", "how much users and projects may take");
+  CLI::App* const added = table.add("quota", "limits on what users and projects may use");
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<QuotaOptions>();
@@ -143,17 +143,17 @@ void add_quota_verbs(VerbTable table) {
     });
     return verb;
   };
-  add_format(*add("list", "quotas, and what is taken of them", list), options->format);
-  auto* show_verb = add("show", "your quota and your projects', or one", show);
+  add_format(*add("list", "list all quotas and how much of each is used", list), options->format);
+  auto* show_verb = add("show", "show your quota and your projects' quotas, or one quota", show);
   add_holder(*show_verb, *options);
   add_format(*show_verb, options->format);
   auto* set_verb = add("set", "limit a user or project", set);
-  auto* unset_verb = add("unset", "take limits away", unset);
+  auto* unset_verb = add("unset", "remove limits", unset);
   add_holder(*set_verb, *options);
   add_holder(*unset_verb, *options);
   set_verb->footer(
       "\n  lockstep quota set --user alice --gpus 8 --running-jobs 20\n"
-      "  Jobs over it wait and block nobody; what runs goes on.");
+      "  Jobs over a limit wait and do not block other jobs; running jobs continue.");
   for (const QuotaLimit limit : kQuotaLimits) {
     const std::string flag = "--" + std::string(to_string(limit));
     set_verb

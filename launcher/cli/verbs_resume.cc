@@ -24,8 +24,8 @@ Status check_owner(Connection& connection, const JobSpec& spec) {
   if (!me.users.empty() && me.users.front().name == spec.submitter) return {};
   return make_error(
       ErrorCode::permission_denied,
-      fmt::format("job '{0}' is {1}'s, and only its owner may resume it; a job of your own may "
-                  "begin with its checkpoint: lockstep run --from-checkpoint-of {0} -- COMMAND",
+      fmt::format("job '{0}' belongs to {1}, and only its owner may resume it; to start your own "
+                  "job from its checkpoint: lockstep run --from-checkpoint-of {0} -- COMMAND",
                   spec.name, spec.submitter));
 }
 
@@ -33,8 +33,7 @@ Status check_ended(const JobView& job) {
   if (is_final(job.status)) return {};
   return make_error(
       ErrorCode::conflict,
-      fmt::format("job '{0}' is {1}, and goes on by itself; end it first with `lockstep job cancel "
-                  "{0}`",
+      fmt::format("job '{0}' is {1} and has not ended; end it first with `lockstep job cancel {0}`",
                   job.spec.name, to_string(job.status)));
 }
 
@@ -73,12 +72,13 @@ int resume(Context& context, const ResumeOptions& options) {
 void add_resume_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ResumeOptions>();
   CLI::App* const verb = table.add_below(
-      group, "resume", "submit a job that ended anew, to begin with its newest checkpoint");
+      group, "resume", "submit an ended job again, starting from its newest checkpoint");
   if (verb == nullptr) return;
   verb->add_option("NAME", options->name, "the job")->required();
   verb->add_option("--name", options->new_name, "the new job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
-  verb->add_flag("--stream", options->stream, "follow it to its end, and return its exit code");
+  verb->add_flag("--stream", options->stream,
+                 "follow the new job to its end, and return its exit code");
   verb->add_flag("-q,--quiet", options->quiet, "with --stream: only the job's output and failures");
   add_format(*verb, options->format, "print the job's record: json or yaml");
   verb->callback([table, options] {

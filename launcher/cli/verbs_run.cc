@@ -24,7 +24,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kRunExamples = R"(
-The words behind -- are run exactly, without a shell, once per rank:
+The words after -- are run as they are, without a shell, once per rank:
   lockstep run -- python train.py --lr 0.1
   lockstep run -n 4 --distribution mpi -- ./hello
   lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python train_ddp.py
@@ -38,9 +38,9 @@ The words behind -- are run exactly, without a shell, once per rank:
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
 for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the job running.
 
-Exit codes: the job's own first failing code; 124 timed out; 125 Lockstep failed or refused the job;
-126 not executable; 127 not found; 128+n killed by signal n; 129 left by SIGHUP; 130 canceled or
-Ctrl-C; 141 our output was closed; 2 the command line is wrong.)";
+Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep failed or refused it;
+126 not executable; 127 not found; 128+n killed by signal n; 129 SIGHUP (the job continues);
+130 canceled or Ctrl-C; 141 standard output was closed; 2 the command line is wrong.)";
 
 // What a job file's `code` is refused for as well, before anything is started.
 Status check_code(const RunArguments& arguments) {
@@ -159,7 +159,7 @@ int output_lost(Context& context, const JobId& job) {
   const auto& lost = context.terminal.lost_output();
   const bool closed = !lost || lost->closed;
   context.terminal.print_line(
-      fmt::format("our output {}; the job goes on. See: lockstep job show {}",
+      fmt::format("the output of this command {}; the job continues. See: lockstep job show {}",
                   closed ? "was closed" : "cannot be written", job.value));
   return closed ? kExitOutputClosed : kExitLockstepFailed;
 }
@@ -167,16 +167,19 @@ int output_lost(Context& context, const JobId& job) {
 std::string how_we_left(const std::string& name, FollowEnd::Cancel cancel) {
   switch (cancel) {
     case FollowEnd::Cancel::not_asked:
-      return fmt::format("left {0}; it goes on without us. Come back with: lockstep job stream {0}",
-                         name);
+      return fmt::format(
+          "stopped following {0}; the job continues. To follow it again: lockstep job stream {0}",
+          name);
     case FollowEnd::Cancel::unanswered:
       return fmt::format(
-          "left {0}; the launcher has not answered yet whether it cancels it. Look with: lockstep "
-          "job show {0}; ask again with: lockstep job cancel {0}",
+          "stopped following {0}; the launcher has not confirmed that it cancels the job. Check "
+          "with: lockstep job show {0}; cancel again with: lockstep job cancel {0}",
           name);
     case FollowEnd::Cancel::agreed:
-      return fmt::format("left {0}; it is still being canceled. Look with: lockstep job show {0}",
-                         name);
+      return fmt::format(
+          "stopped following {0}; the job is still being canceled. Check with: lockstep job show "
+          "{0}",
+          name);
   }
   return "";
 }
@@ -226,31 +229,32 @@ namespace {
 
 void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--environment", arguments.environment,
-                  "NAME:VERSION, NAME@latest, an address of Azure's, or an environment file")
+                  "NAME:VERSION, NAME@latest, an Azure ML address, or an environment file")
       ->check(filled("leave it out for each node's PATH as it is"));
   verb.add_option("--interpreter", arguments.interpreter,
                   "run with this Python of each node: a path, or a name on PATH")
       ->check(filled("leave it out for each node's PATH as it is"));
   verb.add_option("--requirements", arguments.requirements,
-                  "make an environment of this requirements file")
+                  "use an environment with the packages of this requirements file")
       ->check(filled("name the requirements file"));
   verb.add_option("--pip", arguments.pip,
-                  "... or of this requirement, as pip takes it; may be repeated")
+                  "use an environment with this package, written as for pip; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("write a requirement, such as numpy==1.26.4"));
   verb.add_option("--conda-file", arguments.conda_file,
-                  "make an environment of this conda file: environment.yml, or a lock file")
+                  "use an environment made from this conda file: environment.yml, or a lock file")
       ->check(filled("name the conda file"));
   verb.add_option("--image", arguments.image,
-                  "run in a container of this image; with --conda-file, with these packages on it")
+                  "run in a container of this image; --conda-file adds packages to it")
       ->check(filled("name the image, such as debian:12"));
-  verb.add_option("--shm-size", arguments.shm_size, "of the container: /dev/shm (default 2g)")
+  verb.add_option("--shm-size", arguments.shm_size,
+                  "the size of /dev/shm in the container (default 2g)")
       ->check(filled("leave it out for 2g"));
   verb.add_option("--docker-args", arguments.docker_args,
-                  "of the container: options of `docker run` in one text, as a shell takes them")
+                  "options of `docker run` for the container, in one text, quoted as in a shell")
       ->check(filled("leave it out to add none"));
-  verb.add_flag("--rebuild", arguments.rebuild, "solve and build the environment anew");
+  verb.add_flag("--rebuild", arguments.rebuild, "solve and build the environment again");
 }
 
 }  // namespace
@@ -258,44 +262,45 @@ void add_environment_options(CLI::App& verb, RunArguments& arguments) {
 void add_run_verb(VerbTable table) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* const verb =
-      table.add("run", "run [OPTIONS] -- COMMAND...: run a command as a job, to its end");
+      table.add("run", "run [OPTIONS] -- COMMAND...: run a command as a job, and wait for its end");
   if (verb == nullptr) return;
   verb->footer(kRunExamples);
   verb->add_option("-N,--nodes", arguments->nodes, "nodes (default 1)")
       ->check(whole_number(1, kMaxNodesPerJob));
   verb->add_option("-n,--ranks-per-node", arguments->ranks,
-                   "processes on each node (default 1); of Slurm's -n, all "
-                   "ranks of a job, it is the share of one node")
+                   "ranks (processes) on each node (default 1); in Slurm, -n is the number of all "
+                   "ranks of a job")
       ->check(whole_number(1, kMaxRanksPerNode));
   verb->add_option("--distribution", arguments->distribution, "mpi, pytorch or none (default)");
   verb->add_option("--code", arguments->code,
-                   "source directory to take along (default: the current one)")
+                   "source directory to upload (default: the current one)")
       ->check(filled("leave it out to take the current directory"));
   verb->add_option("-e,--env", arguments->env,
-                   "NAME to take our value, or NAME=VALUE, which `ps` shows to everybody here; may "
-                   "be repeated")
+                   "NAME to pass on its value in this shell, or NAME=VALUE, which `ps` shows to "
+                   "every user of this machine; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--env-file", arguments->env_files,
-                   "variables of this file, in docker's format: NAME=VALUE or NAME a line; may be "
-                   "repeated")
+                   "read variables from this file, in docker's format: one NAME=VALUE or NAME per "
+                   "line; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the file"));
   verb->add_option("--secret", arguments->secrets,
-                   "SECRET or VARIABLE=SECRET: a variable with one of your secrets, see `lockstep "
-                   "secret`; may be repeated")
+                   "SECRET or VARIABLE=SECRET: set a variable to one of your secrets, see "
+                   "`lockstep secret`; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("`lockstep secret list` shows the names"));
-  verb->add_option("--project", arguments->project, "the project it belongs to (default: default)")
+  verb->add_option("--project", arguments->project, "the job's project (default: default)")
       ->check(filled("leave it out for the project default"));
   verb->add_option("--compute", arguments->compute,
-                   "the target whose nodes it runs on (default: defaults.compute, else local)")
+                   "the target on whose nodes the job runs (default: defaults.compute, else local)")
       ->check(filled("`lockstep compute list` shows the targets"));
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
-  verb->add_option("--timeout", arguments->timeout, "end it after this long: 90, 90s, 5m, 2h, 1d")
+  verb->add_option("--timeout", arguments->timeout,
+                   "end the job after this time: 90, 90s, 5m, 2h, 1d")
       ->check(filled("leave it out to set no limit"));
   verb->add_option("--cpus", arguments->cpus, "cpus on each node (default: all of the node)")
       ->check(whole_number(1));
@@ -309,33 +314,35 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--log-limit", arguments->log_limit,
                    "how much of the ranks' output on each node is kept (default: 16g)")
       ->check(filled("leave it out to keep 16g"));
-  verb->add_option("--disk-limit", arguments->disk_limit,
-                   "end it when its folders on a node hold more than this (default: the node's)")
+  verb->add_option(
+          "--disk-limit", arguments->disk_limit,
+          "end the job when its folders on a node hold more than this (default: the node's limit)")
       ->check(filled("leave it out for what the node allows"));
   verb->add_option("--keep", arguments->keep,
-                   "bring back files of the working directory beside outputs/: '*.pt', "
+                   "also keep these files of the working directory, not only outputs/: '*.pt', "
                    "checkpoints/, /a/b.csv, as in .gitignore; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the files, such as '*.pt' or checkpoints/"));
   verb->add_option("--from-checkpoint-of", arguments->from_checkpoint_of,
-                   "begin with the newest checkpoint of this job, in $LOCKSTEP_CHECKPOINT_DIR")
+                   "start with the newest checkpoint of this job in $LOCKSTEP_CHECKPOINT_DIR")
       ->check(filled("name the job; `lockstep job list` shows all"));
   verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
       ->check(whole_number(0, kMaxRetries));
-  verb->add_option("--retry-on", arguments->retry_on,
-                   "after what: infrastructure (the default), node_lost, runner_lost, "
-                   "out_of_memory, signal, timeout, exit_code, exit codes, never; with commas")
-      ->check(filled("leave it out to retry what the machines are to blame for"));
+  verb->add_option(
+          "--retry-on", arguments->retry_on,
+          "which failures to retry, separated by commas: infrastructure (the default), node_lost, "
+          "runner_lost, out_of_memory, signal, timeout, exit_code, exit codes, never")
+      ->check(filled("leave it out to retry only infrastructure failures"));
   add_environment_options(*verb, *arguments);
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");
-  add_format(*verb, arguments->format, "print the job's record in the end: json or yaml");
+  add_format(*verb, arguments->format, "print the job's record at the end: json or yaml");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   verb->callback([table, arguments] {
     if (table.command.empty())
       throw CLI::ValidationError(
-          "run", "there is no COMMAND; write it behind --, as in: lockstep run -- python train.py");
+          "run", "there is no COMMAND; write it after --, as in: lockstep run -- python train.py");
     arguments->command = table.command;
     table.action = [arguments](Context& context) { return run(context, *arguments); };
   });

@@ -50,14 +50,14 @@ Result<std::string> read_value(Context& context) {
   std::optional<Unseen> unseen;
   if (typed) {
     unseen.emplace();
-    context.terminal.print_line("The secret, which is not shown while you type it:");
+    context.terminal.print_line("Type the secret (it is not shown):");
   }
   std::string value;
   char buffer[4096];
   while (value.size() <= kMaxSecretBytes + 1) {
     const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error(errno, "read standard input");
+    if (got < 0) return errno_error(errno, "cannot read standard input");
     if (got == 0) break;
     value.append(buffer, static_cast<std::size_t>(got));
     if (typed && value.find('\n') != std::string::npos) break;
@@ -106,7 +106,7 @@ int list(Context& context, const SecretOptions& options) {
 
 void add_secret_verbs(VerbTable table) {
   CLI::App* const added =
-      table.add("secret", "texts for your jobs' variables that nobody is shown: ${{secrets.NAME}}");
+      table.add("secret", "secret values for variables of your jobs: ${{secrets.NAME}}");
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<SecretOptions>();

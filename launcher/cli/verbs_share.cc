@@ -42,8 +42,9 @@ void add_verb(CLI::App& group, VerbTable table, const char* name, const char* wh
 }  // namespace
 
 void add_share_verbs(CLI::App& group, VerbTable table) {
-  add_verb(group, table, "share", "let the members of a job's project read it", true);
-  add_verb(group, table, "unshare", "let them read it no more", false);
+  add_verb(group, table, "share", "let the members of a job's project read the job", true);
+  add_verb(group, table, "unshare", "no longer let the members of a job's project read the job",
+           false);
 }
 
 }  // namespace lockstep::cli

@@ -70,12 +70,14 @@ int take(Context& context, const SnapshotOptions& options) {
 
 void add_snapshot_verb(VerbTable table) {
   const auto options = std::make_shared<SnapshotOptions>();
-  CLI::App* const verb = table.add("snapshot", "what a job would take along of a directory");
+  CLI::App* const verb =
+      table.add("snapshot", "show which files of a directory a job would upload");
   if (verb == nullptr) return;
   verb->add_option("DIR", options->directory, "the directory")
       ->required()
       ->check(filled("name a directory, such as ."));
-  verb->add_flag("--skipped", options->skipped, "list what is left out, and by which pattern");
+  verb->add_flag("--skipped", options->skipped,
+                 "list the paths that are left out, each with its pattern");
   add_format(*verb, options->format);
   verb->callback([table, options] {
     table.action = [options](Context& context) { return take(context, *options); };

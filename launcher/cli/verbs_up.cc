@@ -14,11 +14,10 @@ namespace lockstep::cli {
 namespace {
 
 Error not_ours(const Context& context, std::string_view verb) {
-  return make_error(
-      ErrorCode::conflict,
-      fmt::format("{}: LOCKSTEP_LAUNCHER names a launcher of someone else ({}); unset "
-                  "it to use a local one",
-                  verb, context.launcher));
+  return make_error(ErrorCode::conflict,
+                    fmt::format("{}: LOCKSTEP_LAUNCHER names another launcher ({}); to use a local "
+                                "launcher, unset LOCKSTEP_LAUNCHER",
+                                verb, context.launcher));
 }
 
 int show_status(Context& context, Connection& connection, Format format) {
@@ -81,7 +80,8 @@ struct UpOptions {
 void add_up_verbs(VerbTable table) {
   const auto options = std::make_shared<UpOptions>();
   if (CLI::App* const verb = table.add("up", "start a launcher and local nodes, or add nodes")) {
-    verb->add_option("--nodes", options->nodes, "local nodes that divide this machine (default 1)")
+    verb->add_option("--nodes", options->nodes,
+                     "number of local nodes that share this machine (default 1)")
         ->check(whole_number(1, kMaxLocalNodes));
     add_format(*verb, options->format);
     verb->callback([table, options] {
@@ -96,7 +96,8 @@ void add_up_verbs(VerbTable table) {
       table.action = [options](Context& context) { return down(context, options->cancel); };
     });
   }
-  if (CLI::App* const verb = table.add("status", "what runs; exit code 1 when no launcher does")) {
+  if (CLI::App* const verb = table.add(
+          "status", "show the launcher, nodes and jobs; exit code 1 when no launcher runs")) {
     add_format(*verb, options->format);
     verb->callback([table, options] {
       table.action = [options](Context& context) { return status(context, options->format); };

@@ -51,10 +51,10 @@ int change(Context& context, const ChangePrincipals& request) {
 Result<Grant> grant_of(const UserOptions& options) {
   const auto role = role_from(options.role);
   if (!role)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("'{}' is not a role; there are admin, operator, submitter and "
-                                  "viewer",
-                                  options.role));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("'{}' is not a role; the roles are admin, operator, submitter and viewer",
+                    options.role));
   Grant grant{*role, options.project};
   if (is_of_project(*role) && grant.project.empty()) grant.project = std::string(kDefaultProject);
   return grant;
@@ -136,7 +136,7 @@ int whoami(Context& context, const UserOptions& options) {
   if (!users) return fail(context.terminal, users.error());
   if (users->users.empty())
     return fail(context.terminal,
-                make_error(ErrorCode::not_found, "the launcher knows no user of this key"));
+                make_error(ErrorCode::not_found, "the launcher has no user with this key"));
   const auto quotas = (*connection)->ask_for<QuotasReply>(ListQuotas{});
   if (!quotas) return fail(context.terminal, quotas.error());
   return print(context, options.format, api::to_json(users->users.front(), quotas->quotas),
@@ -187,7 +187,7 @@ Result<std::string> rotate(Context& context) {
     TRY_ASSIGN(const auto connection, context.connect(Context::Need::launcher));
     TRY_ASSIGN(const auto self, connection->ask_for<UsersReply>(WhoAmI{}));
     if (self.users.empty())
-      return make_error(ErrorCode::not_found, "the launcher knows no user of this key");
+      return make_error(ErrorCode::not_found, "the launcher has no user with this key");
     TRY(connection->ask_for<Done>(
         ChangePrincipals{AddKey{self.users.front().name, fresh.public_key, {}}}));
     TRY(move_key(file, old_file));
@@ -201,16 +201,16 @@ Result<std::string> rotate(Context& context) {
   TRY(connection->ask_for<Done>(ChangePrincipals{RevokeKey{old.public_key}}));
   TRY(io::remove_tree(old_file));
   TRY_ASSIGN(const io::KeyPair now, user_keys(context.home));
-  return fmt::format("your key is {} now; {} is revoked", key_word(now.public_key),
+  return fmt::format("your key is now {}; {} is revoked", key_word(now.public_key),
                      key_word(old.public_key));
 }
 
 int rotate_key(Context& context, const UserOptions&) {
   const auto done = rotate(context);
   if (!done)
-    return fail(
-        context.terminal,
-        Error(done.error()).within("rotating was cut off, and goes on when you run it again"));
+    return fail(context.terminal,
+                Error(done.error())
+                    .within("the key rotation is not complete; run the command again to continue"));
   context.terminal.print_line(*done);
   return 0;
 }
@@ -270,43 +270,49 @@ void add_key_verbs(const VerbTable& table, CLI::App& user_group,
                    const std::shared_ptr<UserOptions>& options) {
   const Group keys(table, *user_group.add_subcommand("key", "keys that users sign with"), options);
   const auto with_key = [&](CLI::App* verb) {
-    verb->add_option("KEY", options->key, "the word that `user key show` prints; - for your own")
+    verb->add_option("KEY", options->key,
+                     "the key, as `lockstep user key show` prints it; - for your own key")
         ->required();
     return verb;
   };
   add_format(*keys.add("show", "print your public key", show_key), options->format);
   auto* add_verb = with_key(keys.named("add", "give a user another key", add_key, kSeeUsers));
-  add_verb->add_option("--replaces", options->replaces, "revoke this one in the same step");
-  with_key(keys.add("revoke", "end a key, for good", revoke_key));
+  add_verb->add_option("--replaces", options->replaces, "revoke this key in the same step");
+  with_key(keys.add("revoke", "revoke a key, permanently", revoke_key));
   keys.add("rotate", "make yourself a new key; the old one is revoked", rotate_key);
 }
 
 }  // namespace
 
 void add_user_verbs(VerbTable table) {
-  CLI::App* const added = table.add("user", "who may use this launcher, and as what");
+  CLI::App* const added =
+      table.add("user", "the users of this launcher, with their roles and keys");
   if (added == nullptr) return;
   CLI::App& app = *added;
   const auto options = std::make_shared<UserOptions>();
   const Group users(table, app, options);
   const auto with_role = [&](CLI::App* verb) {
-    verb->add_option("--project", options->project, "of a submitter or viewer (default: default)");
+    verb->add_option("--project", options->project,
+                     "the project of a submitter or viewer (default: default)");
     return verb;
   };
   add_format(*users.add("list", "all users", list), options->format);
   add_format(*users.named("show", "a user's roles and keys", show, kSeeUsers), options->format);
-  add_format(*users.add("whoami", "who you are to the launcher", whoami), options->format);
+  add_format(*users.add("whoami", "show your user, roles and quotas on this launcher", whoami),
+             options->format);
   auto* add_verb = with_role(users.named("add", "add a user", add, kSeeUsers));
-  add_verb->add_option("--key", options->key, "the word that their `user key show` prints");
+  add_verb->add_option("--key", options->key,
+                       "the user's key, as `lockstep user key show` prints it for the user");
   add_verb->add_option("--role", options->role, "admin, operator, submitter (default) or viewer");
   add_verb->add_option("--account", options->account,
-                       "account that their jobs run as (default: the name)");
+                       "the account that the user's jobs run as (default: the user's name)");
   users.named("remove", "remove a user; their keys are revoked", remove, kSeeUsers);
-  auto* role_verb = with_role(users.named("role", "give a role, or take it", role, kSeeUsers));
+  auto* role_verb =
+      with_role(users.named("role", "give a user a role, or take it away", role, kSeeUsers));
   role_verb->add_option("ROLE", options->role, "admin, operator, submitter or viewer")->required();
   role_verb->add_flag("--remove", options->withdraw, "take the role away");
   users.named("account", "change the account that a user's jobs run as", account, kSeeUsers)
-      ->add_option("ACCOUNT", options->account, "an account of the nodes")
+      ->add_option("ACCOUNT", options->account, "an account on the nodes")
       ->required();
   add_key_verbs(table, app, options);
 }

@@ -85,13 +85,14 @@ int validate(Context& context, const ValidateOptions& options) {
 void add_validate_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ValidateOptions>();
   CLI::App* const verb =
-      table.add_below(group, "validate", "whether a job file could be submitted");
+      table.add_below(group, "validate", "check whether a job file could be submitted");
   if (verb == nullptr) return;
   verb->footer(kExamples);
   verb->add_option("-f,--file", options->file, "the job file")
       ->required()
       ->check(filled("name the job file"));
-  verb->add_option("--set", options->overrides, "KEY.KEY=VALUE, over the file; may be repeated")
+  verb->add_option("--set", options->overrides,
+                   "KEY.KEY=VALUE, overrides the file; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("--local", options->local,

@@ -168,7 +168,7 @@ std::string end_of(const AttemptView& attempt, const AttemptView* before) {
                     before->report->message == attempt.report->message &&
                     text.starts_with(attempt.report->message);
   if (same)
-    text.replace(0, attempt.report->message.size(), fmt::format("as attempt {}", before->number));
+    text.replace(0, attempt.report->message.size(), fmt::format("like attempt {}", before->number));
   return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
 }
 
@@ -365,10 +365,11 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("allows a job", caps_of(have.caps));
   for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
   if (!(node.blobs == BlobTraffic{}))
-    lines.add("fetched", fmt::format("{} from the launcher, {} from other nodes; gave them {}",
-                                     to_string(Bytes{node.blobs.from_launcher_bytes}),
-                                     to_string(Bytes{node.blobs.from_peers_bytes}),
-                                     to_string(Bytes{node.blobs.to_peers_bytes})));
+    lines.add("fetched",
+              fmt::format("{} from the launcher, {} from other nodes; sent {} to other nodes",
+                          to_string(Bytes{node.blobs.from_launcher_bytes}),
+                          to_string(Bytes{node.blobs.from_peers_bytes}),
+                          to_string(Bytes{node.blobs.to_peers_bytes})));
   if (node.blobs.lies > 0)
     lines.add("sent wrong data",
               fmt::format("{} times, the last: {}", node.blobs.lies, node.blobs.last_lie));
@@ -410,7 +411,7 @@ std::string status_text(const LauncherStatus& status, Instant now) {
   lines.add("keeps", kept_text(status.keeps));
   if (status.low_space.count != 0)
     lines.add("disk", status.low_reason.empty()
-                          ? fmt::format("{} free; below {} no new work is taken",
+                          ? fmt::format("{} free; below {}, the launcher takes no new work",
                                         to_string(status.disk_free), to_string(status.low_space))
                           : status.low_reason);
   return lines.text();

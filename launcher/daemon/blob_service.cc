@@ -51,8 +51,8 @@ std::string BlobService::limit_reached(const From& from, std::size_t bytes) cons
   const std::size_t queued = mine == of_user_.end() ? 0 : mine->second;
   if (from.user.empty() || queued + bytes <= kMaxQueuedUploadBytesPerUser) return "";
   return fmt::format(
-      "user '{}' has {} bytes of uploads in flight, and at most {} are possible; refused uploads "
-      "are sent again when others are stored",
+      "user '{}' already has {} bytes of uploads in flight, and the maximum is {}; the refused "
+      "upload is retried when some of these bytes are stored",
       from.user, queued, kMaxQueuedUploadBytesPerUser);
 }
 

@@ -42,18 +42,19 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
         fmt::format("there is no job '{}'; `lockstep job list` shows all", request.job.value));
   if (request.attempt > job->attempts)
     return make_error(ErrorCode::not_found,
-                      fmt::format("job '{}' has {} attempt(s), and none with number {}",
+                      fmt::format("job '{0}' has no attempt {2}; it has {1} attempt(s)",
                                   request.job.value, job->attempts, request.attempt));
   end(peer);
   if (followers_.size() >= kMaxFollowers)
-    return make_error(
-        ErrorCode::resource_exhausted,
-        fmt::format("{} clients follow logs already, the most that are served", kMaxFollowers));
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("{} clients already follow logs, which is the maximum; try again "
+                                  "when one of them has ended",
+                                  kMaxFollowers));
   const auto mine = of_user_.find(user);
   if (!user.empty() && mine != of_user_.end() && mine->second >= kMaxFollowersPerUser)
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("user '{}' follows logs {} times, the most one user may; end "
-                                  "some of these commands",
+                      fmt::format("user '{}' already follows logs with {} commands, the maximum "
+                                  "for a user; end some of these commands",
                                   user, mine->second));
   Follower follower;
   follower.user = user;

@@ -16,7 +16,7 @@ Status LogIntake::check_sender(const LogKey& key, NodeId sender, NodeId claimed)
   return make_error(
       ErrorCode::permission_denied,
       key.stream == LogStream::environment
-          ? fmt::format("node rank {} of {} is not node {}: the log of its environment is refused",
+          ? fmt::format("node rank {} of {} is not on node {}: its environment log is refused",
                         key.rank, to_string(key.attempt), sender.value)
           : fmt::format("rank {} of {} does not run on node {}: its log is refused", key.rank,
                         to_string(key.attempt), sender.value));

@@ -19,7 +19,7 @@ Status write_at(int fd, std::string_view data, std::uint64_t offset, const std::
   while (!data.empty()) {
     const ssize_t n = io::disk::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_error(errno, "write " + path);
+    if (n < 0) return errno_error(errno, "cannot write " + path);
     data.remove_prefix(static_cast<std::size_t>(n));
     offset += static_cast<std::uint64_t>(n);
   }
@@ -43,12 +43,12 @@ std::vector<std::pair<LogKey, std::uint64_t>> logs_of(const AttemptId& attempt,
 Status SyncBatch::sync() const {
   for (const auto& item : items)
     if (io::disk::fdatasync(item.file->get()) != 0)
-      return errno_error(errno, "make durable the log of " + owner_of(item.key));
+      return errno_error(errno, "cannot sync the log of " + owner_of(item.key));
   for (const auto& path : directories) {
     const auto directory = io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!directory && directory.error().code == ErrorCode::not_found) continue;  // deleted since
     if (!directory) return directory.error();
-    if (io::disk::fsync(directory->get()) != 0) return errno_error(errno, "make durable " + path);
+    if (io::disk::fsync(directory->get()) != 0) return errno_error(errno, "cannot sync " + path);
   }
   return {};
 }
@@ -157,7 +157,7 @@ Status LogStore::cut_back(const SyncBatch& batch) {
     const auto& file = it->second;
     const auto size = std::max(file.extent.durable, file.found);
     if (io::disk::ftruncate(item.file->get(), static_cast<off_t>(size)) != 0 && all)
-      all = errno_error(errno, "cut back " + path(item.key));
+      all = errno_error(errno, "cannot cut back " + path(item.key));
   }
   return all;
 }
@@ -170,7 +170,7 @@ Result<std::string> LogStore::read(const LogKey& key, std::uint64_t offset, std:
     const ssize_t n =
         ::pread(file->fd->get(), data.data(), data.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_error(errno, "read " + path(key));
+    if (n < 0) return errno_error(errno, "cannot read " + path(key));
     data.resize(static_cast<std::size_t>(n));
     return data;
   }

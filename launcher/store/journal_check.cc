@@ -33,7 +33,7 @@ class Problems {
  public:
   explicit Problems(std::vector<std::string>& list) : list_(list) {}
   ~Problems() {
-    if (more_ > 0) list_.push_back(fmt::format("and {} more rows that do not stand", more_));
+    if (more_ > 0) list_.push_back(fmt::format("and {} more problems", more_));
   }
   // Once, however often SQLite meets it.
   void add(std::string problem) {

@@ -58,8 +58,8 @@ Result<CompactedJournal> write_compacted(Database& from, Database& to) {
   for (const auto& fact : compaction.closing()) TRY(writer.add(fact, &kept, &chain));
   if (!compaction.sound())
     return make_error(ErrorCode::internal,
-                      fmt::format("journal {}: what compaction keeps of it folds to another state, "
-                                  "so it stays as it is; please report this",
+                      fmt::format("journal {}: the compacted copy gives a different state, so the "
+                                  "journal is not compacted; please report this",
                                   from.path()));
   base.kept = kept;
   TRY(write_base(to, base));
@@ -97,7 +97,7 @@ Status copy_journal(const std::string& path, const std::string& to) {
   auto done = copy.step();
   if (!done) return std::move(done).error();
   TRY_ASSIGN(const io::Fd file, io::open_file(to, O_RDONLY | O_CLOEXEC));
-  if (io::disk::fsync(file.get()) != 0) return errno_error(errno, "cannot make durable " + to);
+  if (io::disk::fsync(file.get()) != 0) return errno_error(errno, "cannot sync " + to);
   return {};
 }
 

@@ -69,7 +69,8 @@ Result<JournalBase> read_base(Database& db) {
   if (head.size() != base.head.bytes.size())
     return make_error(
         ErrorCode::corrupt,
-        fmt::format("journal {}: its base is damaged; restore the file from a copy", db.path()));
+        fmt::format("journal {}: its base row is damaged; restore the file from a backup",
+                    db.path()));
   std::copy(head.begin(), head.end(), base.head.bytes.begin());
   return base;
 }
@@ -130,23 +131,23 @@ Status JournalReader::check_pages(Database& db) const {
   const auto place = place_of_page(path_, page);
   return make_error(
       ErrorCode::corrupt,
-      fmt::format("journal {}: its rows stand up to row {}, but the file is damaged{}, and rows "
-                  "may be missing behind it: {}; `lockstepd fsck` says what is left, restore the "
-                  "file from a backup",
-                  path_, sequence_, place ? fmt::format(" at byte {}", *place) : "", found));
+      fmt::format(
+          "journal {}: the rows up to row {} are intact, but the file is damaged{}, and later rows "
+          "may be missing: {}; `lockstepd fsck` shows what is left; restore the file from a backup",
+          path_, sequence_, place ? fmt::format(" at byte {}", *place) : "", found));
 }
 
 Result<bool> JournalReader::next(StampedFact* fact) {
   const auto row = rows_.step();
   if (!row)
     return bad_row(row.error().code, sequence_ + 1,
-                   row.error().message + "; `lockstepd fsck` says what is left");
+                   row.error().message + "; `lockstepd fsck` shows what is left");
   if (!*row) return false;
   const auto number = static_cast<std::uint64_t>(rows_.integer(0));
   if (number != sequence_ + 1)
     return bad_row(ErrorCode::corrupt, number,
-                   fmt::format("follows row {}: rows are missing; `lockstepd fsck` says what is "
-                               "left, restore the file from a backup",
+                   fmt::format("follows row {}: rows are missing; `lockstepd fsck` shows what is "
+                               "left; restore the file from a backup",
                                sequence_));
   const auto format = rows_.integer(1);
   if (format < 1 || format > kFactFormat)
@@ -160,7 +161,7 @@ Result<bool> JournalReader::next(StampedFact* fact) {
   if (rows_.blob(4) != expected.view())
     return bad_row(ErrorCode::corrupt, number,
                    "the checksum does not match: the row or the one before it was changed; "
-                   "`lockstepd fsck` says what is left, restore the file from a backup");
+                   "`lockstepd fsck` shows what is left; restore the file from a backup");
   auto decoded = decode_fact(payload);
   if (!decoded) return bad_row(decoded.error().code, number, decoded.error().message);
   *fact = StampedFact{stamp, std::move(*decoded)};

@@ -63,23 +63,24 @@ Status expect_facts(const std::string& path, const JournalTraces& traces, const 
   return make_error(
       ErrorCode::corrupt,
       fmt::format("journal {0}: has {1} facts, but {2} says that at least {3} were written: "
-                  "{0}-wal, which had the others, is missing or empty, or this is an older copy. "
-                  "Put it back, or restore a backup (`lockstepd restore`); to go on without them: "
-                  "`lockstepd fsck --truncate-journal-at {4}`",
+                  "{0}-wal with the other facts is missing or empty, or {0} is an older copy. Put "
+                  "the right files back, or restore a backup (`lockstepd restore`); to continue "
+                  "without the missing facts: `lockstepd fsck --truncate-journal-at {4}`",
                   path, facts, least_facts_file(path), *traces.least, rows + 1));
 }
 
 Error lost_journal(const std::string& path, const JournalTraces& traces, const std::string& sign) {
   const std::string what =
-      !traces.file  ? "is missing"
-      : !traces.wal ? fmt::format("holds nothing, and {}-wal, which may have, is missing", path)
-                    : "holds nothing";
+      !traces.file ? "is missing"
+      : !traces.wal
+          ? fmt::format("is empty, and {}-wal, which may have held its rows, is missing", path)
+          : "is empty";
   return make_error(
       ErrorCode::corrupt,
-      fmt::format("journal {0}: {1}, but {2} shows that a launcher has lived in {3}: it is not "
-                  "begun anew there, and nothing is removed. Put the journal back; or move {3} "
-                  "away and restore a backup (`lockstepd restore BACKUP --home {3}`), or begin "
-                  "without any of its jobs",
+      fmt::format("journal {0}: {1}, but {2} shows that a launcher has already used {3}: no new "
+                  "journal is created there, and nothing is removed. Put the journal back; or move "
+                  "{3} away, and then restore a backup (`lockstepd restore BACKUP --home {3}`) or "
+                  "start an empty launcher without the old jobs",
                   path, what, sign, folder_of(path)));
 }
 
@@ -92,7 +93,7 @@ Status forget_least_facts(const std::string& path) {
 Status LeastFacts::begin(const std::string& text) {
   TRY_ASSIGN(io::Fd file, io::open_file(path_, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   TRY(io::write_all(file.get(), text));
-  if (io::disk::fsync(file.get()) != 0) return errno_error(errno, "cannot make durable " + path_);
+  if (io::disk::fsync(file.get()) != 0) return errno_error(errno, "cannot sync " + path_);
   TRY(io::sync_directory(folder_of(path_)));
   file_ = std::move(file);
   return {};

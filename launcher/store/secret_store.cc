@@ -92,17 +92,17 @@ Result<std::string> load_key(const std::string& path, bool may_make) {
   if (const auto key = io::read_file(path)) {
     if (key->size() == kKeyBytes) return *key;
     return make_error(ErrorCode::corrupt,
-                      fmt::format("{}: has {} bytes, and a key has {}; bring back the file that "
-                                  "the secrets beside it were written with",
+                      fmt::format("{}: has {} bytes, but a key has {}; restore the key file that "
+                                  "the secrets in the same folder were encrypted with",
                                   path, key->size(), kKeyBytes));
   } else if (key.error().code != ErrorCode::not_found) {
     return key.error();
   }
   if (!may_make)
     return make_error(ErrorCode::corrupt,
-                      fmt::format("{}: is missing, and without it the secrets beside it cannot be "
-                                  "read; bring it back, or remove that folder and have the users "
-                                  "set their secrets again",
+                      fmt::format("{}: is missing, and without this key the secrets in the same "
+                                  "folder cannot be read; restore the key file, or remove the "
+                                  "folder and ask the users to set their secrets again",
                                   path));
   TRY_ASSIGN(std::string key, random_bytes(kKeyBytes));
   TRY(io::write_file_atomically(path, key, 0600));
@@ -139,14 +139,14 @@ Status SecretStore::expect_room(const std::string& owner, const std::string& nam
   TRY(sum.step());
   if (sum.integer(0) >= static_cast<std::int64_t>(kMaxSecretsPerUser))
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("user '{}' has {} secrets, as many as one may; remove one with "
-                                  "`lockstep secret remove`",
+                      fmt::format("user '{}' already has {} secrets, the maximum for a user; "
+                                  "remove one with `lockstep secret remove`",
                                   owner, sum.integer(0)));
   if (static_cast<std::size_t>(sum.integer(1)) + bytes > kMaxSecretBytesPerUser)
     return make_error(
         ErrorCode::resource_exhausted,
-        fmt::format("with this one the secrets of user '{}' would have {} bytes together, and {} "
-                    "are possible; remove one with `lockstep secret remove`",
+        fmt::format("with this secret, the secrets of user '{}' would have {} bytes together, but "
+                    "the maximum is {}; remove one with `lockstep secret remove`",
                     owner, static_cast<std::size_t>(sum.integer(1)) + bytes,
                     kMaxSecretBytesPerUser));
   return {};
@@ -237,10 +237,11 @@ Result<SecretValues> SecretStore::values(const std::string& owner,
 Result<std::string> SecretStore::decrypt(const std::string& owner, const std::string& name,
                                          std::string_view sealed) const {
   if (auto value = decrypted(key_, place_of(owner, name), sealed)) return *std::move(value);
-  return make_error(ErrorCode::corrupt,
-                    fmt::format("{}: the secret '{}' of user '{}' cannot be decrypted with {}; "
-                                "bring back the key that it was written with, or set it again",
-                                database_.path(), name, owner, key_path_));
+  return make_error(
+      ErrorCode::corrupt,
+      fmt::format("{}: the secret '{}' of user '{}' cannot be decrypted with {}; restore the key "
+                  "file that the secret was encrypted with, or set the secret again",
+                  database_.path(), name, owner, key_path_));
 }
 
 }  // namespace lockstep::launcher

@@ -58,7 +58,8 @@ Result<bool> Statement::step() {
   switch (sqlite3_step(statement_.get())) {
     case SQLITE_ROW: return true;
     case SQLITE_DONE: return false;
-    default: return sqlite_error(sqlite3_db_handle(statement_.get()), path_, "cannot go on");
+    default:
+      return sqlite_error(sqlite3_db_handle(statement_.get()), path_, "cannot execute a statement");
   }
 }
 
@@ -113,7 +114,7 @@ Result<Statement> Database::prepare(const char* sql) {
 Result<std::int64_t> Database::number(const char* sql) {
   TRY_ASSIGN(auto statement, prepare(sql));
   TRY_ASSIGN(const bool row, statement.step());
-  if (!row) return make_error(ErrorCode::corrupt, path_ + ": no answer to " + sql);
+  if (!row) return make_error(ErrorCode::corrupt, path_ + ": no result for " + sql);
   return statement.integer(0);
 }
 

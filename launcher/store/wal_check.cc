@@ -73,8 +73,8 @@ Error damaged(const std::string& path, std::size_t at, const char* what) {
   return make_error(
       ErrorCode::corrupt,
       fmt::format("journal {0}: {0}-wal is damaged: {1} at byte {2} was changed after it was "
-                  "written, and what was committed with it and later cannot be trusted; "
-                  "`lockstepd fsck` says what is left, restore the file from a backup",
+                  "written, so the commits from there on cannot be trusted; `lockstepd fsck` shows "
+                  "what is left; restore the file from a backup",
                   path, what, at));
 }
 

@@ -152,8 +152,9 @@ Status settle_blobs(const State& state, const std::string& path, BackupReport* r
     const auto missing = store->missing_from(root.tree);
     if (!missing) looked = missing.error();
     if (missing && !missing->empty())
-      report->problems.push_back(fmt::format("{}: {} blobs are missing, {} first", describe(root),
-                                             missing->size(), missing->front().hex()));
+      report->problems.push_back(fmt::format("{}: {} blobs are missing, the first is {}",
+                                             describe(root), missing->size(),
+                                             missing->front().hex()));
   });
   TRY(looked);
   snapshot::BlobCollection collection(*store, Duration(0));
@@ -198,8 +199,9 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to)
   const LauncherHome home(home_path);
   TRY(expect_home(home));
   if (to == home_path || to.rfind(home_path + "/", 0) == 0)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("{} lies in the home it is to be a backup of", to));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("{} is inside the home to back up; name a directory outside of the home", to));
   TRY_ASSIGN(auto beside, Beside::begin(to));
   const LauncherHome copy(beside.path());
   BackupReport report{home_path, to, io::SystemClock().now(), 0, 0, 0, 0, {}};
@@ -226,7 +228,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   const LauncherHome source(from);
   if (!io::exists(about(from)))
     return make_error(ErrorCode::not_found,
-                      fmt::format("{} is not a whole backup: it has no backup.json", from));
+                      fmt::format("{} is not a complete backup: it has no backup.json", from));
   TRY(expect_home(source));
   TRY_ASSIGN(auto beside, Beside::begin(home_path));
   const LauncherHome home(beside.path());

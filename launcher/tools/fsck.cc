@@ -66,11 +66,11 @@ Status Fsck::expect_broken_at(std::uint64_t row) const {
   TRY_ASSIGN(const JournalCheck journal, check_journal(home_.journal()));
   if (journal.lost && row == journal.rows + 1) return {};  // the number of facts is given up
   if (row < 1 || row > journal.rows)
-    return refused(fmt::format("the journal has the rows 1 to {}", journal.rows));
+    return refused(fmt::format("the journal has rows 1 to {}", journal.rows));
   if (journal.broken && *journal.broken != row)
-    return refused(fmt::format("the first row that does not stand is {}", *journal.broken));
+    return refused(fmt::format("the first damaged row is {}", *journal.broken));
   if (!journal.broken && !why_not_folding(journal.facts))
-    return refused("every row of it stands (an older state comes back from a backup)");
+    return refused("the journal is intact (to return to an older state, restore a backup)");
   return {};
 }
 
@@ -79,16 +79,15 @@ Status Fsck::check_journal_and_state() {
     TRY(expect_broken_at(*options_.truncate_at));
     TRY_ASSIGN(const std::string copy, truncate_journal(home_.journal(), *options_.truncate_at));
     report_.repaired.push_back(
-        fmt::format("journal row {} and all behind it removed; the journal "
-                    "as it was is {}",
+        fmt::format("removed journal row {} and all later rows; the original journal is kept in {}",
                     *options_.truncate_at, copy));
   }
   TRY_ASSIGN(JournalCheck journal, check_journal(home_.journal(), sign_of_life(home_)));
   report_.problems = std::move(journal.problems);
   if (journal.broken)
     problem(
-        "the journal stands up to row {}: restore a backup, or give up the rest with "
-        "--truncate-journal-at {} (the whole file is kept beside)",
+        "the journal is intact up to row {}: restore a backup, or give up the later rows with "
+        "--truncate-journal-at {} (a copy of the whole journal is kept)",
         *journal.broken - 1, *journal.broken);
   whole_ = !journal.broken && !journal.lost;
   report_.facts = journal.facts.size();
@@ -124,14 +123,13 @@ Status Fsck::check_blobs() {
     report_.notes.push_back(
         fmt::format("{} blobs that no job refers to; the launcher removes them", others.size()));
   for (const auto& path : leftovers)
-    report_.notes.push_back(fmt::format("{}: an upload that never ended", path));
+    report_.notes.push_back(fmt::format("{}: an unfinished upload", path));
   if (!options_.repair) return {};
   for (const Digest& digest : damaged) {
     TRY_ASSIGN(const std::string to, blobs->move_aside(digest));
-    report_.repaired.push_back(
-        fmt::format("moved the damaged blob {} to {}; whoever has it can "
-                    "send it again",
-                    digest.hex(), to));
+    report_.repaired.push_back(fmt::format(
+        "moved the damaged blob {} to {}; a client or node that has the blob can send it again",
+        digest.hex(), to));
   }
   // Of a journal that is broken, what nothing refers to may belong to what cannot be read.
   if (!whole_ || (others.empty() && leftovers.empty())) return {};
@@ -182,7 +180,7 @@ Status Fsck::check_log_folders() {
       const std::string path = home_.logs() + "/" + job + "/" + attempt;
       if (owner == LogFolderOwner::unknown) {
         report_.notes.push_back(path +
-                                ": logs of a job that the journal does not know; they are kept, "
+                                ": logs of a job that the journal does not know; they are kept; "
                                 "remove them by hand if nobody needs them");
         continue;
       }
@@ -216,8 +214,8 @@ Status may_change(const std::string& home) {
   if (::stat(home.c_str(), &info) != 0) return errno_error(errno, "cannot stat " + home);
   if (info.st_uid == ::geteuid()) return {};
   return make_error(ErrorCode::permission_denied,
-                    fmt::format("{} belongs to the account {}; only that one may change it, so run "
-                                "this as it (setpriv --reuid {})",
+                    fmt::format("{} belongs to uid {}, and only this account may change it; run "
+                                "this command as that account (setpriv --reuid {})",
                                 home, info.st_uid, info.st_uid));
 }
 

@@ -56,7 +56,7 @@ std::string how_to_end(const LauncherHome& home, int pid) {
   if (const std::string service = service_of(pid); !service.empty())
     return "`systemctl stop " + service + "`";
   if (record) return fmt::format("`kill {}`", pid);
-  return fmt::format("`lockstep down`, or with `kill {}` where an operator started it", pid);
+  return fmt::format("`lockstep down`, or with `kill {}` if an operator started it", pid);
 }
 
 void pause_briefly() {
@@ -78,16 +78,18 @@ Result<io::FileLock> lock_home(const LauncherHome& home, Duration timeout) {
     const auto holder = holder_of(home);
     const std::string pid = holder ? std::to_string(holder->pid) : "unknown";
     if (holder && !io::is_ending(*holder))
-      return make_error(ErrorCode::conflict,
-                        fmt::format("another lockstepd (pid {}) has {}; end it with {}, or choose "
-                                    "another --home",
-                                    pid, home.path(), how_to_end(home, holder->pid)));
+      return make_error(
+          ErrorCode::conflict,
+          fmt::format(
+              "another lockstepd (pid {}) uses {}; end it with {}, or choose another --home", pid,
+              home.path(), how_to_end(home, holder->pid)));
     if (clock.now() >= end)
       return make_error(
           ErrorCode::conflict,
-          fmt::format("{} is held, though the lockstepd that had it last (pid {}) has ended: the "
-                      "disk does not let go of it yet, or a lockstepd of another container or "
-                      "machine has it; `fuser {}` says who, or choose another --home",
+          fmt::format("{} is locked, although the last lockstepd that used it (pid {}) has ended: "
+                      "the file system has not released the lock yet, or a lockstepd in another "
+                      "container or on another machine holds it; find the process with `fuser {}`, "
+                      "or choose another --home",
                       home.path(), pid, home.lock()));
     pause_briefly();
   }
@@ -103,20 +105,21 @@ std::string sign_of_life(const LauncherHome& home) {
 Status expect_home(const LauncherHome& home) {
   if (!io::exists(home.path()))
     return make_error(ErrorCode::not_found,
-                      fmt::format("there is no {}; name the home of a launcher with --home (that "
-                                  "of the local one is ~/.lockstep/launcher)",
+                      fmt::format("there is no {}; name the home of a launcher with --home (the "
+                                  "home of the local launcher is ~/.lockstep/launcher)",
                                   quoted_name(home.path())));
   if (::access(home.path().c_str(), R_OK | X_OK) != 0)
-    return make_error(ErrorCode::permission_denied,
-                      fmt::format("{} is closed to you; run this as the account of its launcher",
-                                  quoted_name(home.path())));
+    return make_error(
+        ErrorCode::permission_denied,
+        fmt::format("you may not read {}; run this command as the account of the launcher",
+                    quoted_name(home.path())));
   if (!io::exists(home.journal())) {
     TRY_ASSIGN(const JournalTraces traces, look_for_traces(home.journal()));
     const std::string sign = traces.least ? least_facts_file(home.journal()) : sign_of_life(home);
     if (!sign.empty()) return lost_journal(home.journal(), traces, sign);
     return make_error(ErrorCode::not_found,
-                      fmt::format("{} is not the home of a launcher: it has no journal.db; name it "
-                                  "with --home",
+                      fmt::format("{} is not the home of a launcher: it has no journal.db; name a "
+                                  "launcher's home with --home",
                                   home.path()));
   }
   return io::expect_version(home.version(), kHomeVersion, "launcher's home");

@@ -122,8 +122,8 @@ int run_backup(const ToolOptions& options) {
   if (!report) return fail("backup", report.error());
   return say(
       options, *report,
-      fmt::format("{}: {} jobs, {} blobs, {} logs, as of {}. It holds the launcher's keys: "
-                  "whoever can read it can be taken for the launcher",
+      fmt::format("{}: {} jobs, {} blobs, {} logs, as of {}. The backup holds the launcher's keys: "
+                  "whoever can read the backup can pose as the launcher",
                   report->to, report->jobs, report->blobs, report->logs, to_string(report->taken)));
 }
 
@@ -143,31 +143,33 @@ void add_format(CLI::App& command, ToolOptions& options) {
 }
 
 CLI::App& add_fsck(CLI::App& app, ToolOptions& options) {
-  auto& command = *app.add_subcommand(
-      "fsck", "look whether the stores of a launcher that does not run are whole");
-  command.add_option("--home", options.home, "directory of the launcher")->capture_default_str();
+  auto& command =
+      *app.add_subcommand("fsck", "check whether the stores of a stopped launcher are intact");
+  command.add_option("--home", options.home, "home directory of the launcher")
+      ->capture_default_str();
   command.add_flag("--repair", options.repair,
-                   "move damaged blobs aside; remove what nothing refers to");
-  command.add_option("--truncate-journal-at", options.truncate_at,
-                     "remove this row of the journal and all behind it; the whole journal is kept "
-                     "beside");
+                   "move damaged blobs aside; remove blobs, uploads and logs that no job needs");
+  command.add_option(
+      "--truncate-journal-at", options.truncate_at,
+      "remove this journal row and all later rows; a copy of the whole journal is kept");
   add_format(command, options);
   return command;
 }
 
 CLI::App& add_backup(CLI::App& app, ToolOptions& options) {
-  auto& command =
-      *app.add_subcommand("backup", "copy a launcher's home as it is now, while it runs or not");
-  command.add_option("DEST", options.place, "directory to make")->required();
-  command.add_option("--home", options.home, "directory of the launcher")->capture_default_str();
+  auto& command = *app.add_subcommand(
+      "backup", "copy a launcher's home as it is now; the launcher may run meanwhile");
+  command.add_option("DEST", options.place, "directory to create")->required();
+  command.add_option("--home", options.home, "home directory of the launcher")
+      ->capture_default_str();
   add_format(command, options);
   return command;
 }
 
 CLI::App& add_restore(CLI::App& app, ToolOptions& options) {
-  auto& command = *app.add_subcommand("restore", "make a launcher's home out of a backup");
+  auto& command = *app.add_subcommand("restore", "create a launcher's home from a backup");
   command.add_option("SRC", options.place, "the backup")->required();
-  command.add_option("--home", options.home, "directory to make; must not hold anything")
+  command.add_option("--home", options.home, "directory to create; must be empty if it exists")
       ->required();
   add_format(command, options);
   return command;
@@ -180,7 +182,7 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
   if (first != "fsck" && first != "backup" && first != "restore") return std::nullopt;
   ToolOptions options;
   options.home = default_home();
-  CLI::App app("lockstepd: looks after the stores of a launcher.", "lockstepd");
+  CLI::App app("lockstepd: checks, backs up and restores the stores of a launcher.", "lockstepd");
   const auto& fsck_command = add_fsck(app, options);
   const auto& backup_command = add_backup(app, options);
   add_restore(app, options);

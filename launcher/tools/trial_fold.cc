@@ -48,7 +48,7 @@ std::optional<std::string> why_not_folding(const std::vector<StampedFact>& facts
   void* shared = ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED || ::pipe(ends) != 0)
-    return errno_error(errno, "cannot try the facts in a process of its own").message;
+    return errno_error(errno, "cannot check the facts in a separate process").message;
   auto* reached = static_cast<volatile std::uint64_t*>(shared);
   const pid_t child = ::fork();
   if (child == 0) try_in_child(facts, ends[1], reached);
@@ -61,7 +61,7 @@ std::optional<std::string> why_not_folding(const std::vector<StampedFact>& facts
   const std::uint64_t row = *reached;
   ::munmap(shared, sizeof(std::uint64_t));
   if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-  return fmt::format("journal row {}: its fact contradicts those before it: {}", row, words);
+  return fmt::format("journal row {}: its fact contradicts the facts before it: {}", row, words);
 }
 
 }  // namespace lockstep::launcher

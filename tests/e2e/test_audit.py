@@ -73,7 +73,7 @@ def test_every_change_and_refusal_names_who_what_and_how_it_ended(site, people):
 
 def test_bad_words_are_told(site):
     site.up(1)
-    for words, why in ((("audit", "--since", "yesterday"), "is no time"),
+    for words, why in ((("audit", "--since", "yesterday"), "is not a time"),
                        (("audit", "--limit", "-1"), "whole number"),
                        (("audit", "verify", "--mark", "12"), "is not NUMBER:DIGEST"),
                        (("audit", "verfy"), "did you mean 'audit verify'")):
@@ -97,7 +97,7 @@ def test_nothing_is_lost_by_kill_9_and_a_cut_entry_is_mended(site, people):  # n
     told = json.loads(site.ok("audit", "verify", "--home", str(home), "-o", "json"))
     assert told["whole"] and "not finished" in told["notes"][0], "a cut entry is no tampering"
     site.ok("up")
-    assert "cut off" in found(site, what="mend the log")[0]["detail"]
+    assert "bytes were removed" in found(site, what="mend the log")[0]["detail"]
     assert site.ok("audit", "verify").startswith("whole: entries 1 to ")
 
 

@@ -84,7 +84,7 @@ def test_a_table_shows_what_the_job_file_said(site):
     (["job", "create", "-f", "wide.yml"], 1, ["9 nodes"]),
     (["job", "stream", "nosuch"], 125, ["nosuch"]),
     (["job", "logs", "nosuch"], 1, ["nosuch"]),
-    (["job", "logs", "there", "--attempt", "2"], 2, ["there has one attempt, no attempt 2"]),
+    (["job", "logs", "there", "--attempt", "2"], 2, ["there has no attempt 2; it has one attempt"]),
     (["run", "--name=", "--", "true"], 2, ["--name"]),
 ])
 def test_who_fails_says_so_by_its_exit_code(site, words, code, texts):
@@ -143,7 +143,7 @@ def test_an_interrupt_cancels_and_a_second_one_stops_waiting(site, first):
     process.send_signal(signal.SIGINT)
     err = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 130
-    assert "left long; it is still being canceled" in err and "lockstep job show long" in err
+    assert "stopped following long; the job is still being canceled" in err and "lockstep job show long" in err
     assert site.wait_for_status("long", "Canceled")["exit_code"] == 130
 
 
@@ -194,7 +194,7 @@ def test_a_list_is_short_and_says_what_it_leaves_out(site):
     names = [site.submit("--cpus", "1", "--name", f"j{i}", "--", "true") for i in range(3)]
     done = site.run("job", "list", "--max-results", "2", "-o", "json")
     assert [job["name"] for job in json.loads(done.stdout)] == names[:0:-1]
-    assert b"these are the newest 2 of 3 jobs" in done.stderr
+    assert b"only the newest 2 of 3 jobs are shown" in done.stderr
     for words in ([], ["--all-results"]):
         done = site.run("job", "list", *words, "-o", "json")
         assert [job["name"] for job in json.loads(done.stdout)] == names[::-1] and done.stderr == b""
@@ -209,7 +209,7 @@ def test_output_that_cannot_be_written_is_no_success(site):
         with open("/dev/full", "wb") as full:
             done = site.run(*words, stdout=full)
         assert done.returncode == code, (words, done.stderr)
-        assert b"our output is not complete" in done.stderr, words
+        assert b"the output of this command is not complete" in done.stderr, words
         assert b"No space left on device" in done.stderr, words
 
 
@@ -221,7 +221,7 @@ def test_a_home_inside_the_source_directory_stays_at_home(site):
 
 def test_a_home_that_cannot_be_used_is_named(site):
     done = site.run("run", "--", "true", env={"LOCKSTEP_HOME": "/proc/no-home"})
-    assert done.returncode == 125 and b"LOCKSTEP_HOME chooses another place" in done.stderr, done.stderr
+    assert done.returncode == 125 and b"set LOCKSTEP_HOME to use another directory" in done.stderr, done.stderr
 
 
 def test_a_home_that_may_not_be_read_is_not_called_empty(site):

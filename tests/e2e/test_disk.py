@@ -240,7 +240,7 @@ def test_down_with_cancel_ends_on_a_full_disk_and_says_what_it_waits_for(site, d
     wait_until(lambda: not (home / "reserve").exists(), "the reserve is given back")
     done = site.run("down", "--cancel", timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count(f"waits for the end of job {name}".encode()) == 1, done.stderr
+    assert done.stderr.count(f"waiting for job {name} to end".encode()) == 1, done.stderr
     assert not site.launcher_pids()
 
 

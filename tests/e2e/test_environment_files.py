@@ -323,9 +323,9 @@ def test_a_bad_job_file_says_where(up_site, case):
 
 
 WORDS = {
-    "two-ways": (["run", "--interpreter", "p", "--pip", "six", "--", "true"], USAGE, ["leave one out"]),
+    "two-ways": (["run", "--interpreter", "p", "--pip", "six", "--", "true"], USAGE, ["leave one of them out"]),
     "environment-and-pip": (["run", "--environment", "a:1", "--pip", "six", "--", "true"], USAGE, ["leave --pip out"]),
-    "rebuild-of-nothing": (["run", "--rebuild", "--", "true"], USAGE, ["--rebuild is of an environment"]),
+    "rebuild-of-nothing": (["run", "--rebuild", "--", "true"], USAGE, ["--rebuild needs an environment"]),
     "unknown-name": (["run", "--environment", "nope:1", "--", "true"], REFUSED,
                      ["run: --environment nope:1: there is no environment 'nope'"]),
     "no-version": (["run", "--environment", "nope", "--", "true"], USAGE, ["write nope:VERSION"]),
@@ -347,7 +347,7 @@ WORDS = {
     "two-conda-files": (["run", "--conda-file", "a", "--conda-file", "b", "--", "true"], USAGE,
                         ["--conda-file is given 2 times"]),
     "show-unknown": (["environment", "show", "nope"], FAILED, ["there is no environment 'nope'"]),
-    "show-twice-said": (["environment", "show", "a:1", "--version", "2"], USAGE, ["'a:1' says already which"]),
+    "show-twice-said": (["environment", "show", "a:1", "--version", "2"], USAGE, ["'a:1' already names the version"]),
     "list-unknown": (["environment", "list", "--name", "nope"], FAILED, ["there is no environment 'nope'"]),
     "prepare-unknown": (["environment", "prepare", "-f", "nope@latest"], REFUSED, ["there is no environment 'nope'"]),
     "prepare-missing": (["environment", "prepare", "-f", "no.yml"], USAGE, ["no.yml: No such file"]),
@@ -371,7 +371,7 @@ def test_a_socket_in_a_build_folder_is_left_out(up_site):
         listening.bind(str(up_site.work / "build" / "agent.sock"))
         done = up_site.run("environment", "create", "-f", "build.yml")
     assert (done.returncode, done.stdout) == (0, b"with-socket:1\n"), done
-    assert "build/agent.sock is a socket, and is left out" in done.stderr.decode(), done
+    assert "build/agent.sock is a socket, so it is not uploaded" in done.stderr.decode(), done
 
 
 def test_the_log_of_a_job_without_an_environment_is_refused(up_site):

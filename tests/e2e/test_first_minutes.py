@@ -71,7 +71,7 @@ def test_lists_are_filtered_by_the_launcher(site):
     assert names("--user", "nobody-else") == []
     newest = site.run("job", "list", "--status", "Failed", "-r", "2", "-o", "json")
     assert [job["name"] for job in json.loads(newest.stdout)] == ["j5", "j4"]
-    assert b"these are the newest 2 of 4 jobs that meet the filters" in newest.stderr
+    assert b"only the newest 2 of 4 jobs that meet the filters are shown" in newest.stderr
     assert "no job meets these filters" in site.ok("job", "list", "--user", "nobody-else")
     refused = site.run("job", "list", "--status", "Done")
     assert refused.returncode == 2, refused
@@ -131,12 +131,12 @@ def test_an_active_environment_that_stays_behind_is_said(site):
     show = ["python3", "-c", "import sys; print(sys.executable)"]
     done = site.run("run", "--", *show, env=active)
     assert done.returncode == 0, done.stderr
-    assert f"its `python3` is {done.stdout.decode().strip()}. " in done.stderr.decode()
+    assert f"the job's `python3` is {done.stdout.decode().strip()}. " in done.stderr.decode()
     told = re.search(r"--interpreter (\S+)", done.stderr.decode()).group(1)
     taken = site.run("run", "--interpreter", told, "--", "python", *show[1:], env=active)
-    assert taken.returncode == 0 and b"active here" not in taken.stderr, taken.stderr
-    assert b"active here" not in site.run("run", "--", *show).stderr
-    assert b"active here" not in site.run("run", "-q", "--", *show, env=active).stderr
+    assert taken.returncode == 0 and b"active in this shell" not in taken.stderr, taken.stderr
+    assert b"active in this shell" not in site.run("run", "--", *show).stderr
+    assert b"active in this shell" not in site.run("run", "-q", "--", *show, env=active).stderr
 
 
 def test_a_missing_python_is_told_the_two_ways_out(site):
@@ -150,7 +150,7 @@ def test_a_missing_python_is_told_the_two_ways_out(site):
 
 def test_standard_input_that_is_not_passed_on_is_said_once(site):
     site.up(1)
-    said = b"standard input is not passed on to the job"
+    said = b"the job does not get standard input"
     reader, writer = os.pipe()
     try:
         os.write(writer, b"data\n")

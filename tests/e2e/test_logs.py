@@ -420,5 +420,5 @@ def test_an_environments_log_of_a_job_without_one(site):
     site.ok("run", "--name", "plain", "--", "true")
     refused = site.run("job", "logs", "plain", "--environment")
     assert (refused.returncode, refused.stdout) == (2, b"")
-    assert refused.stderr == b"lockstep: job logs: plain has no environment, so there is no log of one\n"
+    assert refused.stderr == b"lockstep: job logs: plain has no environment, so it has no environment log\n"
     assert site.run("job", "logs", "plain", "--environment", "--rank", "0").returncode == 2

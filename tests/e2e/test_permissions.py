@@ -71,7 +71,7 @@ def may(done):
     text = done.stderr.decode()
     if done.returncode == 0:
         return True
-    if re.search(r"may not |belongs to user|the name .* is taken|only an admin sees|names a launcher of someone else", text):
+    if re.search(r"may not |belongs to user|the name .* is taken|only an admin sees|names another launcher", text):
         return False
     raise AssertionError(f"{done.args} exited {done.returncode}: {text}")
 

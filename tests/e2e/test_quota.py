@@ -63,8 +63,8 @@ def test_a_source_beyond_its_projects_quota_is_refused(site, people):
 
 
 def test_what_is_wrong_is_said(site, people):
-    for words, why in ((("quota", "set", "--user", "alice"), "say whose and which"),
-                       (("quota", "set", "--gpus", "1"), "say whose and which"),
+    for words, why in ((("quota", "set", "--user", "alice"), "give --user NAME or --project NAME, and a limit"),
+                       (("quota", "set", "--gpus", "1"), "give --user NAME or --project NAME, and a limit"),
                        (("quota", "set", "--user", "alice", "--gpus", "many"), "not a whole number"),
                        (("quota", "set", "--user", "alice", "--snapshot-size", "big"), "not a size")):
         done = site.run(*words)

@@ -317,6 +317,6 @@ def test_a_checkpoint_that_is_not_there_is_said(any_site):
     assert want in refused(site, *run, "empty", "--", "true")
     assert want in refused(site, "job", "resume", "empty")
     site.submit("--name", "long", "--", "sleep", "600")
-    assert "goes on by itself" in refused(site, "job", "resume", "long")
+    assert "has not ended; end it first" in refused(site, "job", "resume", "long")
     site.ok("job", "cancel", "long")
     assert [job["name"] for job in site.json("job", "list")] == ["long", "empty"]

@@ -131,7 +131,7 @@ TEST_F(Log, SaysAtItsStartWhatIsMissing) {
   put(paths().front(), {lines[0], lines[1]});
   AuditLog log = open();
   ASSERT_EQ(log.findings().size(), 1u);
-  EXPECT_THAT(log.findings()[0], HasSubstr("entries 3 to 9 were on disk and are missing"));
+  EXPECT_THAT(log.findings()[0], HasSubstr("entries 3 to 9 were on disk but are missing now"));
   fill(log, 10, 10);
   EXPECT_THAT(problem(), HasSubstr("entries 3 to 9 are missing before this one"));
 }

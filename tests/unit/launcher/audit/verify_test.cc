@@ -47,7 +47,8 @@ TEST_F(Verify, AnEntryThatWasWrittenAnewWithItsDigestIsFound) {
   entry.who = "bob";
   changed[2] = audit_line(entry, std::string(audit_link(lines_[2])->prev)).text;
   put(path_, changed);
-  EXPECT_THAT(problem(), HasSubstr("audit-00000001.jsonl:4: entry 4 follows another entry 3"));
+  EXPECT_THAT(problem(),
+              HasSubstr("audit-00000001.jsonl:4: entry 4 does not match the entry 3 before it"));
 }
 
 TEST_F(Verify, AnEntryThatIsRemovedDoubledOrMovedIsFound) {
@@ -59,12 +60,12 @@ TEST_F(Verify, AnEntryThatIsRemovedDoubledOrMovedIsFound) {
     auto doubled = lines_;
     doubled.insert(doubled.begin() + static_cast<std::ptrdiff_t>(i), lines_[i]);
     put(path_, doubled);
-    EXPECT_THAT(problem(), HasSubstr("not in its place")) << "entry " << i + 1 << " is doubled";
+    EXPECT_THAT(problem(), HasSubstr("is not in order")) << "entry " << i + 1 << " is doubled";
     if (i == 0) continue;
     auto moved = lines_;
     std::swap(moved[i - 1], moved[i]);
     put(path_, moved);
-    EXPECT_THAT(problem(), testing::AnyOf(HasSubstr("missing"), HasSubstr("not in its place")));
+    EXPECT_THAT(problem(), testing::AnyOf(HasSubstr("missing"), HasSubstr("is not in order")));
   }
 }
 
@@ -84,7 +85,7 @@ TEST_F(Verify, AMarkTellsAChainThatWasWrittenAnew) {
   AuditLog log = open();
   fill(log, 2, 6);
   EXPECT_EQ(problem(), "");
-  EXPECT_THAT(problem(mark), HasSubstr("entry 5 is not the one"));
+  EXPECT_THAT(problem(mark), HasSubstr("entry 5 does not have the expected digest"));
   EXPECT_THAT(problem({99, mark.digest}), HasSubstr("entry 99 (from --mark) is missing"));
 }
 
@@ -102,7 +103,7 @@ TEST_F(Verify, AnEntryThatWasNotFinishedIsNoTampering) {
                 HasSubstr("audit-00000001.jsonl:5: the last entry is not finished"));
     AuditLog log = open();
     ASSERT_EQ(log.findings().size(), 1u);
-    EXPECT_THAT(log.findings()[0], HasSubstr("cut off"));
+    EXPECT_THAT(log.findings()[0], HasSubstr("bytes were removed"));
     ASSERT_TRUE(log.write(kThen));
     EXPECT_EQ(problem(), "");
     EXPECT_EQ(audit_entry(lines_of(path_).back())->what, "mend the log");
@@ -152,7 +153,8 @@ TEST_F(Rotation, IsBoundedAndTheChainKnowsItsNewStart) {
   const std::string oldest = paths().front();
   const auto before = verified();
   ASSERT_TRUE(io::remove_tree(oldest));
-  EXPECT_THAT(problem(), HasSubstr("are missing before it, and the log did not remove them"));
+  EXPECT_THAT(problem(),
+              HasSubstr("are missing before this entry, and lockstepd did not remove them"));
   EXPECT_GT(before.entries, 10u);
 }
 

@@ -34,15 +34,15 @@ TEST(Doctor, ALauncherOfAnotherVersionIsNamedWithBoth) {
   EXPECT_EQ(judge_version(LOCKSTEP_VERSION).verdict, Verdict::ok);
   const Finding other = judge_version("0.0.7");
   EXPECT_EQ(other.verdict, Verdict::warning);
-  EXPECT_EQ(other.found, "is 0.0.7, and lockstep here is " LOCKSTEP_VERSION);
+  EXPECT_EQ(other.found, "the launcher has 0.0.7, lockstep here has " LOCKSTEP_VERSION);
   EXPECT_THAT(other.advice, HasSubstr("install the same version"));
 }
 
 TEST(Doctor, AClockIsWrongOnlyByWhatHeartbeatsAndTheAnswersTimeDoNotExplain) {
   for (const Duration fair : {seconds(-8), seconds(-2), seconds(0), seconds(6)})
-    EXPECT_EQ(clock_of(kNoon + fair).found, "agrees with ours");
-  EXPECT_EQ(clock_of(kNoon + seconds(62)).found, "is at least 1m01s ahead of ours");
-  EXPECT_EQ(clock_of(kNoon - seconds(64)).found, "is at least 1m01s behind ours");
+    EXPECT_EQ(clock_of(kNoon + fair).found, "agrees with this machine's clock");
+  EXPECT_EQ(clock_of(kNoon + seconds(62)).found, "is at least 1m01s ahead of this machine's clock");
+  EXPECT_EQ(clock_of(kNoon - seconds(64)).found, "is at least 1m01s behind this machine's clock");
   EXPECT_EQ(clock_of(kNoon - seconds(64)).verdict, Verdict::warning);
   EXPECT_THAT(clock_of(kNoon - seconds(64)).advice, HasSubstr("NTP"));
 }

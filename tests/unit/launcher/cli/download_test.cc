@@ -59,7 +59,7 @@ TEST(PlanDownload, TheNewestAttemptUnlessAnotherIsNamed) {
   EXPECT_EQ(plan_download(job_with_two_attempts(), request)->trees[0].from[0].root, sha256("o1.0"));
   request.attempt = 3;
   EXPECT_EQ(plan_download(job_with_two_attempts(), request).error().message,
-            "j has attempts 1 to 2, no attempt 3");
+            "j has no attempt 3; it has attempts 1 to 2");
 }
 
 TEST(PlanDownload, OneNamedOutputOrAll) {
@@ -130,7 +130,7 @@ TEST(PlanDownload, ACheckpointThatWasWrittenButNotKeptSaysWhy) {
 TEST(PlanDownload, AJobThatWasNeverStartedLeftNothing) {
   JobView job = job_with_two_attempts();
   job.attempts.clear();
-  EXPECT_EQ(plan_download(job, {}).error().message, "j was never started: it left nothing");
+  EXPECT_EQ(plan_download(job, {}).error().message, "j was not started, so it has no files");
 }
 
 // ---- move --------------------------------------------------------------------------------------

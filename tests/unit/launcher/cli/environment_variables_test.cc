@@ -41,10 +41,12 @@ TEST(EnvFile, TakesDockersFormat) {
 }
 
 TEST(EnvFile, NamesTheLineAndNeverAValue) {
-  EXPECT_EQ(read("A=1\nexport TOKEN=hunter2\n").error,
-            "run: --env-file FILE:2 is not of the form NAME=VALUE, or NAME to take our value");
-  EXPECT_EQ(read("=hunter2").error,
-            "run: --env-file FILE:1 is not of the form NAME=VALUE, or NAME to take our value");
+  EXPECT_EQ(
+      read("A=1\nexport TOKEN=hunter2\n").error,
+      "run: --env-file FILE:2 is neither NAME=VALUE nor NAME (to pass on its value in this shell)");
+  EXPECT_EQ(
+      read("=hunter2").error,
+      "run: --env-file FILE:1 is neither NAME=VALUE nor NAME (to pass on its value in this shell)");
   EXPECT_EQ(read("\nLOCKSTEP_TEST_UNSET\n").error,
             "run: --env-file FILE:2 LOCKSTEP_TEST_UNSET: this variable is not set here");
   EXPECT_EQ(read(std::string("A=x\0y", 5)).error, "run: --env-file FILE:1 holds a zero byte");

@@ -106,7 +106,7 @@ TEST(EnvironmentOfAJob, OneThatCouldNotSolveSaysWhy) {
   report.platform = "linux-64";
   report.how = "no network";
   EXPECT_EQ(environment_line(job.attempts.back().parts.back()),
-            "      environment could not solve it for linux-64: no network\n");
+            "      environment could not be solved for linux-64: no network\n");
   EXPECT_EQ(api::to_json(report)["step"], "not_solved");
   EXPECT_EQ(api::to_json(report)["how"], "no network");
 }
@@ -289,7 +289,7 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
   job.spec.environment->definition =
       DockerEnvironment{"", ImageBuild{sha256("context"), "Dockerfile"}, {}};
   EXPECT_EQ(contents(*job.spec.environment),
-            "image built of " + sha256("context").hex().substr(0, 12) + "/Dockerfile");
+            "image built from " + sha256("context").hex().substr(0, 12) + "/Dockerfile");
 }
 
 // ---- what is shown is a file

@@ -86,8 +86,8 @@ TEST(FailureReport, OutOfMemoryNamesTheLimitAndHowToRaiseIt) {
             "  look at it with: lockstep job logs gray_pig --rank 3\n");
   job.spec.resources.memory.reset();
   EXPECT_NE(failure_report(job).find(
-                "  the job had all memory of its node, 100.0 MiB: use less (a smaller batch, "
-                "fewer ranks a node), or nodes with more\n"),
+                "  the job already had all memory of its node (100.0 MiB): use less memory (a "
+                "smaller batch, fewer ranks per node), or nodes with more memory\n"),
             std::string::npos)
       << failure_report(job);
 }
@@ -117,9 +117,8 @@ TEST(FailureReport, AMissingModuleSaysHowToAddIt) {
 TEST(FailureReport, AFullDiskIsNamedWithItsNode) {
   JobView job = failed(Cause::exit_code, 1);
   job.report->stderr_tail = "OSError: [Errno 28] No space left on device\n";
-  EXPECT_NE(failure_report(job).find(
-                "  a disk of n2 was full: `lockstep node show n2` has what is free; write less, or "
-                "ask for a node with more\n"),
+  EXPECT_NE(failure_report(job).find("  a disk of n2 was full: `lockstep node show n2` shows the "
+                                     "free space; write less, or ask for a node with more\n"),
             std::string::npos)
       << failure_report(job);
 }

@@ -383,7 +383,8 @@ TEST_F(Following, ALauncherThatIsFrozenIsNoticedAndSoIsItsReturn) {
   const Child child = start(plan, options);
   ASSERT_TRUE(wait_for_text(child, "/out", "running"));
   launcher_->freeze(true);
-  EXPECT_TRUE(wait_for_text(child, "/err", "the launcher does not answer; the job goes on"));
+  EXPECT_TRUE(wait_for_text(child, "/err",
+                            "the launcher does not answer; waiting for it (the job continues)"));
   launcher_->freeze(false);
   EXPECT_TRUE(wait_for_text(child, "/err", "the launcher is back"));
   interrupt(child);

@@ -37,8 +37,9 @@ TEST(PythonLeftBehind, NamesTheInterpreterThatIsUsedAndTheWayToTheOther) {
       {{"VIRTUAL_ENV", "/home/ada/my venv"}, {"CONDA_PREFIX", "/opt/conda"}},
       {"/usr/bin/python3", "/home/ada/my venv/bin/python", "/opt/conda/bin/python"}};
   EXPECT_EQ(python_left_behind(command({"python3", "train.py"}), fake.shell()),
-            "note: the job does not get the environment that is active here; its `python3` is "
-            "/usr/bin/python3. To run with it: --interpreter '/home/ada/my venv/bin/python'");
+            "note: the job does not use the Python environment that is active in this shell; the "
+            "job's `python3` is /usr/bin/python3. To use that environment: --interpreter "
+            "'/home/ada/my venv/bin/python'");
   EXPECT_THAT(python_left_behind(command({"python", "train.py"}), fake.shell()),
               HasSubstr("there is no `python` on the job's PATH"));
 }
@@ -65,7 +66,8 @@ TEST(PythonLeftBehind, SaysNothingWhereNothingIsLeft) {
 TEST(InputLeftBehind, IsSaidOfPipesAndOfFilesThatHoldSomething) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  EXPECT_THAT(input_left_behind(ends[0]), HasSubstr("standard input is not passed on")) << "open";
+  EXPECT_THAT(input_left_behind(ends[0]), HasSubstr("the job does not get standard input"))
+      << "open";
   ASSERT_EQ(::write(ends[1], "x", 1), 1);
   ::close(ends[1]);
   EXPECT_NE(input_left_behind(ends[0]), "") << "with something to read";

@@ -54,7 +54,7 @@ TEST(LineMatcher, WhatIsNoExpressionIsRefused) {
   for (const char* text : {"(", "a{2,1}", "[z-a]", "*", "\\"}) {
     const auto compiled = LineMatcher::compile(text);
     ASSERT_FALSE(compiled) << text;
-    EXPECT_THAT(compiled.error().message, HasSubstr("is no regular expression"));
+    EXPECT_THAT(compiled.error().message, HasSubstr("is not a valid regular expression"));
   }
 }
 
@@ -145,15 +145,15 @@ TEST(ApplySelection, WhatTheJobDoesNotHaveIsNamed) {
   };
   LogSelection rank, node, since, grep, environment;
   environment.environment = true;
-  EXPECT_EQ(refused(environment), "job stream: j has no environment, so there is no log of one");
+  EXPECT_EQ(refused(environment), "job stream: j has no environment, so it has no environment log");
   rank.rank = 4;
-  EXPECT_EQ(refused(rank), "job stream: j has ranks 0 to 3, no rank 4");
+  EXPECT_EQ(refused(rank), "job stream: j has no rank 4; its ranks are 0 to 3");
   node.node = 2;
-  EXPECT_EQ(refused(node), "job stream: j has nodes 0 to 1, no node 2");
+  EXPECT_EQ(refused(node), "job stream: j has no node 2; its nodes are 0 to 1");
   since.since = "soon";
-  EXPECT_THAT(refused(since), HasSubstr("job stream: --since 'soon' is no time"));
+  EXPECT_THAT(refused(since), HasSubstr("job stream: --since 'soon' is not a time"));
   grep.grep = "(";
-  EXPECT_THAT(refused(grep), HasSubstr("job stream: --grep '(' is no regular expression"));
+  EXPECT_THAT(refused(grep), HasSubstr("job stream: --grep '(' is not a valid regular expression"));
 }
 
 }  // namespace

@@ -51,14 +51,14 @@ TEST(RunSpec, WhatAPartialRequestHoldsBesidesIsSaid) {
   EXPECT_EQ(held_besides(asked), "") << "whole nodes are the rule";
   asked.cpus = 1;
   EXPECT_EQ(held_besides(asked),
-            "the job holds all memory and all gpus of its node, because it names no share of them; "
-            "to let others share the node, add --memory and --gpus");
+            "the job holds all memory and all gpus of its node, because it does not limit them; to "
+            "let other jobs share the node, add --memory and --gpus");
   asked.memory = gibibytes(1);
   EXPECT_EQ(held_besides(asked), "");
   asked.cpus.reset();
   asked.gpus = 0;
   EXPECT_EQ(held_besides(asked),
-            "the job holds all cpus of its node, because it names no share of them; to let others "
+            "the job holds all cpus of its node, because it does not limit them; to let other jobs "
             "share the node, add --cpus");
 }
 
@@ -171,53 +171,52 @@ TEST(RunEnvironment, ContradictionsAreRefused) {
   EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "3.11"; }),
             "run: --interpreter: '3.11' is a version, but the name or path of an interpreter is "
             "expected; write python3.11");
-  EXPECT_EQ(environment_refusal([](auto& a) {
-              a.interpreter = "python3";
-              a.pip = {"six"};
-            }),
-            "run: --interpreter is taken as it is, and --pip installs packages; leave one out");
   EXPECT_EQ(
       environment_refusal([](auto& a) {
         a.interpreter = "python3";
-        a.requirements = "r.txt";
+        a.pip = {"six"};
       }),
-      "run: --interpreter is taken as it is, and --requirements installs packages; leave one out");
+      "run: --interpreter is used as it is, but --pip installs packages; leave one of them out");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.interpreter = "python3";
+              a.requirements = "r.txt";
+            }),
+            "run: --interpreter is used as it is, but --requirements installs packages; leave one "
+            "of them out");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.environment = "a:1";
               a.pip = {"six"};
             }),
-            "run: --environment is all of an environment; leave --pip out, or put it into an "
-            "environment file");
+            "run: --environment already names a whole environment; leave --pip out, or put --pip "
+            "into an environment file");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.environment = "a:1";
               a.interpreter = "x";
             }),
-            "run: --environment is all of an environment; leave --interpreter out, or put it into "
-            "an environment file");
-  EXPECT_EQ(
-      environment_refusal([](auto& a) { a.rebuild = true; }),
-      "run: --rebuild is of an environment; name one with --environment, --requirements, --pip, "
-      "--conda-file or --image");
-  EXPECT_EQ(
-      environment_refusal([](auto& a) {
-        a.conda_file = "c.yml";
-        a.environment = "a:1";
-      }),
-      "run: --environment is all of an environment; leave --conda-file out, or put it into an "
-      "environment file");
+            "run: --environment already names a whole environment; leave --interpreter out, or put "
+            "--interpreter into an environment file");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.rebuild = true; }),
+            "run: --rebuild needs an environment; name one with --environment, --requirements, "
+            "--pip, --conda-file or --image");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.conda_file = "c.yml";
+              a.environment = "a:1";
+            }),
+            "run: --environment already names a whole environment; leave --conda-file out, or put "
+            "--conda-file into an environment file");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.conda_file = "c.yml";
               a.interpreter = "python3";
             }),
-            "run: --interpreter is taken as it is, and --conda-file installs packages; leave one "
-            "out");
+            "run: --interpreter is used as it is, but --conda-file installs packages; leave one of "
+            "them out");
   for (const bool file : {false, true})
     EXPECT_EQ(environment_refusal([&](auto& a) {
                 a.conda_file = "c.yml";
                 (file ? a.requirements : a.pip.emplace_back()) = "six";
               }),
-              fmt::format("run: --conda-file is all of an environment; leave {} out, or put its "
-                          "packages into the conda file, among its dependencies: - pip: [six]",
+              fmt::format("run: --conda-file already names a whole environment; leave {} out, or "
+                          "put its packages among the dependencies in the conda file: - pip: [six]",
                           file ? "--requirements" : "--pip"));
 }
 
@@ -324,23 +323,24 @@ TEST(RunContainer, ContradictionsAreRefused) {
               a.image = "debian";
               a.environment = "a:1";
             }),
-            "run: --environment is all of an environment; leave --image out, or put it into an "
-            "environment file");
+            "run: --environment already names a whole environment; leave --image out, or put "
+            "--image into an environment file");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.image = "debian";
               a.interpreter = "python3";
             }),
-            "run: --interpreter is one of the nodes, and --image brings its own; leave one out");
+            "run: --interpreter is a Python of the nodes, but --image brings its own Python; leave "
+            "one of them out");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.image = "debian";
               a.pip = {"six"};
             }),
-            "run: --image and --pip cannot stand together; packages on an image are those of "
-            "--conda-file, with pip's among its dependencies: - pip: [six]");
+            "run: --image and --pip cannot be combined; to install packages on an image, use "
+            "--conda-file, with pip packages among its dependencies: - pip: [six]");
   for (const bool size : {false, true})
     EXPECT_EQ(environment_refusal([&](auto& a) { (size ? a.shm_size : a.docker_args) = "2g"; }),
-              fmt::format("run: {} is for a container; name its image with --image, or with "
-                          "--environment",
+              fmt::format("run: {} needs a container; name an image with --image, or an "
+                          "environment with --environment",
                           size ? "--shm-size" : "--docker-args"));
 }
 

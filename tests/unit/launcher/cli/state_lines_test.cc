@@ -120,7 +120,7 @@ TEST(StateLines, ACauseThatIsTheSameAgainIsNotRepeated) {
   view.attempts.emplace_back().number = 3;
   view.status = JobStatus::preparing;
   watch.see(milliseconds(500), view);
-  EXPECT_EQ(watch.said, Lines{"j: Preparing, attempt 3; attempt 2 ended as attempt 1"});
+  EXPECT_EQ(watch.said, Lines{"j: Preparing, attempt 3; attempt 2 ended like attempt 1"});
 }
 
 TEST(StateLines, ACauseThatTheWaitHasToldIsNotRepeated) {

@@ -284,7 +284,7 @@ TEST(JobText, AnEndInTheSameWordsIsNotSaidAgain) {
   }
   const std::string text = job_text(job, kNoon);
   EXPECT_NE(text.find("    ended: docker: a page; retry 1 of 3\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("    ended: as attempt 1; retry 2 of 3\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    ended: like attempt 1; retry 2 of 3\n"), std::string::npos) << text;
   EXPECT_NE(text.find("    ended: podman: another; retry 3 of 3\n"), std::string::npos) << text;
 }
 

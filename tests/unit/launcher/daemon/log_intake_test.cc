@@ -105,7 +105,7 @@ TEST_F(LogIntakeTest, ANodeWritesTheLogOfItsOwnEnvironment) {
   const auto foreign = append_environment(1, NodeId(1));
   EXPECT_EQ(foreign.error().code, ErrorCode::permission_denied);
   EXPECT_EQ(foreign.error().message,
-            "node rank 1 of job.1 is not node 1: the log of its environment is refused");
+            "node rank 1 of job.1 is not on node 1: its environment log is refused");
   EXPECT_EQ(append_environment(2, NodeId(1)).error().code, ErrorCode::permission_denied);
   sync();
   EXPECT_THAT(take_acks(), ElementsAre("peer:0@8", "peer:1@8"));

@@ -84,7 +84,7 @@ TEST_F(SecretStoreTest, WithoutItsKeyItDoesNotOpenAndMakesNoOther) {
   std::filesystem::remove(folder_ + "/key");
   const auto store = SecretStore::open(folder_);
   ASSERT_FALSE(store);
-  EXPECT_THAT(store.error().message, HasSubstr("bring it back"));
+  EXPECT_THAT(store.error().message, HasSubstr("restore the key file"));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/key"));
 }
 
