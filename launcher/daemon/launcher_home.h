@@ -19,9 +19,8 @@
 //     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
-//     compute/TARGET/             0700: what a provider keeps for a target (decision 038); in no
-//                                 backup
-//     compute/TARGET.log          0600: provider_log.h; TARGET.log.old is the one before
+//     compute/TARGET/             0700: what a provider keeps for a target (decision 038)
+//     compute/TARGET.log          0600: provider_log.h, and TARGET.log.old before it; in no backup
 //     blobs/                      common/snapshot/blob_store.h
 //     blobs.sent                  0600: who sent which blob (blob_ledger.h); if it is lost, clients
 //                                 send their blobs again

@@ -41,6 +41,7 @@ void ProviderHolds::tick() {
   for (auto it = holds_.begin(); it != holds_.end();) {
     auto& [target, hold] = *it;
     if (hold.process) {
+      look(target, hold, now);
       hold.process->tick(now);
     } else if (hold.machines.empty()) {
       it = holds_.erase(it);
@@ -50,6 +51,16 @@ void ProviderHolds::tick() {
     }
     ++it;
   }
+}
+
+// Hosts and passwords change without an action of the core. A machine whose secret was removed is
+// held on as it is.
+void ProviderHolds::look(const std::string& target, Hold& hold, Instant now) {
+  if (now < hold.next_look || hold.process->is_stopping()) return;
+  hold.next_look = now + pauses_.look;
+  const PreparedRun prepared = prepare(target, hold);
+  if (prepared.refused.empty() && sha256(prepared.request) != hold.request)
+    hold.process->stop(now, "failed", "its machines or their settings changed");
 }
 
 Instant ProviderHolds::due() const {
@@ -62,6 +73,7 @@ Instant ProviderHolds::due() const {
 void ProviderHolds::start(const std::string& target, Hold& hold) {
   const Instant now = parts_.now();
   hold.started = now;
+  hold.next_look = now + pauses_.look;
   hold.pause = std::clamp(hold.pause * 2, pauses_.first, pauses_.longest);
   hold.not_before = now + hold.pause;  // unless it starts
   PreparedRun prepared = prepare(target, hold);

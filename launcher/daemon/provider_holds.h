@@ -23,6 +23,7 @@ class ProviderHolds {
     Duration first = seconds(1), longest = seconds(60);  // it doubles from one to the other
     Duration long_up = minutes(1);  // who ran so long begins with the first again
     Duration grace = seconds(5);
+    Duration look = seconds(10);  // at what it would be started with now
   };
   // All of them outlive this object.
   struct Parts {
@@ -44,11 +45,12 @@ class ProviderHolds {
     std::unique_ptr<ProviderProcess> process;
     Digest request;  // of the process: of what it holds passwords, only the digest is kept
     Redactor redactor;
-    Instant started, not_before;
+    Instant started, not_before, next_look;
     Duration pause{0};
   };
   PreparedRun prepare(const std::string& target, const Hold& hold) const;
   void start(const std::string& target, Hold& hold);
+  void look(const std::string& target, Hold& hold, Instant now);
   void on_line(const std::string& target, std::string_view line);
   void on_end(const std::string& target, const std::string& why);
   void log(const std::string& target, const std::string& machine, const std::string& text);

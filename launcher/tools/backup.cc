@@ -125,6 +125,13 @@ Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
   return io::sync_directory(to.audit());
 }
 
+// What providers keep: the host keys that were seen at the first attach.
+Status copy_provider_state(const State& state, const LauncherHome& from, const LauncherHome& to) {
+  for (const auto& [target, compute] : state.computes().all())
+    TRY(copy_directory(from.compute_state(target), to.compute_state(target), copy_whole));
+  return {};
+}
+
 Status copy_identity(const LauncherHome& from, const LauncherHome& to) {
   TRY(copy_directory(from.keys(), to.keys(), copy_whole));
   for (const auto& [source, target] :
@@ -219,6 +226,7 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to)
   TRY(settle_blobs(state, copy.blobs(), &report));
   TRY(copy_logs(state, home, copy, &report));
   TRY(copy_audit(home, copy));
+  TRY(copy_provider_state(state, home, copy));
   TRY(write_about(about(beside.path()), report));
   TRY(beside.finish());
   return report;
@@ -251,6 +259,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   TRY(settle_blobs(state, home.blobs(), &report));
   TRY(copy_logs(state, source, home, &report));
   TRY(copy_audit(source, home));
+  TRY(copy_provider_state(state, source, home));
   TRY(beside.finish());
   return report;
 }

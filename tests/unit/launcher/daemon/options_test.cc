@@ -33,6 +33,15 @@ TEST(Options, RootIsNotAllowedUnlessItIsSaid) {
   EXPECT_FALSE(std::get<Options>(parsed).listen);
 }
 
+TEST(Options, TheNodeBundleIsAnAbsolutePath) {
+  EXPECT_EQ(std::get<Options>(parse({"--home", "/h"})).node_bundle, "");
+  EXPECT_EQ(std::get<Options>(parse({"--home", "/h", "--node-bundle", "/b.tar.gz"})).node_bundle,
+            "/b.tar.gz");
+  const auto wrong = parse({"--home", "/h", "--node-bundle", "b.tar.gz"});
+  ASSERT_TRUE(std::holds_alternative<Leave>(wrong));
+  EXPECT_THAT(std::get<Leave>(wrong).text, HasSubstr("--node-bundle: 'b.tar.gz'"));
+}
+
 TEST(Options, WhatIsKept) {
   const Retention usual = std::get<Options>(parse({"--home", "/h"})).core.keeps;
   EXPECT_EQ(usual, Retention{});

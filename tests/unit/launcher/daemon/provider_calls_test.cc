@@ -133,6 +133,19 @@ TEST(ProviderCalls, AMachineOrTargetThatIsGoneFails) {
   EXPECT_EQ(world.ended.size(), 2u);
 }
 
+TEST(ProviderCalls, TheNodeBundleIsLookedForInNamedPlaces) {
+  World world("good");
+  const auto missing = find_node_bundle("/nowhere/bundle.tar.gz");
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message,
+              AllOf(HasSubstr("/nowhere/bundle.tar.gz"), HasSubstr("scripts/bundle"),
+                    HasSubstr("--node-bundle")));
+  EXPECT_EQ(*find_node_bundle(FAKE_PROVIDER), FAKE_PROVIDER);
+  const auto nowhere = find_node_bundle("");
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(nowhere.error().message, HasSubstr("/../share/lockstep/lockstep-node-"));
+}
+
 // ---- what a provider prints ---------------------------------------------------------------------
 
 TEST(ProviderCalls, LinesThatAreNoEventsGoToTheLog) {

@@ -53,6 +53,21 @@ TEST(ProviderHolds, TheSameMachinesAreHeldOnAndOthersAnew) {
   EXPECT_THAT(world.file("hold.request"), HasSubstr("elsewhere"));
 }
 
+TEST(ProviderHolds, ChangedSettingsAreNoticed) {
+  World world("hold");
+  world.calls().perform(HoldMachines{"vms", {"vm1", "vm2"}});
+  ASSERT_TRUE(is_up(world, 1));
+  world.spec.hosts[0].port = 2200;
+  ASSERT_TRUE(is_up(world, 2));
+  world.password = "another one";
+  ASSERT_TRUE(is_up(world, 3));
+  EXPECT_THAT(world.file("hold.request"), AllOf(HasSubstr("2200"), HasSubstr("another one")));
+  // Without its secret a machine is held on.
+  world.password.reset();
+  world.run_until([] { return false; }, milliseconds(300));
+  EXPECT_EQ(world.count("ups", "down"), 2);
+}
+
 TEST(ProviderHolds, ALargeRequestIsWrittenWithoutWaiting) {
   World world("hold");
   std::vector<std::string> machines;
