@@ -69,7 +69,7 @@ Result<ComputeSpec> spec_to_create(const ComputeOptions& options) {
       return bad_compute("create: --set changes a file; name it with -f");
     spec.name = options.name;
     TRY_ASSIGN(spec.type, spec::compute_type(options.type));
-    TRY(spec::check_node_source(spec.type, options.node_source));
+    TRY_ASSIGN(spec.source, spec::node_source(spec.type, options.node_source));
   }
   TRY(apply_flags(options, spec));
   TRY(check(spec));
