@@ -50,10 +50,9 @@ std::string default_home() {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option(
-      "--launcher", options.launcher,
-      "tcp://HOST:PORT where this node reaches the launcher; remembered, and needed only "
-      "where the token's address does not lead there");
+  app.add_option("--launcher", options.launcher,
+                 "tcp://HOST:PORT where this node reaches the launcher; remembered; needed only if "
+                 "the token's address is not reachable from this node");
   app.add_option("--token-file", options.token_file,
                  "file with the join token, or - for standard input; needed once");
   app.add_option("--home", options.home, "where attempts, caches and the identity are kept");
@@ -62,7 +61,7 @@ void add_options(CLI::App& app, Options& options) {
                  "address for other nodes (default: of the route to the launcher)");
   app.add_option("--cpus", options.offer.cpus,
                  "offer only these: a count (4) or a list (0-3,8); this flag, --memory, --gpus and "
-                 "--network are remembered in --home, and `all` takes one back");
+                 "--network are remembered in --home; the value `all` resets a flag");
   app.add_option("--memory", options.offer.memory, "offer only so much (16g), or all");
   app.add_option("--gpus", options.offer.gpus,
                  "offer only these: none, a count, a list, or a share I/N; or all");
@@ -75,31 +74,31 @@ void add_options(CLI::App& app, Options& options) {
                  "how large the cache of sources may become (50g; unlimited; default: a quarter of "
                  "the file system of --home)");
   app.add_option("--environments-size", options.environments_size,
-                 "how much of what jobs' environments were built as is kept (50g; unlimited; "
-                 "default: 20g); what is in use stays");
+                 "how much disk the environments built for jobs may take (50g; unlimited; default: "
+                 "20g); those in use are never removed");
   app.add_option("--packages", options.packages,
-                 "where packages are kept that were fetched for environments: a folder that agents "
-                 "of this machine and user may share (default: in --home)");
+                 "folder for the packages fetched for environments; agents of the same machine and "
+                 "user may share it (default: in --home)");
+  app.add_option("--low-space", options.low_space,
+                 "this node takes no new work while the disk of --home has less free space than "
+                 "this (default: 2 % of the disk, at least 1g; a tenth of a small disk)");
   app.add_option(
-      "--low-space", options.low_space,
-      "with less free on the disk of --home this node takes no new work (default: 2 % of "
-      "it, at least 1g; of a small one a tenth)");
-  app.add_option("--max-pids-limit", options.max_pids_limit,
-                 "the most processes and threads that a job may ask for each rank (default: 65536)")
+         "--max-pids-limit", options.max_pids_limit,
+         "the most processes and threads that a job may request for each rank (default: 65536)")
       ->check(CLI::Range(kLeastPidsLimit, kMostPidsLimit));
   app.add_option("--max-log-limit", options.max_log_limit,
-                 "the most output of a job on this node that is kept (default: what it asks for)");
-  app.add_option(
-      "--max-disk-limit", options.max_disk_limit,
-      "the most that a job's folders on this node may hold, also of one that asks for no "
-      "limit (default: none)");
+                 "the most output of a job that this node keeps (default: what the job requests)");
+  app.add_option("--max-disk-limit", options.max_disk_limit,
+                 "the most that a job's folders on this node may hold, also for a job that "
+                 "requests no limit (default: none)");
   app.add_option("--network", options.offer.network,
-                 "label of the network that its nodes share; all: the one of its target");
+                 "label of the node's network: one job uses only nodes with the same label; all: "
+                 "the label of the node's compute target");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
   auto* doctor =
-      app.add_subcommand("doctor", "what this machine can do as a node; starts no agent");
+      app.add_subcommand("doctor", "check what this machine can do as a node; starts no agent");
   doctor->add_option("--home", options.home, "of the agent");
   doctor->add_option("-o,--output", options.format, "table (default) or json")
       ->check(CLI::IsMember({"table", "json"}));
@@ -126,9 +125,9 @@ Result<io::FileLock> lock_home(const AgentHome& home) {
   if (!lock) {
     const auto pid = io::read_file(home.pid());
     return make_error(ErrorCode::conflict,
-                      "another lockstep-agent runs on " + home.path() +
+                      "another lockstep-agent already uses the home " + home.path() +
                           (pid ? " (pid " + pid->substr(0, pid->find(' ')) + ")" : "") +
-                          "; stop it, or give this one a --home of its own");
+                          "; stop it, or start this one with another --home");
   }
   const auto self = io::identify(::getpid());
   if (self) TRY(io::write_file_atomically(home.pid(), io::to_text(*self), 0644, false));
@@ -146,8 +145,8 @@ Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
 Result<wire::JoinToken> read_token(const std::string& file) {
   if (file.empty()) {
     return make_error(ErrorCode::not_found,
-                      "this node has not joined a launcher yet: give it --token-file with what "
-                      "`lockstep node token` printed");
+                      "this node has not joined a launcher yet: pass --token-file with the token "
+                      "that `lockstep node token` printed");
   }
   const std::string path = file == "-" ? "/dev/stdin" : file;
   TRY_ASSIGN(const std::string text, io::read_file(path, kibibytes(64)));
@@ -186,7 +185,7 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
                                io::Transport& transport) {
   std::optional<Identity> identity = member.known;
   if (identity && !options.name.empty() && options.name != identity->name) {
-    spdlog::warn("--name {} is not heeded: this node joined as {}, and stays it", options.name,
+    spdlog::warn("ignoring --name {}: this node joined as {} and keeps that name", options.name,
                  identity->name);
   }
   if (!identity) {
@@ -195,8 +194,9 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
                join(loop, transport, *member.token, member.dialled, keys, name, kJoinTimeout));
     spdlog::info("joined as node {} ({})", identity->name, identity->node.value);
     if (identity->name != name) {
-      spdlog::warn("the launcher calls this node {}: {} is taken, or is no node's name",
-                   identity->name, name);
+      spdlog::warn(
+          "the launcher named this node {}, because {} is taken or is not a valid node name",
+          identity->name, name);
     }
   }
   identity->control_endpoint = member.dialled.control;
@@ -224,8 +224,8 @@ Result<Bytes> log_spool(const Options& options) {
   const auto size = parse_bytes(options.log_spool);
   if (size && *size >= kLeastLogSpool) return *size;
   return make_error(ErrorCode::invalid_argument,
-                    "--log-spool " + options.log_spool + " is no size of at least " +
-                        to_string(kLeastLogSpool) + "; write 64m, 1g or bytes");
+                    "--log-spool " + options.log_spool + " is not a size of at least " +
+                        to_string(kLeastLogSpool) + "; write 64m, 1g or a number of bytes");
 }
 
 Result<Bytes> cache_size(const Options& options, const AgentHome& home) {
@@ -273,7 +273,7 @@ Status run(const Options& options) {
   io::EventLoop loop;
   Agent* agent = nullptr;
   TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
-    spdlog::info("signal {}: leaving; jobs go on", number);
+    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
     if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
     agent->leave();
   }));
@@ -313,8 +313,9 @@ Status run(const Options& options) {
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());
   if (const std::string share = describe(offer); !share.empty())
-    spdlog::info("offers {} (kept in {}; the same flag with `all` takes it back)", share,
-                 home.offer());
+    spdlog::info(
+        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
+        home.offer());
   Agent running(loop, transport, clock, std::move(config));
   agent = &running;
   const Status status = running.run();

@@ -231,7 +231,7 @@ Error Running::short_enough(Error error) {
 
 Result<Event> Running::result(int status) {
   if (kill_at_ && !nonsense_) return make_error(ErrorCode::conflict, "stopped");
-  if (nonsense_) return nonsense_->within("lockstep-env said what is no event");
+  if (nonsense_) return nonsense_->within("lockstep-env sent an invalid event");
   if (last_ && last_->failed) return short_enough(*std::move(last_->failed));
   if (last_) return *std::move(last_);
   const std::string how = WIFSIGNALED(status)

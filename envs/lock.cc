@@ -106,12 +106,12 @@ json as_json(const LockedImage& image) {
 Status check(const LockedImage& image) {
   constexpr std::string_view kSha256 = "sha256:";
   if (!image.id.starts_with(kSha256) || !Digest::from_hex(image.id.substr(kSha256.size())))
-    return broken(fmt::format("'{}' is no image's id", image.id));
+    return broken(fmt::format("'{}' is not a valid image id", image.id));
   const auto at = image.digest.rfind("@sha256:");
   const bool is_whole = at != std::string::npos && at > 0 && image.digest[0] != '-' &&
                         Digest::from_hex(image.digest.substr(at + 1 + kSha256.size()));
   if (!image.digest.empty() && !is_whole)
-    return broken(fmt::format("'{}' is no digest of an image", image.digest));
+    return broken(fmt::format("'{}' is not a valid image digest", image.digest));
   return {};
 }
 
@@ -138,17 +138,17 @@ bool is_address(std::string_view text) {
 
 Status check(const LockedCondaPackage& package) {
   if (!is_word(package.name))
-    return broken(fmt::format("'{}' is no conda package's name", package.name));
+    return broken(fmt::format("'{}' is not a valid name of a conda package", package.name));
   if (!is_word(package.version))
-    return broken(fmt::format("'{}' is no version of {}", package.version, package.name));
+    return broken(fmt::format("'{}' is not a valid version of {}", package.version, package.name));
   if (!is_word(package.build))
-    return broken(fmt::format("'{}' is no build of {}", package.build, package.name));
+    return broken(fmt::format("'{}' is not a valid build of {}", package.build, package.name));
   if (!is_address(package.url))
-    return broken(fmt::format("'{}' is no address of {}", package.url, package.name));
+    return broken(fmt::format("'{}' is not a valid address of {}", package.url, package.name));
   if (!Digest::from_hex(package.sha256))
-    return broken(fmt::format("'{}' is no SHA-256 of {}", package.sha256, package.name));
+    return broken(fmt::format("'{}' is not a valid SHA-256 of {}", package.sha256, package.name));
   if (!json::parse(package.record, nullptr, false).is_object())
-    return broken(fmt::format("the record of {} is no JSON object", package.name));
+    return broken(fmt::format("the record of {} is not a JSON object", package.name));
   return {};
 }
 
@@ -157,16 +157,17 @@ Status check(const Lock& lock) {
   for (const LockedCondaPackage& package : lock.conda) TRY(check(package));
   for (const LockedPackage& package : lock.packages) {
     if (!is_plain(package.name) || package.name != normalised_name(package.name))
-      return broken(fmt::format("'{}' is no package's name", package.name));
+      return broken(fmt::format("'{}' is not a valid package name", package.name));
     if (!is_plain(package.version))
-      return broken(fmt::format("'{}' is no version of {}", package.version, package.name));
+      return broken(
+          fmt::format("'{}' is not a valid version of {}", package.version, package.name));
     if (package.direct &&
         (package.url.empty() || package.url.find_first_of(" \t\n") != std::string::npos))
-      return broken(fmt::format("'{}' is no address of {}", package.url, package.name));
+      return broken(fmt::format("'{}' is not a valid address of {}", package.url, package.name));
     if (package.sha256.empty()) return broken(fmt::format("{} has no hash", package.name));
     for (const std::string& hash : package.sha256)
       if (!Digest::from_hex(hash))
-        return broken(fmt::format("'{}' is no SHA-256 of {}", hash, package.name));
+        return broken(fmt::format("'{}' is not a valid SHA-256 of {}", hash, package.name));
   }
   return {};
 }

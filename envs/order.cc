@@ -19,7 +19,8 @@ std::string line(const json& value) {
 }
 
 Error broken(std::string_view what, std::string_view why) {
-  return make_error(ErrorCode::corrupt, fmt::format("not {} of lockstep-env: {}", what, why));
+  return make_error(ErrorCode::corrupt,
+                    fmt::format("this is not {} of lockstep-env: {}", what, why));
 }
 
 json as_json(const CondaEnvironment& conda) {
@@ -183,7 +184,7 @@ Event packed(const Order& order, Toolbox& tools) {
   Event last;
   const auto* conda = std::get_if<CondaEnvironment>(&order.definition);
   if (conda == nullptr) {
-    last.failed = make_error(ErrorCode::internal, "only packages of conda are packed");
+    last.failed = make_error(ErrorCode::internal, "only conda packages can be packed");
     return last;
   }
   auto done = pack_conda(tools, *conda, order.site);

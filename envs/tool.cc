@@ -112,13 +112,13 @@ Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
     why = fmt::format(" (the index was not reached{})", unreached(answer.tail));
   } else if (has_any(answer.tail, kRefused)) {
     code = ErrorCode::permission_denied;
-    why = " (the index may not be read: its credentials)";
+    why = " (the index refused access: check its credentials)";
   } else if (has_any(answer.tail, kDamaged)) {
     code = ErrorCode::corrupt;
     why = " (a package is damaged, or not the one that was locked)";
   } else if (has_any(answer.tail, kGone)) {
     code = ErrorCode::not_found;
-    why = " (a package is not there)";
+    why = " (a package does not exist)";
   } else if (has_any(answer.tail, kNoSpace)) {
     code = ErrorCode::resource_exhausted;
     why = " (the disk is full)";
@@ -152,7 +152,8 @@ Words joined(Words first, const Words& second) {
 Status make_venv(Toolbox& tools, const std::string& python, const std::string& prefix) {
   TRY_ASSIGN(const Toolbox::Answer answer, tools.run({tools.find(python), "-m", "venv", prefix}));
   if (answer.exit_code == 0) return {};
-  Error error = tool_failure(fmt::format("{} made no virtual environment", python), answer);
+  Error error =
+      tool_failure(fmt::format("{} could not make a virtual environment", python), answer);
   if (answer.tail.find("ensurepip") != std::string::npos)
     error.message += "install the package python3-venv on this node, or put uv on PATH";
   return error;

@@ -234,7 +234,7 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
                                            const std::function<bool()>& ends) {
   Start start{find(words.front()), directory_, words, {}, {}, {}};
   if (start.program.empty())
-    return make_error(ErrorCode::not_found, fmt::format("there is no {}", words.front()));
+    return make_error(ErrorCode::not_found, fmt::format("there is no program {}", words.front()));
   for (const auto& [name, value] : environment_) start.variables.push_back(name + "=" + value);
   start.argv = pointers(start.words);
   start.envp = pointers(start.variables);

@@ -48,15 +48,15 @@ Status start_log(const io::AttemptDir& directory) {
 // One runner per attempt and node: the pid file says who.
 Status claim(const io::AttemptDir& directory) {
   if (io::exists(directory.final_report()))
-    return make_error(ErrorCode::conflict, directory.path() + " has its final report already");
+    return make_error(ErrorCode::conflict, directory.path() + " already has its final report");
   const auto self = io::identify(getpid());
   if (!self) return make_error(ErrorCode::io, "/proc/self/stat cannot be read; mount /proc");
   if (const auto text = io::read_file(directory.runner_pid())) {
     const auto other = io::process_identity_from(*text);
     if (other == self) return {};  // a forked one did that before it was told to go on
     if (other && io::is_alive(*other))
-      return make_error(ErrorCode::conflict,
-                        directory.path() + " has a runner: pid " + std::to_string(other->pid));
+      return make_error(ErrorCode::conflict, directory.path() + " already has a runner: pid " +
+                                                 std::to_string(other->pid));
   }
   return io::write_file_atomically(directory.runner_pid(), io::to_text(*self), 0644, false);
 }
@@ -159,7 +159,8 @@ int supervise(const Invocation& invocation) {
 // And whoever removes the attempt removes its nursery.
 Status claim_for(const io::ForkOrder& order, const std::string& nursery) {
   const auto invocation = invocation_from(order.words);
-  if (!invocation) return make_error(ErrorCode::invalid_argument, "no command line of a runner");
+  if (!invocation)
+    return make_error(ErrorCode::invalid_argument, "not the command line of a runner");
   const io::AttemptDir directory(invocation->directory);
   if (!nursery.empty())
     TRY(io::write_file_atomically(directory.cgroups(), nursery + "\n", 0644, false));

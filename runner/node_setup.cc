@@ -61,9 +61,8 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   setup->isolation.kind = "container";
   setup->directory = directory_inside(orders.workspace, directory);
   if (orders.assignment.spec.resources.memory && !orders.container()->limits_memory)
-    setup->isolation.notes.push_back(
-        "the job's memory limit cannot be enforced on this node: its " +
-        orders.container()->engine + " cannot");
+    setup->isolation.notes.push_back("the job's memory limit cannot be enforced on this node: " +
+                                     orders.container()->engine + " cannot limit memory");
   TRY_ASSIGN(ContainerPlan plan,
              plan_container({directory, orders.assignment, orders.workspace, setup->run_as, spawn,
                              io::host_name(), getpid(), limits.pids}));

@@ -70,7 +70,9 @@ Status Runner::run() {
   // Before anyone hears that it runs: whatever fills the disk from then on, the report has its
   // place.
   if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
-    spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
+    spdlog::warn(
+        "no disk space is reserved for the final report, so it waits while the disk is full: {}",
+        kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not beside the start
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
@@ -238,7 +240,7 @@ void Runner::send_to_gang(const GangMessage& message) {
 void Runner::perform(const Report& action) {
   // The core has begun to end the ranks: what is not started yet never is.
   if (action.report.state == PartState::stopping)
-    give_up_starts("it was not started, since the ranks of this node were being ended");
+    give_up_starts("it was not started, because the ranks of this node were being ended");
   if (final_report_ && stage_ != Stage::reported) return;  // told when it is on disk
   blocked_shown_ = logs_.blocked_reason();
   spdlog::info("{}{}", to_string(action.report.state),
@@ -396,7 +398,7 @@ void Runner::leave() {
   const Instant until = clock_.now() + kFarewellTimeout;
   while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
   if (bootstrap_ && !end_within(std::move(bootstrap_), kBootstrapTimeout)) {
-    spdlog::warn("left without the end of its PMIx server, which hangs");
+    spdlog::warn("leaving although the PMIx server hangs and did not end");
     ::_exit(0);
   }
   spdlog::info("left");

@@ -41,8 +41,10 @@ void Runner::begin_launching() {
   launch_.cpus = usable_cpus(assignment.allotment.cpus);
   gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(launch_.cpus.size());
   if (gang_->oversubscribed)
-    spdlog::warn("oversubscribed: {} ranks share {} cpus; they are unbound and yield",
-                 assignment.ranks_here(), launch_.cpus.size());
+    spdlog::warn(
+        "oversubscribed: {} ranks share {} cpus; the ranks are not bound to cpus and yield while "
+        "they wait",
+        assignment.ranks_here(), launch_.cpus.size());
   launch_.gang = gang_.get();
   launch_.directory = setup_.directory;
   launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);

@@ -48,7 +48,7 @@ void RunnerServer::receive(std::uint64_t connection, const std::string& frame) {
     return events_.on_logs_taken(*taken);
   if (const auto* end = message ? std::get_if<EndPart>(&*message) : nullptr)
     return events_.on_end(*end);
-  spdlog::warn("connection {} sent what is no assignment: {}", connection,
+  spdlog::warn("connection {} sent an unexpected message: {}", connection,
                message ? "a status" : message.error().message);
 }
 

@@ -134,7 +134,7 @@ void Core::Impl::want(const Assignment& assignment) {
   if (full)
     end(held, unreported_exit(Cause::start_failed,
                               "the node already holds " + std::to_string(kMaxHeldParts) +
-                                  " parts; it takes more when old ones are released",
+                                  " parts; it accepts new ones after old ones are released",
                               now));
 }
 
@@ -144,7 +144,8 @@ void Core::Impl::converge(Part& part) {
     case Stage::found:
       if (!part.wanted) return remove(part);
       if (part.assignment.phase == WantedPhase::stop)
-        return end(part, unreported_exit(Cause::canceled, "stopped before it was staged", now));
+        return end(part, unreported_exit(Cause::canceled,
+                                         "stopped before its working directory was made", now));
       part.stage = Stage::staging;
       out.push_back(StageWorkspace{part.assignment});
       return;

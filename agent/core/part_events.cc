@@ -14,7 +14,7 @@ constexpr Duration kWritingTimeout = seconds(20);
 constexpr Duration kLookAgainAfter = seconds(1);
 
 std::string with_last_words(std::string message, const std::string& last_words) {
-  return last_words.empty() ? message : std::move(message) + "; its log ends: " + last_words;
+  return last_words.empty() ? message : std::move(message) + "; the end of its log: " + last_words;
 }
 
 // True while a runner that was told `phase` has not shown that it follows.
@@ -164,8 +164,8 @@ void Core::Impl::on(const RunnerReported& input) {
   if (part->stage != Stage::alive) attach(*part);
   if (input.report.state < part->report.state) return;
   if (input.report.state == PartState::finished) {
-    auto exit = input.report.exit.value_or(
-        unreported_exit(Cause::runner_lost, "the runner finished without saying how", now));
+    auto exit = input.report.exit.value_or(unreported_exit(
+        Cause::runner_lost, "the runner finished without reporting how its ranks ended", now));
     const PartState shown = part->report.state;
     auto environment = std::move(part->report.environment);
     part->report = input.report;
@@ -200,7 +200,7 @@ void Core::Impl::on(const RunnerGone& input) {
   if (part->killed == Part::Killed::lease_over) {
     const std::string lease = format_duration(part->assignment.lease);
     return collect(*part, unreported_exit(Cause::node_lost,
-                                          "the launcher was not heard for " + lease +
+                                          "no message from the launcher for " + lease +
                                               ": its lease ran out (on_lost: after_fence)",
                                           now, input.logs));
   }

@@ -85,7 +85,8 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
     recovered_.insert(part.assignment.attempt);
     disk_watch_.watch(part.assignment.attempt, part.assignment.spec.limits);
   }
-  if (!recovered_.empty()) spdlog::info("found {} parts of an earlier agent", recovered_.size());
+  if (!recovered_.empty())
+    spdlog::info("found {} parts that an earlier agent started", recovered_.size());
   emit(std::move(recovered));
   dial();
 }
@@ -165,13 +166,12 @@ void Agent::on_link(io::ClientSocket::Link link) {
       emit(Connected{});
       return;
     case io::ClientSocket::Link::down:
-      spdlog::warn("lost the connection to {}; jobs go on, dialling again", endpoint);
+      spdlog::warn("lost the connection to {}; jobs keep running; connecting again", endpoint);
       return;
     case io::ClientSocket::Link::refused:
       spdlog::error(
-          "{} does not know the key of this node ({}); asking again in {}. If the launcher was "
-          "made "
-          "anew, remove identity.json and keys in {} and join again with a token",
+          "{} does not know the key of this node ({}); trying again in {}. If the launcher was "
+          "replaced by a new one, remove identity.json and keys in {} and join again with a token",
           endpoint, config_.home.keys(), format_duration(kRedialRefusedAfter), config_.home.path());
       redial_at_ = clock_.now() + kRedialRefusedAfter;
       return;
@@ -182,11 +182,11 @@ void Agent::receive() {
   while (const auto bytes = control_->receive()) {
     auto envelope = wire::decode_envelope<AgentReply>(*bytes);
     if (!envelope) {
-      spdlog::error("message of the launcher: {}", envelope.error().message);
+      spdlog::error("cannot read a message from the launcher: {}", envelope.error().message);
       continue;
     }
     if (const auto* refused = std::get_if<Refused>(&envelope->body)) {
-      spdlog::error("the launcher refuses a message: {}", refused->message);
+      spdlog::error("the launcher refused a message: {}", refused->message);
       continue;
     }
     if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
@@ -228,8 +228,8 @@ std::string Agent::low_disk() const {
   if (space->free >= low) return "";
   return "its disk is low: less than " + to_string(low) + " are free in " +
          config_.home.attempts() +
-         " (lockstep-agent --low-space); environments that nothing uses are removed by `lockstep "
-         "environment prune --unused-for 0s`";
+         " (lockstep-agent --low-space); `lockstep environment prune --unused-for 0s` removes "
+         "unused environments";
 }
 
 void Agent::perform(SendHeartbeat& action) {
@@ -293,7 +293,7 @@ void Agent::perform(RemovePart& action) {
 }
 
 void Agent::perform(Reconnect&) {
-  spdlog::warn("{} is silent; dialling again", config_.identity.control_endpoint);
+  spdlog::warn("{} does not answer; connecting again", config_.identity.control_endpoint);
   redial();
 }
 

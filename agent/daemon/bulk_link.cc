@@ -55,7 +55,7 @@ void BulkLink::on_link(io::ClientSocket::Link link) {
     case io::ClientSocket::Link::refused:
       shipper_.on_link_down();
       redial_at_ = clock_.now() + kRedialRefusedAfter;
-      spdlog::error("{} does not know the key of this node: logs wait; asking again in {}",
+      spdlog::error("{} does not know the key of this node: logs wait; trying again in {}",
                     peer_.endpoint, format_duration(kRedialRefusedAfter));
       return;
   }
@@ -109,12 +109,12 @@ void BulkLink::receive() {
     if (!bytes) return;
     const auto envelope = wire::decode_bulk(*bytes);
     if (!envelope) {
-      spdlog::error("bulk message of the launcher: {}", envelope.error().message);
+      spdlog::error("cannot read a bulk message from the launcher: {}", envelope.error().message);
       continue;
     }
     if (const auto* ack = std::get_if<LogAck>(&envelope->body)) shipper_.on_ack(*ack, clock_.now());
     if (const auto* refused = std::get_if<BulkRefused>(&envelope->body)) {
-      spdlog::error("the launcher refuses a bulk message: {}", refused->message);
+      spdlog::error("the launcher refused a bulk message: {}", refused->message);
     }
   }
 }

@@ -89,7 +89,7 @@ void Collections::capture_checkpoint(const Assignment& assignment, bool insist) 
     if (functions_.capture_checkpoint) {
       auto captured = functions_.capture_checkpoint(assignment, directory, *memory, insist);
       if (!captured)
-        spdlog::warn("checkpoint of {}: {}", to_string(assignment.attempt),
+        spdlog::warn("cannot save the checkpoint of {}: {}", to_string(assignment.attempt),
                      captured.error().message);
       if (captured) answer.checkpoint = std::move(captured->checkpoint);
       answer.busy = captured && captured->busy;
@@ -134,7 +134,8 @@ void Collections::collect(const Assignment& assignment,
   if (collected)
     return say(cancel, OutputsCollected{attempt, std::move(collected->outputs),
                                         std::move(collected->not_kept)});
-  spdlog::error("outputs of {}: {}", to_string(attempt), collected.error().message);
+  spdlog::error("cannot collect the outputs of {}: {}", to_string(attempt),
+                collected.error().message);
   CollectedOutput lost;
   lost.problems.push_back(collected.error().message);
   say(cancel, OutputsCollected{attempt, {std::move(lost)}});

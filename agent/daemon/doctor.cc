@@ -64,7 +64,7 @@ void add_programs(Findings& out) {
     } else {
       out.push_back(
           node(name, Verdict::problem,
-               fmt::format("{} says '{}', but the agent is {}", *path, found, LOCKSTEP_VERSION),
+               fmt::format("{} reports '{}', but the agent is {}", *path, found, LOCKSTEP_VERSION),
                "install all of Lockstep's programs together"));
     }
   }
@@ -108,7 +108,7 @@ void add_pmix(Findings& out) {
 
 void add_home(const std::string& home, Findings& out) {
   if (!io::exists(home)) {
-    out.push_back(fine("agent's home", home + " is not there yet; the agent makes it"));
+    out.push_back(fine("agent's home", home + " does not exist yet; the agent makes it"));
     return;
   }
   if (::access(home.c_str(), W_OK) != 0) {
@@ -123,14 +123,14 @@ void add_home(const std::string& home, Findings& out) {
                                              : Verdict::ok;
   out.push_back(
       node("agent's home", verdict, found,
-           verdict == Verdict::ok ? "" : "source trees and outputs need more: make room"));
+           verdict == Verdict::ok ? "" : "source trees and outputs need more: free some space"));
   const WorkdirProbe workdir = probe_workdir(home);
   out.push_back(
       node("working directories", workdir.limitations.empty() ? Verdict::ok : Verdict::warning,
            workdir.mode + (workdir.limitations.empty() ? "" : ": ") + joined(workdir.limitations),
            workdir.limitations.empty() ? ""
-                                       : "works, with a copy of the source tree for each "
-                                         "attempt; an agent that root runs has overlays"));
+                                       : "jobs work, with a copy of the source tree for each "
+                                         "attempt; run the agent as root to have overlays"));
 }
 
 void add_isolation(Findings& out) {
@@ -206,10 +206,11 @@ void add_ports(Findings& out) {
   const std::string found = fmt::format("{} to {}", range.first, range.last);
   int port = range.first;
   while (port <= range.last && !can_listen(static_cast<std::uint16_t>(port))) ++port;
-  out.push_back(port <= range.last
-                    ? fine("ports for MASTER_PORT", fmt::format("{} is free of {}", port, found))
-                    : node("ports for MASTER_PORT", Verdict::problem, "none is free of " + found,
-                           "end what listens there"));
+  out.push_back(
+      port <= range.last
+          ? fine("ports for MASTER_PORT", fmt::format("port {} is free, of {}", port, found))
+          : node("ports for MASTER_PORT", Verdict::problem, "no free port in " + found,
+                 "end the programs that use these ports"));
 }
 
 struct Tool {
@@ -222,7 +223,7 @@ struct Tool {
 void add_tools(Findings& out) {
   const std::string torch = "import importlib.metadata as m; print('torch', m.version('torch'))";
   const std::array<Tool, 3> tools{{
-      {"python3", {"python3", "--version"}, "jobs bring their own, or there are none in Python"},
+      {"python3", {"python3", "--version"}, "jobs bring their own, or none uses Python"},
       {"PyTorch", {"python3", "-c", torch}, "jobs bring their own, in an environment"},
       {"Open MPI", {"ompi_info", "--version"}, "MPI jobs bring their own"},
   }};

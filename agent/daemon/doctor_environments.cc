@@ -27,12 +27,14 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 // Of the engine's name, as far as it is known without an image.
 std::string limitations_of(const envs::EngineInfo& engine) {
   std::vector<std::string> limitations;
-  if (!engine.limits_memory) limitations.emplace_back("the memory of containers cannot be limited");
+  if (!engine.limits_memory)
+    limitations.emplace_back("the engine cannot limit the memory of containers");
   rlimit locked{};
   const bool is_limited =
       ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_max != RLIM_INFINITY;
   if (engine.is_rootless && is_limited)
-    limitations.emplace_back("locked memory is limited (ulimit -l), and RDMA needs it unlimited");
+    limitations.emplace_back(
+        "locked memory is limited (ulimit -l), but RDMA needs unlimited locked memory");
   return fmt::format("{}", fmt::join(limitations, "; "));
 }
 
@@ -40,9 +42,9 @@ Finding finding_of(const envs::EngineInfo& engine) {
   const std::string limitations = limitations_of(engine);
   if (limitations.empty()) return {"node", kContainers, Verdict::ok, engine.name, ""};
   return {"node", kContainers, Verdict::warning, fmt::format("{}: {}", engine.name, limitations),
-          engine.is_rootless ? "cgroup v2 with the memory controller delegated to the user; "
+          engine.is_rootless ? "delegate the memory controller of cgroup v2 to the user; set "
                                "LimitMEMLOCK=infinity for its session"
-                             : "the kernel's memory cgroup (cgroup_enable=memory)"};
+                             : "enable the kernel's memory cgroup (cgroup_enable=memory)"};
 }
 
 Finding finding(Verdict verdict, std::string found, std::string advice = "") {
@@ -95,7 +97,7 @@ Finding examine_containers(const std::string& path, const std::string& choice) {
     return {
         "node", kContainers, Verdict::warning,
         fmt::format("LOCKSTEP_CONTAINER_ENGINE is '{}', which is not on the PATH {}", choice, path),
-        "jobs with `image` fail here: name docker or podman, or unset it"};
+        "jobs with `image` fail here: set the variable to docker or podman, or unset it"};
   return {"node", kContainers, Verdict::ok,
           "neither docker nor podman: jobs with `image` cannot run here", ""};
 }

@@ -113,11 +113,11 @@ Status check_node_name(const std::string& name) {
   };
   const bool digits = name.find_first_not_of("0123456789") == std::string::npos;
   if (name.size() <= kMaxBytes && !digits && std::all_of(name.begin(), name.end(), good)) return {};
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("--name '{}' cannot be a node's name: it is of letters, digits, "
-                                "'.', '_' and '-', not of digits alone (that is a node's id), and "
-                                "has at most {} characters",
-                                name, kMaxBytes));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("--name '{}' cannot be a node's name: write at most {} letters, digits, '.', '_' "
+                  "and '-', and not digits alone (they would be a node's id)",
+                  name, kMaxBytes));
 }
 
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
@@ -154,11 +154,12 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
   if (const auto* refused = std::get_if<JoinRefused>(&*answer)) {
     return make_error(
         ErrorCode::permission_denied,
-        fmt::format("the launcher at {} refuses this node: {}", endpoint, refused->reason));
+        fmt::format("the launcher at {} refused this node: {}", endpoint, refused->reason));
   }
   const auto* accepted = std::get_if<JoinAccepted>(&*answer);
   if (!accepted) {
-    return make_error(ErrorCode::corrupt, endpoint + " answered with what is no answer to joining");
+    return make_error(ErrorCode::corrupt,
+                      endpoint + " sent an unexpected reply to the join request");
   }
   Identity identity;
   identity.node = accepted->node;

@@ -30,8 +30,8 @@ LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken,
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   if (!inotify_) {
     spdlog::warn(
-        "logs are looked at every {} instead of being told of: {}; raise "
-        "fs.inotify.max_user_instances",
+        "checking logs for new output every {}, because the kernel cannot report changes: {}; "
+        "raise fs.inotify.max_user_instances",
         format_duration(limits_.scan_every), errno_error(errno, "inotify_init").message);
     return;
   }
@@ -147,8 +147,8 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
   if (stream->state == Stream::State::resuming) {
     if (ack.durable < stream->acked)
       spdlog::error(
-          "the launcher lost {} of the log of {} that it had; where this node has given "
-          "them back to its disk they are sent as zeros",
+          "the launcher lost {} of the log of {} that it had stored; the parts that this node no "
+          "longer has are sent as zeros",
           to_string(Bytes{stream->acked - ack.durable}), owner_of(ack.key));
     stream->state = Stream::State::idle;
     stream->sent = stream->acked = ack.durable;

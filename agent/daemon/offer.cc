@@ -20,11 +20,11 @@ Result<Offer> load(const std::string& path) {
     const auto json = nlohmann::json::parse(*text);
     return Offer{json.at("cpus"), json.at("memory"), json.at("gpus"), json.at("network")};
   } catch (const nlohmann::json::exception& error) {
-    return make_error(ErrorCode::corrupt,
-                      fmt::format("{}, which keeps what this node offers, is damaged ({}); remove "
-                                  "it, and start the agent with --cpus, --memory, --gpus and "
-                                  "--network again",
-                                  path, error.what()));
+    return make_error(
+        ErrorCode::corrupt,
+        fmt::format("{}, which stores what this node offers, is damaged ({}); remove this file, "
+                    "and start the agent with --cpus, --memory, --gpus and --network again",
+                    path, error.what()));
   }
 }
 

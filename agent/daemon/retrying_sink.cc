@@ -41,7 +41,7 @@ Status RetryingSink::push(const snapshot::Snapshot& tree, const transfer::OnProg
                         "for it (" +
                             pushed.error().message + "); to get it, run the job again");
     if (no_space && cancel_.settles()) --second_tries_;
-    tell_("waits to send what it left: " + pushed.error().message);
+    tell_("waits to send its outputs: " + pushed.error().message);
     if (!cancel_.wait(try_again_after_)) return give_up();
   }
 }

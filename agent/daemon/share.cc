@@ -48,7 +48,8 @@ Status take_file(const std::string& path, const PackageFile& file, snapshot::Blo
     if (const auto put = store.put_piece(piece, kUploader); !put) return put.error();
   }
   if (store.has(file.digest)) return {};
-  return make_error(ErrorCode::corrupt, fmt::format("{} is not {}", path, file.digest.hex()));
+  return make_error(ErrorCode::corrupt, fmt::format("the contents of {} do not match the digest {}",
+                                                    path, file.digest.hex()));
 }
 
 Status write_file(const Digest& file, const std::string& path, const snapshot::BlobStore& store) {

@@ -126,7 +126,7 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
     if (workspace->cache_has_grown())
       std::thread([workspace] {
         if (const Status kept = workspace->keep_cache_small(); !kept)
-          spdlog::warn("the cache was not made smaller: {}", kept.error().message);
+          spdlog::warn("could not reduce the cache: {}", kept.error().message);
       }).detach();
     return plan;
   };

@@ -87,7 +87,7 @@ void Build::log(std::string_view bytes) {
   std::string last;
   if (logged_ + bytes.size() > kMaxEnvironmentLogBytes) {
     last = std::string(bytes.substr(0, kMaxEnvironmentLogBytes - logged_)) +
-           "\n[this log is cut here: it has 64 MiB]\n";
+           "\n[this log is cut here: it has reached 64 MiB]\n";
   }
   logged_ += bytes.size();
   const io::Fd fd(
@@ -181,7 +181,7 @@ void Build::work() {
   if (failure && !may_be_mended(failure->error)) {  // earlier agents remembered those too
     for (const auto& subscription : subscriptions())
       subscription->subscriber->say(
-          fmt::format("the {} failed before; this is its log of {}, by job {}:", described(target_),
+          fmt::format("the {} failed before; this is the log of {}, by job {}:", described(target_),
                       for_people(failure->at), failure->job));
     return finish(
         [&](const auto& subscriber) { tell_failed_before(parts_, subscriber, target_, *failure); });
@@ -297,7 +297,7 @@ void Build::fail_by_tools(const Error& error) {
         ErrorCode::resource_exhausted,
         fmt::format("the disk is full ({} were free in {}): free some of it (`lockstep environment "
                     "prune --unused-for 0s` removes what no job uses), or let lockstep-agent keep "
-                    "less there (--environments-size). {}",
+                    "fewer environments (--environments-size). {}",
                     space ? to_string(space->free) : "nothing", entry_.path(), error.message)));
   if (!is_lasting(error)) return fail(error);
   if (!may_be_mended(error)) {
@@ -351,12 +351,12 @@ void Build::build(const EntryLock& held) {
   if (!said) return fail_by_tools(said.error());
   if (!said->activation)
     return fail(make_error(ErrorCode::internal,
-                           "lockstep-env answered with a lock instead of what it built"));
+                           "lockstep-env answered with a lock instead of the built environment"));
   // Its engine's program would run as the agent: only what the agent's user has said is believed.
   if (said->activation->container && !is_image)
     return fail(make_error(ErrorCode::internal,
                            fmt::format("lockstep-env named a container for the {}, which has none; "
-                                       "something that it ran as {} may have spoken for it",
+                                       "a program that it ran as {} may have forged the answer",
                                        described(target_), target_.user.name)));
   const BuiltEnvironment built{*std::move(said->activation), now(), target_.job};
   if (const Status kept = EnvironmentCache::keep(entry_, built); !kept) return fail(kept.error());
@@ -384,14 +384,14 @@ void Build::solve(const EntryLock& held) {
         ErrorCode::unavailable,
         fmt::format("the environment was solved for {} instead of {}{}", said->lock->platform,
                     target_.platform,
-                    python.empty() ? "" : fmt::format(": '{}' became another meanwhile", python))));
+                    python.empty() ? "" : fmt::format(": '{}' has changed meanwhile", python))));
   if (const Status kept = EnvironmentCache::keep_solved(entry_, envs::to_json(*said->lock)); !kept)
     return fail(kept.error());
   const auto tree = store_lock();
   if (!go_on()) return;
   if (!tree) return fail(tree.error());
   EnvironmentCache::forget_solved(entry_);
-  line(fmt::format("its lock is {}", tree->hex()));
+  line(fmt::format("the digest of its lock is {}", tree->hex()));
   finish([&](const auto& subscriber) { tell_solved(parts_, subscriber, target_, *tree); });
 }
 

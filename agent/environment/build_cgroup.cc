@@ -59,8 +59,8 @@ Error BuildCgroup::explain(const Error& error) const {
   if (const long long refused = cgroups_ ? cgroups_->refused_forks(0) : 0; refused > 0)
     return make_error(
         ErrorCode::unavailable,
-        fmt::format("making the environment was refused {} of the processes or threads that it "
-                    "started: this job's builds may have {}; ask for more (--pids-limit). {}",
+        fmt::format("the environment's build could not start {} of its processes or threads: this "
+                    "job's builds may have at most {}; ask for more (--pids-limit). {}",
                     with_commas(refused), with_commas(pids_), error.message));
   return error;
 }

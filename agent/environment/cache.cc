@@ -46,7 +46,7 @@ Status give_folder(const std::string& path, const io::User& user) {
   if (::fstat(fd.get(), &info) != 0) return errno_error(errno, "cannot stat " + path);
   const bool is_theirs = info.st_uid == user.uid && info.st_gid == user.gid;
   if (!is_theirs && ::fchown(fd.get(), user.uid, user.gid) != 0)
-    return errno_error(errno, "cannot give away " + path);
+    return errno_error(errno, "cannot change the owner of " + path);
   if (::fchmod(fd.get(), 0700) != 0) return errno_error(errno, "cannot set the mode of " + path);
   return {};
 }

@@ -11,7 +11,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr std::string_view kUnused =
-    "unused for longer than --unused-for of the last `environment prune`";
+    "unused for longer than the --unused-for of the last `environment prune`";
 
 }  // namespace
 
@@ -37,7 +37,8 @@ bool EnvironmentCacheLimit::remove(const EnvironmentCache::Item& item, std::stri
   spdlog::info("removed {} ({}): {}", item.entry.path(), to_string(Bytes{item.bytes}), why);
   for (const std::string& name : record.names)
     if (const Status let_go = remove_name({record.engine, record.variables}, name); !let_go)
-      spdlog::warn("the image {} stays in its engine: {}", name, let_go.error().message);
+      spdlog::warn("could not remove the image {} from its engine: {}", name,
+                   let_go.error().message);
   return true;
 }
 
@@ -75,11 +76,11 @@ void EnvironmentCacheLimit::keep_below_limit() {
   for (const auto& item : items) {
     if (total <= limit_.count) return;
     if (in_use.count(item.entry.name()) != 0) continue;
-    if (remove(item, "it was not used for longest")) total -= item.bytes;
+    if (remove(item, "least recently used")) total -= item.bytes;
   }
   if (total > limit_.count)
     spdlog::warn(
-        "the environments take {}, more than --environments-size {}: all of them are in use",
+        "the environments take {}, more than --environments-size {}, but all of them are in use",
         to_string(Bytes{total}), to_string(limit_));
 }
 

@@ -24,10 +24,10 @@ Result<io::ProgramOutput> run(const EngineProgram& engine, const Words& words) {
   all.insert(all.end(), words.begin(), words.end());
   auto output = io::run_program(all, kAnswersWithin);
   if (!output)
-    return make_error(ErrorCode::unavailable,
-                      fmt::format("the container engine of this node ({}) does not answer: {}; is "
-                                  "its daemon well?",
-                                  engine.path, output.error().message));
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("the container engine of this node ({}) does not answer: {}; check its daemon",
+                    engine.path, output.error().message));
   return output;
 }
 

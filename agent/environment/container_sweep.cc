@@ -38,7 +38,7 @@ void sweep_containers(const EnvironmentCache& cache, const AgentHome& home) {
   for (const EngineProgram& engine : engines_of(cache)) {
     const auto containers = containers_with(engine, "lockstep.home=" + home.path());
     if (!containers) {
-      spdlog::debug("containers that were left over are not known: {}", containers.error().message);
+      spdlog::debug("cannot list leftover containers: {}", containers.error().message);
       continue;
     }
     for (const OwnContainer& container : *containers) {
@@ -46,8 +46,8 @@ void sweep_containers(const EnvironmentCache& cache, const AgentHome& home) {
       const Status gone = remove_container(engine, container.id);
       const std::string attempt = label_of(container, "lockstep.attempt");
       if (gone)
-        spdlog::info("removed the container {} of {}: nothing waits for it any more",
-                     container.id.substr(0, 12), attempt.empty() ? "an image probe" : attempt);
+        spdlog::info("removed the leftover container {} of {}", container.id.substr(0, 12),
+                     attempt.empty() ? "an image probe" : attempt);
       else
         spdlog::warn("{}", gone.error().message);
     }

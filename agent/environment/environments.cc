@@ -142,7 +142,8 @@ Result<EnvironmentTarget> Environments::target_for(
     const std::shared_ptr<BuildSubscriber>& subscriber) {
   const Assignment wanted = subscriber->wanted();
   if (config_.program.empty())
-    return make_error(ErrorCode::unsupported, "this agent makes no environments");
+    return make_error(ErrorCode::unsupported,
+                      "this agent cannot make environments: it has no lockstep-env");
   if (!wanted.spec.environment)
     return make_error(ErrorCode::internal, "the job names no environment");
   TRY_ASSIGN(const io::User user, user_of(wanted));
@@ -200,14 +201,15 @@ void Environments::serve(const std::shared_ptr<BuildSubscriber>& subscriber,
       leave_build(*subscriber);
       if (!image->named_now.empty())
         subscriber->say(fmt::format(
-            "note: on this node, {} now names another image, {}; this job runs {}, which it named "
-            "when the environment was solved. --rebuild takes the new one",
+            "note: on this node, {} now names another image, {}; this job runs {}, the image of "
+            "that name when the environment was solved. To use the new one, submit with --rebuild",
             std::get<DockerEnvironment>(target.definition).image, image->named_now,
             built->activation.container->image));
       return tell_reused(parts_, subscriber, target, *built);
     }
     if (!image) return tell_failed(parts_, subscriber, image.error(), Cause::start_failed);
-    subscriber->say("this node's engine does not have its image any more: it is made ready again");
+    subscriber->say(
+        "this node's engine no longer has the environment's image: preparing the image again");
   }
   join(subscriber, std::move(target));
 }

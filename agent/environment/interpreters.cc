@@ -74,7 +74,8 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   const CacheEntry entry = cache_.scratch(user);
   TRY(cache_.open_for(user));
   TRY_ASSIGN(auto lock, EntryLock::try_acquire(entry.lock_file(), EntryLock::Kind::exclusive));
-  if (!lock) return make_error(ErrorCode::internal, entry.lock_file() + " is taken");
+  if (!lock)
+    return make_error(ErrorCode::internal, entry.lock_file() + " is locked by another process");
   TRY(cache_.begin(entry, user));
   io::SystemClock clock;
   const Instant end = clock.now() + kAnswersWithin;
@@ -94,7 +95,7 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   EnvironmentCache::remove_scratch(entry);
   if (clock.now() >= end)
     return make_error(ErrorCode::deadline_exceeded,
-                      fmt::format("the interpreter '{}' did not say its version within {}", name,
+                      fmt::format("the interpreter '{}' did not report its version within {}", name,
                                   format_duration(kAnswersWithin)));
   if (!said) return said.error();
   if (!said->activation)

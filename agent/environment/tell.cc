@@ -38,8 +38,8 @@ Status check_shell(const Command& command, const EnvironmentTarget& target,
   return make_error(
       ErrorCode::unsupported,
       fmt::format(
-          "the image {} has no shell (/bin/bash, /bin/sh) for the command: give the "
-          "command as words (lockstep run … -- PROGRAM WORDS), or take an image with a shell",
+          "the image {} has no shell (/bin/bash, /bin/sh) for the command: give the command as "
+          "words (lockstep run … -- PROGRAM WORDS), or use an image with a shell",
           image_of(target)));
 }
 
@@ -100,7 +100,7 @@ void tell_failed_before(const BuildParts& parts, const std::shared_ptr<BuildSubs
                         const EnvironmentTarget& target, const RememberedFailure& failure) {
   Error error = failure.error;
   error.message = fmt::format(
-      "the {} failed before, on {} for job {}, and is not tried again as it is: change the "
+      "the {} failed before, on {} for job {}, and is not tried again unchanged: change the "
       "definition, or submit the job with --rebuild. {}",
       described(target), for_people(failure.at), failure.job, failure.error.message);
   tell_failed(parts, subscriber, error, Cause::environment_failed);
@@ -127,7 +127,7 @@ void tell_wants_lock(const BuildParts& parts, const std::shared_ptr<BuildSubscri
 
 void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                        const EnvironmentTarget& target, const Error& error) {
-  subscriber->say("this node cannot solve the environment, another one of the job tries: " +
+  subscriber->say("this node cannot solve the environment; another node of the job tries: " +
                   error.message);
   EnvironmentReport report = report_of(EnvironmentReport::Step::not_solved, target);
   report.how = cut(error.message, kMaxNotSolvedBytes);

@@ -99,7 +99,7 @@ Result<std::vector<int>> select(const std::vector<int>& available, const std::st
   if (const auto count = parse_number(share)) {
     if (static_cast<std::size_t>(*count) > available.size()) {
       return make_error(ErrorCode::invalid_argument,
-                        fmt::format("{} {} are asked for, this machine offers {}", *count, what,
+                        fmt::format("{} {} are requested, but this machine offers {}", *count, what,
                                     available.size()));
     }
     return std::vector<int>(available.begin(), available.begin() + *count);
@@ -119,10 +119,9 @@ Result<std::vector<int>> select(const std::vector<int>& available, const std::st
   TRY_ASSIGN(const std::vector<int> wanted, parse_list(share));
   for (const int id : wanted) {
     if (!std::binary_search(available.begin(), available.end(), id)) {
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("number {} of the {} that are asked for ({}) is not one that "
-                                    "this process may use",
-                                    id, what, share));
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("{1} '{2}': number {0} is not available to this process", id, what, share));
     }
   }
   return wanted;

@@ -155,14 +155,13 @@ GpuProbe probe_gpus(const std::string& library, const std::string& sys) {
     return probe;
   }
   if (!nvml.missing().empty()) {
-    probe.limitation = fmt::format(
-        "GPUs are not offered: {} is too old, it has no {}; update the "
-        "NVIDIA driver",
-        path, nvml.missing());
+    probe.limitation =
+        fmt::format("GPUs are not offered: {} is too old: it lacks {}; update the NVIDIA driver",
+                    path, nvml.missing());
     return probe;
   }
   if (const int code = nvml.init(); code != kSuccess) {
-    probe.limitation = "GPUs are not offered: NVML says: " + nvml.words(code);
+    probe.limitation = "GPUs are not offered: NVML reports: " + nvml.words(code);
     return probe;
   }
   list_devices(nvml, sys, probe);

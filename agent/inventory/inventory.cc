@@ -43,8 +43,9 @@ void add_memory(const Share& share, Inventory& inventory) {
   inventory.memory = std::min(share.memory.value_or(probe.usable), probe.usable);
   add_limitation(inventory, probe.limitation);
   if (share.memory && *share.memory > probe.usable) {
-    add_limitation(inventory, fmt::format("{} of memory were asked for, it offers the {} there are",
-                                          to_string(*share.memory), to_string(probe.usable)));
+    add_limitation(inventory,
+                   fmt::format("{} of memory were requested, but the node has and offers only {}",
+                               to_string(*share.memory), to_string(probe.usable)));
   }
 }
 
@@ -70,8 +71,7 @@ void override_version(const char* variable, Inventory& inventory, std::string& v
   if (*value == '\0' || version_numbers(value))
     version = value;
   else
-    add_limitation(inventory, fmt::format("{} is '{}', which is no version: it does not count",
-                                          variable, value));
+    add_limitation(inventory, fmt::format("ignoring {}: '{}' is not a version", variable, value));
 }
 
 void add_network(const InventoryRequest& request, Inventory& inventory) {

@@ -58,8 +58,8 @@ IsolationProbe with_cgroups(const CgroupPlace& place, const std::string& root, b
   IsolationProbe probe{is_v2 ? "cgroup-v2" : "cgroup-v1", {}};
   if (!counts_processes(place, root, is_v2))
     probe.limitations.push_back(
-        "no cgroup counts processes here (the pids controller): a rank or a build that forks "
-        "without end can take all that the node has");
+        "no cgroup limits processes here (pids controller): a rank or a build that forks without "
+        "end can use up the whole node");
   return probe;
 }
 
@@ -82,19 +82,19 @@ IsolationProbe probe_isolation(const std::string& root) {
   if (has_v1(place)) return with_cgroups(place, root, false);
   IsolationProbe probe;
   probe.limitations.push_back(
-      "no cgroup is writable here: a job's memory is not limited, and running out of memory is "
-      "not told apart from being killed");
+      "no cgroup is writable here: a job's memory is not limited, and an out-of-memory kill looks "
+      "like any other kill");
   probe.limitations.push_back(
-      "no cgroup is writable here: a rank or a build that forks without end can take all that the "
-      "node has");
+      "no cgroup is writable here: a rank or a build that forks without end can use up the whole "
+      "node");
   if (can_unshare(CLONE_NEWPID | CLONE_NEWNS)) {
     probe.kind = "pid-namespace";
     return probe;
   }
   probe.kind = "subreaper";
   probe.limitations.push_back(
-      "no PID namespace can be made: what a job detaches is found by a sweep over /proc, which a "
-      "process that forks without end may outrun");
+      "no PID namespace can be made: processes that a job detaches are found by scanning /proc, "
+      "and a process that forks without end may escape the scan");
   return probe;
 }
 

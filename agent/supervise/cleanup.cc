@@ -75,7 +75,8 @@ Status unmount(const MountPoint& mount, const std::string& path) {
       io::open_beneath(above.get(), mount.path.substr(slash + 1), O_PATH | O_NOFOLLOW);
   if (!point) return errno_error(errno, "unmount " + mount.path);
   if (mount_of(point) != mount.id)
-    return make_error(ErrorCode::conflict, "unmount " + mount.path + ": something else is there");
+    return make_error(ErrorCode::conflict,
+                      "unmount " + mount.path + ": another file system is mounted there now");
   const std::string opened = "/proc/self/fd/" + std::to_string(point.get());
   if (::umount2(opened.c_str(), MNT_DETACH) != 0 && errno != EINVAL)
     return errno_error(errno, "unmount " + mount.path);

@@ -24,19 +24,21 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                                     const io::DiskSpace& space, Bytes low) {
   for (const AttemptDisk& each : attempts)
     if (each.limit.count != 0 && each.used > each.limit)
-      return MustEnd{each.attempt, fmt::format("its files hold {} of this node's disk: its limit "
-                                               "is {} (--disk-limit)",
-                                               to_string(each.used), to_string(each.limit))};
+      return MustEnd{
+          each.attempt,
+          fmt::format("its files take {} of this node's disk, but its limit is {} (--disk-limit)",
+                      to_string(each.used), to_string(each.limit))};
   if (space.free >= critical(low)) return std::nullopt;
   const auto most =
       std::max_element(attempts.begin(), attempts.end(),
                        [](const AttemptDisk& a, const AttemptDisk& b) { return a.used < b.used; });
   if (most == attempts.end() || space.free.count + most->used.count < low.count)
     return std::nullopt;
-  return MustEnd{most->attempt,
-                 fmt::format("this node's disk is full ({} of {} are free), and of all jobs here "
-                             "it holds most, {}; write less, or ask for a node with more",
-                             to_string(space.free), to_string(space.total), to_string(most->used))};
+  return MustEnd{
+      most->attempt,
+      fmt::format("this node's disk is full ({} of {} are free), and of all jobs here this job "
+                  "takes the most space, {}; write less, or ask for a node with more disk",
+                  to_string(space.free), to_string(space.total), to_string(most->used))};
 }
 
 DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home,
@@ -105,7 +107,7 @@ void DiskWatch::measured(const std::vector<AttemptDisk>& attempts, Instant began
   if (!ended_.empty()) low = {};  // limits alone count until their space is back
   const auto found = who_must_end(attempts, *space, low);
   if (!found || !events_.is_running(found->attempt)) return;
-  spdlog::warn("{} is ended: {}", to_string(found->attempt), found->why);
+  spdlog::warn("ending {}: {}", to_string(found->attempt), found->why);
   ended_.insert(found->attempt);
   events_.end(*found);
 }

@@ -33,12 +33,12 @@ Status remove_or_set_aside(const AgentHome& home, const io::AttemptDir& director
   if (removed) return {};
   const auto aside = set_aside(home, directory);
   if (!aside)
-    return make_error(removed.error().code, removed.error().message +
-                                                "; it cannot be moved to the quarantine either: " +
-                                                aside.error().message);
+    return make_error(removed.error().code,
+                      removed.error().message +
+                          "; moving it to the quarantine also failed: " + aside.error().message);
   spdlog::error(
-      "{}; it was moved to {}, and its removal is tried again at each start and each hour: if that "
-      "keeps failing, remove it by hand",
+      "{}; moved it to {}, where each start of the agent and each hour try to remove it again: if "
+      "that keeps failing, remove it by hand",
       removed.error().message, *aside);
   return {};
 }
@@ -51,7 +51,7 @@ void empty_quarantine(const AgentHome& home) {
     Status removed = unmount_below(path);
     if (removed) removed = io::remove_tree(path);
     if (removed)
-      spdlog::info("{}, which was set aside, is removed", path);
+      spdlog::info("removed {} from the quarantine", path);
     else
       spdlog::error("{} still cannot be removed: {}", path, removed.error().message);
   }

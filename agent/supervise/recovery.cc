@@ -131,8 +131,9 @@ std::vector<io::Runner> unknown_runners(const AgentHome& home,
     if (std::any_of(known.begin(), known.end(),
                     [&](const RecoveredPart& part) { return part.runner == runner.process; }))
       continue;
-    spdlog::warn("the runner {} of {} belongs to no attempt that is known here; it is ended",
-                 runner.process.pid, runner.directory);
+    spdlog::warn(
+        "ending the runner of {1} (pid {0}): it belongs to no attempt that this node knows",
+        runner.process.pid, runner.directory);
     unknown.push_back(runner);
   }
   return unknown;
@@ -150,7 +151,7 @@ std::vector<RecoveredPart> find_parts(const AgentHome& home, bool same_boot) {
       parts.push_back(*std::move(part));
       continue;
     }
-    spdlog::warn("{} belongs to no attempt; it is removed", directory.path());
+    spdlog::warn("removing {}: it belongs to no attempt", directory.path());
     if (const Status removed = remove_or_set_aside(home, directory, ""); !removed) {
       spdlog::warn("{}", removed.error().message);
     }

@@ -89,7 +89,7 @@ void RunnerProcess::receive(const std::string& frame) {
   auto message = wire::decode_runner_control(frame);
   auto* status = message ? std::get_if<RunnerStatus>(&*message) : nullptr;
   if (!status) {
-    spdlog::error("the runner of {} sent what is no status: {}", directory_.path(),
+    spdlog::error("the runner of {} sent an unexpected message: {}", directory_.path(),
                   message ? "an assignment" : message.error().message);
     return;
   }

@@ -57,7 +57,9 @@ void RunnerStarter::keep_template() {
   // Another name than a runner's: it supervises nothing.
   start.arguments = {"lockstep-template", "--template"};
   auto server = io::ForkServer::start(std::move(start), attempts_.size() + kRestOfCommandLine);
-  if (!server) spdlog::warn("runners start more slowly: {}", server.error().message);
+  if (!server)
+    spdlog::warn("runners start more slowly, because their template process did not start: {}",
+                 server.error().message);
   const std::lock_guard lock(mutex_);
   starting_ = has_served_ = false;
   again_at_ = clock_.now() + kPauseAfterFailure;
@@ -71,7 +73,7 @@ void RunnerStarter::drop(const Template& broken, const Error& why) {
     if (template_ != broken) return;
     template_.reset();
   }
-  spdlog::warn("the runners' template (pid {}) is given up: {}; runners start without it",
+  spdlog::warn("ending the runners' template process (pid {}): {}; runners start without it",
                broken->identity().pid, why.message);
   (void)io::signal_process(broken->identity(), SIGKILL);
 }

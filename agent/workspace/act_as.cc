@@ -23,10 +23,10 @@ Result<ActAs> ActAs::begin(const io::User& user) {
   if (::geteuid() != 0 || user.uid == 0) return acting;
   acting.groups_.resize(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
   const int count = ::getgroups(static_cast<int>(acting.groups_.size()), acting.groups_.data());
-  if (count < 0) return errno_error(errno, "cannot read our groups");
+  if (count < 0) return errno_error(errno, "cannot read the groups of this process");
   acting.groups_.resize(static_cast<std::size_t>(count));
   if (!set_groups_of_thread({user.groups.begin(), user.groups.end()}))
-    return errno_error(errno, "cannot take the groups of " + user.name);
+    return errno_error(errno, "cannot set the groups of this thread to those of " + user.name);
   acting.active_ = true;
   ::setfsgid(user.gid);
   ::setfsuid(user.uid);

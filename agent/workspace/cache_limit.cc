@@ -43,8 +43,8 @@ Status BlobCacheLimit::keep() {
     if (any) continue;
     TRY_ASSIGN(const std::uint64_t left, snapshot::disk_usage(folder_));
     if (left > limit_.size.count)
-      spdlog::warn("the cache {} takes {}, more than --cache-size {}: all of it is in use", folder_,
-                   to_string(Bytes{left}), to_string(limit_.size));
+      spdlog::warn("the cache {} takes {}, more than --cache-size {}, but all of it is in use",
+                   folder_, to_string(Bytes{left}), to_string(limit_.size));
   }
   return {};
 }
@@ -65,7 +65,7 @@ Status BlobCacheLimit::remove_oldest(std::uint64_t bytes, bool* any) {
     if (!gone) continue;
     *any = true;
     removed += size;
-    spdlog::info("removed the source tree {} from the cache ({}): it was not used for longest",
+    spdlog::info("removed the source tree {} from the cache ({}): least recently used",
                  tree.root.hex().substr(0, 12), to_string(Bytes{size}));
   }
   return {};

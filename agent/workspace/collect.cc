@@ -141,10 +141,10 @@ Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOut
   if (!kept && kept.error().code == ErrorCode::unavailable) return kept.error();
   if (!kept) out.problems.push_back(kept.error().message);
   if (made.gave_up())
-    out.problems.push_back(fmt::format(
-        "it took more than {} to hold all names against the patterns: files may be missing; use "
-        "fewer and simpler ones",
-        format_duration(kLongestMatching)));
+    out.problems.push_back(
+        fmt::format("matching all names against the patterns took more than {}: files may be "
+                    "missing; use fewer and simpler patterns",
+                    format_duration(kLongestMatching)));
   return std::move(look.not_kept);
 }
 
@@ -261,10 +261,10 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, CollectedO
   out.problems.push_back(
       written != nullptr
           ? fmt::format(
-                "its type is uri_file, but a folder was written in its place; it is kept as "
-                "a folder (write to the path itself, or make it a uri_folder)")
-          : fmt::format("its type is uri_file, but what was written is not at its path but beside "
-                        "it: {}, for example (write to the path itself, or make it a uri_folder)",
+                "its type is uri_file, but the job wrote a folder at its path; it is kept as a "
+                "folder (write a file to the path, or declare the output as uri_folder)")
+          : fmt::format("its type is uri_file, but there is no file at its path; its folder holds "
+                        "{} (write to the path itself, or declare the output as uri_folder)",
                         folder.entries.empty() ? "nothing" : quoted_name(folder.entries[0].name)));
   return {};
 }

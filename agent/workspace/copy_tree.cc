@@ -57,9 +57,9 @@ Result<std::vector<std::string>> names_in(int fd, const std::string& path) {
 Status Copier::folder(int from_parent, int to_parent, const std::string& from,
                       const std::string& to) {
   if (depth_ > snapshot::kMaxTreeDepth)
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("{} lies more than {} folders deep", quoted_name(from),
-                                  snapshot::kMaxTreeDepth));
+    return make_error(
+        ErrorCode::unsupported,
+        fmt::format("{} is more than {} folders deep", quoted_name(from), snapshot::kMaxTreeDepth));
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const io::Fd source(io::disk::openat(from_parent, from.c_str(), kFlags));
   if (!source) return errno_error(errno, "cannot open " + from);
@@ -74,7 +74,7 @@ Status Copier::folder(int from_parent, int to_parent, const std::string& from,
   for (const std::string& name : names) TRY(entry(source.get(), target.get(), name));
   --depth_;
   if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + to);
+    return errno_error(errno, "cannot change the owner of " + to);
   }
   if (io::disk::fchmod(target.get(), info.st_mode & 01777) != 0) {
     return errno_error(errno, "cannot set the mode of " + to);
@@ -102,7 +102,7 @@ Status Copier::file(int from, int to, const std::string& name, const struct stat
   can_clone_ = can_clone_ && io::disk::clone(target.get(), source.get()) == 0;
   if (!can_clone_) TRY(content(source.get(), target.get(), name));
   if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + name);
+    return errno_error(errno, "cannot change the owner of " + name);
   }
   const timespec times[] = {info.st_atim, info.st_mtim};
   if (::futimens(target.get(), times) != 0)
@@ -134,7 +134,7 @@ Status Copier::link(int from, int to, const std::string& name) {
     return errno_error(errno, "cannot make the symlink " + name);
   }
   if (must_give_ && io::disk::fchown_link(to, name.c_str(), owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + name);
+    return errno_error(errno, "cannot change the owner of " + name);
   }
   return {};
 }

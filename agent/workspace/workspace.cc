@@ -54,14 +54,16 @@ bool can_unshare_mounts() {
 bool has_common_path(bool has_mount_namespaces) {
   if (!has_mount_namespaces) return false;
   const std::string folder = io::jobs_folder();
-  const Status made = folder.empty()
-                          ? Status(make_error(ErrorCode::not_found,
-                                              "this user has neither a home directory of its own "
-                                              "nor one in /run/user"))
-                          : io::make_private_folders(folder);
+  const Status made =
+      folder.empty() ? Status(make_error(
+                           ErrorCode::not_found,
+                           "this user has neither a home directory nor a directory in /run/user"))
+                     : io::make_private_folders(folder);
   if (!made)
-    spdlog::warn("ranks have no common path on this node, and see the folder of their attempt: {}",
-                 made.error().message);
+    spdlog::warn(
+        "ranks on this node run in the folder of their attempt, not under the path that is the "
+        "same on all nodes: {}",
+        made.error().message);
   return bool(made);
 }
 
@@ -95,7 +97,7 @@ Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t
   const snapshot::Owner ours = snapshot::current_owner();
   const bool is_ours = owner.uid == ours.uid && owner.gid == ours.gid;
   if (!is_ours && ::fchown(fd.get(), owner.uid, owner.gid) != 0) {
-    return errno_error(errno, "cannot give away " + path);
+    return errno_error(errno, "cannot change the owner of " + path);
   }
   if (::fchmod(fd.get(), mode) != 0) return errno_error(errno, "cannot set the mode of " + path);
   return {};
@@ -268,7 +270,7 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot:
 Error Workspace::Impl::explained(Error error) const {
   if (!io::exists(cache + "/trees") || !io::exists(cache + "/blobs"))
     error.message += fmt::format(
-        "; {} was removed while this agent runs: restart the agent (what runs goes on)", cache);
+        "; {} was removed while this agent runs: restart the agent (running jobs continue)", cache);
   return error;
 }
 

@@ -26,7 +26,7 @@ std::string cut_middle(std::string text, std::size_t limit) {
   std::size_t tail = text.size() - head;
   while (head > 0 && is_inside_character(text, head)) --head;
   while (tail < text.size() && is_inside_character(text, tail)) ++tail;
-  return fmt::format("{}\n[… {} bytes are left out here …]\n{}", text.substr(0, head), tail - head,
+  return fmt::format("{}\n[… {} bytes left out …]\n{}", text.substr(0, head), tail - head,
                      text.substr(tail));
 }
 

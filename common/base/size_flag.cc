@@ -16,8 +16,8 @@ Result<Bytes> parse_size_flag(const std::string& flag, const std::string& text,
   const bool has_unit = std::isalpha(last) != 0;
   if (!has_unit && *size < mebibytes(1))
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("{}: '{}' without a unit is {}; is {}g meant? Write {}", flag,
-                                  text, to_string(*size), text, examples));
+                      fmt::format("{}: '{}' without a unit means {}; did you mean {}g? Write {}",
+                                  flag, text, to_string(*size), text, examples));
   return *size;
 }
 

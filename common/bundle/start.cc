@@ -116,7 +116,7 @@ std::uintptr_t map_linker(std::uintptr_t* entry) {
       got >= static_cast<long>(sizeof header) && header.e_ident[0] == ELFMAG0 &&
       header.e_type == ET_DYN && header.e_machine == EM_X86_64 &&
       header.e_phoff + header.e_phnum * sizeof(Elf64_Phdr) <= static_cast<std::uint64_t>(got);
-  if (!whole) die(": is no dynamic linker for x86_64; unpack the bundle again\n");
+  if (!whole) die(": is not a dynamic linker for x86_64; unpack the bundle again\n");
   const auto* segments = reinterpret_cast<const Elf64_Phdr*>(linker_head + header.e_phoff);
   std::uintptr_t size = 0;
   for (int i = 0; i < header.e_phnum; ++i) {
@@ -147,7 +147,7 @@ std::size_t describe_program(const Elf64_Phdr* given, std::size_t count) {
 
 void set(const Auxiliary& auxiliary, std::uint64_t type, std::uint64_t value) {
   Elf64_auxv_t* entry = auxiliary.find(type);
-  if (entry == nullptr) die(": the kernel passes no usual auxiliary vector\n");
+  if (entry == nullptr) die(": the kernel did not pass a complete auxiliary vector\n");
   entry->a_un.a_val = value;
 }
 
@@ -171,7 +171,7 @@ std::uintptr_t lockstep_bundle_load(std::uintptr_t* stack) {
   const Elf64_auxv_t* headers = auxiliary.find(AT_PHDR);
   const Elf64_auxv_t* count = auxiliary.find(AT_PHNUM);
   if (headers == nullptr || count == nullptr || count->a_un.a_val > kMaxHeaders)
-    die(": the program's headers are not as they were linked\n");
+    die(": the program's headers were changed after linking; unpack the bundle again\n");
   const std::size_t described =
       describe_program(reinterpret_cast<const Elf64_Phdr*>(headers->a_un.a_val), count->a_un.a_val);
   set(auxiliary, AT_PHDR, reinterpret_cast<std::uintptr_t>(program_headers));

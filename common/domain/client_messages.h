@@ -180,7 +180,7 @@ using ClientRequest =
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
                  CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
-                 DetachHosts>;
+                 DetachHosts, ReadComputeLog>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -278,6 +278,7 @@ using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
-                 SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply>;
+                 SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
+                 ComputeLogReply>;
 
 }  // namespace lockstep

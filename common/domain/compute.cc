@@ -12,7 +12,7 @@ bool begins_compute_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 
 constexpr std::size_t kMaxUserBytes = 64;
 constexpr std::size_t kMaxPathBytes = 1'024;
-constexpr std::size_t kMaxHostBytes = 63;      // it becomes a node's name
+constexpr std::size_t kMaxHostBytes = 63;  // it becomes a node's name
 constexpr std::size_t kMaxAddressBytes = 255;
 constexpr std::size_t kMaxSecretBytes = 128;
 constexpr int kMaxPort = 65'535;
@@ -37,10 +37,10 @@ bool is_word_of(const std::string& text, std::string_view others, std::size_t lo
 }
 // An absolute path without a ".." and with only these characters.
 bool is_plain_path(const std::string& path) {
-  return path.empty() || (path[0] == '/' && path.size() > 1 && path.back() != '/' &&
-                          is_word_of(path, "/._-+", kMaxPathBytes) &&
-                          path.find("//") == std::string::npos &&
-                          (path + "/").find("/../") == std::string::npos);
+  return path.empty() ||
+         (path[0] == '/' && path.size() > 1 && path.back() != '/' &&
+          is_word_of(path, "/._-+", kMaxPathBytes) && path.find("//") == std::string::npos &&
+          (path + "/").find("/../") == std::string::npos);
 }
 // ssh expands % and ~ in it.
 bool is_key_path(const std::string& path) {
@@ -52,16 +52,16 @@ bool is_key_path(const std::string& path) {
 
 Status check_hosts(const ComputeSpec& spec) {
   if (spec.hosts.size() > kMaxHosts)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("there are {} hosts; the most allowed are {}", spec.hosts.size(),
-                                  kMaxHosts));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("there are {} hosts; the most allowed are {}", spec.hosts.size(), kMaxHosts));
   std::set<std::string> names;
   for (const SshHost& host : spec.hosts) {
     TRY(check(host));
     if (!names.insert(host.name).second)
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("two hosts have the name '{}'; give each its own `name`",
-                                    host.name));
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("two hosts have the name '{}'; give each its own `name`", host.name));
   }
   return {};
 }
@@ -71,24 +71,25 @@ Status check_source(const ComputeSpec& spec) {
   const bool is_local = spec.type == ComputeType::local;
   if (is_local != (spec.source == NodeSource::none))
     return make_error(ErrorCode::invalid_argument,
-                      is_local ? "a target of type local has no node source of its own"
-                               : "a target of type virtualmachine needs a node source: ssh or join");
+                      is_local
+                          ? "a target of type local has no node source of its own"
+                          : "a target of type virtualmachine needs a node source: ssh or join");
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
     return make_error(ErrorCode::invalid_argument,
                       "only a target with the node source ssh has hosts and a tunnel");
   if (!spec.tunnel.empty() && spec.tunnel != "auto" && spec.tunnel != "always" &&
       spec.tunnel != "never")
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("tunnel: '{}' is not auto, always or never",
-                                  spec.tunnel.substr(0, 100)));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("tunnel: '{}' is not auto, always or never", spec.tunnel.substr(0, 100)));
   return check_hosts(spec);
 }
 
 Status check_text(const std::string& text, std::string_view what) {
   if (text.size() <= kMaxComputeTextBytes) return {};
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("{} has {} bytes, and {} are possible", what, text.size(), kMaxComputeTextBytes));
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{} has {} bytes; at most {} are possible", what, text.size(),
+                                kMaxComputeTextBytes));
 }
 
 }  // namespace
@@ -131,9 +132,9 @@ Status check(const ComputeSpec& spec) {
   TRY(check_text(spec.description, "description"));
   TRY(check_text(spec.location, "location"));
   if (spec.tags.size() > kMaxComputeTags)
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("there are {} tags, and {} are possible", spec.tags.size(), kMaxComputeTags));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("there are {} tags; at most {} are possible", spec.tags.size(),
+                                  kMaxComputeTags));
   for (const auto& [name, value] : spec.tags) {
     if (name.empty()) return make_error(ErrorCode::invalid_argument, "a tag needs a name");
     TRY(check_text(name, "the name of a tag"));

@@ -47,6 +47,8 @@ inline constexpr std::size_t kMaxComputeTags = 50;
 inline constexpr std::size_t kMaxHosts = 1'000;  // of one target
 inline constexpr std::size_t kMaxMachineFindings = 32;
 inline constexpr std::size_t kMaxComputeEvents = 200;  // that are kept of one target
+// The text of one ComputeLogReply.
+inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
 
 // A host that the ssh provider attaches. Everything except `address` may be empty.
 struct SshHost {
@@ -131,6 +133,13 @@ struct ListComputes {
   bool history = false;
   friend bool operator==(const ListComputes&, const ListComputes&) = default;
 };
+// What the target's provider printed and did. Answered by ComputeLogReply. The log of a target that
+// was deleted stays readable.
+struct ReadComputeLog {
+  std::string name;
+  std::int64_t lines = 0;  // the newest so many; 0: as many as one reply may have
+  friend bool operator==(const ReadComputeLog&, const ReadComputeLog&) = default;
+};
 
 // ---- views -------------------------------------------------------------------------------------
 
@@ -139,10 +148,10 @@ struct MachineView {
   std::string name;
   // "wanted", "creating", "failed", "created", "joined", "lost", "leaving" or "removing".
   std::string state;
-  std::string why;    // why it is wanted, or why it leaves
-  Instant since;      // in this state
-  std::string step;   // the provider's, which runs now; "": none
-  std::string node;   // name of its node; "": it has not joined
+  std::string why;                           // why it is wanted, or why it leaves
+  Instant since;                             // in this state
+  std::string step;                          // the provider's, which runs now; "": none
+  std::string node;                          // name of its node; "": it has not joined
   std::map<std::string, std::string> about;  // what the provider found out
   // Of the last call that failed; "": none since the last success.
   std::string failed_step, failed_code, failure;
@@ -170,8 +179,8 @@ struct ComputeView {
   Instant created;   // ns = 0: created with the launcher
   std::string created_by;
   Nodes nodes;
-  std::int64_t queued_jobs = 0;   // jobs for this target that wait
-  std::int64_t running_jobs = 0;  // jobs for this target that are placed and have not ended
+  std::int64_t queued_jobs = 0;       // jobs for this target that wait
+  std::int64_t running_jobs = 0;      // jobs for this target that are placed and have not ended
   std::vector<MachineView> machines;  // by name
   std::string leaving;                // why the target is being deleted; "": it is not
   std::vector<ComputeEvent> history;  // oldest first; only if asked for
@@ -180,6 +189,10 @@ struct ComputeView {
 struct ComputesReply {  // by name; "local" first
   std::vector<ComputeView> computes;
   friend bool operator==(const ComputesReply&, const ComputesReply&) = default;
+};
+struct ComputeLogReply {
+  std::string text;  // whole lines, the newest last; at most kMaxComputeLogBytes
+  friend bool operator==(const ComputeLogReply&, const ComputeLogReply&) = default;
 };
 
 }  // namespace lockstep

@@ -52,7 +52,7 @@ Status check_host(std::string_view address, std::string_view place) {
   const std::string_view rest =
       end == place.npos ? std::string_view() : place.substr(end + (is_literal ? 1 : 0));
   if (rest.empty() || (rest[0] == ':' && is_port(rest.substr(1)))) return {};
-  return wrong(address, fmt::format("has no port from 1 to {}: '{}'", kMaxPort, rest));
+  return wrong(address, fmt::format("needs a port from 1 to {} instead of '{}'", kMaxPort, rest));
 }
 
 }  // namespace
@@ -68,11 +68,11 @@ Status check_no_query(std::string_view text) {
     if (mark >= end) continue;
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("an address holds a {} ('{}…'), which nodes would not send, and which "
-                    "everybody who may look at the environment would see; leave it out (a folder's "
-                    "name has it as {})",
-                    text[mark] == '?' ? "query" : "fragment", text[mark],
-                    text[mark] == '?' ? "%3F" : "%23"));
+        fmt::format(
+            "an address has a {} ('{}…'), which nodes do not send, and which everybody who may see "
+            "the environment could read; leave it out (in a folder's name write {})",
+            text[mark] == '?' ? "query" : "fragment", text[mark],
+            text[mark] == '?' ? "%3F" : "%23"));
   }
   return {};
 }
@@ -80,16 +80,17 @@ Status check_no_query(std::string_view text) {
 Status check_address(std::string_view address) {
   TRY(check_no_query(address));
   const auto colon = address.find("://");
-  if (colon == address.npos) return wrong(address, "is no address");
+  if (colon == address.npos) return wrong(address, "is not an address");
   const std::string_view scheme = address.substr(0, colon);
   const std::string_view rest = address.substr(colon + 3);
   if (scheme != "http" && scheme != "https" && scheme != "file")
-    return wrong(address, fmt::format("is of '{}'; nodes fetch from http, https and file", scheme));
+    return wrong(
+        address,
+        fmt::format("has the scheme '{}'; nodes fetch only from http, https and file", scheme));
   if (!std::all_of(address.begin(), address.end(), is_graphic))
-    return wrong(address,
-                 fmt::format("holds a blank or a letter that an address has percent-encoded; "
-                             "write {}",
-                             percent_encoded(address)));
+    return wrong(address, fmt::format("contains a blank or another character that must be "
+                                      "percent-encoded in an address; write {}",
+                                      percent_encoded(address)));
   if (scheme == "file") {
     if (rest.starts_with('/') && rest.find_first_not_of('/') != rest.npos) return {};
     return wrong(address, "names no absolute path; write three slashes: file:///PATH");
@@ -102,7 +103,7 @@ Status check_address(std::string_view address) {
 Status check_channel(std::string_view channel) {
   if (channel.find("://") != channel.npos) return check_address(channel);
   if (!consists_of(channel, "-._/+") || channel.starts_with('-') || channel.starts_with('/'))
-    return wrong(channel, "is no channel's name or address");
+    return wrong(channel, "is not the name or address of a channel");
   return {};
 }
 

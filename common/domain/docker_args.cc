@@ -55,11 +55,11 @@ class Reader {
     if (word.empty()) return wrong("has an empty word");
     const bool follows_flag = !given_.empty() && !given_.back().option->takes_value;
     if (follows_flag && (word == "true" || word == "false"))
-      return wrong(
-          fmt::format("'{}' is no option; write --{}={}", word, given_.back().option->name, word));
+      return wrong(fmt::format("'{}' is not an option; write --{}={}", word,
+                               given_.back().option->name, word));
     return wrong(
-        fmt::format("'{}' is no option; the image stands under environment.image, and "
-                    "what runs is the job's `command`",
+        fmt::format("'{}' is not an option; name the image in environment.image and the program in "
+                    "the job's `command`",
                     shown(word)));
   }
 
@@ -112,7 +112,7 @@ class Reader {
 
   Status take(const DockerOption& option, std::string_view value) {
     if (option.grant == DockerGrant::nobody)
-      return wrong(fmt::format("'--{}' is not for a job to say: {}", option.name, option.instead));
+      return wrong(fmt::format("a job cannot set '--{}': {}", option.name, option.instead));
     const auto truths = {"true", "false", "1",    "0",     "t",    "f",
                          "T",    "F",     "TRUE", "FALSE", "True", "False"};
     if (!option.takes_value && std::find(truths.begin(), truths.end(), value) == truths.end())
@@ -172,7 +172,7 @@ Result<std::vector<std::string>> split_docker_args(std::string_view text) {
     const char c = text[i];
     const bool last = i + 1 == text.size();
     if (quote != '\'' && c == '\\') {
-      if (last) return wrong("ends with a backslash, which takes the character after it");
+      if (last) return wrong("ends with a backslash that no character follows");
       const char next = text[++i];
       if (!word) word.emplace();
       if (quote == '"' && std::string_view("\"\\$`").find(next) == std::string_view::npos)
@@ -227,14 +227,14 @@ Status check_allowable_docker_arg(const std::string& name) {
   const DockerOption* option =
       name.starts_with("--") ? find_docker_option(std::string_view(name).substr(2)) : nullptr;
   if (option != nullptr && option->grant == DockerGrant::nobody)
-    return bad(fmt::format("'{}' is not for a job to say: {}", name, option->instead));
+    return bad(fmt::format("a job cannot set '{}': {}", name, option->instead));
   if (option != nullptr) return {};
   std::vector<std::string_view> names;
   for (const DockerOption& one : docker_options())
     if (one.grant != DockerGrant::nobody) names.push_back(one.name);
   const auto first = name.find_first_not_of('-');
   const std::string near = first == std::string::npos ? "" : nearest(name.substr(first), names);
-  return bad(fmt::format("'{}' is no option of `docker run`{}", name,
+  return bad(fmt::format("'{}' is not an option of `docker run`{}", name,
                          near.empty() ? "; write its long name, as in --privileged"
                                       : fmt::format("; did you mean '--{}'?", near)));
 }

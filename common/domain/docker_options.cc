@@ -12,17 +12,18 @@ constexpr bool kFlag = false;  // takes none
 
 constexpr std::string_view kCpus = "write lockstep.resources.cpus instead";
 constexpr std::string_view kFile =
-    "it names a file of the node's; write environment_variables instead";
-constexpr std::string_view kHost = "the container has its node's name; leave it out";
-constexpr std::string_view kLogs = "what ranks print is in the job's logs; leave it out";
+    "it names a file on the node; write environment_variables instead";
+constexpr std::string_view kHost = "the container has its node's host name; leave the option out";
+constexpr std::string_view kLogs = "the ranks' output is in the job's logs; leave the option out";
 constexpr std::string_view kMemory = "write lockstep.resources.memory instead";
-constexpr std::string_view kNamed = "Lockstep names and removes containers itself; leave it out";
-constexpr std::string_view kNetwork = "the container has the host's network; leave it out";
-constexpr std::string_view kPlace = "Lockstep says where the container belongs; leave it out";
+constexpr std::string_view kNamed =
+    "Lockstep names and removes containers itself; leave the option out";
+constexpr std::string_view kNetwork = "the container has the host's network; leave the option out";
+constexpr std::string_view kPlace = "Lockstep chooses the container's cgroup; leave the option out";
 constexpr std::string_view kTerminal =
-    "ranks have no terminal, and what they print is in the job's logs; leave it out";
+    "ranks have no terminal, and their output is in the job's logs; leave the option out";
 constexpr std::string_view kUser =
-    "ranks run as the submitting user, with that user's groups; leave it out";
+    "ranks run as the submitting user, with that user's groups; leave the option out";
 
 constexpr DockerOption kOptions[] = {
     {"add-host", '\0', kValue, everybody},
@@ -61,7 +62,7 @@ constexpr DockerOption kOptions[] = {
     {"dns-search", '\0', kValue, operators},
     {"domainname", '\0', kValue, nobody, kHost},
     {"entrypoint", '\0', kValue, nobody,
-     "what runs is the job's `command`; an image's entrypoint is not used"},
+     "the container runs the job's `command`; an image's entrypoint is not used"},
     {"env", 'e', kValue, everybody},
     {"env-file", '\0', kValue, nobody, kFile},
     {"expose", '\0', kValue, nobody, kNetwork},
@@ -73,7 +74,7 @@ constexpr DockerOption kOptions[] = {
     {"health-start-interval", '\0', kValue, operators},
     {"health-start-period", '\0', kValue, operators},
     {"health-timeout", '\0', kValue, operators},
-    {"help", '\0', kFlag, nobody, "it starts nothing; leave it out"},
+    {"help", '\0', kFlag, nobody, "it starts nothing; leave the option out"},
     {"hostname", 'h', kValue, nobody, kHost},
     {"init", '\0', kFlag, everybody},
     {"interactive", 'i', kFlag, nobody, kTerminal},
@@ -85,7 +86,7 @@ constexpr DockerOption kOptions[] = {
     {"isolation", '\0', kValue, operators},
     {"kernel-memory", '\0', kValue, nobody, kMemory},
     {"label", 'l', kValue, everybody},
-    {"label-file", '\0', kValue, nobody, "it names a file of the node's; write --label instead"},
+    {"label-file", '\0', kValue, nobody, "it names a file on the node; write --label instead"},
     {"link", '\0', kValue, nobody, kNetwork},
     {"link-local-ip", '\0', kValue, nobody, kNetwork},
     {"log-driver", '\0', kValue, nobody, kLogs},
@@ -106,13 +107,15 @@ constexpr DockerOption kOptions[] = {
     {"oom-score-adj", '\0', kValue, operators},
     {"pid", '\0', kValue, operators},
     {"pids-limit", '\0', kValue, everybody},
-    {"platform", '\0', kValue, nobody, "an image is that for the node's own machine; leave it out"},
+    {"platform", '\0', kValue, nobody,
+     "nodes always take the image for their own platform; leave the option out"},
     {"privileged", '\0', kFlag, operators},
     {"publish", 'p', kValue, nobody, kNetwork},
     {"publish-all", 'P', kFlag, nobody, kNetwork},
     {"pull", '\0', kValue, nobody,
-     "the image is there before the container starts; --rebuild looks for it anew"},
-    {"quiet", 'q', kFlag, nobody, "there is nothing to see of it; leave it out"},
+     "Lockstep fetches the image before the container starts; submit with --rebuild to fetch a "
+     "newer one"},
+    {"quiet", 'q', kFlag, nobody, "the engine's output is not shown; leave the option out"},
     {"read-only", '\0', kFlag, everybody},
     {"restart", '\0', kValue, nobody, "write lockstep.retry instead"},
     {"rm", '\0', kFlag, nobody, kNamed},

@@ -95,7 +95,8 @@ Status check_label(std::string_view value) {
   const std::string_view key = value.substr(0, value.find('='));
   if (key.empty()) return wrong("must be KEY=VALUE");
   if (key == "lockstep" || key.starts_with("lockstep."))
-    return wrong("has a key of Lockstep's own; choose one that does not begin with lockstep.");
+    return wrong(
+        "has a key that is reserved for Lockstep; choose one that does not begin with lockstep.");
   return {};
 }
 
@@ -119,7 +120,7 @@ Status check_docker_value(std::string_view option, const std::string& value) {
     return wrong("must be a number, or -1 for none");
   if (option == "security-opt" &&
       !is_one_of(value, {kNoNewPrivileges, "no-new-privileges:true", "no-new-privileges=true"}))
-    return wrong("cannot be had: no program in a container gains rights");
+    return wrong("must be no-new-privileges: programs in a container cannot gain privileges");
   if (option == "shm-size") return check_shm_size(value);
   if (option == "tmpfs") return check_tmpfs(value);
   if (option == "ulimit") return check_ulimit(value);

@@ -78,8 +78,8 @@ Status validate_program(std::string_view key, const std::string& program) {
                     program.find('\0') == std::string::npos ? "line break" : "NUL character"));
   if (program.find('/') != std::string::npos && program[0] != '/')
     return invalid(
-        fmt::format("environment.{}: '{}' is relative, but it is looked for on every "
-                    "node; write an absolute path, or a name on PATH",
+        fmt::format("environment.{}: '{}' is a relative path, but every node looks for this "
+                    "program; write an absolute path, or a name on PATH",
                     key, program));
   return {};
 }
@@ -109,8 +109,8 @@ Status validate_addresses(std::string_view key, const std::vector<std::string>& 
   for (const std::string& line : lines)
     if (holds_password(line))
       return invalid(
-          fmt::format("environment.{}: an address holds a password or a token, which everybody who "
-                      "may look at the environment would see; leave it out of the address",
+          fmt::format("environment.{}: an address contains a password or a token, which everybody "
+                      "who may see the environment could read; leave it out of the address",
                       key));
   return {};
 }
@@ -127,8 +127,8 @@ Status validate_channels(const std::vector<std::string>& channels) {
                       channel));
     if (std::string_view("./~").find(channel[0]) != std::string_view::npos)
       return invalid(
-          fmt::format("environment.channels: '{}' is a path of one machine; write a name, or an "
-                      "address that all nodes reach (file:///… if all of them have it)",
+          fmt::format("environment.channels: '{}' is a path on one machine; write a name, or an "
+                      "address that all nodes reach (file:///… if all nodes have that path)",
                       channel));
     if (const Status good = check_channel(channel); !good)
       return invalid("environment.channels: " + good.error().message);
@@ -150,9 +150,11 @@ Status validate_locked(const std::map<std::string, std::vector<std::string>>& lo
 
 Status validate_conda(const CondaEnvironment& conda) {
   if (!conda.locked.empty() && !conda.dependencies.empty())
-    return invalid("environment.dependencies: are there beside locked packages; write one of both");
+    return invalid(
+        "environment.dependencies: cannot be used together with locked packages; write only one of "
+        "them");
   if (conda.locked.empty() && conda.dependencies.empty() && conda.requirements.empty())
-    return invalid("environment.dependencies: are none; write at least one package");
+    return invalid("environment.dependencies: is empty; write at least one package");
   TRY(validate_channels(conda.channels));
   TRY(validate_addresses("dependencies", conda.dependencies));
   TRY(validate_locked(conda.locked));
@@ -162,8 +164,10 @@ Status validate_conda(const CondaEnvironment& conda) {
   TRY(validate_variables("environment.variables", conda.variables));
   for (const auto& [name, value] : conda.variables)
     if (is_rank_variable(name))
-      return invalid(fmt::format(
-          "environment.variables: '{}' is set for each rank; an environment cannot", name));
+      return invalid(
+          fmt::format("environment.variables: an environment cannot set '{}', which Lockstep sets "
+                      "for each rank",
+                      name));
   return {};
 }
 
@@ -173,11 +177,12 @@ Status validate_dockerfile(const std::string& path) {
   };
   if (path.empty()) return wrong("is empty; leave it out to use Dockerfile");
   if (!is_one_line(path)) return wrong("is not one line");
-  if (path[0] == '/') return wrong("is absolute; it is a path within the folder that is built");
+  if (path[0] == '/')
+    return wrong("is absolute; write a path relative to the folder that is built");
   for (std::size_t from = 0; from <= path.size();) {
     const auto slash = std::min(path.find('/', from), path.size());
     if (path.substr(from, slash - from) == "..")
-      return wrong("leaves the folder that is built; put the file into it");
+      return wrong("leads out of the folder that is built; put the file into that folder");
     from = slash + 1;
   }
   return {};
@@ -185,7 +190,7 @@ Status validate_dockerfile(const std::string& path) {
 
 Status validate_docker(const DockerEnvironment& docker) {
   if (docker.image.empty() == !docker.build)
-    return invalid("environment: needs one of 'image' and 'build'");
+    return invalid("environment: needs exactly one of 'image' and 'build'");
   if (docker.build) TRY(validate_dockerfile(docker.build->dockerfile));
   if (!docker.build)
     if (const Status good = check_image_name(docker.image); !good)
@@ -266,8 +271,8 @@ Status validate_environment_name(const std::string& what, const std::string& nam
   for (char c : name) good = good && (word(c) || c == '_' || c == '-' || c == '.');
   if (good) return {};
   return invalid(
-      fmt::format("{}: '{}' is not one for an environment: 1 to {} letters, digits, '_', "
-                  "'-' or '.', starting with a letter or a digit",
+      fmt::format("{}: '{}' is not valid; write 1 to {} letters, digits, '_', '-' or '.', starting "
+                  "with a letter or a digit",
                   what, name, kMaxEnvironmentNameBytes));
 }
 

@@ -73,13 +73,14 @@ class Name {
   }
 
   Status check_characters() const {
-    if (image_.empty()) return wrong(fmt::format("is no image's name; write {}", kForm));
+    if (image_.empty()) return wrong(fmt::format("is not an image's name; write {}", kForm));
     if (std::any_of(image_.begin(), image_.end(),
                     [](unsigned char c) { return std::isspace(c) != 0 || std::iscntrl(c) != 0; }))
-      return wrong(fmt::format("holds a blank; an image's name is {}", kForm));
+      return wrong(
+          fmt::format("contains a blank or a control character; an image's name is {}", kForm));
     if (image_.starts_with('-'))
       return wrong(
-          "begins with '-', as an option does; options of the engine stand under "
+          "begins with '-' like an option; write options of the container engine in "
           "resources.docker_args");
     if (const auto scheme = image_.find("://"); scheme != std::string_view::npos)
       return wrong(fmt::format("is an address; write the name alone: {}",
@@ -93,8 +94,8 @@ class Name {
         image_.size() >= kShortIdDigits && image_.size() < kHexDigits && all_of(image_, is_hex);
     if (!is_id) return {};
     return wrong(
-        fmt::format("may be an id, which one engine has; write the image's name (if this is one: "
-                    "{}:latest)",
+        fmt::format("may be an id, which only one engine knows; write the image's name (if this is "
+                    "the name: {}:latest)",
                     image_));
   }
 
@@ -107,8 +108,9 @@ class Name {
     if (digest.starts_with(kAlgorithm) && digest.size() == kAlgorithm.size() + kHexDigits &&
         all_of(digest.substr(kAlgorithm.size()), is_hex))
       return {};
-    return wrong(fmt::format("has the digest '{}', which must be sha256: and {} of 0-9 and a-f",
-                             digest, kHexDigits));
+    return wrong(fmt::format(
+        "has the digest '{}', which must be sha256: and {} hexadecimal digits (0-9, a-f)", digest,
+        kHexDigits));
   }
 
   // The first part, where it cannot be a path's.
@@ -126,10 +128,10 @@ class Name {
       const std::string_view port = first.substr(colon + 1);
       const bool good = !port.empty() && port.size() <= 5 && all_of(port, is_digit) &&
                         std::stoi(std::string(port)) <= 65535;
-      if (!good) return wrong(fmt::format("has the port '{}', which is none", port));
+      if (!good) return wrong(fmt::format("has the port '{}', which is not a port number", port));
     }
     if (is_host(first.substr(0, colon))) return {};
-    return wrong(fmt::format("has '{}' for its registry, which is no host", first));
+    return wrong(fmt::format("has the registry '{}', which is not a valid host", first));
   }
 
   Status take_tag() {
@@ -138,7 +140,7 @@ class Name {
     const std::string_view tag = rest_.substr(colon + 1);
     rest_ = rest_.substr(0, colon);
     if (rest_ == "sha256" && host_.empty())
-      return wrong("is an id, which one engine has; write the image's name");
+      return wrong("is an id, which only one engine knows; write the image's name");
     const auto good = [](char c) { return is_word(c) || c == '_' || c == '.' || c == '-'; };
     if (!tag.empty() && tag.size() <= kMaxTagBytes && all_of(tag, good) && tag[0] != '.' &&
         tag[0] != '-')
@@ -153,11 +155,11 @@ class Name {
     if (std::any_of(rest_.begin(), rest_.end(), is_upper)) {
       std::string lower(rest_);
       for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      return wrong(
-          fmt::format("has upper-case letters, and names of images have none; write {}", lower));
+      return wrong(fmt::format(
+          "has upper-case letters, which an image's name cannot have; write {}", lower));
     }
     if (host_.empty() && rest_.size() == kHexDigits && all_of(rest_, is_hex))
-      return wrong("is an id, which one engine has; write the image's name");
+      return wrong("is an id, which only one engine knows; write the image's name");
     for (std::size_t from = 0; from <= rest_.size();) {
       const auto slash = std::min(rest_.find('/', from), rest_.size());
       const std::string_view part = rest_.substr(from, slash - from);

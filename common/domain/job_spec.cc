@@ -67,8 +67,8 @@ Status validate_pids_of_container(const JobSpec& spec) {
   for (const DockerArg& arg : given)
     if (arg.option->name == "pids-limit" && std::atoll(arg.value.c_str()) > 1LL * pids * ranks)
       return invalid("resources.docker_args: --pids-limit " + arg.value +
-                     " is more than its ranks may have (" + std::to_string(ranks) + " x " +
-                     with_commas(pids) + "); write lockstep.limits.pids instead");
+                     " is more than the container's ranks may have (" + std::to_string(ranks) +
+                     " x " + with_commas(pids) + "); write lockstep.limits.pids instead");
   return {};
 }
 
@@ -85,7 +85,7 @@ Status validate_retry(const JobSpec& spec) {
   for (int code : retry.exit_codes)
     if (code < 1 || code > 255)
       return invalid("lockstep.retry.on: " + std::to_string(code) +
-                     " is not an exit code of a failure; these are 1 to 255");
+                     " is not the exit code of a failure; write 1 to 255");
   const Duration every = spec.checkpoint.every;
   if (every != Duration::zero() && (every < seconds(1) || every > kMaxBackoff))
     return invalid("lockstep.checkpoint.every: must be 1s to " + format_duration(kMaxBackoff) +

@@ -17,9 +17,9 @@ bool is_control(char c) {
 std::string fault_of_name(std::string_view name) {
   if (name == "." || name == "..")
     return "'" + std::string(name) +
-           "' is no name of a file; write paths as they are in the working directory, such as "
+           "' is not a file name; write paths from the working directory on, such as "
            "/checkpoints/last.pt";
-  if (name.empty()) return "it has '//', which no path has";
+  if (name.empty()) return "it has '//'; write a single '/'";
   return "";
 }
 
@@ -66,7 +66,7 @@ std::string fault_of_keep(const std::string& pattern) {
   if (std::any_of(pattern.begin(), pattern.end(), is_control))
     return "it holds a control character";
   if (pattern.starts_with('#'))
-    return "a pattern that begins with '#' is a comment; write \\# for a name that does";
+    return "a pattern that begins with '#' is a comment; write \\# for a name that begins with '#'";
   std::string_view glob = pattern;
   if (glob.starts_with('!')) glob.remove_prefix(1);
   if (glob.find_first_not_of(" /") == glob.npos)

@@ -111,7 +111,7 @@ Result<PublicKey> key_from_word(std::string_view text) {
   const auto bytes = from_base32(text.substr(kPrefix.size(), kBodyCharacters));
   // Also when bits are set that no byte takes: a key has one word.
   if (!bytes || key_word(PublicKey(to_z85(*bytes))) != text)
-    return bad("this public key has a wrong character: its checksum does not fit; copy it again");
+    return bad("this public key has a wrong character: its checksum does not match; copy it again");
   return PublicKey(to_z85(*bytes));
 }
 

@@ -19,7 +19,7 @@ Status at_least(const char* key, const std::optional<Bytes>& asked, Bytes least)
 Bytes smaller(Bytes asked, Bytes cap) { return cap.count == 0 ? asked : std::min(asked, cap); }
 
 std::string refusal(const std::string& allowed, const std::string& asked, const char* flag) {
-  return "allows a job " + allowed + ", " + asked + " asked for (lockstep-agent " + flag + ")";
+  return "allows a job " + allowed + ", " + asked + " requested (lockstep-agent " + flag + ")";
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ Result<std::optional<Expression>> next_in(const std::string& text, std::size_t f
 Status refuse_in(const std::string& key, const std::string& text) {
   if (text.find(kOpen) == std::string::npos) return {};
   return invalid(key +
-                 ": '${{secrets.…}}' is possible in values of environment_variables alone: here "
-                 "others could read it; set a variable to it and use that");
+                 ": '${{secrets.…}}' is possible only in values of environment_variables, because "
+                 "others could read it here; set a variable to the secret and use that variable");
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ Status validate_secret_name(const std::string& name) {
 Status validate_secret_value(const std::string& value) {
   if (value.empty()) return invalid("the secret is empty");
   if (value.find('\0') != std::string::npos)
-    return invalid("the secret holds a NUL byte, which no variable can; encode it, e.g. as base64");
+    return invalid(
+        "the secret contains a NUL byte, which a variable cannot hold; encode it, e.g. as base64");
   if (value.size() <= kMaxSecretBytes) return {};
   return invalid("the secret has " + std::to_string(value.size()) + " bytes; at most " +
                  std::to_string(kMaxSecretBytes) + " are possible");
@@ -106,7 +107,7 @@ Result<std::string> put_in_secrets(const std::string& text, const SecretValues& 
     if (value == values.end())
       return make_error(ErrorCode::not_found,
                         "the secret '" + found->name +
-                            "' is not there any more; set it again with `lockstep secret set " +
+                            "' no longer exists; set it again with `lockstep secret set " +
                             found->name + "` and submit the job again");
     out += text.substr(at, found->begin - at) + value->second;
     at = found->end;

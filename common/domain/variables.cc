@@ -55,7 +55,7 @@ Status validate_variables(const std::string& key,
     bytes += name.size() + value.size() + 2;
   }
   if (bytes > kMaxEnvironmentBytes)
-    return invalid(key + ": " + std::to_string(bytes) + " bytes together; at most " +
+    return invalid(key + ": " + std::to_string(bytes) + " bytes in total; at most " +
                    std::to_string(kMaxEnvironmentBytes) + " are possible");
   return {};
 }

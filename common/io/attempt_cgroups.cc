@@ -50,7 +50,7 @@ Status empty_and_remove(const std::string& directory) {
     pause_briefly();
   }
   return make_error(ErrorCode::unavailable, "remove cgroup " + directory +
-                                                ": its processes do not die; look for ones in "
+                                                ": its processes do not end; look for processes in "
                                                 "state D (a hanging file system or device)");
 }
 

@@ -113,7 +113,7 @@ Status Folder::give(const FolderOwner& owner, mode_t mode) const {
       info.st_uid == owner.uid &&
       (info.st_gid == owner.gid || (::geteuid() != 0 && owner.uid == ::geteuid()));
   if (!is_theirs && disk::fchown(fd_.get(), owner.uid, owner.gid) != 0)
-    return errno_error(errno, "cannot give away " + shown_);
+    return errno_error(errno, "cannot change the owner of " + shown_);
   if ((info.st_mode & 07777) != mode && disk::fchmod(fd_.get(), mode) != 0)
     return errno_error(errno, "cannot set the mode of " + shown_);
   return {};

@@ -71,7 +71,8 @@ Status make_directory(const std::string& directory, bool v2) {
     if (mkdir(directory.c_str(), 0755) == 0) return {};
     if (!parent || errno != ENOENT) return errno_error(errno, "make cgroup " + directory);
   }
-  return make_error(ErrorCode::unavailable, "make cgroup " + *parent + ": it keeps vanishing");
+  return make_error(ErrorCode::unavailable,
+                    "make cgroup " + *parent + ": another process keeps removing it");
 }
 
 // The value of `key` in a flat keyed file such as memory.events; 0 when absent.
@@ -173,7 +174,7 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   const auto is_ours = [](const auto& place) { return access(place.first.c_str(), W_OK) == 0; };
   if (v1.empty() || v1[0].second != "memory" || !std::all_of(v1.begin(), v1.end(), is_ours))
     return make_error(ErrorCode::unsupported,
-                      "no cgroup hierarchy with the memory controller is ours to write");
+                      "no cgroup hierarchy with the memory controller is writable");
   for (const auto& [base, controller] : v1) {
     cgroups.directories_.push_back(place_v1(base, controller, request.name));
     cgroups.controllers_.push_back(controller);

@@ -155,11 +155,11 @@ Error ClientSocket::Impl::not_sent(Duration timeout) const {
                         fmt::format("the launcher at {} refused this key{}", endpoint,
                                     key_path.empty() ? "" : " (" + key_path + ")"));
     case Dial::wrong_server:
-      return make_error(
-          ErrorCode::unavailable,
-          fmt::format("what listens at {} is not the launcher whose key we have: another launcher, "
-                      "or another program; take the endpoint or token of the one that runs now",
-                      endpoint));
+      return make_error(ErrorCode::unavailable,
+                        fmt::format("the program that listens at {} does not have the launcher's "
+                                    "key that we know: it is another launcher or another program; "
+                                    "use the endpoint or token of the launcher that runs now",
+                                    endpoint));
     case Dial::nobody:
       return make_error(ErrorCode::unavailable,
                         fmt::format("nobody listened at {} within {}; is the launcher running?",
@@ -167,10 +167,9 @@ Error ClientSocket::Impl::not_sent(Duration timeout) const {
     case Dial::silent:
       return make_error(
           ErrorCode::unavailable,
-          fmt::format(
-              "{} took the connection and did not answer within {}; the launcher is stopped "
-              "or overloaded, or another program listens there",
-              endpoint, within));
+          fmt::format("{} accepted the connection but did not answer within {}; the launcher is "
+                      "stopped or overloaded, or another program listens there",
+                      endpoint, within));
     case Dial::no_answer:
     case Dial::up: break;
   }

@@ -53,7 +53,7 @@ Status make_reserve(const std::string& path, Bytes size) {
   Status made;
   if (disk::fallocate(file.get(), 0, 0, static_cast<off_t>(size.count)) != 0)
     made = errno == EOPNOTSUPP ? fill(file.get(), size.count)
-                               : Status(errno_error(errno, "keep space in " + path));
+                               : Status(errno_error(errno, "reserve space in " + path));
   if (!made) disk::unlink(path.c_str());
   return made ? made : Status(made.error().within(path));
 }

@@ -78,7 +78,7 @@ std::string encode(const ForkOrder& order) {
 }
 
 Error gone(const std::string& why) {
-  return make_error(ErrorCode::unavailable, "the program that is forked for it " + why);
+  return make_error(ErrorCode::unavailable, "the template process " + why);
 }
 
 // What the new process says next; `unavailable` when it says nothing in time.
@@ -88,7 +88,7 @@ Result<std::string> hear(const Fd& channel, Duration timeout) {
   do {
     ready = ::poll(&polled, 1, static_cast<int>(timeout / milliseconds(1)));
   } while (ready < 0 && errno == EINTR);
-  if (ready <= 0) return gone("is silent");
+  if (ready <= 0) return gone("does not answer");
   return receive_from(channel.get());
 }
 
@@ -128,7 +128,7 @@ Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
   if (bytes.size() >= kMaxOrder)
     return make_error(ErrorCode::invalid_argument, "the command line of a new process is too long");
   if (const Status sent = send_to(socket_.get(), bytes, theirs.get()); !sent)
-    return gone("does not take orders: " + sent.error().message);
+    return gone("does not accept requests: " + sent.error().message);
   theirs.reset();
   TRY_ASSIGN(const std::string hello, hear(channel, timeout_));
   TRY_ASSIGN(const int pid, pid_from(hello));
@@ -173,7 +173,7 @@ Status show_words(char** argv, const std::vector<std::string>& words) {
   for (const std::string& word : words) line += word + '\0';
   const auto room = static_cast<std::size_t>(end - argv[0]);
   if (line.size() > room)
-    return make_error(ErrorCode::invalid_argument, "no room for its command line: " + words[0]);
+    return make_error(ErrorCode::invalid_argument, "no room for the command line: " + words[0]);
   line.resize(room, '\0');
   std::copy(line.begin(), line.end(), argv[0]);
   return {};
@@ -193,7 +193,7 @@ void leave_the_server(int channel) {
 
 void open_log(const std::string& path) {
   const int log = disk::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (log < 0) fail(fmt::format("open its log {}: {}", path, std::strerror(errno)));
+  if (log < 0) fail(fmt::format("cannot open the log {}: {}", path, std::strerror(errno)));
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
   ::close(log);
@@ -284,7 +284,7 @@ std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
       if (const auto order = spare.fork(argv, hooks)) return order->words;
       is_taken = spare.take(bytes, channel);
     }
-    if (!is_taken) (void)send_to(channel.get(), kFailed + std::string("no process can be forked"));
+    if (!is_taken) (void)send_to(channel.get(), kFailed + std::string("cannot fork a process"));
     channel.reset();
     // The one that was ordered is to start first; but for the next order, nobody waits.
     pollfd next{socket, POLLIN, 0};

@@ -23,11 +23,10 @@ bool is_our_folder(const std::string& path) {
 }
 
 Error not_private(const std::string& path, std::string_view why) {
-  return make_error(
-      ErrorCode::permission_denied,
-      fmt::format("{} {}, and ranks' working directories are mounted below it: remove "
-                  "it, and it is made again",
-                  path, why));
+  return make_error(ErrorCode::permission_denied,
+                    fmt::format("{} {}, but ranks' working directories are mounted below it: "
+                                "remove it, and Lockstep makes it again",
+                                path, why));
 }
 
 Result<Fd> step_into(const Fd& above, const std::string& name, const std::string& path) {
@@ -43,8 +42,8 @@ Result<Fd> step_into(const Fd& above, const std::string& name, const std::string
   // Without what the umask took.
   if (made && ::fchmod(folder.get(), mode) != 0) return errno_error(errno, "chmod " + path);
   if (!made && (info.st_mode & kOthersMayWrite) != 0)
-    return not_private(path,
-                       fmt::format("may be written by others (mode {:04o})", info.st_mode & 07777));
+    return not_private(
+        path, fmt::format("is writable for other users (mode {:04o})", info.st_mode & 07777));
   return folder;
 }
 
@@ -63,7 +62,7 @@ Status make_private_folders(const std::string& path) {
   const auto last = path.rfind('/');
   const auto before = last == 0 || last == path.npos ? path.npos : path.rfind('/', last - 1);
   if (before == path.npos)
-    return make_error(ErrorCode::invalid_argument, path + " has no two folders to make");
+    return make_error(ErrorCode::invalid_argument, path + " has fewer than two folders");
   const std::string top = before == 0 ? "/" : path.substr(0, before);
   const Fd above(::open(top.c_str(), kFolder));
   if (!above) return errno_error(errno, "open " + top);
@@ -82,21 +81,20 @@ Result<std::string> secure_home(const std::string& path, int mode) {
   if (info.st_uid != ::geteuid())
     return make_error(
         ErrorCode::permission_denied,
-        fmt::format("the home {} belongs to the user with id {}, and this runs as {}: run it as "
-                    "that user, chown the whole folder, or choose another with --home",
+        fmt::format("the home {} belongs to the user with id {}, but this program runs as {}: run "
+                    "it as that user, chown the whole folder, or choose another with --home",
                     path, info.st_uid, ::geteuid()));
   if (was_there && (info.st_mode & kOthersMayWrite) != 0)
-    return make_error(
-        ErrorCode::permission_denied,
-        fmt::format("others may write to the home {0} (mode {1:04o}), so that what it holds may be "
-                    "theirs: look through it, then `chmod {2:04o} {0}`",
-                    path, info.st_mode & 07777, mode));
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("other users can write to the home {0} (mode {1:04o}), so its "
+                                  "files may be theirs: check the files, then `chmod {2:04o} {0}`",
+                                  path, info.st_mode & 07777, mode));
   const mode_t wanted = static_cast<mode_t>(mode);
   if ((info.st_mode & 07777) == wanted) return "";
   if (::fchmod(home.get(), wanted) != 0) return errno_error(errno, "chmod " + path);
   if (!was_there) return "";
-  return fmt::format("the home {} had mode {:04o}; it has {:04o} now", path, info.st_mode & 07777,
-                     mode);
+  return fmt::format("changed the mode of the home {} from {:04o} to {:04o}", path,
+                     info.st_mode & 07777, mode);
 }
 
 Status close_to_others(const std::string& path) {

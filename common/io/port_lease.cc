@@ -91,11 +91,10 @@ Result<PortLease> PortLease::acquire(PortRange range) {
   }
   return make_error(
       ErrorCode::resource_exhausted,
-      fmt::format(
-          "no free TCP port in {}-{} (outside the kernel's own range {}-{}): each is leased "
-          "to another job or in use; wait for one to end. `ss -lntx` lists who listens and "
-          "who holds the names @lockstep-port-N",
-          range.first, range.last, ephemeral.first, ephemeral.last));
+      fmt::format("no free TCP port in {}-{} (outside the kernel's own range {}-{}): each is "
+                  "leased to another job or in use; wait for one to end. `ss -lntx` lists the "
+                  "listening ports and the leases (@lockstep-port-N)",
+                  range.first, range.last, ephemeral.first, ephemeral.last));
 }
 
 bool PortLease::taken() const { return somebody_listens(port_); }

@@ -215,10 +215,11 @@ Result<std::string> find_program(const std::string& name) {
     const std::string path = directory + "/" + name;
     if (::access(path.c_str(), X_OK) == 0) return path;
   }
-  return make_error(ErrorCode::not_found,
-                    fmt::format("{} is neither in {} nor in {}, or not executable; install all of "
-                                "Lockstep's programs together",
-                                name, here, apart));
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format(
+          "there is no executable {} in {} or {}; install all of Lockstep's programs together",
+          name, here, apart));
 }
 
 std::optional<std::string> bundle_directory() {

@@ -116,9 +116,9 @@ Status Remover::leave() {
 
 Status Remover::refilled() {
   if (++refills_ < kMostRefills) return {};
-  return make_error(ErrorCode::conflict, "remove " + stack_.shown() +
-                                             ": it is filled again and again; end the processes "
-                                             "that write there");
+  return make_error(ErrorCode::conflict,
+                    "remove " + stack_.shown() +
+                        ": new files keep appearing in it; end the processes that write there");
 }
 
 }  // namespace

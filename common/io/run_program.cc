@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,9 +31,13 @@ std::string look_up(const std::string& name, const std::string& path) {
   return "";
 }
 
-// Only async-signal-safe calls.
+// Only async-signal-safe calls. `dies_with`: 0, or the process whose end kills it.
 [[noreturn]] void run_child(const std::string& program, char* const* words,
-                            char* const* environment, int in, int out, int err) {
+                            char* const* environment, int in, int out, int err, int dies_with) {
+  if (dies_with != 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != dies_with) ::_exit(127);  // it ended before the line above
+  }
   ::dup2(in >= 0 ? in : ::open("/dev/null", O_RDONLY), 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
@@ -115,11 +120,12 @@ Result<ProgramOutput> run_program(const std::vector<std::string>& words,
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const std::vector<char*> environment = environment_with(options.environment);
+  const int dies_with = options.dies_with_us ? ::getpid() : 0;
   const pid_t child = ::fork();
   if (child < 0) return errno_error(errno, "start " + program);
   if (child == 0)
     run_child(program, argv.data(), environment.data(), options.input, out_write.get(),
-              err_write.get());
+              err_write.get(), dies_with);
   out_write.reset();
   err_write.reset();
   ProgramOutput output;

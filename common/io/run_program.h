@@ -28,6 +28,7 @@ struct ProgramOptions {
   std::string path = "/usr/local/bin:/usr/bin:/bin";
   int input = -1;                             // its standard input; -1: /dev/null
   std::vector<std::string> environment = {};  // "NAME=value", beside and instead of ours
+  bool dies_with_us = false;                  // the kernel kills it when the calling thread ends
 };
 Result<ProgramOutput> run_program(const std::vector<std::string>& words,
                                   const ProgramOptions& options);

@@ -94,8 +94,8 @@ Status end_runner(const Runner& runner) {
   remove_mount_point(runner);
   if (wait_until_gone(all)) return {};
   return make_error(ErrorCode::unavailable,
-                    fmt::format("the runner {} of {}, or what it started, does not end, even after "
-                                "SIGKILL; look for processes in state D",
+                    fmt::format("the runner of {1} (pid {0}), or a process that it started, does "
+                                "not end even after SIGKILL; look for processes in state D",
                                 runner.process.pid, runner.directory));
 }
 

@@ -15,7 +15,8 @@ Result<int> read_version(const std::string& path) {
   const char* last = text->data() + (end == std::string::npos ? text->size() : end);
   const auto read = std::from_chars(text->data(), last, version);
   if (read.ec != std::errc() || read.ptr != last || version < 1)
-    return make_error(ErrorCode::corrupt, path + ": is not a version, a whole number from 1 on");
+    return make_error(ErrorCode::corrupt,
+                      path + ": does not hold a version (a whole number from 1 on)");
   return version;
 }
 
@@ -30,7 +31,7 @@ Status expect_version(const std::string& path, int ours, const std::string& what
                     path + ": this " + what + " was written by a newer Lockstep (version " +
                         std::to_string(version) +
                         "; this program, " LOCKSTEP_VERSION ", reads up to " +
-                        std::to_string(ours) + "); start that version");
+                        std::to_string(ours) + "); start the newer program");
 }
 
 Status record_version(const std::string& path, int ours) {

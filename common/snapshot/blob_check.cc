@@ -27,7 +27,7 @@ Status BlobCheck::read(const Digest& digest,
     offset += kMaxPieceBytes;
   } while (offset < total);
   if (hash.finish() == digest) return {};
-  return make_error(ErrorCode::corrupt, "its bytes have another digest");
+  return make_error(ErrorCode::corrupt, "its contents do not match its digest");
 }
 
 Status BlobCheck::check(const Digest& tree, const std::function<void(const BadBlob&)>& bad) {

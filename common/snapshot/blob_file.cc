@@ -53,7 +53,7 @@ Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string
                                                                std::uint64_t total_size) {
   if (total_size > kMaxBlobBytes) {
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("blob {} says that it has {} bytes; at most {} are stored",
+                      fmt::format("blob {} is announced with {} bytes; at most {} can be stored",
                                   digest.hex(), total_size, kMaxBlobBytes));
   }
   TRY_ASSIGN(io::Fd fd, io::open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -63,9 +63,10 @@ Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string
 
 Status BlobFileWriter::add(const BlobPiece& piece) {
   if (piece.total_size != total_size_) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("blob {}: a piece says {} bytes in all, an earlier one {}",
-                                  digest_.hex(), piece.total_size, total_size_));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("blob {}: a piece gives a total size of {} bytes, an earlier piece gave {}",
+                    digest_.hex(), piece.total_size, total_size_));
   }
   thread_local std::string scratch;
   TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
@@ -99,8 +100,9 @@ Status BlobFileWriter::hash_the_rest() {
 Status BlobFileWriter::finish() {
   TRY(hash_the_rest());
   if (hash_.finish() != digest_) {
-    return make_error(ErrorCode::corrupt,
-                      fmt::format("blob {}: what came has another digest", digest_.hex()));
+    return make_error(
+        ErrorCode::corrupt,
+        fmt::format("blob {}: the received bytes do not match the digest", digest_.hex()));
   }
   std::string table;
   table.reserve(pieces_.size() * sizeof(TableRow));

@@ -105,7 +105,7 @@ Status PackSet::load(const std::string& path, bool cut) {
   }
   const std::uint64_t end = verified_end(fd.get(), records, trusted, at);
   if (cut && end < file_size && io::disk::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) {
-    return errno_error(errno, "cannot cut the unfinished end of " + path);
+    return errno_error(errno, "cannot truncate the unfinished end of " + path);
   }
   for (const auto& [digest, location] : records) {
     if (location.offset + location.stored_size <= end) index_[digest] = location;
@@ -237,7 +237,8 @@ Status PackSet::cut_back(std::size_t number, std::uint64_t from, int error) {
     end_ = synced_ = from;
   }
   if (io::disk::ftruncate(pack.fd->get(), static_cast<off_t>(from)) != 0)
-    return errno_error(errno, "cannot cut back " + pack.path + ", which could not be made durable");
+    return errno_error(errno,
+                       "cannot truncate " + pack.path + ", whose end could not be made durable");
   return failed;
 }
 
@@ -247,7 +248,7 @@ Status PackSet::write_at_end(std::string_view record) {
   if (!written) {
     // Nothing half written stays: a later record must follow the last whole one.
     if (io::disk::ftruncate(pack.fd->get(), static_cast<off_t>(end_)) != 0) {
-      return errno_error(errno, "cannot cut the unfinished end of " + pack.path);
+      return errno_error(errno, "cannot truncate the unfinished end of " + pack.path);
     }
     return written;
   }
@@ -352,7 +353,7 @@ Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
   {
     std::lock_guard lock(append_mutex_);
     if (done && cut_backs_ != cut_backs)
-      done = make_error(ErrorCode::io, "what was moved out of " + packs_[number].path +
+      done = make_error(ErrorCode::io, "the blobs that were moved out of " + packs_[number].path +
                                            " could not be made durable");
   }
   if (!done) {

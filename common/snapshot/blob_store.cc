@@ -28,7 +28,7 @@ std::uint64_t pieces_of(std::uint64_t total_size) {
 
 Error wrong_digest(const Digest& digest) {
   return make_error(ErrorCode::corrupt,
-                    fmt::format("blob {}: the bytes have another digest", digest.hex()));
+                    fmt::format("blob {}: the bytes do not match the digest", digest.hex()));
 }
 
 }  // namespace
@@ -210,8 +210,9 @@ Status BlobStore::sync() {
     if (synced) continue;
     // Another try would be believed, and prove nothing.
     std::lock_guard guard(impl_->write_mutex);
-    impl_->broken = make_error(synced.error().code,
-                               synced.error().message + "; mend the disk and start this again");
+    impl_->broken =
+        make_error(synced.error().code,
+                   synced.error().message + "; repair the disk and start this program again");
     return *impl_->broken;
   }
   return impl_->packs->sync();
@@ -254,7 +255,7 @@ Result<BlobPiece> BlobStore::piece(const Digest& digest, std::uint64_t offset) c
   if (offset % kMaxPieceBytes != 0 || offset / kMaxPieceBytes >= pieces_of(*total)) {
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("blob {}: no piece starts at {} of {}", digest.hex(), offset, *total));
+        fmt::format("blob {}: no piece starts at byte {} of {}", digest.hex(), offset, *total));
   }
   return impl_->piece(digest, offset);
 }
@@ -278,7 +279,7 @@ Status BlobStore::stream(const Digest& digest, const Sink& sink) const {
   impl_->forget(digest);
   return make_error(
       ErrorCode::corrupt,
-      fmt::format("the stored blob {} was damaged and has been dropped", digest.hex()));
+      fmt::format("the stored blob {} was damaged and has been removed", digest.hex()));
 }
 
 Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {

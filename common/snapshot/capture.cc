@@ -34,10 +34,11 @@ Status refuse_home_and_root(const std::string& directory) {
   const bool has_home = home != nullptr && ::realpath(home, resolved) != nullptr;
   const bool is_home = has_home && directory == resolved;
   if (directory != "/" && !is_home) return {};
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("{} is {}: a snapshot would hold everything in it; start in a "
-                                "project's directory, or name the directory with --code",
-                                directory, is_home ? "the home directory" : "the root directory"));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("{} is {}: a snapshot would contain everything in it; run the command in a "
+                  "project's directory, or name that directory with --code",
+                  directory, is_home ? "the home directory" : "the root directory"));
 }
 
 std::int64_t wall_clock_ns() {
@@ -130,8 +131,8 @@ Status refuse_too_large(const Snapshot& snapshot) {
   for (const DirectoryObject& object : snapshot.directories) {
     if (object.bytes.size() <= kMaxDirectoryObjectBytes) continue;
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("a folder in {} has more entries than one folder of a snapshot "
-                                  "can hold ({})",
+                      fmt::format("a folder in {} has too many entries: the list of one folder in "
+                                  "a snapshot may have at most {}",
                                   snapshot.directory, to_string(Bytes{kMaxDirectoryObjectBytes})));
   }
   return {};

@@ -83,14 +83,14 @@ Result<std::string_view> raw_view(const BlobPiece& piece, std::string& scratch) 
   const bool inside = piece.total_size == 0 ? piece.offset == 0 : piece.offset < piece.total_size;
   if (!aligned || !inside) {
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("blob {}: no piece starts at {} of {}", piece.digest.hex(),
+                      fmt::format("blob {}: no piece starts at byte {} of {}", piece.digest.hex(),
                                   piece.offset, piece.total_size));
   }
   const std::uint64_t length = piece_length(piece.total_size, piece.offset);
   if (!piece.compressed && piece.data.size() == length) return std::string_view(piece.data);
   if (!piece.compressed) {
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("blob {}: the piece at {} has {} bytes instead of {}",
+                      fmt::format("blob {}: the piece at byte {} has {} bytes instead of {}",
                                   piece.digest.hex(), piece.offset, piece.data.size(), length));
   }
   const Status raw = decompress_into(scratch, piece.data, length);

@@ -50,8 +50,8 @@ std::string why_left_out(int errnum) {
     case ELOOP:
     case ENOTDIR: return "changed while it was read";
     case EFBIG:
-      return "it has more holes than " + to_string(kMostHoles) +
-             ", the most in all files of a tree; copy what is in it to a file without them";
+      return "its holes are larger than " + to_string(kMostHoles) +
+             ", the limit for all files of a tree; copy its contents to a file without holes";
     default: return "cannot be read: " + std::generic_category().message(errnum);
   }
 }

@@ -126,8 +126,8 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
     return {};
   }
   return make_error(ErrorCode::conflict,
-                    fmt::format("{} changes while it is read ({} times): wait until it is written, "
-                                "or name it in .amlignore or .gitignore",
+                    fmt::format("{} changed during each of {} attempts to read it: wait until no "
+                                "program writes to it, or name it in .amlignore or .gitignore",
                                 quoted_name(path), kMaxReadsOfAChangingFile));
 }
 

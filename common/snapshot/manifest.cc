@@ -48,7 +48,7 @@ Result<Entry> decode_entry(ByteReader& in) {
   if (entry.kind == EntryKind::directory && number > kMaxDirectoryObjectBytes) {
     return broken(in, "directory object too large");
   }
-  if (!in.take(entry.digest.bytes.size(), text)) return broken(in, "cut digest");
+  if (!in.take(entry.digest.bytes.size(), text)) return broken(in, "truncated digest");
   entry.digest = *Digest::from_bytes(text);
   return entry;
 }

@@ -119,7 +119,7 @@ void Writer::worker() {
 Status Writer::perform(const Task& task) {
   if (task.content) return write_files(*task.folder, task);
   if (task.depth > kMaxTreeDepth) {
-    return make_error(ErrorCode::corrupt, fmt::format("{} lies more than {} folders deep",
+    return make_error(ErrorCode::corrupt, fmt::format("{} is more than {} folders deep",
                                                       quoted_name(task.path), kMaxTreeDepth));
   }
   if (task.name.empty()) return fill_folder(task, task.folder);
@@ -197,11 +197,11 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
   if (!written) return written.error().within(path);
   if (size != entry.size) {
     return make_error(ErrorCode::corrupt,
-                      fmt::format("{}: its folder says {} bytes, its blob has {}",
+                      fmt::format("{}: its folder entry says {} bytes, but its blob has {}",
                                   quoted_name(path), entry.size, size));
   }
   if (!is_ours_ && io::disk::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + quoted_name(path));
+    return errno_error(errno, "cannot change the owner of " + quoted_name(path));
   }
   if (io::disk::fchmod(file.get(), entry.mode & 0777 & ~umask_) != 0) {
     return errno_error(errno, "cannot set the mode of " + quoted_name(path));
@@ -214,14 +214,14 @@ Status Writer::make_link(int folder, const Entry& entry, const std::string& path
     return errno_error(errno, "cannot make the symlink " + quoted_name(path));
   }
   if (!is_ours_ && io::disk::fchown_link(folder, entry.name.c_str(), owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + quoted_name(path));
+    return errno_error(errno, "cannot change the owner of " + quoted_name(path));
   }
   return {};
 }
 
 Status Writer::finish_folder(int folder, const std::string& path, std::uint32_t mode) {
   if (!is_ours_ && io::disk::fchown(folder, owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + quoted_name(path));
+    return errno_error(errno, "cannot change the owner of " + quoted_name(path));
   }
   mode &= 01777 & ~umask_;
   if ((mode & 0700) != 0700) {
@@ -253,7 +253,7 @@ Status close_to_others(int folder, const std::string& directory) {
   if (info.st_uid != ::geteuid())
     return make_error(
         ErrorCode::permission_denied,
-        fmt::format("{} belongs to uid {}, not to us; remove it", directory, info.st_uid));
+        fmt::format("{} belongs to another account (uid {}); remove it", directory, info.st_uid));
   if ((info.st_mode & 077) == 0 || io::disk::fchmod(folder, 0700) == 0) return {};
   return errno_error(errno, "cannot set the mode of " + directory);
 }

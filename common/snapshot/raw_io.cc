@@ -18,7 +18,8 @@ Status read_exactly_at(int fd, std::uint64_t offset, void* buffer, std::size_t s
     const ssize_t got = ::pread(fd, to, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error(errno, "cannot read " + path);
-    if (got == 0) return make_error(ErrorCode::corrupt, path + " is shorter than it says");
+    if (got == 0)
+      return make_error(ErrorCode::corrupt, path + " is shorter than its own header or table says");
     to += got;
     offset += static_cast<std::uint64_t>(got);
     size -= static_cast<std::size_t>(got);

@@ -228,7 +228,7 @@ bool Scanner::is_ignored(const std::string& path, bool is_directory) {
 bool Scanner::is_kept_out(const std::string& path, const Name& name, bool is_directory) {
   if (!options_.is_source) return false;
   const char* why = name.text == ".git"       ? "git's own files"
-                    : path == kReservedFolder ? "kept for the outputs of jobs"
+                    : path == kReservedFolder ? "reserved for the outputs of jobs"
                                               : nullptr;
   if (why == nullptr) return is_ignored(path, is_directory);
   out_.skipped.push_back({is_directory ? path + "/" : path, "", 0, why});
@@ -265,7 +265,7 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   if (!folder && is_of_one_entry(errno) && !is_selected_folder(path)) return {};
   if (!folder) return unreadable("open", path + "/");
   if (depth == kMaxTreeDepth)
-    return unsupported(path + "/", fmt::format("lies more than {} folders deep", kMaxTreeDepth));
+    return unsupported(path + "/", fmt::format("is more than {} folders deep", kMaxTreeDepth));
   struct stat info {};
   if (::fstat(folder.get(), &info) != 0) return unreadable("stat", path + "/");
   if (info.st_dev == left_out_.st_dev && info.st_ino == left_out_.st_ino) {

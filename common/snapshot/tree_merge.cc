@@ -38,7 +38,8 @@ class Merger {
 
 Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::string& path,
                             int depth) {
-  if (depth > kMaxTreeDepth) return make_error(ErrorCode::corrupt, path + " lies too deep");
+  if (depth > kMaxTreeDepth)
+    return make_error(ErrorCode::corrupt, path + " is too many folders deep");
   std::map<std::string, std::vector<NodeEntry>> by_name;
   for (const NodeTree& folder : folders) {
     TRY_ASSIGN(const std::string bytes, objects_.read(folder.root));
@@ -137,7 +138,8 @@ Result<Directory> CheckpointMerger::read(const Digest& digest) const {
 Result<Entry> CheckpointMerger::merge(const std::optional<Digest>& base,
                                       const std::vector<NodeTree>& folders, const std::string& path,
                                       int depth) {
-  if (depth > kMaxTreeDepth) return make_error(ErrorCode::corrupt, path + " lies too deep");
+  if (depth > kMaxTreeDepth)
+    return make_error(ErrorCode::corrupt, path + " is too many folders deep");
   std::map<std::string, Versions> by_name;
   if (base) {
     TRY_ASSIGN(Directory directory, read(*base));

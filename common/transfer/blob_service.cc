@@ -68,8 +68,8 @@ void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& ans
     if (std::holds_alternative<BulkRefused>(one->reply)) continue;
     if (!synced) one->reply = not_stored(synced.error());
     if (synced && one->losses != losses)
-      one->reply =
-          BulkRefused{"another upload could not be made durable, and took this one along", true};
+      one->reply = BulkRefused{
+          "this upload was dropped together with another one that could not be made durable", true};
   }
 }
 

@@ -108,7 +108,7 @@ void FetchPlan::lacking(NodeId id, std::size_t unit, Instant now) {
   if (unit < peer.have.size()) peer.have[unit] = false;
   peer.whole = false;
   if (++peer.strikes >= limits_.strikes)
-    drop(id, "it said that it has what it does not have", false);
+    drop(id, "it announced parts that it does not have", false);
 }
 
 void FetchPlan::drop(NodeId id, std::string fault, bool lied) {

@@ -234,14 +234,15 @@ void PeerServer::Impl::on_message(io::ServerSocket::Incoming incoming) {
   if (!is_allowed(incoming.key) || (root && !is_allowed(incoming.key, *root)))
     return answer(
         asker, to,
-        BulkRefused{"the launcher did not name this key to this node, for this tree, of late"});
+        BulkRefused{
+            "the launcher has not recently allowed this key to fetch this tree from this node"});
   if (ask != nullptr) return answer(asker, to, units(ask->root));
   if (get != nullptr && root) return on_get(incoming, to, std::move(*get));
   if (get != nullptr)
     return answer(asker, to,
-                  BulkRefused{"the request names no tree: the program that sent it is "
+                  BulkRefused{"the request names no tree: the program that sent the request is "
                               "older than this node's"});
-  answer(asker, to, BulkRefused{"this message is not one for a peer"});
+  answer(asker, to, BulkRefused{"a node does not accept this kind of message from another node"});
 }
 
 UnitsReply PeerServer::Impl::units(const Digest& root) {
@@ -281,10 +282,10 @@ void PeerServer::Impl::on_get(const io::ServerSocket::Incoming& from, std::uint6
   const Instant now = steady_now();
   if (!admit(asker, now)) {
     refused_at = now;
-    return answer(asker, to, BulkRefused{"this node serves as many as it may", true});
+    return answer(asker, to, BulkRefused{"this node already serves as many nodes as it may", true});
   }
   if (!is_below(root, request.digests))
-    return answer(asker, to, BulkRefused{"not all of that is a part of the tree"});
+    return answer(asker, to, BulkRefused{"some of the requested blobs are not a part of the tree"});
   served.try_emplace(asker);
   streams.push_back({asker, from.key, root, to,
                      BlobReader(store, std::move(request), kBytesPerMessage), std::nullopt, now});
@@ -293,7 +294,7 @@ void PeerServer::Impl::on_get(const io::ServerSocket::Incoming& from, std::uint6
 bool PeerServer::Impl::pump(Stream& stream, Instant now, bool* moved) {
   if (!is_allowed(stream.key, stream.root)) {
     answer(stream.asker, stream.sequence,
-           BulkRefused{"this node may not fetch this tree any more"});
+           BulkRefused{"this node is no longer allowed to fetch this tree"});
     return false;
   }
   if (!stream.next) stream.next = stream.reader.next();

@@ -208,7 +208,7 @@ Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
     return blob.digest == piece.digest && blob.size == piece.total_size;
   });
   if (wanted == unit.blobs.end()) {
-    return make_error(ErrorCode::corrupt, fmt::format("blob {} of {} bytes was not asked for",
+    return make_error(ErrorCode::corrupt, fmt::format("blob {} of {} bytes was not requested",
                                                       piece.digest.hex(), piece.total_size));
   }
   auto put = into_.put_piece(piece, sources_.at(from).uploader);
@@ -276,7 +276,7 @@ Status Swarm::check_launcher(Instant now) {
   if (!is_asked) launcher_heard_ = now;
   if (now - launcher_heard_ < options_.give_up_after) return {};
   return make_error(ErrorCode::unavailable,
-                    fmt::format("nobody answered for {} ({} requests open)",
+                    fmt::format("the launcher did not answer for {} ({} requests open)",
                                 format_duration(options_.give_up_after), requests_.size()));
 }
 

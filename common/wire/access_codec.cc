@@ -127,7 +127,7 @@ Status read_approval(int number, const char* field, Approval* to) {
     *to = one;
     return {};
   }
-  return bad_field(field, "is none that this version knows");
+  return bad_field(field, "has a value that this version does not know");
 }
 
 void to_wire(const lockstep::Grant& from, Grant* to) {
@@ -140,7 +140,7 @@ Status from_wire(const Grant& from, lockstep::Grant* to) {
     to->role = role;
     return read_text(from.project(), "grant.project", &to->project, 256);
   }
-  return bad_field("grant.role", "is none that this version knows");
+  return bad_field("grant.role", "has a value that this version does not know");
 }
 
 void to_wire(const lockstep::UserView& from, UserView* to) {

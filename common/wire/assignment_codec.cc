@@ -163,7 +163,7 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   if (from.has_gang()) {
     TRY(from_wire(from.gang(), &to->gang.emplace()));
     if (to->gang->members.size() != static_cast<std::size_t>(to->spec.resources.instance_count))
-      return bad_field("assignment.gang", "has not one member for each node of the job");
+      return bad_field("assignment.gang", "does not have one member for each node of the job");
   }
   TRY(read_stop_reason(from.stop_reason(), "assignment.stop_reason", &to->stop_reason));
   TRY(read_duration(from.grace_ns(), "assignment.grace", &to->grace));

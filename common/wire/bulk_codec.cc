@@ -22,7 +22,7 @@ Status read_log_data(const std::string& value, std::string* out) {
 
 // Offsets stay where sums of them with sizes do not overflow.
 Status read_offset(std::uint64_t value, const char* field, std::uint64_t* out) {
-  if (value > std::uint64_t{1} << 62) return bad_field(field, "is beyond any file");
+  if (value > std::uint64_t{1} << 62) return bad_field(field, "is larger than any file can be");
   *out = value;
   return {};
 }
@@ -90,7 +90,7 @@ void to_wire(const lockstep::GetBlobs& from, GetBlobs* to) {
 Status from_wire(const GetBlobs& from, lockstep::GetBlobs* to) {
   TRY(split_digests(from.digests(), kMaxDigestsPerRequest, "digests", &to->digests));
   TRY(read_offset(from.offset(), "offset", &to->offset));
-  if (to->offset % kMaxPieceBytes != 0) return bad_field("offset", "is not where a piece begins");
+  if (to->offset % kMaxPieceBytes != 0) return bad_field("offset", "is not the start of a piece");
   to->has_other_sources = from.has_other_sources();
   TRY(read_optional_digest(from.root(), "root", &to->root));
   TRY(read_text(from.job(), "job", &to->job.value, 1'024));

@@ -23,7 +23,7 @@ Status read_type(int number, ComputeType* to) {
     *to = type;
     return {};
   }
-  return bad_field("compute.type", "is none that this version knows");
+  return bad_field("compute.type", "has a value that this version does not know");
 }
 
 int number_of(NodeSource source) {
@@ -233,6 +233,20 @@ void to_wire(const lockstep::ComputesReply& from, ComputesReply* to) {
 }
 Status from_wire(const ComputesReply& from, lockstep::ComputesReply* to) {
   return read_list(from.computes(), kMaxComputes + 1, "computes", &to->computes);
+}
+void to_wire(const lockstep::ReadComputeLog& from, ReadComputeLog* to) {
+  to->set_name(from.name);
+  to->set_lines(from.lines);
+}
+Status from_wire(const ReadComputeLog& from, lockstep::ReadComputeLog* to) {
+  TRY(read_text(from.name(), "compute", &to->name, kMaxNameBytes));
+  return read_count(from.lines(), "lines", &to->lines);
+}
+void to_wire(const lockstep::ComputeLogReply& from, ComputeLogReply* to) {
+  to->set_text(from.text);
+}
+Status from_wire(const ComputeLogReply& from, lockstep::ComputeLogReply* to) {
+  return read_text(from.text(), "log", &to->text, 2 * kMaxComputeLogBytes);
 }
 
 }  // namespace lockstep::pb

@@ -32,5 +32,9 @@ void to_wire(const lockstep::ListComputes& from, ListComputes* to);
 Status from_wire(const ListComputes& from, lockstep::ListComputes* to);
 void to_wire(const lockstep::ComputesReply& from, ComputesReply* to);
 Status from_wire(const ComputesReply& from, lockstep::ComputesReply* to);
+void to_wire(const lockstep::ReadComputeLog& from, ReadComputeLog* to);
+Status from_wire(const ReadComputeLog& from, lockstep::ReadComputeLog* to);
+void to_wire(const lockstep::ComputeLogReply& from, ComputeLogReply* to);
+Status from_wire(const ComputeLogReply& from, lockstep::ComputeLogReply* to);
 
 }  // namespace lockstep::pb

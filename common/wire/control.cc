@@ -105,6 +105,12 @@ struct BodyWriter {
   void operator()(const DeleteCompute& m) const { pb::to_wire(m, wire->mutable_delete_compute()); }
   void operator()(const ListComputes& m) const { pb::to_wire(m, wire->mutable_list_computes()); }
   void operator()(const ComputesReply& m) const { pb::to_wire(m, wire->mutable_computes_reply()); }
+  void operator()(const ReadComputeLog& m) const {
+    pb::to_wire(m, wire->mutable_read_compute_log());
+  }
+  void operator()(const ComputeLogReply& m) const {
+    pb::to_wire(m, wire->mutable_compute_log_reply());
+  }
   void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
   void operator()(const QueryAudit& m) const { pb::to_wire(m, wire->mutable_query_audit()); }
   void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
@@ -129,13 +135,15 @@ Status read(const Wire& from, Body* body) {
   if constexpr (kHolds<T, Body>) {
     return pb::from_wire(from, &body->template emplace<T>());
   } else if constexpr (kHolds<T, AgentMessage>) {
-    return make_error(ErrorCode::permission_denied, "only a node may say this");
+    return make_error(ErrorCode::permission_denied, "only a node may send this message");
   } else if constexpr (kHolds<T, ClientRequest>) {
-    return make_error(ErrorCode::permission_denied, "only a user may ask this");
+    return make_error(ErrorCode::permission_denied, "only a user may send this request");
   } else if constexpr (kHolds<T, JoinMessage>) {
-    return make_error(ErrorCode::permission_denied, "joining has a socket of its own");
+    return make_error(ErrorCode::permission_denied,
+                      "a join request must be sent to the join endpoint");
   } else {
-    return make_error(ErrorCode::invalid_argument, "this message is not one for a launcher");
+    return make_error(ErrorCode::invalid_argument,
+                      "a launcher does not accept this kind of message");
   }
 }
 
@@ -219,6 +227,9 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kDeleteCompute: return read<DeleteCompute>(wire.delete_compute(), body);
     case pb::Envelope::kListComputes: return read<ListComputes>(wire.list_computes(), body);
     case pb::Envelope::kComputesReply: return read<ComputesReply>(wire.computes_reply(), body);
+    case pb::Envelope::kReadComputeLog: return read<ReadComputeLog>(wire.read_compute_log(), body);
+    case pb::Envelope::kComputeLogReply:
+      return read<ComputeLogReply>(wire.compute_log_reply(), body);
     case pb::Envelope::kQuotasReply: return read<QuotasReply>(wire.quotas_reply(), body);
     case pb::Envelope::kQueryAudit: return read<QueryAudit>(wire.query_audit(), body);
     case pb::Envelope::kVerifyAudit: return read<VerifyAudit>(wire.verify_audit(), body);

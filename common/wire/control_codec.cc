@@ -190,7 +190,7 @@ Status from_wire(const CancelJob& from, lockstep::CancelJob* to) {
 static Status read_jobs(const google::protobuf::RepeatedPtrField<std::string>& from,
                         std::vector<JobId>* to) {
   if (static_cast<std::size_t>(from.size()) > kMaxJobsInReply)
-    return bad_field("jobs", "has too many");
+    return bad_field("jobs", "has too many entries");
   for (const std::string& name : from) TRY(read_job(name, "jobs", &to->emplace_back()));
   return {};
 }
@@ -373,7 +373,7 @@ void to_wire(const lockstep::JobsDeleted& from, JobsDeleted* to) {
 Status from_wire(const JobsDeleted& from, lockstep::JobsDeleted* to) {
   TRY(read_jobs(from.jobs(), &to->jobs));
   if (static_cast<std::size_t>(from.kept_size()) > kMaxJobsInReply)
-    return bad_field("kept", "has too many");
+    return bad_field("kept", "has too many entries");
   for (const KeptJob& kept : from.kept()) {
     auto& job = to->kept.emplace_back();
     TRY(read_job(kept.job(), "kept.job", &job.job));

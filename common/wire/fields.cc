@@ -24,7 +24,8 @@ Status read_rank(std::int64_t value, const char* field, int* out) {
 }
 
 Status read_port(std::uint32_t value, const char* field, std::uint16_t* out) {
-  if (value > 65535) return bad_field(field, fmt::format("is {}; no port is that high", value));
+  if (value > 65535)
+    return bad_field(field, fmt::format("is {}; the highest port is 65535", value));
   *out = static_cast<std::uint16_t>(value);
   return {};
 }
@@ -41,7 +42,7 @@ Status read_text(const std::string& value, const char* field, std::string* out,
 
 Status read_instant(std::int64_t ns, const char* field, Instant* out) {
   const bool good = (ns >= 0 && ns <= (std::int64_t{1} << 62)) || ns == Instant::never().ns;
-  if (!good) return bad_field(field, fmt::format("holds {} ns, which is no time", ns));
+  if (!good) return bad_field(field, fmt::format("holds {} ns, which is not a valid time", ns));
   out->ns = ns;
   return {};
 }
@@ -58,7 +59,7 @@ Status read_key(const std::string& value, const char* field, PublicKey* out) {
   constexpr std::string_view kZ85 =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
   if (!value.empty() && (value.size() != 40 || value.find_first_not_of(kZ85) != std::string::npos))
-    return bad_field(field, "is no CURVE key (40 characters of z85)");
+    return bad_field(field, "is not a CURVE key (40 characters of z85)");
   out->value = value;
   return {};
 }
@@ -110,8 +111,8 @@ Status check_count(std::int64_t count, std::size_t max_count, const char* field)
 Status check_version(std::uint32_t theirs, std::uint32_t ours, const char* what) {
   if (theirs == ours) return {};
   return make_error(ErrorCode::unsupported,
-                    fmt::format("{}: is of version {}, and this program ({}) speaks version {}; "
-                                "install the same Lockstep on both sides",
+                    fmt::format("{}: has protocol version {}, but this program ({}) speaks version "
+                                "{}; install the same Lockstep on both sides",
                                 what, theirs, LOCKSTEP_VERSION, ours));
 }
 

@@ -38,9 +38,9 @@ Result<Findings> decode_findings(const std::string& json_text) {
   if (list == json.end() || !list->is_array()) return bad("\"findings\" is missing");
   Findings findings;
   for (const Json& each : *list) {
-    if (!each.is_object()) return bad("one of them is no object");
+    if (!each.is_object()) return bad("an entry of \"findings\" is not an object");
     const auto verdict = verdict_from(text(each, "verdict"));
-    if (!verdict) return bad("'" + text(each, "verdict") + "' is no verdict");
+    if (!verdict) return bad("'" + text(each, "verdict") + "' is not a verdict");
     findings.push_back({text(each, "area"), text(each, "check"), *verdict, text(each, "found"),
                         text(each, "advice")});
   }

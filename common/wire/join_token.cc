@@ -64,14 +64,14 @@ Result<JoinToken> from_json(const nlohmann::json& json) {
        {std::pair{"key", &token.launcher_key.value}, std::pair{"join", &token.join_endpoint},
         std::pair{"control", &token.control_endpoint}, std::pair{"bulk", &token.bulk_endpoint},
         std::pair{"secret", &token.secret}})
-    if (!text(name, out)) return bad_token(std::string("lacks its \"") + name + "\"");
+    if (!text(name, out)) return bad_token(std::string("has no \"") + name + "\"");
   if (const auto key = pb::read_key(token.launcher_key.value, "key", &token.launcher_key); !key)
-    return bad_token("holds a launcher key that is no CURVE key");
+    return bad_token("holds a launcher key that is not a CURVE key");
   const auto expires = json.find("expires");
   if (expires == json.end() || !expires->is_number_integer())
-    return bad_token("lacks its \"expires\"");
+    return bad_token("has no \"expires\"");
   if (!pb::read_instant(expires->get<std::int64_t>(), "expires", &token.expires))
-    return bad_token("expires at no possible time");
+    return bad_token("has an impossible expiry time");
   return token;
 }
 
@@ -92,18 +92,18 @@ std::string encode(const JoinToken& token) {
 Result<JoinToken> decode_join_token(std::string_view text) {
   text = trimmed(text);
   if (text.empty()) return bad_token("is empty");
-  if (text.size() > kMaxTokenBytes) return bad_token("is too long to be one");
+  if (text.size() > kMaxTokenBytes) return bad_token("is too long");
   if (!text.starts_with(kPrefix)) {
     if (text.starts_with(kAnyVersion))
       return make_error(ErrorCode::unsupported,
-                        "the join token is of another version ('" +
+                        "the join token has another version ('" +
                             std::string(text.substr(0, text.find('.'))) +
                             "'; this program reads 'lockstep-token-1'); install the same Lockstep "
                             "on node and launcher");
     return bad_token("does not start with 'lockstep-token-1.'");
   }
   const auto data = from_base64url(text.substr(kPrefix.size()));
-  if (!data) return bad_token("holds a character that no token has");
+  if (!data) return bad_token("holds a character that a token cannot have");
   const auto json = nlohmann::json::parse(*data, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return bad_token("is cut short or damaged");
   return from_json(json);

@@ -37,7 +37,7 @@ Status read_limit(int number, const char* field, QuotaLimit* out) {
     *out = limit;
     return {};
   }
-  return bad_field(field, "is none that this version knows");
+  return bad_field(field, "has a value that this version does not know");
 }
 
 void to_wire(const lockstep::QuotaHolder& from, QuotaHolder* to) {
@@ -51,7 +51,7 @@ Status from_wire(const QuotaHolder& from, lockstep::QuotaHolder* to) {
     to->kind = kind;
     return read_text(from.name(), "quota.holder.name", &to->name, 256);
   }
-  return bad_field("quota.holder", "is none that this version knows");
+  return bad_field("quota.holder", "has a value that this version does not know");
 }
 
 void to_wire(const lockstep::SetQuota& from, SetQuota* to) {

@@ -54,7 +54,7 @@ Status add_variables(const std::string& path, const std::string& member, Variabl
   for (const auto& [name, value] : from.items()) {
     if (!is_variable_name(name))
       return make_error(ErrorCode::invalid_argument,
-                        fmt::format("{}: '{}' is no name of a variable", path, name));
+                        fmt::format("{}: '{}' is not the name of a variable", path, name));
     const std::string as_text = value.is_string() ? value.get<std::string>() : value.dump();
     if (as_text != kUnset) to[name] = as_text;
   }
@@ -122,9 +122,10 @@ Result<Activation> activate_conda(Toolbox& tools, const std::string& prefix,
   TRY_ASSIGN(const Toolbox::Answer answer, tools.run(words, Toolbox::Output::wanted));
   Variables after = read_variables(answer.output);
   if (answer.exit_code != 0 || !after.contains("CONDA_PREFIX"))
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("an activation script of a package ended the shell with {}:\n{}",
-                                  answer.exit_code, answer.tail));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("an activation script of a package ended the shell with exit code {}:\n{}",
+                    answer.exit_code, answer.tail));
   Activation activation;
   activation.path = path_entries(after["PATH"]);
   after.erase("PATH");

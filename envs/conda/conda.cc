@@ -31,8 +31,8 @@ const LockedCondaPackage* find(const Lock& lock, std::string_view name) {
 }
 
 void say_solved(Toolbox& tools, const Lock& lock) {
-  tools.say(
-      fmt::format("solved: {} conda packages, {} of pip", lock.conda.size(), lock.packages.size()));
+  tools.say(fmt::format("solved: {} conda packages, {} pip packages", lock.conda.size(),
+                        lock.packages.size()));
   for (const LockedCondaPackage& package : lock.conda)
     tools.say(fmt::format("  {} {} {} (conda)", package.name, package.version, package.build));
   for (const LockedPackage& package : lock.packages)
@@ -86,10 +86,10 @@ Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaBackend& 
   Pip pip(tools, site, site.prefix + "/bin/python", scratch);
   TRY_ASSIGN(const bool has_reports, pip.has_reports());
   if (!has_reports)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("pip {} of the environment is too old to be held to hashes; "
-                                  "ask for `pip>=23`",
-                                  find(lock, "pip")->version));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("pip {} of the environment is too old to check hashes; ask for `pip>=23`",
+                    find(lock, "pip")->version));
   TRY_ASSIGN(const Asked asked, write_asked(definition_.options, definition_.requirements,
                                             definition_.constraints, scratch));
   auto packages = pip.solve(asked, Pip::Installed::counts);

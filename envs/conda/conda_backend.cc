@@ -43,7 +43,7 @@ Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const S
   for (const char* program : {"micromamba", "mamba", "conda"})
     if (choice == program) return make_mamba_backend(tools, site, scratch, choice);
   return make_error(ErrorCode::unavailable,
-                    fmt::format("LOCKSTEP_CONDA_ENGINE of the agent is '{}'; it may be rattler, "
+                    fmt::format("LOCKSTEP_CONDA_ENGINE of the agent is '{}', but must be rattler, "
                                 "micromamba, mamba or conda",
                                 choice));
 }

@@ -44,8 +44,8 @@ std::string complaint(const json& said) {
 Error no_answer(const std::string& program, const std::string& output) {
   return make_error(
       ErrorCode::unavailable,
-      fmt::format("{} did not say whether it could solve the environment; LOCKSTEP_CONDA_ENGINE of "
-                  "the agent names it, and it answered: {}",
+      fmt::format("{} (from LOCKSTEP_CONDA_ENGINE of the agent) did not report whether it could "
+                  "solve the environment; it answered: {}",
                   program, output.empty() ? "nothing" : output.substr(0, kMaxShownBytes)));
 }
 
@@ -202,7 +202,7 @@ Result<std::string> MambaBackend::hash_of(const LockedCondaPackage& package,
   return make_error(
       ErrorCode::corrupt,
       fmt::format("{} is not the package that was asked for: its SHA-256 is {}, not {}; "
-                  "if it was replaced on purpose, solve anew with --rebuild",
+                  "if it was replaced on purpose, solve the environment again with --rebuild",
                   package.url, digest.hex(), wanted));
 }
 

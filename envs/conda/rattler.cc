@@ -64,7 +64,7 @@ class RattlerBackend final : public CondaBackend {
       for (const json& package : answer.at("packages")) packages.push_back(package_from(package));
     } catch (const json::exception& failure) {
       return make_error(ErrorCode::internal,
-                        fmt::format("py-rattler's answer: {}", failure.what()));
+                        fmt::format("cannot read py-rattler's answer: {}", failure.what()));
     }
     return packages;
   }
@@ -76,7 +76,7 @@ class RattlerBackend final : public CondaBackend {
       return answer.at("missing").get<std::vector<std::string>>();
     } catch (const json::exception& failure) {
       return make_error(ErrorCode::internal,
-                        fmt::format("py-rattler's answer: {}", failure.what()));
+                        fmt::format("cannot read py-rattler's answer: {}", failure.what()));
     }
   }
 

@@ -45,8 +45,8 @@ Error with_advice(Error error) {
   if (error.code != ErrorCode::resource_exhausted && error.code != ErrorCode::conflict)
     error.code = ErrorCode::unavailable;
   error.message += fmt::format(
-      "\nconda environments are made by {}, from the index of Python packages (set PIP_INDEX_URL "
-      "for the agent to have another one), with a python3 of 3.10 or newer",
+      "\nconda environments need {} from the index of Python packages (to use another index, set "
+      "PIP_INDEX_URL for the agent), and python3 3.10 or newer",
       package());
   return error;
 }
@@ -56,7 +56,7 @@ Status make(Toolbox& tools, const std::string& cache, const std::string& folder)
   if (const std::string uv = tools.find("uv"); !uv.empty()) {
     tools.set("UV_CACHE_DIR", cache + "/uv");
     TRY(run_tool(tools, {uv, "venv", "--python", "python3", folder},
-                 "uv made no virtual environment for the tools"));
+                 "uv could not make a virtual environment for the tools"));
     return run_tool(tools,
                     {uv, "pip", "install", "--python", python, "--only-binary", ":all:", package()},
                     "uv could not install the tools for conda environments");

@@ -86,7 +86,7 @@ Status take_archive(const Site& site, const io::User& user, const std::string& c
   if (::lstat(to.c_str(), &info) != 0) return errno_error(errno, "cannot stat " + to);
   if (S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == user.uid) return {};
   return make_error(ErrorCode::permission_denied,
-                    fmt::format("{} is not a file of user {} alone: something that ran while the "
+                    fmt::format("{} is not a file of user {} alone: a program that ran while the "
                                 "packages were installed has replaced it",
                                 from, user.name));
 }
@@ -116,7 +116,7 @@ Status add_conda(Toolbox& tools, const ContainerEngine& engine, const Site& site
   if (glibc.empty())
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("the image {} has no glibc, for which conda packages are made (it is of "
+        fmt::format("the image {} has no glibc, for which conda packages are made (it is based on "
                     "busybox or musl): choose one of Debian, Ubuntu, Fedora, …",
                     lock.image->name));
   TRY_ASSIGN(Event packed, pack_as_user(tools, site, definition, glibc));

@@ -85,8 +85,7 @@ Result<ContainerEngine> ContainerEngine::ask(Toolbox& tools, const std::string& 
              tools.run(joined({"timeout", "--kill-after=5", kInfoWithin}, words),
                        Toolbox::Output::wanted));
   if (answer.exit_code == kTimedOut)
-    return broken(program,
-                  fmt::format("it said nothing for {} s; is its daemon well?", kInfoWithin));
+    return broken(program, fmt::format("it said nothing for {} s; check its daemon", kInfoWithin));
   auto info = engine_info_from(answer.output, last_words(answer.tail));
   if (!info) return broken(program, info.error().message);
   ContainerEngine engine(tools);
@@ -129,12 +128,10 @@ Result<ContainerEngine> ContainerEngine::find(Toolbox& tools) {
         ErrorCode::unavailable,
         fmt::format("no container engine answers on this node: {}. {}", why, engine_advice(why)));
   if (!choice.empty())
-    return make_error(
-        ErrorCode::unavailable,
-        fmt::format(
-            "LOCKSTEP_CONTAINER_ENGINE of the agent is '{}', which is not on its PATH, and no "
-            "absolute path of a program",
-            choice));
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("LOCKSTEP_CONTAINER_ENGINE of the agent is '{}', which is "
+                                  "neither on its PATH nor the absolute path of a program",
+                                  choice));
   return make_error(ErrorCode::unavailable,
                     "there is no container engine on this node: neither docker nor podman is on "
                     "the agent's PATH; install one (apt-get install podman)");

@@ -44,10 +44,12 @@ Status check_machine(const Image& image, const std::string& name) {
 }
 
 void say_unused(const Toolbox& tools, const Image& image) {
-  if (image.has_entrypoint) tools.say("the image's ENTRYPOINT is not used: ranks are the command");
+  if (image.has_entrypoint)
+    tools.say("the image's ENTRYPOINT is not used: ranks run the job's command");
   const bool is_root = image.user.empty() || image.user == "root" || image.user == "0";
   if (!is_root)
-    tools.say(fmt::format("the image's USER {} is not used: ranks are the job's user", image.user));
+    tools.say(
+        fmt::format("the image's USER {} is not used: ranks run as the job's user", image.user));
   if (image.has_volumes) tools.say("the image's VOLUMEs are not used");
 }
 
@@ -85,7 +87,7 @@ Result<Image> must_have(const ContainerEngine& engine, const std::string& name) 
   TRY_ASSIGN(auto image, engine.inspect(name));
   if (image) return *std::move(image);
   return make_error(ErrorCode::unavailable,
-                    fmt::format("{} does not have the image {} any more", engine.name(), name));
+                    fmt::format("{} no longer has the image {}", engine.name(), name));
 }
 
 // nullopt: neither by its id nor by a registry's digest.
@@ -96,11 +98,10 @@ Result<std::optional<Image>> look_for(const ContainerEngine& engine, const Locke
 }
 
 Error nowhere(const ContainerEngine& engine, const LockedImage& locked) {
-  return invalid(
-      fmt::format("the image {} ({}) is on node {} alone: no registry has it, it was not shared, "
-                  "and {} of this node does not have it. Run the job with --rebuild, so that it is "
-                  "solved and shared anew",
-                  locked.name, locked.id, locked.node, engine.name()));
+  return invalid(fmt::format(
+      "the image {} ({}) is only on node {}: no registry has the image, it was not shared, and {} "
+      "of this node does not have it. Run the job with --rebuild to solve and share it again",
+      locked.name, locked.id, locked.node, engine.name()));
 }
 
 Status share(const ContainerEngine& engine, const Site& site, LockedImage& locked) {
@@ -185,7 +186,7 @@ Result<Image> DockerProvider::found(Toolbox& tools, const ContainerEngine& engin
     was_pulled = pulled.has_value();
     if (!pulled && !image) return pulled.error();
     TRY(tools.go_on());
-    if (!pulled) tools.say(fmt::format("{} is taken as it is here", name));
+    if (!pulled) tools.say(fmt::format("using {} as this node has it", name));
     TRY_ASSIGN(image, must_have(engine, name));
   }
   lock.image->digest = digest_of(*image, name);
@@ -193,7 +194,8 @@ Result<Image> DockerProvider::found(Toolbox& tools, const ContainerEngine& engin
   const bool must_be_there = !site.image.tree.empty() && !was_pulled && !lock.image->digest.empty();
   if (must_be_there && !engine.pull(lock.image->digest)) {
     TRY(tools.go_on());
-    tools.say(fmt::format("no registry gives {}: the image is shared", lock.image->digest));
+    tools.say(fmt::format("no registry has {}: sharing the image with the other nodes",
+                          lock.image->digest));
     lock.image->digest.clear();
   }
   return *std::move(image);
@@ -232,7 +234,7 @@ Result<bool> DockerProvider::wants_tree(Toolbox& tools, const Site& site, const 
     TRY(tools.go_on());
   }
   if (!lock.image->in_tree) return nowhere(engine, *lock.image);
-  tools.show("the image is fetched from the launcher and other nodes");
+  tools.show("fetching the image from the launcher and other nodes");
   return true;
 }
 
@@ -247,9 +249,8 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
     TRY_ASSIGN(image, look_for(engine, locked));
     if (!image)
       return invalid(fmt::format(
-          "{} of this node gives the image another id than {}, which it has on node {}: "
-          "their engines store images in different ways. Push it to a registry, and "
-          "name it there",
+          "{} of this node gives the image another id than {}, its id on node {}: the two engines "
+          "store images in different ways. Push the image to a registry, and use its name there",
           engine.name(), locked.id, locked.node));
   }
   if (!image) return nowhere(engine, locked);

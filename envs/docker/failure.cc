@@ -110,7 +110,7 @@ std::optional<Error> passing(std::string_view what, const Toolbox::Answer& answe
   if (has_any(text, kNoSpace))
     return failure(ErrorCode::resource_exhausted, what, " (the disk is full)", answer);
   if (has_any(text, kNetwork))
-    return failure(ErrorCode::unavailable, what, " (the network)", answer);
+    return failure(ErrorCode::unavailable, what, " (network error)", answer);
   return std::nullopt;
 }
 
@@ -124,7 +124,7 @@ Error pull_failure(std::string_view image, std::string_view engine, const Toolbo
     return failure(ErrorCode::unavailable, away, "", answer);
   return failure(ErrorCode::not_found,
                  fmt::format("the image {} is neither in {} of this node nor in its registry, or "
-                             "the registry does not give it to us",
+                             "the registry refuses access to it",
                              image, engine),
                  "", answer);
 }
@@ -136,7 +136,7 @@ Error build_failure(std::string_view what, const Toolbox::Answer& answer) {
       ErrorCode::invalid_argument,
       fmt::format("{} (exit code {}):\n{}", what, answer.exit_code, last_lines(answer.tail)));
   if (answer.tail.find("short-name") != std::string::npos)
-    error.message += "; write whole names for podman: FROM docker.io/library/debian:12";
+    error.message += "; write full names for podman: FROM docker.io/library/debian:12";
   return error;
 }
 

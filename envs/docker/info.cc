@@ -68,7 +68,7 @@ Result<EngineInfo> engine_info_from(std::string_view text, const std::string& er
       return unavailable(failures.front().get<std::string>());
     const bool is_podman = info.contains("host");
     if (!is_podman && info.value("ServerVersion", "").empty())  // the client alone answers
-      return unavailable(errors.empty() ? "its daemon does not say its version" : errors);
+      return unavailable(errors.empty() ? "its daemon does not report its version" : errors);
     EngineInfo found = is_podman ? of_podman(info) : of_docker(info);
     if (found.is_rootless) found.name += ", rootless";
     return found;

@@ -63,13 +63,15 @@ Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Si
              engine.run_once(joined({"--ulimit", "memlock=-1:-1"}, options), {id, "--probe"}));
   const bool is_refused = answer.exit_code != 0;
   if (is_refused) {
-    tools.say("the engine does not start it with unlimited locked memory; once more without");
+    tools.say(
+        "the engine does not start the container with unlimited locked memory; trying without");
     TRY_ASSIGN(answer, engine.run_once(options, {id, "--probe"}));
   }
   auto answers = answers_of(answer.output);
   if (answer.exit_code != 0 || !answers.contains("memlock"))
     return engine_failure(
-        fmt::format("no container of the image {} starts here with {}", id, engine.name()), answer);
+        fmt::format("could not start a container of the image {} with {}", id, engine.name()),
+        answer);
   ImageProbe found;
   found.shell = answers["bash"] == "yes" ? "/bin/bash" : answers["sh"] == "yes" ? "/bin/sh" : "";
   found.glibc = answers["glibc"] == "-" ? "" : answers["glibc"];
@@ -78,8 +80,8 @@ Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Si
                         found.glibc.empty() ? "no glibc" : "glibc " + found.glibc));
   if (!found.unlimited_memlock)
     tools.say(
-        fmt::format("locked memory is limited in containers here ({} bytes): RDMA may need "
-                    "more; LimitMEMLOCK=infinity of the engine's service raises it",
+        fmt::format("locked memory is limited in containers here ({} bytes): RDMA may need more; "
+                    "to raise this limit, set LimitMEMLOCK=infinity for the engine's service",
                     answers["memlock"]));
   return found;
 }

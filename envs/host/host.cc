@@ -39,12 +39,12 @@ bool is_directory(const std::string& path) {
 
 // Of what find() does not find, and of directories.
 std::string why_not_found(const Toolbox& tools, const std::string& interpreter) {
-  constexpr std::string_view kNotRun = "is there, but this user may not run it";
+  constexpr std::string_view kNotRun = "exists, but this user may not run it";
   if (interpreter.find('/') != std::string::npos) {
     if (is_directory(interpreter)) return "is a directory";
     if (is_there(interpreter)) return std::string(kNotRun);
     return errno == EACCES ? "cannot be reached: this user may not enter a folder above it"
-                           : "is not there";
+                           : "does not exist";
   }
   const std::string path = tools.variable("PATH");
   for (std::string_view rest = path; !rest.empty();) {
@@ -53,7 +53,7 @@ std::string why_not_found(const Toolbox& tools, const std::string& interpreter) 
     const std::string file = fmt::format("{}/{}", folder, interpreter);
     if (folder.starts_with('/') && is_there(file)) return fmt::format("({}) {}", file, kNotRun);
   }
-  return fmt::format("is not there; no folder of PATH has it ({})", path);
+  return fmt::format("does not exist: no folder of PATH has it ({})", path);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Result<std::string> version_of(Toolbox& tools, const std::string& interpreter) {
   if (answer.exit_code != 0 || !is_version(version))
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("the interpreter '{}' did not say its version; it exited with {}{}{}",
+        fmt::format("the interpreter '{}' did not report its version; it exited with {}{}{}",
                     interpreter, answer.exit_code, answer.tail.empty() ? "" : ": ", answer.tail));
   return version;
 }

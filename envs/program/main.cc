@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc != 1 || ::fcntl(lockstep::envs::kEventsFd, F_GETFD) < 0) {
-    std::fprintf(stderr, "lockstep-env is started by lockstep-agent, which gives it its order\n");
+    std::fprintf(stderr,
+                 "only lockstep-agent can start lockstep-env: it passes the order to carry out\n");
     return 2;
   }
   ::fcntl(lockstep::envs::kEventsFd, F_SETFD, FD_CLOEXEC);

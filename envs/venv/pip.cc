@@ -97,10 +97,10 @@ Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folde
 
 // All of it to the build's log; what decides goes into the report.
 std::string Pip::say_why(const FailedBuild& failed, std::string_view tail) {
-  tools_.say(fmt::format("{}; it had printed:", failed.step));
+  tools_.say(fmt::format("{}; its output:", failed.step));
   for (const std::string& line : failed.output) tools_.say("  " + line);
-  return fmt::format("{}:\n  {}\n(all that it printed is in the environment's log)\n{}",
-                     failed.step, fmt::join(failed.deciding, "\n  "), errors_in(tail));
+  return fmt::format("{}:\n  {}\n(the whole output is in the environment's log)\n{}", failed.step,
+                     fmt::join(failed.deciding, "\n  "), errors_in(tail));
 }
 
 Status Pip::run(const Words& words, std::string_view what) {
@@ -145,7 +145,7 @@ Result<Words> Pip::fetch(const Lock& lock, const Words& options) {
   const Wheelhouse wheels(site_.cache);
   auto folders = wheels.folders_of(lock.packages);
   if (folders) return folders;
-  tools_.say(fmt::format("not here yet: {}", folders.error().message));
+  tools_.say(fmt::format("not in the cache yet: {}", folders.error().message));
   // Other nodes of this machine may share the cache, and build the same now: one of them fetches.
   const Digest digest = sha256(hashed_requirements(lock));
   TRY_ASSIGN(const io::FileLock one,

@@ -21,7 +21,7 @@ constexpr std::string_view kOfVersions =
 
 Error cannot_lock(std::string_view package, std::string_view why) {
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("{} cannot be held to a hash: {}", package, why));
+                    fmt::format("{} cannot be pinned to a hash: {}", package, why));
 }
 
 Error not_understood(std::string_view what) {
@@ -38,7 +38,8 @@ Result<LockedPackage> package_of(const json& installed) {
   const json& download = installed.at("download_info");
   package.url = download.at("url").get<std::string>();
   if (!download.contains("archive_info"))
-    return cannot_lock(package.name, fmt::format("it comes from {}", package.url));
+    return cannot_lock(package.name,
+                       fmt::format("it comes from {}, which is not an archive", package.url));
   const json& archive = download.at("archive_info");
   std::string hash;
   if (archive.contains("hashes")) hash = archive.at("hashes").value("sha256", "");
@@ -46,7 +47,7 @@ Result<LockedPackage> package_of(const json& installed) {
   if (const std::string old = archive.value("hash", ""); hash.empty() && old.starts_with(kPrefix))
     hash = old.substr(kPrefix.size());
   if (!Digest::from_hex(hash))
-    return cannot_lock(package.name, fmt::format("no SHA-256 is known of {}", package.url));
+    return cannot_lock(package.name, fmt::format("the SHA-256 of {} is unknown", package.url));
   package.sha256.push_back(std::move(hash));
   package.direct = installed.value("is_direct", false);
   return package;
@@ -143,7 +144,7 @@ Result<std::vector<LockedPackage>> packages_of_compiled(std::string_view text) {
         continue;
       }
       auto package = pinned(word);
-      if (!package) return cannot_lock(word, "it has no version of an index");
+      if (!package) return cannot_lock(word, "it is not pinned to a version from an index");
       packages.push_back(std::move(*package));
     }
   }

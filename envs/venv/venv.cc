@@ -70,11 +70,10 @@ Result<Activation> VenvProvider::build(Toolbox& tools, const Site& site, const L
   Activation activation;
   TRY_ASSIGN(activation.version, version_of(tools, definition_.python));
   if (const std::string here = platform_of(activation.version); here != lock.platform)
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("the environment was solved for {}, but '{}' is of {} on this node; name a "
-                    "`python` that is the same on all nodes",
-                    lock.platform, definition_.python, here));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("the environment was solved for {}, but '{}' on this node is for "
+                                  "{}; name a `python` that is the same on all nodes",
+                                  lock.platform, definition_.python, here));
   TRY(io::make_directories(site.prefix));
   const std::string uv = tools.find("uv");
   const Status made =
@@ -95,7 +94,7 @@ Status VenvProvider::make_with_uv(Toolbox& tools, const Site& site, const std::s
   TRY(run_tool(
       tools,
       {uv, "venv", "--allow-existing", "--python", tools.find(definition_.python), site.prefix},
-      "uv made no virtual environment"));
+      "uv could not make a virtual environment"));
   const Words install = joined({uv, "pip", "install", "--no-deps", "--require-hashes", "--python",
                                 site.prefix + "/bin/python", "-r", locked},
                                option_words(definition_.options));

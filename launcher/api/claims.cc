@@ -44,7 +44,10 @@ struct ClaimOf {
   Claim operator()(const CreateCompute&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const UpdateCompute&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const DeleteCompute&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const AttachHosts&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const DetachHosts&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const ListComputes&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const ReadComputeLog&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const ApproveNode&) const { return {Permission::admit_nodes, {}, ""}; }
   Claim operator()(const DrainNode&) const { return {Permission::drain_nodes, {}, ""}; }
   Claim operator()(const RemoveNode& m) const {

@@ -18,13 +18,13 @@ class SentFiles {
     const auto found = files_.find(path);
     if (found == files_.end())
       return make_error(ErrorCode::not_found,
-                        fmt::format("there is no file {} beside this text", path));
+                        fmt::format("file {} was not sent with this job file", path));
     bytes_ += found->second.size();
     if (++reads_ > kMaxJobFileReads || bytes_ > kMaxJobFileReadBytes)
       return make_error(
           ErrorCode::resource_exhausted,
-          fmt::format("files name each other too often: {} of them, or {} bytes, are read; name "
-                      "each once",
+          fmt::format("too many files are read: at most {} files and {} bytes are allowed, and a "
+                      "file counts each time that another file names it; name each file once",
                       kMaxJobFileReads, kMaxJobFileReadBytes));
     return found->second;
   }
@@ -86,11 +86,11 @@ Status check_variables_size(const std::map<std::string, std::string>& variables)
   std::size_t bytes = 0;
   for (const auto& [name, value] : variables) bytes += name.size() + value.size();
   if (bytes <= kMaxVariablesBytes) return {};
-  return make_error(ErrorCode::resource_exhausted,
-                    fmt::format("environment_variables: names and values have {} bytes together, "
-                                "and {} are possible; put what is large into a file of the job's "
-                                "code folder",
-                                bytes, kMaxVariablesBytes));
+  return make_error(
+      ErrorCode::resource_exhausted,
+      fmt::format("environment_variables: names and values have {} bytes together, but at most {} "
+                  "are possible; put large values into a file of the job's code folder",
+                  bytes, kMaxVariablesBytes));
 }
 
 }  // namespace lockstep::launcher

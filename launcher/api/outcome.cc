@@ -87,8 +87,21 @@ struct AskedOf {
   Asked operator()(const DeleteCompute& m) const {
     return {"delete compute", "compute " + m.name, "", true};
   }
+  Asked operator()(const AttachHosts& m) const {
+    std::string hosts;
+    for (const SshHost& host : m.hosts) hosts += (hosts.empty() ? "" : ", ") + host.name;
+    return {"attach hosts", "compute " + m.name, hosts, true};
+  }
+  Asked operator()(const DetachHosts& m) const {
+    std::string hosts;
+    for (const std::string& host : m.hosts) hosts += (hosts.empty() ? "" : ", ") + host;
+    return {"detach hosts", "compute " + m.name, hosts + (m.force ? " by force" : ""), true};
+  }
   Asked operator()(const ListComputes& m) const {
     return {"list compute", m.name.empty() ? "compute targets" : "compute " + m.name};
+  }
+  Asked operator()(const ReadComputeLog& m) const {
+    return {"read compute log", "compute " + m.name};
   }
   Asked operator()(const DrainNode& m) const {
     return {m.drain ? "drain node" : "resume node", audited_node(state, m.name_or_id), "", true};

@@ -112,13 +112,24 @@ struct RequestHandler {
   void operator()(const CreateCompute& m) const { change_compute(m); }
   void operator()(const UpdateCompute& m) const { change_compute(m); }
   void operator()(const DeleteCompute& m) const { change_compute(m); }
+  void operator()(const AttachHosts& m) const { change_compute(m); }
+  void operator()(const DetachHosts& m) const { change_compute(m); }
   void operator()(const ListComputes& m) const {
-    ComputesReply reply{door.ports_.core->compute_views(m.name)};
+    ComputesReply reply{door.ports_.core->compute_views(m.name, m.history)};
     if (reply.computes.empty()) {
       const Error error = no_such_compute(door.state(), m.name);
       return door.refuse(asker, error.code, error.message);
     }
     door.reply(asker, std::move(reply));
+  }
+  void operator()(const ReadComputeLog& m) const {
+    std::string text;
+    if (check_compute_name(m.name)) text = door.ports_.compute_log(m.name, m.lines);
+    if (text.empty() && !door.state().computes().has(m.name)) {
+      const Error error = no_such_compute(door.state(), m.name);
+      return door.refuse(asker, error.code, error.message);
+    }
+    door.reply(asker, ComputeLogReply{std::move(text)});
   }
   void change_compute(const ComputeInput::Ask& ask) const {
     feed(ComputeInput{expect(), ask, asker.caller});
@@ -288,8 +299,8 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);
                 if (!*whole)
                   return refuse(asker, ErrorCode::not_found,
-                                "environment.build: the launcher lacks parts of what the image is "
-                                "built from; create it again");
+                                "environment.build: the launcher does not have all files of the "
+                                "build folder; create the environment again");
                 ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment,
                                                    create.project, asker.caller});
               });
@@ -355,7 +366,9 @@ void Service::perform(const ReplyCompute& action) {
 void Service::perform(const ReplyEnvironment& action) {
   answer(action.to, show_environment(state(), action.name + ":" + action.version));
 }
-void Service::perform(const ExitDaemon& action) { answer(action.to, Done{"the launcher ends"}); }
+void Service::perform(const ExitDaemon& action) {
+  answer(action.to, Done{"the launcher is stopping"});
+}
 
 // ---- watching -----------------------------------------------------------------------------------
 

@@ -67,6 +67,8 @@ class Service {
       TokenReply reply;
     };
     std::function<NewToken(const CreateToken&)> make_token;
+    // The newest lines of the log of this target's provider; "": it has none.
+    std::function<std::string(const std::string& target, std::int64_t lines)> compute_log;
     // parse() of job_file_check.h on another thread; answered later, on the loop. An error: too
     // many files wait; the callback is not called.
     std::function<Status(const std::string& user, CheckJobFile,

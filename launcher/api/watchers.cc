@@ -13,20 +13,19 @@ Status Watchers::add(const JobId& job, const Asker& asker) {
   const std::string user = name_of(asker.caller);
   const auto refuse = [&](std::string why) {
     if (watchers.empty()) by_job_.erase(job);
-    return make_error(ErrorCode::resource_exhausted,
-                      why +
-                          "; end some of the commands that wait for jobs, or ask now and then "
-                          "with `lockstep job show`");
+    return make_error(
+        ErrorCode::resource_exhausted,
+        why + "; end some of the commands that wait for jobs, or poll with `lockstep job show`");
   };
   if (watchers.size() >= limits_.of_job)
-    return refuse(fmt::format("{} connections watch job '{}', the most there may be",
-                              watchers.size(), job.value));
+    return refuse(
+        fmt::format("{} connections watch job '{}', the most allowed", watchers.size(), job.value));
   const auto mine = of_user_.find(user);
   if (mine != of_user_.end() && mine->second >= limits_.of_user)
-    return refuse(
-        fmt::format("user '{}' watches jobs {} times, the most one user may", user, mine->second));
+    return refuse(fmt::format("user '{}' has {} job watches, the most allowed for one user", user,
+                              mine->second));
   if (count_ >= limits_.all)
-    return refuse(fmt::format("jobs are watched {} times, the most there may be", count_));
+    return refuse(fmt::format("there are {} job watches, the most allowed", count_));
   watchers.emplace(asker.connection, asker);
   filled_last_ = (filled_last_ + 1) % kRounds;
   rounds_[filled_last_].emplace(job, asker.connection);

@@ -79,8 +79,8 @@ Result<Instant> parse_since(const std::string& text, Instant now) {
 void add_log_selection(CLI::App& verb, LogSelection& selection) {
   auto* rank = verb.add_option("--rank", selection.rank, "only this rank (global)");
   rank->check(whole_number(0));
-  verb.add_option("--node", selection.node, "only this node (its rank in the job)")
-      ->check(whole_number(0));
+  verb.add_option("--node", selection.node_word, "only this node: its name, or its rank in the job")
+      ->check(filled("leave it out to see all nodes"));
   auto* out = verb.add_flag("--stdout", selection.only_out, "only standard output");
   auto* err = verb.add_flag("--stderr", selection.only_err, "only standard error")->excludes(out);
   verb.add_flag("--environment", selection.environment,
@@ -97,6 +97,27 @@ void add_log_selection(CLI::App& verb, LogSelection& selection) {
       ->check(filled("leave it out to see all lines"));
   verb.add_flag("-t,--timestamps", selection.timestamps, "the time of each line before it (UTC)");
   verb.add_flag("--no-prefix", selection.no_prefix, "lines of several ranks without NODE:RANK |");
+}
+
+Status find_node(LogSelection* selection, const std::string& verb, const JobView& job,
+                 std::uint32_t attempt) {
+  const std::string& word = selection->node_word;
+  if (word.empty()) return {};
+  if (word.find_first_not_of("0123456789") == std::string::npos && word.size() < 9) {
+    selection->node = std::stoi(word);
+    return {};
+  }
+  if (job.attempts.empty())
+    return wrong(verb, fmt::format("{} has not been placed on nodes yet", job.spec.name));
+  const std::size_t number = attempt == 0 ? job.attempts.size() : attempt;
+  std::string names;
+  for (const PartView& part : job.attempts.at(number - 1).parts) {
+    if (part.node_name == word) selection->node = part.node_rank;
+    names += (names.empty() ? "" : ", ") + part.node_name;
+  }
+  if (selection->node) return {};
+  return wrong(verb, fmt::format("attempt {} of {} did not run on a node '{}'; its nodes: {}", number,
+                                 job.spec.name, word, names));
 }
 
 Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/domain/job_spec.h"
+#include "common/domain/views.h"
 #include "launcher/cli/follower.h"
 
 namespace CLI {
@@ -15,6 +16,7 @@ namespace lockstep::cli {
 
 struct LogSelection {
   std::optional<int> rank, node;
+  std::string node_word;  // as it was typed: a node's rank in the job, or its name
   bool only_out = false, only_err = false, environment = false;
   int tail = -1;
   std::string since, grep;
@@ -26,6 +28,11 @@ void add_log_selection(CLI::App& verb, LogSelection& selection);
 // Reads a duration before `now` ("10m"), a time in RFC 3339 with a zone (2026-01-31T12:00:00Z,
 // …+01:00), or a day (2026-01-31), which begins at midnight UTC, because we print all times in UTC.
 Result<Instant> parse_since(const std::string& text, Instant now);
+
+// Sets selection->node from selection->node_word. `attempt` 0: the newest. An error names the nodes
+// of the attempt.
+Status find_node(LogSelection* selection, const std::string& verb, const JobView& job,
+                 std::uint32_t attempt);
 
 // Sets filter, prefix and lines of `follow` for a job with this spec. Errors are mistakes in the
 // command line and begin with `verb`.

@@ -64,6 +64,9 @@ void add_config_verbs(VerbTable table);                       // config set|unse
 void add_snapshot_verb(VerbTable table);                      // snapshot
 void add_doctor_verb(VerbTable table);                        // doctor
 
+// compute log
+void add_compute_log_verb(CLI::App& group, VerbTable table);
+
 // "-o, --output table|json|yaml", shared by all verbs that answer with data.
 void add_format(CLI::App& verb, Format& format, const char* what = "table (default), json or yaml");
 

@@ -34,7 +34,9 @@ int stream(Context& context, const LogOptions& options) {
   const auto known = (*connection)->ask_for<JobReply>(ShowJob{job});
   if (!known) return fail(context.terminal, known.error(), kExitLockstepFailed);
   const JobSpec& spec = known->job.spec;
-  const Status fits = apply(options.selection, "job stream", spec, now(), &selected);
+  LogSelection selection = options.selection;
+  Status fits = find_node(&selection, "job stream", known->job, 0);
+  if (fits) fits = apply(selection, "job stream", spec, now(), &selected);
   if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   WatchOptions watch;
   watch.quiet = options.quiet;
@@ -64,12 +66,14 @@ int logs(Context& context, const LogOptions& options) {
   if (!known) return fail(context.terminal, known.error());
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
-  const Status fits = apply(options.selection, "job logs", known->job.spec, now(), &follow);
-  if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   if (options.attempt > known->job.attempts.size())
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument, no_such_attempt(options, known->job)),
                 kExitUsage);
+  LogSelection selection = options.selection;
+  Status fits = find_node(&selection, "job logs", known->job, options.attempt);
+  if (fits) fits = apply(selection, "job logs", known->job.spec, now(), &follow);
+  if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   follow.job = JobId(options.name);
   follow.show_state = false;
   follow.until_final = options.follow;

@@ -6,6 +6,7 @@
 
 #include "common/domain/key_word.h"
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 #include "launcher/api/json/access.h"
 #include "launcher/cli/local_processes.h"
 #include "launcher/cli/quota_view.h"
@@ -66,6 +67,16 @@ Result<PublicKey> key_of(Context& context, const std::string& word) {
   return keys.public_key;
 }
 
+// Jobs run as the account, on nodes that have it. Most often the accounts are the same everywhere.
+void tell_of_missing_account(Context& context, const std::string& account) {
+  const auto found = io::find_user(account);
+  if (found || found.error().code != ErrorCode::not_found) return;
+  context.terminal.print_line(
+      fmt::format("note: this machine has no account '{0}'. The user's jobs run only on nodes that "
+                  "have it; `lockstep user account NAME ACCOUNT` names another",
+                  account));
+}
+
 int add(Context& context, const UserOptions& options) {
   const auto grant = grant_of(options);
   if (!grant) return fail(context.terminal, grant.error(), kExitUsage);
@@ -75,7 +86,9 @@ int add(Context& context, const UserOptions& options) {
     if (!key) return fail(context.terminal, key.error(), kExitUsage);
     ask.key = *key;
   }
-  return change(context, {ask});
+  const int code = change(context, {ask});
+  if (code == 0) tell_of_missing_account(context, ask.account.empty() ? ask.name : ask.account);
+  return code;
 }
 
 int remove(Context& context, const UserOptions& options) {
@@ -89,7 +102,9 @@ int role(Context& context, const UserOptions& options) {
 }
 
 int account(Context& context, const UserOptions& options) {
-  return change(context, {SetAccount{options.name, options.account}});
+  const int code = change(context, {SetAccount{options.name, options.account}});
+  if (code == 0) tell_of_missing_account(context, options.account);
+  return code;
 }
 
 int print_users(Context& context, const UserOptions& options, const ClientRequest& request,

@@ -33,7 +33,7 @@ Result<std::string> text_of(const json& object, const std::string& key, bool req
   if (!it->is_string()) return bad(key, "is not a string");
   auto text = it->get<std::string>();
   if (text.size() > kMaxTextBytes || text.find('\0') != std::string::npos)
-    return bad(key, "is too long, or holds a NUL");
+    return bad(key, "is too long, or contains a NUL byte");
   return text;
 }
 
@@ -58,7 +58,7 @@ Result<std::vector<Machine>> machines_of(const json& object, Verb verb) {
     return bad("machines", fmt::format("is not a list of at most {} objects", kMaxMachines));
   std::set<std::string> names;
   for (const json& entry : *it) {
-    if (!entry.is_object()) return bad("machines", "holds something that is not an object");
+    if (!entry.is_object()) return bad("machines", "contains an entry that is not an object");
     Machine machine;
     TRY_ASSIGN(machine.name, text_of(entry, "name", true));
     TRY(check_machine_name(machine.name));
@@ -107,7 +107,7 @@ Status check_machine_name(std::string_view name) {
   return make_error(
       ErrorCode::invalid_argument,
       "'" + std::string(name) +
-          "' cannot be a machine's name or address: write letters, digits and . _ - :");
+          "' is not a valid machine name or address; use letters, digits and . _ - :");
 }
 
 Result<Request> request_from(const std::string& json_text, Verb verb) {
@@ -116,15 +116,16 @@ Result<Request> request_from(const std::string& json_text, Verb verb) {
     return make_error(ErrorCode::invalid_argument, "the request is not a JSON object");
   const auto version = object.find("contract");
   if (version == object.end() || *version != kContractVersion)
-    return bad("contract",
-               fmt::format("is not {}, which is what this program knows", kContractVersion));
+    return bad("contract", fmt::format("is not {}, the only version that this program supports",
+                                       kContractVersion));
   Request request;
   TRY_ASSIGN(request.launcher, text_of(object, "launcher", true));
   TRY(check_tag(request.launcher));
   TRY_ASSIGN(request.target, text_of(object, "target", true));
   TRY(check_compute_name(request.target));
   TRY_ASSIGN(request.state, text_of(object, "state", true));
-  if (request.state.empty() || request.state[0] != '/') return bad("state", "is no absolute path");
+  if (request.state.empty() || request.state[0] != '/')
+    return bad("state", "is not an absolute path");
   TRY_ASSIGN(request.bundle, text_of(object, "bundle", false));
   if (const auto settings = object.find("settings"); settings != object.end()) {
     if (!settings->is_object()) return bad("settings", "is not an object");

@@ -30,9 +30,9 @@ int refuse(const std::string& why) {
 
 int run(const std::string& kind, const std::string& word) {
   const auto verb = compute::verb_from(word);
-  if (kind != "ssh") return refuse("there is no kind '" + kind + "'; there is ssh");
+  if (kind != "ssh") return refuse("there is no kind '" + kind + "'; the only kind is ssh");
   if (!verb)
-    return refuse("there is no verb '" + word + "'; there are check, create, list, remove");
+    return refuse("there is no verb '" + word + "'; the verbs are check, create, list and remove");
   const auto text = io::read_file("/dev/stdin", Bytes{compute::kMaxRequestBytes});
   if (!text) return refuse(text.error().message);
   const auto request = compute::request_from(*text, *verb);

@@ -15,8 +15,8 @@ namespace {
 std::string told_removed(const RemovedNode& node) {
   return fmt::format(
       "node {} was removed from this launcher{} at {}; to let this machine join again, remove "
-      "identity.json and keys in the agent's home (--home) and give it a new token (`lockstep node "
-      "token`)",
+      "identity.json and keys in the agent's home (--home) and give the agent a new token "
+      "(`lockstep node token`)",
       node.name, node.by.empty() ? "" : " by " + node.by, to_string(node.at));
 }
 

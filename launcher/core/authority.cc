@@ -32,7 +32,7 @@ using R = Reach;
 constexpr std::array<Row, kPermissions> kTable{{
     {P::see_cluster, "see the nodes", R::all, R::all, R::all, R::all, R::none},
     {P::see_job, "see this job", R::all, R::all, R::project, R::project, R::own},
-    {P::read_job, "read what this job runs, writes and leaves", R::audited, R::none, R::shared,
+    {P::read_job, "read this job's command, logs and outputs", R::audited, R::none, R::shared,
      R::granted, R::own},
     {P::read_values, "read the values of this job's variables", R::own, R::none, R::own, R::none,
      R::none},
@@ -127,8 +127,9 @@ Decision refused(const Row& row, const User& user, const Object& object) {
   const bool is_foreign = !object.owner.empty() && object.owner != user.name;
   Decision decision;
   if (could_elsewhere && is_foreign && !is_member)
-    decision.why = fmt::format("user '{}' may not {}: it is of a project in which {} has no role",
-                               user.name, row.words, user.name);
+    decision.why =
+        fmt::format("user '{}' may not {}: it belongs to a project in which {} has no role",
+                    user.name, row.words, user.name);
   else if (could_elsewhere && is_foreign)
     decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {})",
                                user.name, row.words, object.owner, project_of(object));
@@ -150,7 +151,7 @@ struct Judge {
   bool in_words = true;
 
   Decision operator()(const Nobody&) const {
-    return {false, false, fmt::format("nobody may {} without saying who they are", row.words)};
+    return {false, false, fmt::format("an unauthenticated caller may not {}", row.words)};
   }
   Decision operator()(const LauncherItself&) const { return {true, false, ""}; }
   Decision operator()(const UserCaller& caller) const {

@@ -24,6 +24,9 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
     error.message.append("; or ").append(kHowToChooseCompute);
     return error;
   }
+  if (const Compute* compute = cluster.state.computes().find(target); compute && compute->leaving)
+    return make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
+                                                       target, kHowToChooseCompute));
   if (spec.in_container())
     if (Status status =
             check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);
@@ -85,10 +88,11 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
   auto source = newest_checkpoint(*from);
   if (!source)
-    return make_error(ErrorCode::conflict,
-                      fmt::format("job '{}' has saved no checkpoint: its ranks left nothing in "
-                                  "$LOCKSTEP_CHECKPOINT_DIR",
-                                  name));
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format(
+            "job '{}' has saved no checkpoint: its ranks wrote nothing to $LOCKSTEP_CHECKPOINT_DIR",
+            name));
   if (source->job.value.empty()) source->job = from->id;
   return source;
 }
@@ -107,14 +111,15 @@ void react(Context& core, const SubmitInput& input) {
     }
   }
   if (core.state.job_of_submission(input.submission) != nullptr && !input.submission.empty())
-    return core.refuse(input.reply, ErrorCode::conflict,
-                       "this submission's id was used by somebody else; submit the job anew");
+    return core.refuse(
+        input.reply, ErrorCode::conflict,
+        "another user has already used the id of this submission; submit the job again");
   if (const JobId* deleted = core.state.deleted().with_submission(input.submission))
     return core.refuse(
         input.reply, ErrorCode::conflict,
-        fmt::format("this submission became job '{}', which was deleted since; submit "
-                    "the job anew",
-                    deleted->value));
+        fmt::format(
+            "this submission created job '{}', which has since been deleted; submit the job again",
+            deleted->value));
   JobSpec spec = input.spec;
   if (spec.name.empty()) spec.name = input.generated_name;
   if (const Status owned = take_owner(core.cluster(), input.caller, spec); !owned)
@@ -176,8 +181,8 @@ void react(Context& core, const CancelInput& input) {
     message = fmt::format("job '{}' is already {}", name, to_string(job->status()));
   else if (job->phase == Job::Phase::ended)
     message = fmt::format(
-        "job '{}' has already ended; its logs are being collected, and what the launcher has no "
-        "space for is given up in {}",
+        "job '{}' has already ended; its logs are being collected; logs that the launcher has no "
+        "space for are dropped after {}",
         name, format_duration(core.config.space_timeout));
   else if (job->cancel_by)
     message = fmt::format("job '{}' is being canceled already", name);

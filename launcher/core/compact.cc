@@ -134,6 +134,12 @@ struct Compaction::FactFilter {
   bool operator()(ComputeCreated&) const { return true; }
   bool operator()(ComputeUpdated&) const { return true; }
   bool operator()(ComputeDeleted&) const { return true; }
+  bool operator()(ComputeLeaving&) const { return true; }
+  bool operator()(MachineWanted&) const { return true; }
+  bool operator()(MachineCreated&) const { return true; }
+  bool operator()(MachineFailed&) const { return true; }
+  bool operator()(MachineLeaving&) const { return true; }
+  bool operator()(MachineGone&) const { return true; }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }
   bool operator()(AttemptDoomed&) const { return true; }

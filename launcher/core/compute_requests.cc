@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/nearest.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/machine_rules.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -42,50 +45,171 @@ struct Asked {
   bool is_local(const std::string& name) const {
     if (name != kLocalCompute) return false;
     refuse(ErrorCode::conflict,
-           "target 'local' is there from the start; it cannot be created, changed or deleted");
+           "target 'local' always exists; it cannot be created, changed or deleted");
     return true;
   }
 
+  // The password of a host is a secret of the admin who names it first.
+  void own_secrets(ComputeSpec& spec, const Compute* known) const {
+    for (SshHost& host : spec.hosts) {
+      host.secret_owner = host.password_secret.empty() ? "" : by();
+      if (known == nullptr) continue;
+      for (const SshHost& before : known->spec.hosts)
+        if (before.name == host.name && before.password_secret == host.password_secret)
+          host.secret_owner = before.secret_owner;
+    }
+  }
+
+  // Null: refused.
+  const Compute* known_target(const std::string& name) const {
+    const Compute* known = core.state.computes().find(name);
+    if (known == nullptr) {
+      refuse(no_such_compute(core.state, name));
+    } else if (known->leaving) {
+      refuse(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted", name));
+      return nullptr;
+    }
+    return known;
+  }
+
+  // Everything of the machine is where its host was when it was attached.
+  bool keeps_places(const Compute& known, const ComputeSpec& spec) const {
+    for (const SshHost& host : spec.hosts)
+      for (const SshHost& before : known.spec.hosts) {
+        const Machine* machine = core.state.computes().find_machine(spec.name, host.name);
+        if (before.name != host.name || machine == nullptr || !machine->reached) continue;
+        if (before.address == host.address && before.user == host.user &&
+            before.directory == host.directory)
+          continue;
+        refuse(
+            ErrorCode::conflict,
+            fmt::format("host {} of target '{}' is attached already, with another address, user "
+                        "or directory; detach it first (`lockstep compute detach {} --host {}`), "
+                        "or give the new host another name",
+                        host.name, spec.name, spec.name, host.name));
+        return false;
+      }
+    return true;
+  }
+
+  // Every host that is named is tried at once, also one whose back-off is not over.
+  void try_now(const std::string& target, const std::string& machine) const {
+    const Machine* known = core.state.computes().find_machine(target, machine);
+    if (known == nullptr) return;
+    core.machines.refresh.insert({target, machine});
+    core.pending.dirty_targets.insert(target);
+  }
+
   void operator()(const CreateCompute& ask) const {
-    const ComputeSpec& spec = ask.spec;
+    ComputeSpec spec = ask.spec;
     if (is_local(spec.name)) return;
     if (const Status good = check(spec); !good) return refuse(good.error());
+    own_secrets(spec, core.state.computes().find(spec.name));
     if (const Compute* known = core.state.computes().find(spec.name)) {
+      if (known->leaving)
+        return refuse(ErrorCode::conflict,
+                      fmt::format("compute target '{}' is being deleted; create it again when it "
+                                  "is gone",
+                                  spec.name));
       if (known->spec == spec) return core.act(ReplyCompute{input.reply, spec.name});
       return refuse(ErrorCode::already_exists,
-                    fmt::format("there is a compute target '{}' already, and it is not the same; "
-                                "`lockstep compute update {}` changes it",
+                    fmt::format("compute target '{}' already exists with other settings; `lockstep "
+                                "compute update {}` changes it",
                                 spec.name, spec.name));
     }
     if (core.state.computes().all().size() >= kMaxComputes)
       return refuse(ErrorCode::resource_exhausted,
-                    fmt::format("there are {} compute targets, as many as a launcher can have; "
-                                "delete one first",
+                    fmt::format("there are {} compute targets, the most allowed; delete one first",
                                 kMaxComputes));
     core.emit(ComputeCreated{spec, by()});
     core.act(ReplyCompute{input.reply, spec.name});
   }
 
   void operator()(const UpdateCompute& ask) const {
-    const ComputeSpec& spec = ask.spec;
+    ComputeSpec spec = ask.spec;
     if (is_local(spec.name)) return;
-    const Compute* known = core.state.computes().find(spec.name);
-    if (known == nullptr) return refuse(no_such_compute(core.state, spec.name));
+    const Compute* known = known_target(spec.name);
+    if (known == nullptr) return;
     if (const Status good = check(spec); !good) return refuse(good.error());
-    if (known->spec.type != spec.type)
-      return refuse(ErrorCode::invalid_argument,
-                    fmt::format("compute target '{}' is of type {}, and a type cannot change; "
-                                "create another target of type {}",
-                                spec.name, to_string(known->spec.type), to_string(spec.type)));
+    if (known->spec.type != spec.type || known->spec.source != spec.source)
+      return refuse(
+          ErrorCode::invalid_argument,
+          fmt::format("compute target '{}' is of type {}{}, and neither its type nor its "
+                      "node source can change; create another target",
+                      spec.name, to_string(known->spec.type),
+                      known->spec.source == NodeSource::none
+                          ? ""
+                          : fmt::format(" with node source {}", to_string(known->spec.source))));
+    own_secrets(spec, known);
+    if (!keeps_places(*known, spec)) return;
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
+    for (const auto& [name, machine] : core.state.computes().find(spec.name)->machines)
+      if (ask.upgrade || machine.failure) try_now(spec.name, name);
     core.act(ReplyCompute{input.reply, spec.name});
+  }
+
+  void operator()(const AttachHosts& ask) const {
+    if (is_local(ask.name)) return;
+    const Compute* known = known_target(ask.name);
+    if (known == nullptr) return;
+    if (known->spec.source != NodeSource::ssh)
+      return refuse(
+          ErrorCode::conflict,
+          fmt::format("compute target '{}' does not take hosts: its type is {}{}; "
+                      "`lockstep compute attach` with another name makes a target that "
+                      "does",
+                      ask.name, to_string(known->spec.type),
+                      known->spec.source == NodeSource::none
+                          ? ""
+                          : fmt::format(" with node source {}", to_string(known->spec.source))));
+    ComputeSpec spec = known->spec;
+    for (const SshHost& host : ask.hosts) {
+      const auto same = std::find_if(spec.hosts.begin(), spec.hosts.end(),
+                                     [&](const SshHost& one) { return one.name == host.name; });
+      if (same == spec.hosts.end())
+        spec.hosts.push_back(host);
+      else
+        *same = host;
+    }
+    if (const Status good = check(spec); !good) return refuse(good.error());
+    own_secrets(spec, known);
+    if (!keeps_places(*known, spec)) return;
+    if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
+    for (const SshHost& host : ask.hosts) try_now(ask.name, host.name);
+    core.act(ReplyCompute{input.reply, ask.name});
+  }
+
+  void operator()(const DetachHosts& ask) const {
+    if (is_local(ask.name)) return;
+    const Compute* known = known_target(ask.name);
+    if (known == nullptr) return;
+    for (const std::string& host : ask.hosts)
+      if (known->machines.count(host) == 0) {
+        std::vector<std::string_view> names;
+        for (const auto& [name, machine] : known->machines) names.push_back(name);
+        return refuse(ErrorCode::not_found,
+                      fmt::format("target '{}' has no host '{}'. Its hosts: {}", ask.name,
+                                  host.substr(0, 100), names.empty() ? "none" : listed(names)));
+      }
+    ComputeSpec spec = known->spec;
+    std::erase_if(spec.hosts, [&](const SshHost& host) {
+      return std::find(ask.hosts.begin(), ask.hosts.end(), host.name) != ask.hosts.end();
+    });
+    if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
+    for (const std::string& host : ask.hosts) {
+      const Machine& machine = *core.state.computes().find_machine(ask.name, host);
+      if (machine.phase != Machine::Phase::leaving || (ask.force && !machine.force))
+        core.emit(MachineLeaving{ask.name, host, "detached by " + by(), ask.force});
+    }
+    core.act(ReplyCompute{input.reply, ask.name});
   }
 
   void operator()(const DeleteCompute& ask) const {
     const std::string& name = ask.name;
     if (is_local(name)) return;
     const Computes& computes = core.state.computes();
-    if (computes.find(name) == nullptr) return refuse(no_such_compute(core.state, name));
+    const Compute* known = computes.find(name);
+    if (known == nullptr) return refuse(no_such_compute(core.state, name));
     const auto jobs = static_cast<std::size_t>(computes.load_of(name).unfinished);
     if (jobs > 0)
       return refuse(ErrorCode::conflict,
@@ -94,15 +218,39 @@ struct Asked {
                                 name, counted(jobs, "job"), jobs == 1 ? "has" : "have",
                                 jobs == 1 ? "it" : "them"));
     const std::string pool = computes.pool_of(name);
-    if (pool == name && !computes.nodes_of(pool).empty())
+    const std::size_t joined = pool == name ? nodes_without_machine(pool) : 0;
+    if (joined != 0)
       return refuse(ErrorCode::conflict,
                     fmt::format("compute target '{}' has {}; remove {} first (`lockstep compute "
                                 "list-nodes {}`, `lockstep node remove NODE`)",
-                                name, counted(computes.nodes_of(pool).size(), "node"),
-                                computes.nodes_of(pool).size() == 1 ? "it" : "them", name));
+                                name, counted(joined, "node"), joined == 1 ? "it" : "them", name));
     if (pool == name) forget_tokens(pool);
+    if (!known->machines.empty()) return leave(name, ask.force);
     core.emit(ComputeDeleted{name, by()});
     core.act(ReplyDone{input.reply, fmt::format("compute target '{}' is deleted", name)});
+  }
+
+  std::size_t nodes_without_machine(const std::string& pool) const {
+    std::size_t count = 0;
+    for (const Node& node : core.state.nodes_of(pool)) count += node.machine.empty() ? 1 : 0;
+    return count;
+  }
+
+  void leave(const std::string& name, bool force) const {
+    const Compute& known = *core.state.computes().find(name);
+    const std::size_t machines = known.machines.size();
+    if (!known.leaving || (force && !known.leaving->force))
+      core.emit(ComputeLeaving{name, by(), force});
+    if (force)
+      for (const auto& [machine, state] :
+           std::map<std::string, Machine>(core.state.computes().find(name)->machines))
+        if (state.phase == Machine::Phase::leaving && !state.force)
+          core.emit(MachineLeaving{name, machine, state.why, true});
+    core.act(
+        ReplyDone{input.reply, fmt::format("compute target '{}' is being deleted: its {} {} first "
+                                           "(`lockstep compute show {}`)",
+                                           name, counted(machines, "machine"),
+                                           machines == 1 ? "is detached" : "are detached", name)});
   }
 
   // A node must not join a target that is gone, nor another one of the same name later.
@@ -149,7 +297,9 @@ Error no_such_compute(const State& state, const std::string& name) {
   return make_error(ErrorCode::not_found, std::move(text));
 }
 
-std::optional<ComputeView> compute_view(const Cluster& cluster, const std::string& name) {
+std::optional<ComputeView> compute_view(const Context& core, const std::string& name,
+                                        bool history) {
+  const Cluster cluster = core.cluster();
   const Computes& computes = cluster.state.computes();
   if (!computes.has(name)) return std::nullopt;
   ComputeView view;
@@ -158,6 +308,10 @@ std::optional<ComputeView> compute_view(const Cluster& cluster, const std::strin
     view.spec = compute->spec;
     view.created = compute->created;
     view.created_by = compute->by;
+    if (compute->leaving) view.leaving = "deleted by " + compute->leaving->by;
+    for (const auto& [machine, state] : compute->machines)
+      view.machines.push_back(view_of(core, name, machine, state));
+    if (history) view.history = compute->history;
   }
   view.pool = computes.pool_of(name);
   view.nodes = count_nodes(cluster, view.pool);

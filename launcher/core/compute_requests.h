@@ -14,6 +14,6 @@ void react(Context& core, const ComputeInput& input);
 Error no_such_compute(const State& state, const std::string& name);
 
 // nullopt: there is no such target.
-std::optional<ComputeView> compute_view(const Cluster& cluster, const std::string& name);
+std::optional<ComputeView> compute_view(const Context& core, const std::string& name, bool history);
 
 }  // namespace lockstep::launcher

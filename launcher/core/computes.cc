@@ -1,6 +1,19 @@
 #include "launcher/core/computes.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace lockstep::launcher {
+
+namespace {
+
+// A call that failed with such a code has changed nothing on the host.
+bool is_before_login(const std::string& code) {
+  return code == "unreachable" || code == "host_key" || code == "unauthenticated";
+}
+
+}  // namespace
 
 std::string target_of(const JobSpec& spec) {
   return spec.compute.empty() ? std::string(kLocalCompute) : spec.compute;
@@ -9,6 +22,38 @@ std::string target_of(const JobSpec& spec) {
 const Compute* Computes::find(const std::string& name) const {
   const auto found = computes_.find(name);
   return found == computes_.end() ? nullptr : &found->second;
+}
+
+const Machine* Computes::find_machine(const std::string& target, const std::string& name) const {
+  const Compute* compute = find(target);
+  if (compute == nullptr) return nullptr;
+  const auto found = compute->machines.find(name);
+  return found == compute->machines.end() ? nullptr : &found->second;
+}
+
+const SshHost* Computes::host_of(const std::string& target, const std::string& machine) const {
+  const Compute* compute = find(target);
+  if (compute == nullptr) return nullptr;
+  if (const auto former = compute->former_hosts.find(machine);
+      former != compute->former_hosts.end())
+    return &former->second;
+  const auto& hosts = compute->spec.hosts;
+  const auto named = std::find_if(hosts.begin(), hosts.end(),
+                                  [&](const SshHost& host) { return host.name == machine; });
+  return named == hosts.end() ? nullptr : &*named;
+}
+
+Machine* Computes::machine(const std::string& target, const std::string& name) {
+  return const_cast<Machine*>(find_machine(target, name));
+}
+
+void Computes::record(Instant at, const std::string& target, const std::string& machine,
+                      std::string text) {
+  const auto found = computes_.find(target);
+  if (found == computes_.end()) return;
+  std::vector<ComputeEvent>& history = found->second.history;
+  if (history.size() >= kMaxComputeEvents) history.erase(history.begin());
+  history.push_back({at, machine, std::move(text)});
 }
 
 bool Computes::has(const std::string& name) const {
@@ -38,12 +83,105 @@ ComputeLoad Computes::load_of(const std::string& target) const {
 }
 
 void Computes::apply(Instant at, const ComputeCreated& fact) {
-  computes_[fact.spec.name] = {fact.spec, at, fact.by};
+  computes_[fact.spec.name] = {fact.spec, at, fact.by, {}, {}, {}, {}};
+  record(at, fact.spec.name, "", "created by " + fact.by);
 }
 
-void Computes::apply(Instant, const ComputeUpdated& fact) {
+void Computes::apply(Instant at, const ComputeUpdated& fact) {
   const auto found = computes_.find(fact.spec.name);
-  if (found != computes_.end()) found->second.spec = fact.spec;
+  if (found == computes_.end()) return;
+  Compute& compute = found->second;
+  for (SshHost& host : compute.spec.hosts) {
+    const bool stays = std::any_of(fact.spec.hosts.begin(), fact.spec.hosts.end(),
+                                   [&](const SshHost& one) { return one.name == host.name; });
+    // A second removal is of the host that was named while the first one's machine was leaving.
+    if (!stays && compute.machines.count(host.name) != 0)
+      compute.former_hosts.try_emplace(host.name, std::move(host));
+  }
+  compute.spec = fact.spec;
+  record(at, fact.spec.name, "", "changed by " + fact.by);
+}
+
+void Computes::apply(Instant at, const ComputeLeaving& fact) {
+  const auto found = computes_.find(fact.name);
+  if (found == computes_.end()) return;
+  found->second.leaving = Compute::Leaving{fact.by, fact.force};
+  record(at, fact.name, "", "is being deleted by " + fact.by);
+}
+
+void Computes::apply(Instant at, const MachineWanted& fact) {
+  const auto found = computes_.find(fact.target);
+  if (found == computes_.end()) return;
+  Machine machine;
+  machine.since = at;
+  machine.why = fact.why;
+  found->second.machines[fact.machine] = std::move(machine);
+  record(at, fact.target, fact.machine, "wanted: " + fact.why);
+}
+
+void Computes::apply(Instant at, const MachineCreated& fact) {
+  Machine* known = machine(fact.target, fact.machine);
+  if (known == nullptr) return;
+  if (known->phase == Machine::Phase::wanted) {
+    known->phase = Machine::Phase::created;
+    known->since = at;
+  }
+  known->about = fact.about;
+  known->reached = true;
+  known->failure.reset();
+  known->failures = 0;
+  known->not_before = {};
+  record(at, fact.target, fact.machine, "created");
+}
+
+void Computes::apply(Instant at, const MachineFailed& fact) {
+  Machine* known = machine(fact.target, fact.machine);
+  if (known == nullptr) return;
+  known->failure = Machine::Failure{fact.step, fact.code, fact.message};
+  ++known->failures;
+  known->not_before = fact.not_before;
+  if (!is_before_login(fact.code)) known->reached = true;
+  record(at, fact.target, fact.machine, fmt::format("failed: {}: {}", fact.step, fact.message));
+}
+
+void Computes::apply(Instant at, const MachineLeaving& fact) {
+  Machine* known = machine(fact.target, fact.machine);
+  if (known == nullptr) return;
+  if (known->phase != Machine::Phase::leaving) {
+    known->phase = Machine::Phase::leaving;
+    known->since = at;
+  }
+  known->why = fact.why;
+  known->force = fact.force;
+  if (known->reached) known->failure.reset();
+  known->failures = 0;
+  known->not_before = {};
+  record(at, fact.target, fact.machine, "leaves: " + fact.why);
+}
+
+void Computes::apply(Instant at, const MachineGone& fact) {
+  const auto found = computes_.find(fact.target);
+  if (found == computes_.end()) return;
+  found->second.machines.erase(fact.machine);
+  found->second.former_hosts.erase(fact.machine);
+  record(at, fact.target, fact.machine, "gone: " + fact.why);
+}
+
+void Computes::machine_joined(Instant at, const std::string& target, const std::string& name,
+                              NodeId node) {
+  Machine* known = machine(target, name);
+  if (known == nullptr) return;
+  known->node = node;
+  known->reached = true;
+  record(at, target, name, "its agent joined");
+}
+
+void Computes::machine_left(Instant at, const std::string& target, const std::string& name,
+                            NodeId node) {
+  Machine* known = machine(target, name);
+  if (known == nullptr || known->node != node) return;
+  known->node = {};
+  record(at, target, name, "its node was removed");
 }
 
 void Computes::apply(Instant, const ComputeDeleted& fact) { computes_.erase(fact.name); }

@@ -52,7 +52,10 @@ struct Compute {
   std::string by;
   std::optional<Leaving> leaving;
   std::map<std::string, Machine> machines;  // by name
-  std::vector<ComputeEvent> history;        // oldest first; the newest kMaxComputeEvents
+  // Of machines that are not gone, the hosts that the target no longer names: they must be reached
+  // to be removed.
+  std::map<std::string, SshHost> former_hosts;
+  std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -74,6 +77,9 @@ class Computes {
   const Compute* find(const std::string& name) const;  // null for "local" too
   // Null: the target has no such machine.
   const Machine* find_machine(const std::string& target, const std::string& name) const;
+  // Where the machine is: also when the target no longer names the host, or names another host by
+  // its name. Null: unknown.
+  const SshHost* host_of(const std::string& target, const std::string& machine) const;
   bool has(const std::string& name) const;
   // The pool whose nodes the target uses. An unknown name is its own pool, because an ended job may
   // name a target that was deleted since.

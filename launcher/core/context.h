@@ -14,6 +14,7 @@
 #include "launcher/core/config.h"
 #include "launcher/core/core.h"
 #include "launcher/core/liveness.h"
+#include "launcher/core/machine_calls.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/scheduler.h"
 #include "launcher/core/state.h"
@@ -26,6 +27,7 @@ struct Pending {
   std::set<JobId> dirty_jobs;    // rules may apply to them
   std::set<JobId> changed_jobs;  // someone may watch them
   std::set<NodeId> touched_nodes;
+  std::set<std::string> dirty_targets;  // rules may apply to their machines
 
   void job_changed(const JobId& job) { changed_jobs.insert(job); }
   void touch(const Attempt& attempt);  // its nodes' desired state may have changed
@@ -69,6 +71,7 @@ struct Context {
   std::set<JobId> canceled_late;
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
+  MachineCalls machines;
   Pending pending;
   Step step;
 };

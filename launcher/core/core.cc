@@ -101,10 +101,10 @@ std::vector<NodeView> Core::node_views() const {
   return views;
 }
 
-std::vector<ComputeView> Core::compute_views(const std::string& name) const {
+std::vector<ComputeView> Core::compute_views(const std::string& name, bool history) const {
   std::vector<ComputeView> views;
   const auto add = [&](const std::string& one) {
-    if (auto view = compute_view(impl_->context.cluster(), one)) views.push_back(*std::move(view));
+    if (auto view = compute_view(impl_->context, one, history)) views.push_back(*std::move(view));
   };
   if (!name.empty()) {
     add(name);

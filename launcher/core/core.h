@@ -60,7 +60,7 @@ class Core {
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by node id
   // "": all targets, sorted by name, "local" first; else only the target with this name, if any.
-  std::vector<ComputeView> compute_views(const std::string& name) const;
+  std::vector<ComputeView> compute_views(const std::string& name, bool history = false) const;
   std::optional<NodeView> node_view(const std::string& name_or_id) const;
   Liveness liveness(NodeId node) const;
   std::optional<ExplainView> explain(const JobId& job) const;

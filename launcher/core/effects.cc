@@ -82,6 +82,7 @@ struct Effects {
   }
   void operator()(const PartGone& fact) const {
     changed(fact.attempt.job);
+    touch_machine_of(fact.node);
     core.pending.touched_nodes.insert(fact.node);
     NodeWatch& watch = core.watches.at(fact.node);
     watch.logs_so_far.erase(fact.attempt);
@@ -91,6 +92,7 @@ struct Effects {
   }
   void operator()(const PartReleased& fact) const {
     changed(fact.attempt.job);
+    touch_machine_of(fact.node);
     core.pending.touched_nodes.insert(fact.node);
     core.timers.clear({TimerKey::Kind::logs, fact.node, fact.attempt});
     core.watches.at(fact.node).logs_refused.erase(fact.attempt);
@@ -115,6 +117,7 @@ struct Effects {
   // ---- nodes, tokens and the launcher
 
   void operator()(const NodeJoined& fact) const {
+    touch_machine_of(fact.node);
     core.watches.at(fact.node).heard = core.clock.polled();
     arm_node_timer(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
@@ -123,9 +126,13 @@ struct Effects {
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeSessionStarted& fact) const {
+    touch_machine_of(fact.node);
+    const Node& node = *core.state.node(fact.node);
+    core.machines.revivals.erase({node.pool, node.machine});
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {
+    touch_machine_of(fact.node);
     NodeWatch& watch = core.watches.at(fact.node);
     watch.liveness = Liveness::lost;
     watch.live.reset();
@@ -136,12 +143,15 @@ struct Effects {
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeDrainChanged& fact) const {
+    touch_machine_of(fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeRevised& fact) const {
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeRemoved& fact) const {
+    for (const auto& [name, compute] : core.state.computes().all())
+      if (has_provider(compute.spec)) touch_target(name);
     core.timers.clear({TimerKey::Kind::node, fact.node, {}});
     core.watches.forget(fact.node);
     core.pending.touched_nodes.erase(fact.node);
@@ -169,9 +179,30 @@ struct Effects {
   // ---- compute targets
 
   // Jobs of a target are submitted when it is there, and it goes when none is left.
-  void operator()(const ComputeCreated&) const {}
-  void operator()(const ComputeUpdated&) const {}
-  void operator()(const ComputeDeleted&) const {}
+  void operator()(const ComputeCreated& fact) const { touch_target(fact.spec.name); }
+  void operator()(const ComputeUpdated& fact) const { touch_target(fact.spec.name); }
+  void operator()(const ComputeDeleted& fact) const { touch_target(fact.name); }
+  void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
+
+  // ---- machines
+
+  void operator()(const MachineWanted& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineCreated& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineFailed& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
+
+  void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
+  // The reasons of the jobs that wait for the target name its machines.
+  void machine_changed(const std::string& target) const {
+    touch_target(target);
+    core.scheduler.topology_changed(target);
+  }
+  // What happened to the node may make a call of its provider due.
+  void touch_machine_of(NodeId id) const {
+    const Node* node = core.state.node(id);
+    if (node != nullptr && !node->machine.empty()) touch_target(node->pool);
+  }
 
   const std::string& pool_of(NodeId node) const { return core.state.node(node)->pool; }
 

@@ -28,7 +28,8 @@ void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
           note.event.attempt == id.number)
         return;
   std::string why = fmt::format(
-      "its lock for {} is refused, for the launcher did not ask this node to solve the environment",
+      "its lock for {} was refused, because the launcher did not ask this node to solve the "
+      "environment",
       platform);
   core.act(ReportRefused{node, "job " + id.job.value, why});
   core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});

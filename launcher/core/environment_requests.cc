@@ -35,8 +35,8 @@ std::optional<Error> not_for_this_project(const State& state, const CreateEnviro
   const std::string project = known.project.empty() ? std::string(kDefaultProject) : known.project;
   if (input.project.empty() || input.project == project) return std::nullopt;
   return make_error(ErrorCode::conflict,
-                    fmt::format("environment '{}' belongs to project {}, and stays there; leave "
-                                "--project {} out, or choose another name with --name",
+                    fmt::format("environment '{}' belongs to project {} and cannot move to another "
+                                "one; leave --project {} out, or choose another name with --name",
                                 name, project, input.project));
 }
 
@@ -117,10 +117,10 @@ void react(Context& core, const CreateEnvironmentInput& input) {
     if (same->definition != definition)
       return core.refuse(
           input.reply, ErrorCode::already_exists,
-          fmt::format("environment {}:{} exists already and is another definition; a "
-                      "version never changes: choose another version, or leave it out "
-                      "to get the next one",
-                      spec.name, spec.version));
+          fmt::format(
+              "environment {}:{} already exists with another definition, and a version cannot be "
+              "changed; choose another version, or leave the version out to get the next one",
+              spec.name, spec.version));
   } else {
     core.emit(EnvironmentRegistered{environment, name_of(input.caller),
                                     newest != nullptr ? newest->project : project});
@@ -131,11 +131,9 @@ void react(Context& core, const CreateEnvironmentInput& input) {
 void react(Context& core, const PruneEnvironmentsInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::prune_environments)) return;
   core.emit(EnvironmentsPruned{core.now - input.unused_for, name_of(input.caller)});
-  core.act(
-      ReplyDone{input.reply,
-                fmt::format("nodes remove the environments that were not used for {}; those that "
-                            "are away do when they are back",
-                            format_duration(input.unused_for))});
+  core.act(ReplyDone{input.reply, fmt::format("nodes remove the environments that were not used "
+                                              "for {}; disconnected nodes do so when they are back",
+                                              format_duration(input.unused_for))});
 }
 
 void rebuild_environment(Context& core, const JobId& job, const std::string& by) {

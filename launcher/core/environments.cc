@@ -114,7 +114,7 @@ std::string said_before(const State& state, const Attempt& attempt, const Part& 
     if (&other == &part || other.wants_lock != part.wants_lock ||
         !could_not_solve(environment, other) || ++said > kMaxSaidBefore)
       continue;
-    text += fmt::format("; node {} said before: {}", state.node_name(other.node),
+    text += fmt::format("; node {} reported before: {}", state.node_name(other.node),
                         cut(other.not_solved->why, kMaxSaidBytes));
   }
   if (said > kMaxSaidBefore) text += fmt::format("; and {} more", said - kMaxSaidBefore);

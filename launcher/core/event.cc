@@ -89,8 +89,7 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
                             : fmt::format("all {} nodes are ready", attempt.size());
     case Event::Kind::connecting:
       return fmt::format(
-          "{} nodes are told each other's addresses, and start their ranks when "
-          "they are connected",
+          "{} nodes receive each other's addresses, and start their ranks when they are connected",
           attempt.size());
     case Event::Kind::running: return "all ranks were started";
     case Event::Kind::failed: return attempt.doomed ? attempt.doomed->report.message : "";

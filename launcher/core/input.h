@@ -88,8 +88,7 @@ struct TokenInput {  // the shell makes the secret; the core keeps only its hash
   std::string compute = {};  // target of the nodes that join with it; "": local
 };
 struct ComputeInput {
-  using Ask =
-      std::variant<CreateCompute, UpdateCompute, DeleteCompute, AttachHosts, DetachHosts>;
+  using Ask = std::variant<CreateCompute, UpdateCompute, DeleteCompute, AttachHosts, DetachHosts>;
   ReplyTo reply;
   Ask ask;
   Caller caller = {};

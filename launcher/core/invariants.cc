@@ -27,6 +27,7 @@ class Checker {
     for (const auto& [definition, environment] : state_.environments())
       check_environment(definition, environment);
     check_usage();
+    for (const auto& [name, compute] : state_.computes().all()) check_machines(name, compute);
     for (const auto& [hash, token] : state_.tokens())
       expect(token.used <= token.uses, "token", "was used more often than it allows");
     return std::move(violations_);
@@ -177,6 +178,20 @@ class Checker {
     expect(counted == state_.usage(), "usage", "is what the jobs of each user and project take");
   }
 
+  void check_machines(const std::string& target, const Compute& compute) {
+    expect(compute.history.size() <= kMaxComputeEvents, "target " + target,
+           "keeps a bounded history");
+    for (const auto& [name, machine] : compute.machines) {
+      const std::string what = "machine " + name + " of " + target;
+      expect((machine.failures == 0) || machine.failure.has_value(), what,
+             "has a failure for its count");
+      if (machine.node.value == 0) continue;
+      const Node* node = state_.node(machine.node);
+      expect(node != nullptr && node->machine == name && node->pool == target, what,
+             "has a node that is its own");
+    }
+  }
+
   void check_removed(NodeId id, const RemovedNode& node) {
     const std::string what = "removed node " + node.name;
     expect(state_.node(id) == nullptr, what, "is no node any more");
@@ -190,6 +205,9 @@ class Checker {
     expect(state_.node_with_key(node.key) == &node, what, "is found by its key");
     expect(state_.node_called(node.name) == &node, what, "has a name of its own");
     expect(node.id < state_.next_node_id(), what, "has an id that is not given again");
+    const Machine* machine = state_.computes().find_machine(node.pool, node.machine);
+    if (!node.machine.empty())
+      expect(machine != nullptr && machine->node == node.id, what, "is the node of its machine");
     std::set<int> cpus, gpus;
     int holders = 0;
     bool whole = false;

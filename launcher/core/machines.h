@@ -47,10 +47,11 @@ struct Machine {
     friend bool operator==(const Failure&, const Failure&) = default;
   };
   Phase phase = Phase::wanted;
-  Instant since;        // in this phase
-  std::string why;      // why it is wanted, or why it leaves
-  bool force = false;   // how it leaves
-  NodeId node;          // 0: no agent of it has joined
+  Instant since;         // in this phase
+  std::string why;       // why it is wanted, or why it leaves
+  bool force = false;    // how it leaves
+  NodeId node;           // 0: no agent of it has joined
+  bool reached = false;  // a call may have changed something there
   std::map<std::string, std::string> about;
   std::optional<Failure> failure;  // of the last call, if that failed
   int failures = 0;                // in a row

@@ -9,7 +9,7 @@ namespace lockstep::launcher {
 namespace {
 
 // Of a job that names others of a node's resources, and this one not.
-constexpr const char* kAll = "all (the job names no share)";
+constexpr const char* kAll = "all (the job gives no amount)";
 
 // The free ones among `all`, in order.
 template <typename Range, typename Key>
@@ -33,7 +33,7 @@ std::optional<std::string> short_of(std::string_view what, std::size_t free, std
                                     std::optional<int> asked) {
   const std::size_t wanted = asked ? static_cast<std::size_t>(*asked) : total;
   if (wanted <= free) return std::nullopt;
-  return fmt::format("{} of its {} {} are free, {} asked for", free, total, what,
+  return fmt::format("has {} of its {} {} free, {} asked for", free, total, what,
                      asked ? std::to_string(*asked) : kAll);
 }
 
@@ -47,7 +47,7 @@ std::optional<std::string> short_of_memory(const Node& node, std::optional<Bytes
   const Bytes free{total.count - std::min(total.count, node.use.memory.count)};
   const Bytes wanted = asked.value_or(total);
   if (wanted <= free) return std::nullopt;
-  return fmt::format("{} of its {} memory are free, {} asked for", to_string(free),
+  return fmt::format("has {} of its {} memory free, {} asked for", to_string(free),
                      to_string(total), asked ? to_string(*asked) : kAll);
 }
 
@@ -60,8 +60,8 @@ std::string who_holds(const State& state, const Node& node, const std::string& h
     if (!(state.job(id.job)->spec.resources.*asked))
       return fmt::format(
           " ({} holds all {} of the node, because it was submitted without --{}; "
-          "with it, other jobs could use the rest)",
-          to_string(id), what, what);
+          "with --{}, other jobs could use the rest)",
+          to_string(id), what, what, what);
   }
   return " (" + holder + " runs there)";
 }
@@ -122,17 +122,17 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
 std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node) {
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch != nullptr && !watch->unread.empty())
-    return "its agent cannot be understood: " + watch->unread;
+    return "has an agent that the launcher cannot understand: " + watch->unread;
   if (auto reason = never_fits(node, Shape{})) return reason;
   if (watch == nullptr || watch->liveness != Liveness::alive)
-    return "is UNKNOWN: nothing was heard of it lately";
+    return "is UNKNOWN: it has not reported recently";
   if (!watch->leftovers.empty())
-    return "still stops what ran there before it was lost (" +
+    return "is still stopping an attempt from before it was LOST (" +
            to_string(*watch->leftovers.begin()) + ")";
-  if (watch->must_answer) return "was LOST, and is asked what still runs there";
+  if (watch->must_answer) return "was LOST, and the launcher is asking which ranks still run there";
   if (!watch->low_disk.empty()) return "takes no new work: " + watch->low_disk;
   if (node.parts.size() >= kMaxAssignmentsPerNode)
-    return fmt::format("has {} parts, the most a node may hold", node.parts.size());
+    return fmt::format("has {} attempts, the most that a node may have", node.parts.size());
   return std::nullopt;
 }
 
@@ -142,7 +142,7 @@ std::optional<std::string> not_now(const Cluster& cluster, const Node& node, con
   const Inventory& has = node.inventory;
   const std::string holder = to_string(in_use(cluster.state, node).holder.value());
   if (node.use.wholes > 0) return "is held as a whole by " + holder;
-  if (shape.whole_node()) return "is shared by " + holder + ", and the whole node is asked for";
+  if (shape.whole_node()) return "is used by " + holder + ", but the job asks for the whole node";
   const std::size_t cpus = left(has.cpus.size(), node.use.cpus);
   const std::size_t gpus = left(has.gpus.size(), node.use.gpus);
   if (auto reason = short_of("cpus", cpus, has.cpus.size(), shape.cpus))

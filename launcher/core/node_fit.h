@@ -26,9 +26,9 @@ std::optional<std::string> why_no_account(const Node& node, const std::string& r
 // True if the node itself reports that it has no container engine.
 bool lacks_engine(const Inventory& inventory);
 inline constexpr std::string_view kNoEngine =
-    "the agent finds no docker and no podman on its PATH, or not what its "
-    "LOCKSTEP_CONTAINER_ENGINE names; install one (apt-get install podman), and start "
-    "lockstep-agent there again";
+    "the agent finds neither docker nor podman on its PATH, or not the engine that its "
+    "LOCKSTEP_CONTAINER_ENGINE names; install one (apt-get install podman), and restart "
+    "lockstep-agent on the node";
 // Which hardware the node lacks for the request, or that it lacks a container engine; nullopt when
 // it has enough. Only for nodes that have sent their inventory.
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);

@@ -36,7 +36,7 @@ void heard(Context& core, NodeId node) {
   watch.unread.clear();
   watch.liveness = Liveness::alive;
   arm_node_timer(core, node);
-  if (was_silent) record_attempts(core, node, Event::Kind::node_heard, "it is heard again");
+  if (was_silent) record_attempts(core, node, Event::Kind::node_heard, "the node reports again");
   if (back) node_came_back(core, node);
 }
 
@@ -58,13 +58,13 @@ void node_silent(Context& core, NodeId id) {
       watch.liveness = Liveness::unknown;
       arm_node_timer(core, id);
       record_attempts(core, id, Event::Kind::node_unknown,
-                      "nothing was heard of it for " +
+                      "it has not reported for " +
                           format_duration(core.clock.polled() - watch.heard) +
-                          "; its ranks may go on");
+                          "; its ranks may still run");
       break;
     case Liveness::unknown:
       lose(core, id,
-           "nothing was heard of it for " + format_duration(core.clock.polled() - watch.heard));
+           "it has not reported for " + format_duration(core.clock.polled() - watch.heard));
       break;
     case Liveness::lost: break;
   }

@@ -26,6 +26,17 @@ std::string clean_name(const std::string& wanted) {
   return name;
 }
 
+// Its key may be stolen: the provider removes the machine, and does not attach it again.
+void dismiss_machine(Context& core, const Node& node, const std::string& by) {
+  const Compute* compute = core.state.computes().find(node.pool);
+  if (compute == nullptr) return;
+  const std::string machine = node.machine;
+  ComputeSpec spec = compute->spec;
+  std::erase_if(spec.hosts, [&](const SshHost& host) { return host.name == machine; });
+  if (spec != compute->spec) core.emit(ComputeUpdated{spec, by});
+  core.emit(MachineLeaving{node.pool, machine, "its node was revoked by " + by, false});
+}
+
 std::string free_node_name(const State& state, const std::string& wanted) {
   const std::string base = clean_name(wanted);
   std::string name = base;
@@ -42,6 +53,8 @@ bool must_wait(const CoreConfig& config, Approval approval) {
   return true;
 }
 
+}  // namespace
+
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
 void give_up_parts(Context& core, const Node& node, const std::string& by) {
@@ -53,13 +66,19 @@ void give_up_parts(Context& core, const Node& node, const std::string& by) {
     if (attempt.ended)
       core.emit(PartReleased{attempt_id, id, true});
     else
-      core.emit(PartGone{attempt_id, id, Cause::node_lost,
-                         by.empty() ? "its node was revoked" : "its node was revoked by " + by,
-                         fence_of(core.cluster(), attempt, part), true});
+      core.emit(PartGone{
+          attempt_id, id, Cause::node_lost,
+          by.empty() ? "its machine was removed by force" : "its node was revoked by " + by,
+          fence_of(core.cluster(), attempt, part), true});
   }
 }
 
-}  // namespace
+void remove_node(Context& core, NodeId id, const std::string& by) {
+  give_up_parts(core, *core.state.node(id), by);
+  const PublicKey key = core.state.node(id)->key;
+  core.emit(NodeRemoved{id, by});
+  core.act(RevokeNode{key});
+}
 
 void react(Context& core, const DrainInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::drain_nodes)) return;
@@ -113,6 +132,15 @@ void react(Context& core, const RemoveNodeInput& input) {
   }
   const NodeId id = node->id;
   const std::string name = node->name;
+  if (!node->machine.empty()) {
+    if (!input.now)
+      return core.refuse(
+          input.reply, ErrorCode::conflict,
+          fmt::format("node {} is a machine of target '{}', which would attach it again; `lockstep "
+                      "compute detach {} --host {}` removes it",
+                      name, node->pool, node->pool, node->machine));
+    dismiss_machine(core, *node, name_of(input.caller));
+  }
   if (input.now)
     give_up_parts(core, *node, name_of(input.caller));
   else if (core.watches.liveness(id) == Liveness::alive)
@@ -124,8 +152,8 @@ void react(Context& core, const RemoveNodeInput& input) {
   if (!node->parts.empty())
     return core.refuse(
         input.reply, ErrorCode::conflict,
-        fmt::format("node {} holds {} (the first is {}); it can be removed when it is "
-                    "LOST, or has handed over what it holds",
+        fmt::format("node {} still has {} (the first is {}); remove the node when it is LOST, or "
+                    "when its attempts have ended and their logs are collected",
                     name, counted(node->parts.size(), "attempt"),
                     to_string(node->parts.begin()->first)));
   const PublicKey key = node->key;
@@ -152,6 +180,24 @@ void react(Context& core, const TokenInput& input) {
   core.act(ReplyDone{input.reply, "token created"});
 }
 
+namespace {
+
+// False: refused. A node that the machine had before is removed: the agent's home was lost, so
+// nothing of it can run.
+bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
+  const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
+  if (machine == nullptr || machine->phase == Machine::Phase::leaving) {
+    core.refuse(
+        input.reply, ErrorCode::permission_denied,
+        fmt::format("machine {} is being removed from target '{}'", grant.machine, grant.pool));
+    return false;
+  }
+  if (machine->node.value != 0) remove_node(core, machine->node, "a new agent of its machine");
+  return true;
+}
+
+}  // namespace
+
 void react(Context& core, const JoinInput& input) {
   const auto token = core.state.tokens().find(input.secret_hash);
   if (token == core.state.tokens().end()) {
@@ -167,11 +213,10 @@ void react(Context& core, const JoinInput& input) {
     return;
   }
   if (const RemovedNode* removed = core.state.removed_with_key(input.key)) {
-    core.refuse(
-        input.reply, ErrorCode::permission_denied,
-        fmt::format("this is the key of node {}, which was removed; remove the agent's keys and "
-                    "identity.json, so that it gets new ones",
-                    removed->name));
+    core.refuse(input.reply, ErrorCode::permission_denied,
+                fmt::format("this is the key of node {}, which was removed; remove the agent's "
+                            "keys and identity.json, so that the agent gets new ones",
+                            removed->name));
     return;
   }
   const Token& grant = token->second;
@@ -183,10 +228,11 @@ void react(Context& core, const JoinInput& input) {
                                                             ", as often as it allows"));
     return;
   }
+  if (!grant.machine.empty() && !may_join_as_machine(core, input, grant)) return;
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);
   core.emit(NodeJoined{id, name, input.key, input.secret_hash,
-                       must_wait(core.config, grant.approval), grant.pool});
+                       must_wait(core.config, grant.approval), grant.pool, grant.machine});
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
 }

@@ -15,6 +15,8 @@ namespace lockstep::launcher {
 
 namespace {
 
+constexpr std::size_t kMaxNamedMachines = 4;  // in one reason
+
 constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
 
 // Nodes among which a gang may lie: {network, ""} are those that reach each other, {network, host}
@@ -53,9 +55,35 @@ std::string joined(const std::vector<std::string>& parts) {
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
 }
 
+// The machines of the pool's target without a node, for the reason why a job waits; "": none.
+std::string missing_machines(const State& state, const std::string& pool) {
+  const Compute* compute = state.computes().find(pool);
+  if (compute == nullptr) return "";
+  std::vector<std::string> texts;
+  std::size_t more = 0;
+  for (const auto& [name, machine] : compute->machines) {
+    if (machine.node.value != 0) continue;
+    if (texts.size() >= kMaxNamedMachines)
+      ++more;
+    else if (machine.phase == Machine::Phase::leaving)
+      texts.push_back(name + " is being removed");
+    else if (machine.failure)
+      texts.push_back(
+          fmt::format("{} failed ({}: {})", name, machine.failure->step, machine.failure->message));
+    else
+      texts.push_back(name + " is being made");
+  }
+  if (more != 0) texts.push_back(fmt::format("and {} more", more));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
                       const Pools& pools, const std::vector<std::string>& objections) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
+  const std::string machines = missing_machines(cluster.state, pool);
+  if (nodes.size() == 0 && !machines.empty())
+    return {
+        fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
   if (nodes.size() == 0 && pool != kLocalCompute)
     return {
         fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "
@@ -67,10 +95,11 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   bool no_account = false;
   for (const Node& node : nodes)
     no_account = no_account || why_no_account(node, shape.run_as).has_value();
-  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}",
+  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}{}",
                       describe(shape), largest, nodes.size(), pool, within, joined(objections),
-                      no_account ? fmt::format("; make the account {} there and restart the node's "
-                                               "lockstep-agent, or cancel the job",
+                      machines.empty() ? "" : "; " + machines,
+                      no_account ? fmt::format("; create the account {} on a node and restart that "
+                                               "node's lockstep-agent, or cancel the job",
                                                shape.run_as)
                                  : "")};
 }
@@ -169,9 +198,9 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
         last != nullptr && i < last->parts.size() && last->parts[i].node == by_rank[i]->id;
     placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, by_rank[i]->name,
                                      describe(placed.parts.back().allotment),
-                                     kept ? ", as in the attempt before" : ""));
+                                     kept ? ", as in the previous attempt" : ""));
   }
-  for (const std::string& other : others) placed.why.push_back("passed over: " + other);
+  for (const std::string& other : others) placed.why.push_back("skipped: " + other);
   return placed;
 }
 
@@ -311,9 +340,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                                   without_engine, known, pool, kNoEngine));
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
-                  "({}); ask for less: --cpus, --memory, --gpus, or lockstep.resources in "
-                  "a job file",
+      fmt::format("needs {}, but {} of the {} nodes of target '{}' have enough ({}); ask for less: "
+                  "--cpus, --memory, --gpus, or lockstep.resources in a job file",
                   describe(shape), fitting, known, pool, example));
 }
 
@@ -339,7 +367,7 @@ std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
     }
     auto reason = never_fits(node, shape);
     if (!reason) reason = not_now(cluster, node, shape);
-    lines.push_back(node.name + " " + reason.value_or("could take it now"));
+    lines.push_back(node.name + " " + reason.value_or("could run the job now"));
   }
   return lines;
 }

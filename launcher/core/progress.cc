@@ -96,8 +96,8 @@ void conclude(Context& core, const Job& job) {
       report.cause == Cause::account_missing && lacks_account(core.cluster(), job);
   if (hopeless)
     report.message += fmt::format(
-        "; no node of target '{}' can: make the account there, and submit "
-        "the job again",
+        "; no node of target '{}' can run jobs as this account: create the account on the nodes, "
+        "and submit the job again",
         job.pool);
   if (auto retry = hopeless ? std::nullopt : retry_after(job, report)) {
     const Instant not_before = retry->backoff.count() > 0 ? core.now + retry->backoff : Instant{};

@@ -87,9 +87,9 @@ std::optional<Error> too_large_spec(const Cluster& cluster, const QuotaHolder& h
   const std::uint64_t used = of(cluster.state.usage().of(holder), kLimit);
   if (!most || more == 0 || used + more <= *most) return std::nullopt;
   return exhausted(fmt::format(
-      "quota: variables, command and texts of the jobs of {} have {} beyond {} each, this job's "
-      "would add {}, and {} are allowed; put what is large into a file of the job's code folder, "
-      "or delete jobs that have ended (`lockstep job delete --all-final`){}",
+      "quota: the variables, commands and texts of the jobs of {} use {} (the first {} of each job "
+      "are free), this job would add {}, and {} are allowed; put large values into a file of the "
+      "job's code folder, or delete jobs that have ended (`lockstep job delete --all-final`){}",
       to_string(holder), amount(kLimit, used), amount(kLimit, kFreeSpecBytes), amount(kLimit, more),
       amount(kLimit, *most), who_may_change(holder, kLimit)));
 }
@@ -99,11 +99,11 @@ std::optional<Error> too_large_snapshot(const State& state, const QuotaHolder& h
   constexpr QuotaLimit kLimit = QuotaLimit::snapshot_bytes;
   const auto most = set_limit(state, holder, kLimit);
   if (!most || snapshot.count <= *most) return std::nullopt;
-  return exhausted(fmt::format(
-      "quota: the source of this job has {}, and {} may submit {}; leave out what the job does "
-      "not need with a .amlignore file{}",
-      amount(kLimit, snapshot.count), to_string(holder), amount(kLimit, *most),
-      who_may_change(holder, kLimit)));
+  return exhausted(
+      fmt::format("quota: the source of this job has {}, but {} may submit at most {}; leave out "
+                  "files that the job does not need with a .amlignore file{}",
+                  amount(kLimit, snapshot.count), to_string(holder), amount(kLimit, *most),
+                  who_may_change(holder, kLimit)));
 }
 
 std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
@@ -113,8 +113,8 @@ std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
     const std::uint64_t asked = amount_of(demand, limit);
     if (!most || asked <= *most) continue;
     return exhausted(fmt::format(
-        "quota: this job takes {} {}, and {} may hold {} at once, so that it would never start; "
-        "ask for less{}",
+        "quota: this job needs {} {}, but {} may use at most {} at once, so the job would never "
+        "start; ask for less{}",
         asked, noun_of(limit), to_string(holder), *most, who_may_change(holder, limit)));
   }
   return std::nullopt;
@@ -189,7 +189,7 @@ std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
       if (limit == QuotaLimit::running_jobs)
         return fmt::format("waits: {} has {} of {} running jobs", to_string(holder),
                            of(usage, limit), *most);
-      return fmt::format("waits: {} holds {} of {} {}, and this job takes {}", to_string(holder),
+      return fmt::format("waits: {} uses {} of {} {}, and this job needs {}", to_string(holder),
                          of(usage, limit), *most, noun_of(limit), asked);
     }
   }

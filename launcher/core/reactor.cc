@@ -9,6 +9,7 @@
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/fences.h"
+#include "launcher/core/machine_rules.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/progress.h"
@@ -51,7 +52,13 @@ void schedule(Context& core) {
 }
 
 void settle(Context& core) {
-  while (!core.pending.dirty_jobs.empty() || core.scheduler.dirty()) {
+  while (!core.pending.dirty_jobs.empty() || !core.pending.dirty_targets.empty() ||
+         core.scheduler.dirty()) {
+    while (!core.pending.dirty_targets.empty()) {
+      const std::string target = *core.pending.dirty_targets.begin();
+      core.pending.dirty_targets.erase(core.pending.dirty_targets.begin());
+      advance_machines(core, target);
+    }
     while (!core.pending.dirty_jobs.empty()) {
       const JobId job = *core.pending.dirty_jobs.begin();
       core.pending.dirty_jobs.erase(core.pending.dirty_jobs.begin());
@@ -79,6 +86,7 @@ void fire(Context& core, const TimerKey& timer) {
     case TimerKey::Kind::prepare: prepare_timed_out(core, timer.attempt); break;
     case TimerKey::Kind::logs: logs_timed_out(core, timer.attempt, timer.node); break;
     case TimerKey::Kind::shutdown: give_up_shutdown(core); break;
+    case TimerKey::Kind::machines: core.pending.dirty_targets.insert(timer.target); break;
     case TimerKey::Kind::retry: enqueue(core, *core.state.job(timer.attempt.job)); break;
   }
 }
@@ -96,9 +104,9 @@ void fence_unknown_to_nodes(Context& core) {
     if (attempt == nullptr || attempt->ended || attempt->placed > *restored) continue;
     for (const Part& part : attempt->parts)
       if (part.assigned() && !part.report)
-        core.emit(PartGone{attempt->id, part.node, Cause::node_lost,
-                           "it was placed just before the backup was taken that the launcher was "
-                           "restored from"});
+        core.emit(
+            PartGone{attempt->id, part.node, Cause::node_lost,
+                     "it was placed just before the backup that the launcher was restored from"});
   }
 }
 
@@ -142,6 +150,8 @@ void recovered(Context& core, Instant now) {
   for (const auto& [order, job] : core.state.queue()) enqueue(core, *core.state.job(job));
   core.recovering = core.retention.is_due = true;
   core.pending.dirty_jobs = core.state.unfinished();
+  for (const auto& [name, compute] : core.state.computes().all())
+    core.pending.dirty_targets.insert(name);
   for (const JobId& id : core.state.unfinished()) {
     const Attempt* attempt = core.state.job(id)->last_attempt();
     if (attempt == nullptr || attempt->ended) continue;
@@ -169,7 +179,7 @@ std::vector<Action> resume(const State& state) {
 
 Instant next_deadline(const Context& core) {
   if (core.recovering || core.retention.is_due || !core.pending.dirty_jobs.empty() ||
-      core.scheduler.dirty())
+      !core.pending.dirty_targets.empty() || core.scheduler.dirty())
     return core.clock.last();
   const Instant due = core.timers.next();
   const Instant later = std::min(core.retries.next(), core.retention.at);

@@ -94,10 +94,10 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
     if (job.spec.snapshot) take({*job.spec.snapshot, id, "its source"});
     if (const Digest* context =
             job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
-      take({*context, id, "what its image is built from"});
+      take({*context, id, "the build folder of its image"});
     each_tree_of(job.first_checkpoint, [&take, &of = job](const Digest& tree) {
       take({tree, of.id,
-            fmt::format("the checkpoint of job {} that it begins with",
+            fmt::format("the checkpoint of job {} that it starts from",
                         of.spec.from_checkpoint_of.value)});
     });
     for (const Attempt& attempt : job.attempts)
@@ -107,7 +107,7 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
   for (const auto& [name, versions] : state.registered())
     for (const EnvironmentVersion& version : versions)
       if (const Digest* context = context_of(version.environment.spec.definition))
-        take({*context, nobody, fmt::format("what environment {} is built from", name)});
+        take({*context, nobody, fmt::format("the build folder of environment {}", name)});
   for (const auto& [definition, environment] : state.environments())
     for (const auto& [platform, lock] : environment.locks)
       take({lock.tree, lock.attempt.job,

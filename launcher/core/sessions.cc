@@ -44,8 +44,9 @@ std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale) {
           ? fmt::format("sessions {:x} and {:x} are both alive", stale.value, watch.live->value)
           : fmt::format("session {:x} was replaced by a newer one", stale.value);
   const std::string reason = fmt::format(
-      "two agents speak as node {} (id {}): {}; its image was cloned. Delete the agent's identity "
-      "on one of the machines and join that one anew with a token, then start both again",
+      "two agents identify themselves as node {} (id {}): {}; the machine's image was cloned. "
+      "Delete the agent's identity on one of the machines and join that machine again with a "
+      "token, then start both agents again",
       node.name, node.id.value, both);
   if (watch.refused.size() >= kMaxStaleSessions) watch.refused.clear();
   watch.refused[stale] = reason;

@@ -25,7 +25,8 @@ struct Token {
   int uses = 1;
   int used = 0;
   Approval approval = Approval::as_configured;
-  std::string pool;  // of the nodes that join with it
+  std::string pool;     // of the nodes that join with it
+  std::string machine;  // whose agent may use it; "": any agent
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -34,7 +35,8 @@ struct Node {
   std::string name;
   PublicKey key;
   Instant joined;
-  std::string pool;  // to which it belongs; never changes
+  std::string pool;     // to which it belongs; never changes
+  std::string machine;  // of the pool's target; "": a provider did not make it; never changes
   // The newest session; none before the first. `inventory` and `boot` came with it.
   std::optional<SessionId> session;
   BootId boot;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "common/base/ids.h"
@@ -14,10 +15,11 @@
 namespace lockstep::launcher {
 
 struct TimerKey {
-  enum class Kind { node, prepare, logs, shutdown, retry };
+  enum class Kind { node, prepare, logs, shutdown, retry, machines };
   Kind kind = Kind::node;
-  NodeId node;        // for node and logs
-  AttemptId attempt;  // for prepare and logs; for retry only its job
+  NodeId node;              // for node and logs
+  AttemptId attempt;        // for prepare and logs; for retry only its job
+  std::string target = {};  // for machines
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };
 

@@ -74,8 +74,8 @@ struct State::Applier {
   }
 
   void operator()(const TokenCreated& fact) const {
-    state.tokens_.emplace(fact.secret_hash,
-                          Token{fact.expires, fact.uses, 0, fact.approval, pool_in(fact)});
+    state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0, fact.approval,
+                                                  pool_in(fact), fact.machine});
   }
 
   void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }
@@ -101,7 +101,10 @@ struct State::Applier {
     node.joined = at;
     node.waits_for_approval = fact.waits_for_approval;
     node.pool = pool_in(fact);
+    node.machine = fact.machine;
     state.computes_.add_node(node.pool, fact.node);
+    if (!node.machine.empty())
+      state.computes_.machine_joined(at, node.pool, node.machine, fact.node);
     state.keys_[fact.key] = fact.node;
     state.names_[fact.name] = fact.node;
     state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
@@ -145,6 +148,7 @@ struct State::Applier {
     state.names_.erase(node.name);
     state.fenced_.erase(fact.node);
     state.computes_.remove_node(node.pool, fact.node);
+    if (!node.machine.empty()) state.computes_.machine_left(at, node.pool, node.machine, fact.node);
     state.nodes_.erase(fact.node);
   }
 
@@ -415,6 +419,12 @@ struct State::Applier {
   void operator()(const ComputeCreated& fact) const { state.computes_.apply(at, fact); }
   void operator()(const ComputeUpdated& fact) const { state.computes_.apply(at, fact); }
   void operator()(const ComputeDeleted& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const ComputeLeaving& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const MachineWanted& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const MachineCreated& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const MachineFailed& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const MachineLeaving& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const MachineGone& fact) const { state.computes_.apply(at, fact); }
 
   static void use(Node& node, const Part& part, int by) {
     node.use.parts += by;

@@ -23,7 +23,7 @@ Status check(const Principals& now, const Grant& grant) {
   if (!is_of_project(grant.role)) {
     if (grant.project.empty()) return {};
     return refusal(ErrorCode::invalid_argument,
-                   fmt::format("the role {} is of the whole launcher: leave --project out",
+                   fmt::format("the role {} applies to the whole launcher: leave --project out",
                                to_string(grant.role)));
   }
   if (now.has_project(grant.project)) return {};
@@ -40,8 +40,8 @@ Status check_new_key(const Principals& now, const PublicKey& key, const std::str
   const User* holder = now.user_with_key(key);
   if (holder == nullptr || holder->name == user) return {};
   return refusal(ErrorCode::already_exists,
-                 fmt::format("the key {} belongs to user '{}'; a key has one user", key_word(key),
-                             holder->name));
+                 fmt::format("the key {} belongs to user '{}'; a key can have only one user",
+                             key_word(key), holder->name));
 }
 
 // Would nobody be left who can change users?
@@ -66,9 +66,9 @@ Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask,
   TRY(check(now, ask.grant));
   if (now.was_removed(ask.name))
     return refusal(ErrorCode::conflict,
-                   fmt::format("'{}' is the name of a removed user, whose jobs would pass to "
-                               "the new one; choose another name",
-                               ask.name));
+                   fmt::format("'{}' is the name of a removed user, and a new user '{}' would own "
+                               "the removed user's jobs; choose another name",
+                               ask.name, ask.name));
   if (ask.key) TRY(check_new_key(now, *ask.key, ask.name));
   PrincipalChange change;
   if (const User* user = now.user(ask.name)) {
@@ -82,7 +82,7 @@ Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask,
   } else {
     if (now.users().size() >= kMaxUsers)
       return refusal(ErrorCode::resource_exhausted,
-                     fmt::format("there are {} users, the most a launcher takes", kMaxUsers));
+                     fmt::format("there are {} users, the most allowed", kMaxUsers));
     change.facts.push_back(UserAdded{ask.name, account, by});
     change.facts.push_back(RoleGranted{ask.name, ask.grant, by});
     if (ask.key) change.facts.push_back(UserKeyAdded{ask.name, *ask.key, false, by});
@@ -125,7 +125,7 @@ Result<PrincipalChange> change_of(const Principals& now, const ChangeRole& ask,
     const bool takes_admin = has && ask.grant.role == Role::admin;
     if (takes_admin && is_last_admin(now, *user)) return last_admin(ask.name);
     if (has) change.facts.push_back(RoleWithdrawn{ask.name, ask.grant, by});
-    change.message = fmt::format("{} is not {} any more", ask.name, to_string(ask.grant));
+    change.message = fmt::format("{} is no longer {}", ask.name, to_string(ask.grant));
     return change;
   }
   TRY(check(now, ask.grant));
@@ -139,12 +139,13 @@ Result<PrincipalChange> change_of(const Principals& now, const AddKey& ask, cons
   TRY(check_new_key(now, ask.key, ask.user));
   PrincipalChange change;
   if (ask.replaces && *ask.replaces == ask.key)
-    return refusal(ErrorCode::invalid_argument, "the new key is the old one; make another");
+    return refusal(ErrorCode::invalid_argument,
+                   "the new key is the same as the old key; make another key");
   if (user->keys.count(ask.key) == 0) {
     if (user->keys.size() >= kMaxKeysPerUser)
       return refusal(ErrorCode::resource_exhausted,
-                     fmt::format("'{}' has {} keys, the most there may be; revoke one first",
-                                 ask.user, kMaxKeysPerUser));
+                     fmt::format("'{}' has {} keys, the most allowed; revoke one first", ask.user,
+                                 kMaxKeysPerUser));
     change.facts.push_back(UserKeyAdded{ask.user, ask.key, false, by});
   }
   change.message = fmt::format("{} has the key {}", ask.user, key_word(ask.key));
@@ -184,7 +185,7 @@ Result<PrincipalChange> change_of(const Principals& now, const CreateProject& as
   if (now.has_project(ask.name)) return change;
   if (now.projects().size() >= kMaxProjects)
     return refusal(ErrorCode::resource_exhausted,
-                   fmt::format("there are {} projects, the most a launcher takes", kMaxProjects));
+                   fmt::format("there are {} projects, the most allowed", kMaxProjects));
   change.facts.push_back(ProjectCreated{ask.name, by});
   return change;
 }
@@ -192,7 +193,7 @@ Result<PrincipalChange> change_of(const Principals& now, const CreateProject& as
 Result<PrincipalChange> change_of(const Principals& now, const RemoveProject& ask,
                                   const std::string& by) {
   if (ask.name == kDefaultProject)
-    return refusal(ErrorCode::invalid_argument, "the project default is always there");
+    return refusal(ErrorCode::invalid_argument, "the project default cannot be removed");
   PrincipalChange change;
   change.message = fmt::format("the project {} is removed", ask.name);
   if (!now.has_project(ask.name))
@@ -221,8 +222,8 @@ Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
   for (const auto& [limit, value] : ask.set) {
     if (value > kMaxQuotaValue)
       return refusal(ErrorCode::invalid_argument,
-                     fmt::format("{}: {} is more than a quota can be ({}); `quota unset` takes the "
-                                 "limit away",
+                     fmt::format("{}: {} is more than the largest possible quota ({}); to remove "
+                                 "the limit, use `lockstep quota unset`",
                                  to_string(limit), value, kMaxQuotaValue));
     say(limit, amount(limit, value));
     const auto before = quota.find(limit);
@@ -232,7 +233,7 @@ Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
   for (const QuotaLimit limit : ask.unset) {
     if (ask.set.count(limit) != 0)
       return refusal(ErrorCode::invalid_argument,
-                     fmt::format("{}: set and unset at once", to_string(limit)));
+                     fmt::format("{} is both set and unset; choose one", to_string(limit)));
     say(limit, "as by default");
     if (quota.count(limit) != 0)
       change.facts.push_back(QuotaSet{ask.holder, limit, std::nullopt, by});

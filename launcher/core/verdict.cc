@@ -191,7 +191,7 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
       return with_detail("the runner on node " + node + " died, and its ranks with it", detail);
     case Cause::node_lost: return with_detail("node " + node + " was lost", detail);
     case Cause::environment_failed:
-      return with_detail("the environment could not be made on node " + node, detail);
+      return with_detail("the environment could not be created on node " + node, detail);
     case Cause::disk_limit: return with_detail("the job was ended on node " + node, detail);
     case Cause::account_missing:
       return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
@@ -330,9 +330,8 @@ std::string logs_not_kept(const State& state, const Job& job) {
   std::string where = "node " + state.node_name(*nodes.begin());
   if (nodes.size() > 1) where += fmt::format(" and {} more", nodes.size() - 1);
   return fmt::format(
-      "; the last {} of its logs on {} were not kept, since it was canceled and the launcher had "
-      "no "
-      "space for them",
+      "; the last {} of its logs on {} were not kept, since the job was canceled and the launcher "
+      "had no space for them",
       to_string(Bytes{bytes}), where);
 }
 

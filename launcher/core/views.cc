@@ -218,17 +218,18 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
   const std::string running =
       first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
   if (attempt.doomed)
-    return attempt.doomed->report.message +
-           (running.empty() ? "; waits to hear of all its nodes" : "; waits for " + running);
+    return attempt.doomed->report.message + (running.empty()
+                                                 ? "; waiting for reports from all its nodes"
+                                                 : "; waits for " + running);
   const bool collects = attempt.tally.over == attempt.size() && !running.empty();
   if (collects)
     return progress_of_parts(cluster, job, attempt, [](const Part& part) { return part.ended(); });
-  if (job.cancel_by) return "waits for " + running + " to stop it";
+  if (job.cancel_by) return "waits for " + running + " to stop the job";
   if (running.empty()) {
     const std::string silent = first_node(cluster, attempt, [&](const Part& part) {
       return cluster.watches.liveness(part.node) == Liveness::unknown;
     });
-    return "a rank failed; before it is judged, " + silent + " must be heard";
+    return "a rank failed; waiting to hear from " + silent + " before deciding the cause";
   }
   if (attempt.tally.running == attempt.size()) return first_words(cluster, attempt);
   return progress_of_parts(cluster, job, attempt, [&](const Part& part) {
@@ -255,7 +256,7 @@ std::string reason_of_retry(const Cluster& cluster, const Job& job) {
   const Part* fence = longest_fence(cluster, job);
   if (fence != nullptr && due > job.not_before)
     text += fmt::format(
-        ", when nothing of it can run on node {} any more (on_lost: after_fence); sooner if that "
+        ", when no rank of the job can still run on node {} (on_lost: after_fence); sooner if that "
         "node comes back",
         cluster.state.node_name(fence->node));
   return text;
@@ -373,7 +374,8 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
     if (!attempt.retried.empty()) lines.push_back("  then: " + what_followed(attempt));
   }
   if (view.job.queue_position == 0) return view;
-  lines.push_back(fmt::format("{}. in the queue: {}", view.job.queue_position, view.job.reason));
+  lines.push_back(
+      fmt::format("position {} in the queue: {}", view.job.queue_position, view.job.reason));
   lines.push_back("asks for " + describe(shape_of(job.spec)) + ":");
   for (const std::string& line : explain_nodes(cluster, job)) lines.push_back("  " + line);
   return view;

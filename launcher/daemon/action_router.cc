@@ -57,6 +57,15 @@ struct Router {
     });
   }
 
+  // After the messages, since a start takes longer.
+  void operator()(const CallProvider& action) const { call_provider(action); }
+  void operator()(const StartProvider& action) const { call_provider(action); }
+  void operator()(const HoldMachines& action) const { call_provider(action); }
+  template <typename ProviderAction>
+  void call_provider(const ProviderAction& action) const {
+    later([&to = owners.providers, &action] { to.perform(action); });
+  }
+
   void later(std::function<void()> work) const { after_messages.push_back(std::move(work)); }
 };
 

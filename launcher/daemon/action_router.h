@@ -6,6 +6,7 @@
 
 #include "launcher/daemon/bulk_server.h"
 #include "launcher/daemon/launcher_server.h"
+#include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/store_compactor.h"
 
 namespace lockstep::launcher {
@@ -14,6 +15,7 @@ struct ActionOwners {
   LauncherServer& control;
   BulkServer& bulk;
   StoreCompactor& compactor;
+  ProviderCalls& providers;
 };
 
 // Performs the actions that are messages first, so that they leave at once; then those about logs

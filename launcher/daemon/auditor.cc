@@ -122,11 +122,11 @@ void Auditor::record_keys(const std::map<PublicKey, std::string>& before,
 void Auditor::write() {
   if (log_.waiting() == 0 || (is_failing_ && now_() < retry_at_)) return;
   const Status done = log_.write(now_());
-  if (done && is_failing_) spdlog::info("the audit log is written again; nothing of it was lost");
+  if (done && is_failing_) spdlog::info("the audit log can be written again; no entry was lost");
   if (!done && !is_failing_)
     spdlog::error(
-        "{}; {} entries wait in memory, and are lost if the launcher is stopped before there is "
-        "space: free space there",
+        "{}; {} entries wait in memory, and are lost if the launcher stops before they are "
+        "written: free space on that disk",
         done.error().message, log_.waiting());
   is_failing_ = !done;
   if (!done) retry_at_ = now_() + kTryAgainAfter;
@@ -165,8 +165,8 @@ void Auditor::sync() {
 std::string Auditor::is_stuck() const {
   if (log_.waiting() < kMaxWaiting) return "";
   return fmt::format(
-      "the launcher cannot write its audit log ({} entries wait for space in {}), so nothing is "
-      "changed any more: free space there, and try again",
+      "the launcher cannot write its audit log ({} entries wait for space in {}), so it refuses "
+      "all changes: free space there, and try again",
       log_.waiting(), log_.folder());
 }
 
@@ -175,7 +175,8 @@ std::string Auditor::is_stuck() const {
 void Auditor::answer(std::function<ClientReply()> work, std::function<void(ClientReply)> then) {
   if (answering_ >= kMaxAnswering)
     return then(Refused{ErrorCode::resource_exhausted,
-                        "the launcher reads its audit log for others; ask again in a moment"});
+                        "the launcher is already answering as many audit queries as it can; ask "
+                        "again in a moment"});
   ++answering_;
   reader_.run([this, work = std::move(work), then = std::move(then)] {
     auto reply = std::make_shared<ClientReply>(work());

@@ -61,8 +61,8 @@ void AuthorizedUsers::reload_if_changed() {
     const auto public_key = key_from_word(key);
     if (!has_two || !public_key) {
       spdlog::error(
-          "{}:{}: is not \"NAME PUBLICKEY\" with a key of `lockstep user key show`; "
-          "skipped",
+          "{}:{}: skipped this line: it must be \"NAME PUBLICKEY\", with a key as `lockstep user "
+          "key show` prints it",
           path_, number);
       continue;
     }

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxShowing = 256;  // blobs that are half shown, over all
 
 Error not_the_blob(const Digest& digest) {
   return make_error(ErrorCode::corrupt,
-                    fmt::format("blob {}: the bytes have another digest", digest.hex()));
+                    fmt::format("blob {}: the bytes do not match the digest", digest.hex()));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace lockstep::launcher {
 namespace {
 
 // The answer does not tell whether such a blob exists.
-constexpr const char* kNotBelow = "what is asked for is not a part of the tree that is named";
-constexpr const char* kWithdrawn = "this tree may not be read any more with this key";
+constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
+constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
 // The requested digests that the owner has to send: those that are not stored, and those that are
 // stored but not reachable from the owner's trees. In the order of the request.
@@ -51,8 +51,8 @@ std::string BlobService::limit_reached(const From& from, std::size_t bytes) cons
   const std::size_t queued = mine == of_user_.end() ? 0 : mine->second;
   if (from.user.empty() || queued + bytes <= kMaxQueuedUploadBytesPerUser) return "";
   return fmt::format(
-      "user '{}' has {} bytes of uploads in flight, and {} are possible; what is "
-      "refused is sent again when some of it is stored",
+      "user '{}' has {} bytes of uploads in flight, and at most {} are possible; refused uploads "
+      "are sent again when others are stored",
       from.user, queued, kMaxQueuedUploadBytesPerUser);
 }
 
@@ -150,8 +150,9 @@ void BlobService::handle(From from, GetBlobs request) {
   // Who has the first part of a blob may have the rest.
   if (request.has_other_sources && request.offset == 0 &&
       refusable_streams_ >= kMaxRefusableStreams) {
-    (void)send_(from.peer, from.sequence,
-                BulkRefused{"the launcher is sending as much as it may at once; try again", true});
+    (void)send_(
+        from.peer, from.sequence,
+        BulkRefused{"the launcher is already sending as much data as it can; try again", true});
     return;
   }
   if (!admit(from, 0)) return;

@@ -113,16 +113,16 @@ struct BulkRequests {
   void operator()(const FindPeers& m) const {
     if (!node) return refuse("only a node may ask for peers");
     if (!server.is_assigned(*node, m.lock ? *m.lock : m.root))
-      return refuse("this tree is not of what is assigned to this node");
+      return refuse("this tree does not belong to an attempt that is assigned to this node");
     server.find_peers(from, *node, m);
   }
   void operator()(const FetchReport& m) const {
-    if (!node) return refuse("only a node may say what it fetched");
+    if (!node) return refuse("only a node may report what it fetched");
     server.take_report(from, *node, m);
   }
   template <typename Other>
   void operator()(const Other&) const {
-    refuse("this message is not one for a launcher");
+    refuse("a launcher does not accept this kind of message");
   }
 
   std::string why_not_write() const {
@@ -130,7 +130,8 @@ struct BulkRequests {
     if (node) {
       const Node* known = state.node(*node);
       const bool waits = known != nullptr && known->waits_for_approval;
-      return waits ? "this node waits for approval, and may send no files before" : "";
+      return waits ? "this node waits for approval, and may not send files before it is approved"
+                   : "";
     }
     const Principals& principals = state.principals();
     return may(principals, caller, Permission::write_blobs, {}).why;
@@ -346,15 +347,14 @@ bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId&
 // One answer for a tree that is not there and for one that is somebody else's.
 void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
   if (!request.root)
-    return refuse(
-        from.peer, from.sequence,
-        {"the request names no tree: the program that sent it is older than the launcher; "
-         "install the launcher's version"});
+    return refuse(from.peer, from.sequence,
+                  {"the request names no tree: the program that sent the request is older than the "
+                   "launcher; install the launcher's version"});
   if (!may_read(from.key, *request.root, request.job))
-    return refuse(
-        from.peer, from.sequence,
-        {gate_.node_of(from.key) ? "this tree is not of what is assigned to this node"
-                                 : "this tree is not of a job whose files this user may read"});
+    return refuse(from.peer, from.sequence,
+                  {gate_.node_of(from.key)
+                       ? "this tree does not belong to an attempt that is assigned to this node"
+                       : "this tree does not belong to a job whose files this user may read"});
   desk_.handle(from, std::move(request));
 }
 
@@ -425,13 +425,13 @@ void BulkServer::take_report(const BlobService::From& from, NodeId id, const Fet
   for (const auto& share : report.peers) {
     bytes += share.bytes;
     if (share.lied)
-      spdlog::warn("node {} was sent wrong data by node {}, and dropped it: {}",
+      spdlog::warn("node {} received wrong data from node {} and dropped the data: {}",
                    state.node_name(id), state.node_name(share.node), share.fault);
   }
-  spdlog::info("node {} {} tree {}: {} from here, {} from {} other nodes", state.node_name(id),
-               report.whole ? "fetched" : "could not fetch", report.root.hex().substr(0, 12),
-               to_string(Bytes{report.from_launcher_bytes}), to_string(Bytes{bytes}),
-               report.peers.size());
+  spdlog::info("node {} {} tree {}: {} from the launcher, {} from {} other nodes",
+               state.node_name(id), report.whole ? "fetched" : "could not fetch",
+               report.root.hex().substr(0, 12), to_string(Bytes{report.from_launcher_bytes}),
+               to_string(Bytes{bytes}), report.peers.size());
   (void)send(from.peer, from.sequence, FindPeersReply{});
 }
 

@@ -23,9 +23,11 @@
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/endpoint_file.h"
 #include "launcher/daemon/job_file_parser.h"
+#include "launcher/daemon/join_tokens.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/launcher_server.h"
+#include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
@@ -58,6 +60,8 @@ struct Daemon {
   Status open_audit();
   void take_keys(std::vector<KeysFile::Line> lines);
   Status announce() const;
+  Status open_providers(const wire::JoinToken& blank_token);
+  EndpointFile endpoints() const;
   ExitCode run();
   // Everything that follows from what came in. False: leave, with `code`.
   bool settle();
@@ -79,6 +83,7 @@ struct Daemon {
   std::optional<LauncherServer> control;
   std::optional<StoreCompactor> compactor;
   std::optional<JobFileParser> job_files;
+  std::optional<ProviderCalls> providers;
   std::string owner;  // the account that runs this launcher
   bool leaving = false;
   ExitCode code = ExitCode::ok;
@@ -135,6 +140,10 @@ Status Daemon::open() {
   settings.secrets = &secrets.emplace(home.secrets());
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
+  TRY(open_providers(settings.token));
+  settings.compute_log = [this](const std::string& target, std::int64_t lines) {
+    return providers->log_of(target, lines);
+  };
   settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
     bulk->measure_snapshot(root, std::move(then));
   };
@@ -191,8 +200,14 @@ void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
 Status Daemon::announce() const {
   const auto self = io::identify(getpid());
   if (!self) return make_error(ErrorCode::io, "cannot read /proc/self/stat");
-  EndpointFile file{self->pid,       self->start_ticks,       "", "", "",
-                    keys.public_key, io::current_boot().value};
+  EndpointFile file = endpoints();
+  file.pid = self->pid;
+  file.start_ticks = self->start_ticks;
+  return write_endpoint_file(home.endpoint(), file);
+}
+
+EndpointFile Daemon::endpoints() const {
+  EndpointFile file{0, 0, "", "", "", keys.public_key, io::current_boot().value};
   const auto place = [&](const io::ServerSocket& socket, std::string& far, std::string& here) {
     far = advertised(socket.endpoint(), options.advertise);
     here = as_dialled_here(socket.endpoint());
@@ -200,7 +215,34 @@ Status Daemon::announce() const {
   place(sockets->control, file.control, file.local_control);
   place(sockets->bulk, file.bulk, file.local_bulk);
   place(sockets->join, file.join, file.local_join);
-  return write_endpoint_file(home.endpoint(), file);
+  return file;
+}
+
+Status Daemon::open_providers(const wire::JoinToken& blank_token) {
+  TRY(io::make_directories(home.compute(), 0700));
+  const EndpointFile at = endpoints();
+  const auto program = io::find_program("lockstep-provider");
+  ProviderSetup setup{home,
+                      {tag_of(keys.public_key),
+                       {at.control, at.bulk, at.join},
+                       {at.local_control, at.local_bulk, at.local_join}},
+                      {program ? *program : io::program_directory() + "/lockstep-provider", "ssh"},
+                      [this] { return find_node_bundle(options.node_bundle); },
+                      [this](const std::string& target) -> const ComputeSpec* {
+                        const Compute* compute = durable.core().state().computes().find(target);
+                        return compute != nullptr ? &compute->spec : nullptr;
+                      },
+                      [this](const std::string& target, const std::string& machine) {
+                        return durable.core().state().computes().host_of(target, machine);
+                      },
+                      [this](const std::string& owner, const std::set<std::string>& names) {
+                        return secrets->values(owner, names);
+                      }};
+  providers.emplace(ProviderCalls::Parts{
+      loop, std::move(setup), [this] { return durable.now(); },
+      [this](const Input& input) { durable.feed(input); },
+      [blank_token](Instant expires) { return make_join_token(blank_token, expires); }});
+  return {};
 }
 
 bool Daemon::settle() {
@@ -211,22 +253,24 @@ bool Daemon::settle() {
     auto actions = durable.commit();
     if (!actions) {
       spdlog::critical(
-          "the journal cannot be written, so nothing more is decided or answered; jobs "
-          "go on, free space or mend the disk and start lockstepd again: {}",
+          "the journal cannot be written, so the launcher stops; jobs go on. Free space or repair "
+          "the disk, and start lockstepd again: {}",
           actions.error().message);
       // For the one that is started next; this one cannot tell any more what was written.
       if (actions.error().code == ErrorCode::resource_exhausted) space.give_all();
       code = ExitCode::commit_failed;
       return false;
     }
-    perform_all({*control, *bulk, *compactor}, *actions);
+    perform_all({*control, *bulk, *compactor, *providers}, *actions);
     bulk->turn_end();
   } while (!durable.idle());
   compactor->turn_end();
   auditor->turn_end();
+  providers->turn_end();
   if (bulk->failure()) {
-    spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
-                     bulk->failure()->message);
+    spdlog::critical(
+        "{}, so the launcher stops; jobs go on. Repair the disk and start lockstepd again",
+        bulk->failure()->message);
     code = ExitCode::logs_failed;
     return false;
   }
@@ -236,7 +280,8 @@ bool Daemon::settle() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(durable.wait(), compactor->wait());
-    wait = std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait()});
+    wait =
+        std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait(), providers->wait()});
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;
@@ -286,7 +331,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = daemon.space.expect_possible(); !done)
     return report(ExitCode::usage, done.error());
   const auto on_signal = [&daemon](int signal) {
-    spdlog::info("signal {}: leaving; jobs go on", signal);
+    spdlog::info("signal {}: stopping the launcher; jobs go on", signal);
     daemon.leaving = true;
   };
   if (const auto done = daemon.loop.watch_signals({SIGTERM, SIGINT}, on_signal); !done)

@@ -28,8 +28,7 @@ Status DiskMonitor::expect_possible() const {
     if (wanted.count >= total / 2)
       return make_error(
           ErrorCode::invalid_argument,
-          fmt::format("{} {}: the file system of {} has {} in all; name less than "
-                      "half of it",
+          fmt::format("{} {}: the file system of {} has {} in all; give less than half of its size",
                       flag, to_string(wanted), settings_.home, to_string(space->total)));
   return {};
 }
@@ -45,7 +44,8 @@ void DiskMonitor::look(Instant now) {
   const Level before = level_;
   decide();
   if (level_ == before) return;
-  if (level_ == Level::well) spdlog::info("{} has space again: new work is taken", settings_.home);
+  if (level_ == Level::well)
+    spdlog::info("{} has space again: the launcher accepts new work", settings_.home);
   if (level_ == Level::low) spdlog::warn("{}", refusal());
   if (level_ == Level::full) spdlog::error("{}", standstill());
 }
@@ -83,11 +83,11 @@ void DiskMonitor::give_all() { release("a write failed because the disk is full"
 std::string DiskMonitor::refusal() const {
   if (level_ == Level::well) return "";
   return fmt::format(
-      "the launcher's disk is low: {} has {} free, and below {} no new jobs, uploads and nodes are "
-      "taken (what runs goes on). What uploads left that became no job, and what deleted jobs "
-      "left, is removed by itself within a minute: try again then. If that is not enough, free "
-      "space there, delete jobs that have ended (`lockstep job delete`), remove environments that "
-      "nothing uses (`lockstep environment prune --unused-for 0s`), or start lockstepd with a "
+      "the launcher's disk is low: {} has {} free, and below {} the launcher accepts no new jobs, "
+      "uploads or nodes (running jobs go on). Uploads that became no job, and files of deleted "
+      "jobs, are removed automatically within a minute: try again then. If that is not enough, "
+      "free space there, delete jobs that have ended (`lockstep job delete`), remove environments "
+      "that nothing uses (`lockstep environment prune --unused-for 0s`), or start lockstepd with a "
       "smaller --low-space",
       settings_.home, to_string(space_.free), to_string(low()));
 }

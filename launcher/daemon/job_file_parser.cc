@@ -20,9 +20,9 @@ JobFileParser::JobFileParser(io::EventLoop& loop) : loop_(loop) {}
 
 Status JobFileParser::parse(const std::string& user, CheckJobFile request, Then then) {
   if (all_waiting_ >= kMaxWaiting || waiting_[user] >= kMaxWaitingOfUser)
-    return make_error(ErrorCode::resource_exhausted,
-                      "the launcher checks as many job files as it may at once; ask again in a "
-                      "moment");
+    return make_error(
+        ErrorCode::resource_exhausted,
+        "the launcher is already checking as many job files as it can; ask again in a moment");
   ++all_waiting_;
   ++waiting_[user];
   auto work = std::make_shared<Work>(Work{std::move(request), std::move(then), {}});

@@ -19,6 +19,9 @@
 //     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
+//     compute/TARGET/             0700: what a provider keeps for a target (decision 038); in no
+//                                 backup
+//     compute/TARGET.log          0600: provider_log.h; TARGET.log.old is the one before
 //     blobs/                      common/snapshot/blob_store.h
 //     blobs.sent                  0600: who sent which blob (blob_ledger.h); if it is lost, clients
 //                                 send their blobs again
@@ -50,6 +53,15 @@ class LauncherHome {
   std::string secrets() const { return path_ + "/secrets"; }
   std::string audit() const { return audit_folder(path_); }
   std::string logs() const { return path_ + "/logs"; }
+  std::string compute() const { return path_ + "/compute"; }
+  // `target` is a valid name (check_compute_name), so it is no path.
+  std::string compute_state(const std::string& target) const { return compute() + "/" + target; }
+  std::string compute_log(const std::string& target) const {
+    return compute_state(target) + ".log";
+  }
+  std::string old_compute_log(const std::string& target) const {
+    return compute_log(target) + ".old";
+  }
   std::string blobs() const { return path_ + "/blobs"; }
   std::string blobs_sent() const { return path_ + "/blobs.sent"; }
 

@@ -8,6 +8,7 @@
 #include "common/io/process.h"
 #include "common/wire/control.h"
 #include "launcher/core/state.h"
+#include "launcher/daemon/join_tokens.h"
 #include "launcher/daemon/mapped_environments.h"
 
 namespace lockstep::launcher {
@@ -15,12 +16,6 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxJoining = 10'000;
-
-std::string random_secret() {
-  std::string secret;
-  for (int i = 0; i < 4; ++i) secret += fmt::format("{:016x}", io::random_u64());
-  return secret;
-}
 
 }  // namespace
 
@@ -97,11 +92,9 @@ Service::Ports LauncherServer::ports() {
     return settings_.job_files->parse(user, std::move(request), std::move(then));
   };
   ports.make_token = [this](const CreateToken& create) {
-    auto token = settings_.token;
-    token.secret = random_secret();
-    token.expires = durable_.now() + create.valid_for;
-    return Service::Ports::NewToken{sha256(token.secret), {wire::encode(token), token.expires}};
+    return make_join_token(settings_.token, durable_.now() + create.valid_for);
   };
+  ports.compute_log = settings_.compute_log;
   ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
     outbox_.put(control_, connection, reply_to, std::move(body));
   };
@@ -146,13 +139,13 @@ std::string LauncherServer::limit_reached(const PublicKey& key, const std::strin
                                           std::size_t bytes) {
   if (!messages_of_user_.take(key, durable_.now()))
     return fmt::format(
-        "user '{}' asks more than {} times a second with one key; ask less often, "
-        "or start lockstepd with a higher --user-messages",
+        "user '{}' sends more than {} requests a second with one key; send fewer, or start "
+        "lockstepd with a higher --user-messages",
         user, settings_.user_messages_per_second);
   if (bytes <= kMaxUserMessageBytes) return "";
   return fmt::format(
-      "the request has {} bytes, and a user's may have {}; large files belong into "
-      "the job's code folder, which is uploaded apart",
+      "the request has {} bytes, and a user's request may have at most {}; put large files into "
+      "the job's code folder, which is uploaded separately",
       bytes, kMaxUserMessageBytes);
 }
 

@@ -50,6 +50,7 @@ class LauncherServer {
     JobFileParser* job_files = nullptr;          // never null in a daemon
     UserSecrets* secrets = nullptr;              // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
+    std::function<std::string(const std::string& target, std::int64_t lines)> compute_log;
   };
   // Whether the blob store has the whole tree and all its blobs are the caller's. Answered later,
   // on the loop.

@@ -72,10 +72,11 @@ ClientReply with_map(const State& state, const std::string& map_path,
   if (!of_azure && !is_curated) return registered;
   return Refused{
       ErrorCode::not_found,
-      fmt::format("'{0}' is Azure's, and nobody has said what it is here. Add this line to {1} on "
-                  "the launcher's machine:\n  {0}: {2}.yml\nwhere {2}.yml, beside it, is a file as "
-                  "`lockstep environment create -f` takes it",
-                  wanted.keys.front(), map_path, wanted.name.name)};
+      fmt::format(
+          "'{0}' is an environment of Azure, and this launcher has no environment for it. Add this "
+          "line to {1} on the launcher's machine:\n  {0}: {2}.yml\nand write {2}.yml, an "
+          "environment file as for `lockstep environment create -f`, into the same folder",
+          wanted.keys.front(), map_path, wanted.name.name)};
 }
 
 }  // namespace lockstep::launcher

@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* kExitCodes = R"(
 Exit codes:
-  0 ended by a signal or by an admin;  1 an error of its own;  2 the command line is wrong;
-  3 another lockstepd has this home;  4 journal or blobs are damaged, newer than this program, or
-  cannot be read, or the home is not its own;  5 it cannot listen where it shall;  6 the journal,
-  7 a log could not be written (jobs go on; start it again))";
+  0 ended by a signal or by an admin;  1 internal error;  2 wrong command line;
+  3 another lockstepd uses this home;  4 journal or blobs are damaged, newer than this program or
+  unreadable, or the home belongs to another user;  5 it cannot listen on the address of --listen;
+  6 the journal could not be written;  7 a log could not be written (jobs go on; start it again))";
 
 Error bad(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -90,8 +90,8 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_size("--keep-outputs", texts.keep_outputs, &keeps.outputs));
   TRY(read_limit("--keep-audit", texts.keep_audit, &options->keep_audit));
   if (options->keep_audit < kLeastAudit)
-    return bad(
-        fmt::format("--keep-audit {}: name {} or more", texts.keep_audit, to_string(kLeastAudit)));
+    return bad(fmt::format("--keep-audit {}: must be {} or more", texts.keep_audit,
+                           to_string(kLeastAudit)));
   TRY(read_limit("--low-space", texts.low_space, &options->low_space));
   TRY(read_limit("--reserve", texts.reserve, &options->reserve));
   TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
@@ -100,11 +100,14 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
   if (options->core.fence_lease < options->core.heartbeat_interval * 3)
     return bad(
-        "--fence-lease: must be at least three heartbeat intervals; nodes could not renew it");
+        "--fence-lease: must be at least three heartbeat intervals; otherwise nodes could not "
+        "renew the lease");
   if (options->home.empty()) return bad("--home: is empty");
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
   while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
+  if (!options->node_bundle.empty() && options->node_bundle[0] != '/')
+    return bad("--node-bundle: '" + options->node_bundle + "' is not an absolute path");
   const bool has_port = options->advertise.find(':') != std::string::npos &&
                         options->advertise.find(']') == std::string::npos;
   if (has_port || options->advertise.find('/') != std::string::npos)
@@ -118,39 +121,40 @@ Status complete(const Texts& texts, Options* options) {
 }
 
 void add_retention(CLI::App& app, Texts& texts, Options& options) {
-  app.add_option("--keep-jobs-for", texts.keep_jobs_for,
-                 "jobs are deleted so long after their end, with their logs and what they left "
-                 "(default 365d; unlimited)")
+  app.add_option(
+         "--keep-jobs-for", texts.keep_jobs_for,
+         "how long ended jobs are kept, with their logs and outputs (default 365d; unlimited)")
       ->group("What is kept");
   app.add_option("--keep-jobs", options.core.keeps.jobs,
-                 "the newest so many that have ended are kept (default 100000; 0 = unlimited)")
+                 "how many ended jobs are kept, the newest ones (default 100000; 0 = unlimited)")
       ->check(CLI::Range(0, 1'000'000'000))
       ->group("What is kept");
   app.add_option("--keep-logs", texts.keep_logs,
-                 "when all logs of jobs that have ended are more, the oldest of these jobs are "
-                 "deleted (default 100g; unlimited)")
+                 "size that the logs of all ended jobs may have; above it, the oldest of these "
+                 "jobs are deleted (default 100g; unlimited)")
       ->group("What is kept");
   app.add_option("--keep-outputs", texts.keep_outputs,
-                 "the same for what jobs left (default unlimited)")
+                 "the same for the outputs of ended jobs (default unlimited)")
       ->group("What is kept");
-  app.add_option("--keep-audit", texts.keep_audit,
-                 "when the audit log is larger, its oldest file is removed (default 1g)")
+  app.add_option(
+         "--keep-audit", texts.keep_audit,
+         "size that the audit log may have; above it, its oldest file is removed (default 1g)")
       ->group("What is kept");
   app.add_option("--low-space", texts.low_space,
-                 "with less free on the disk of --home no new jobs, uploads and nodes are taken "
-                 "(default: 2 % of it, at least 1g; of a small one a tenth)")
+                 "with less free space on the disk of --home, no new jobs, uploads or nodes are "
+                 "accepted (default: 2 % of the disk, at least 1g; a tenth of a small disk)")
       ->group("What is kept");
   app.add_option("--reserve", texts.reserve,
-                 "size of a file that is given back when that disk is full, so that what ends "
-                 "running jobs can be written (default 64m; of a small disk a twentieth)")
+                 "size of a reserve file that is deleted when that disk is full, so that the ends "
+                 "of running jobs can still be written (default 64m; a twentieth of a small disk)")
       ->group("What is kept");
   app.add_option("--blob-lease", texts.blob_lease,
-                 "files that no job refers to are removed so long after they were last sent or "
-                 "asked for (default 60m)")
+                 "how long files that no job refers to are kept after they were last sent or "
+                 "requested (default 60m)")
       ->group("What is kept");
   app.add_option("--compact-after", options.compact_after,
-                 "the journal is compacted when it has doubled and grown by so many facts (default "
-                 "10000)")
+                 "the journal is compacted when its size has doubled and it has grown by this "
+                 "number of facts (default 10000)")
       ->check(CLI::Range(1, 1'000'000'000))
       ->group("What is kept");
 }
@@ -191,12 +195,13 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
              kExitCodes);
   app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
-  app.add_option("--listen", texts.listen,
-                 "tcp://HOST:PORT; PORT, PORT+1 and PORT+2 are used (default: loopback, any)");
+  app.add_option(
+      "--listen", texts.listen,
+      "tcp://HOST:PORT; PORT, PORT+1 and PORT+2 are used (default: free ports on loopback)");
   app.add_option(
       "--advertise", options.advertise,
-      "host by which other machines reach this one, for tokens and endpoint.json (default: that "
-      "of --listen; for 0.0.0.0 the address of the default route)");
+      "host name or address at which other machines reach this one, for tokens and endpoint.json "
+      "(default: the host of --listen; for 0.0.0.0 the address of the default route)");
   app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
@@ -209,10 +214,14 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
                  "once (default 200)")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--allow-docker-args", texts.docker_args,
-                 "options of `docker run` that jobs may give besides those that give no rights, as "
-                 "in --privileged,--device; may be repeated")
+                 "more options of `docker run` that jobs may use, beside those that grant no "
+                 "rights, as in --privileged,--device; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--node-bundle", options.node_bundle,
+                 "the archive that is installed on hosts which are attached over ssh (absolute; "
+                 "`scripts/bundle` makes it; default: that in ../share/lockstep or .. of this "
+                 "program)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--heartbeat-interval", texts.heartbeat, "default 1s");
@@ -222,8 +231,8 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   app.add_option("--logs-timeout", texts.logs, "default 5m");
   add_retention(app, texts, options);
   app.add_option("--fence-lease", texts.lease,
-                 "how long ranks of a job with on_lost: after_fence outlive the last word between "
-                 "their node and us, default 15m");
+                 "how long ranks of a job with on_lost: after_fence run on after the last contact "
+                 "between their node and the launcher, default 15m");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

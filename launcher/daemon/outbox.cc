@@ -19,8 +19,9 @@ std::string Outbox::encode(Envelope<ClientReply>& envelope) {
   if (bytes.size() <= kMaxControlMessageBytes) return bytes;
   envelope.body = Refused{
       ErrorCode::resource_exhausted,
-      fmt::format("the answer has {} bytes, and {} are possible; ask for fewer jobs (--limit)",
-                  bytes.size(), kMaxControlMessageBytes)};
+      fmt::format(
+          "the answer has {} bytes, and at most {} are possible; ask for fewer jobs (--limit)",
+          bytes.size(), kMaxControlMessageBytes)};
   return wire::encode(envelope);
 }
 

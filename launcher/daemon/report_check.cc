@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr const char* kRefused =
-    "its files are not kept: they are not what its node sent to the launcher";
+    "its files are not kept: they differ from what its node sent to the launcher";
 
 std::vector<PartReport>* reports_of(AgentMessage& message) {
   if (auto* open = std::get_if<SessionOpen>(&message)) return &open->parts;
@@ -38,7 +38,7 @@ void each_tree(PartReport& report, const Visit& visit) {
   // Another node may solve it.
   environment->lock.reset();
   environment->step = EnvironmentReport::Step::not_solved;
-  environment->how = "the lock that it named is not what it sent to the launcher";
+  environment->how = "the lock that the node named differs from what the node sent to the launcher";
 }
 
 }  // namespace
@@ -56,20 +56,21 @@ void ReportCheck::take(NodeId node, NodeRequest from, AgentMessage message) {
   auto& queue = waiting_[node];
   if (queue.size() >= kMaxWaitingReports)
     return log_refusal_(
-        fmt::format("dropped a report of node {}: {} of its reports wait until the trees that they "
-                    "name are checked; the node repeats what was not acknowledged",
+        fmt::format("dropped a report of node {}: {} earlier reports still wait until the trees "
+                    "that they name are checked; the node sends unacknowledged reports again",
                     core_.state().node_name(node), queue.size()));
   queue.push_back({std::move(from), std::move(message), named, {}});
   for (const Digest& root : named)
     check_(NodeCaller{node}, root, [this, node, root](const Result<bool>& whole) {
-      if (!whole) spdlog::warn("a tree of a node was not looked at: {}", whole.error().message);
+      if (!whole)
+        spdlog::warn("a tree that a node reported could not be checked: {}", whole.error().message);
       checked(node, root, whole && *whole);
     });
 }
 
 void ReportCheck::checked(NodeId node, const Digest& root, bool is_its_own) {
   if (!is_its_own)
-    spdlog::warn("node {} named a tree that it neither sent nor has from here: {}",
+    spdlog::warn("node {} reported a tree that it neither sent to the launcher nor got from it: {}",
                  core_.state().node_name(node), root.hex());
   for (Waiting& one : waiting_[node])
     if (one.open.erase(root) != 0 && !is_its_own) one.refused.insert(root);

@@ -22,7 +22,7 @@ class SampledLog {
     }
     std::vector<std::string> lines;
     if (const auto left_out = std::exchange(left_out_, 0); left_out > 0)
-      lines.push_back(fmt::format("{} lines about refused messages were left out", left_out));
+      lines.push_back(fmt::format("{} lines about refused messages were omitted", left_out));
     lines.push_back(std::move(line));
     return lines;
   }

@@ -81,7 +81,7 @@ Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
     auto again = bind_all(transport, keys,
                           {before->local_control, before->local_bulk, before->local_join}, trusts);
     if (again) return again;
-    spdlog::warn("the ports of last time are taken, so agents must be started again: {}",
+    spdlog::warn("the ports of the previous start are taken, so agents must be restarted: {}",
                  again.error().message);
   }
   return bind_all(transport, keys, any_on("127.0.0.1"), trusts);

@@ -125,8 +125,8 @@ void StoreCompactor::found(const std::vector<LogFolder>& folders) {
                  first_of(deleted));
   if (!unknown.empty())
     spdlog::warn(
-        "{} has logs of jobs that the journal does not know, which are kept: {}; remove "
-        "them by hand if nobody needs them",
+        "{} has logs of jobs that are not in the journal; these logs are kept: {}; remove them by "
+        "hand if nobody needs them",
         logs_.root(), first_of(unknown));
   doomed_.insert(doomed_.end(), deleted.begin(), deleted.end());
 }
@@ -220,7 +220,7 @@ void StoreCompactor::condemned(const Result<std::size_t>& count) {
     const Status spared = collecting_->spare(trees);
     auto result = spared ? collecting_->sweep() : Result<snapshot::Collected>(spared.error());
     if (const Status forgot = result && result->blobs > 0 ? forget_senders() : Status(); !forgot)
-      spdlog::warn("who sent the files that were removed is still noted: {}",
+      spdlog::warn("could not delete the records of who sent the removed files: {}",
                    forgot.error().message);
     loop_.post([this, result] { collected(result); });
   });

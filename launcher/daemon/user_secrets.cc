@@ -69,9 +69,15 @@ void UserSecrets::give(DesiredState& desired) {
     if (values)
       assignment.secrets = *std::move(values);
     else
-      spdlog::error("{} begins without its secrets: {}", to_string(assignment.attempt),
+      spdlog::error("attempt {} starts without its secrets: {}", to_string(assignment.attempt),
                     values.error().message);
   }
+}
+
+Result<SecretValues> UserSecrets::values(const std::string& owner,
+                                         const std::set<std::string>& names) {
+  if (!store_) return broken_;
+  return store_->values(owner, names);
 }
 
 void UserSecrets::follow(const Principals& principals) {
@@ -79,7 +85,7 @@ void UserSecrets::follow(const Principals& principals) {
   std::set<std::string> names;
   for (const auto& [name, user] : principals.users()) names.insert(name);
   if (const auto done = store_->keep_only(names); !done)
-    spdlog::error("secrets of removed users stay: {}", done.error().message);
+    spdlog::error("could not delete the secrets of removed users: {}", done.error().message);
 }
 
 }  // namespace lockstep::launcher

@@ -23,6 +23,8 @@ class UserSecrets {
   Status expect(const std::string& owner, const std::set<std::string>& names);
   // Fills in the secrets that the assignments' jobs name, except for assignments that are to stop.
   void give(DesiredState& desired);
+  // Those of `names` that this owner has.
+  Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
   // Removes the secrets of removed users.
   void follow(const Principals& principals);
 

@@ -32,7 +32,7 @@ Status check_kinds(const BuildFolder& build) {
     if (is_device || fs::is_fifo(status))
       return wrong(
           build.where,
-          fmt::format("{} cannot be taken along: {}; move it out of the folder",
+          fmt::format("{} cannot be uploaded, because it is {}; move it out of the folder",
                       quoted_name(entry->path().string()), is_device ? "a device" : "a fifo"),
           ErrorCode::unsupported);
   }
@@ -49,7 +49,8 @@ Status find_build(const BuildFolder& build) {
   if (!fs::is_directory(folder))
     return wrong(
         build.where,
-        fmt::format("{} is not a directory; name the one that the image is built from", build.path),
+        fmt::format("{} is not a directory; name the directory that the image is built from",
+                    build.path),
         ErrorCode::invalid_argument);
   if (fs::is_empty(build.path, failure))
     return wrong(build.where,
@@ -64,10 +65,12 @@ Status find_build(const BuildFolder& build) {
     return wrong(build.dockerfile_where, fmt::format("{} is not a file", file.string()),
                  ErrorCode::invalid_argument);
   if (!is_within(fs::canonical(file, failure), fs::canonical(build.path, failure)))
-    return wrong(build.dockerfile_where,
-                 fmt::format("{} is a symlink out of the folder, which engines do not follow",
-                             file.string()),
-                 ErrorCode::invalid_argument);
+    return wrong(
+        build.dockerfile_where,
+        fmt::format(
+            "{} is a symlink that points outside the folder; container engines do not follow it",
+            file.string()),
+        ErrorCode::invalid_argument);
   return check_kinds(build);
 }
 

@@ -42,7 +42,8 @@ constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial"
 constexpr std::string_view kTypes = "supported types: local, virtualmachine";
 constexpr std::string_view kSources = "node sources: ssh, join";
 constexpr std::string_view kJoin =
-    "`node_source: join` (a file: below `lockstep:`; a command: --node-source join) makes a target "
+    "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes a "
+    "target "
     "whose nodes join with a token";
 
 bool has(const auto& words, std::string_view word) {
@@ -87,7 +88,7 @@ class ComputeReader {
         std::find_if(root_.entries.begin(), root_.entries.end(),
                      [](const YamlEntry& entry) { return has(kKeysOfJobs, entry.key); });
     if (found == root_.entries.end()) return false;
-    fault(found->place, fmt::format("'{}' is a key of a job file, and this is to be a compute "
+    fault(found->place, fmt::format("'{}' is a key of a job file, but this must be a compute "
                                     "target; `lockstep job create -f {}` submits a job",
                                     found->key, source_.name));
     return true;
@@ -201,7 +202,7 @@ class ComputeReader {
     if (at("name") == nullptr) return fault(root_.place, "a compute target needs a 'name'");
     if (faults_.is_spoilt("name")) return;
     if (spec.name == kLocalCompute)
-      return fault(at("name")->value.place, "target 'local' is there from the start");
+      return fault(at("name")->value.place, "target 'local' always exists; choose another name");
     if (const Status named = check_compute_name(spec.name); !named)
       return fault(at("name")->value.place, "'name': " + named.error().message);
     if (!faults_.empty()) return;
@@ -227,7 +228,7 @@ Result<ComputeType> compute_type(const std::string& word) {
   const std::string near = nearest(low, kKnown);
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("'{}' is no type of a compute target; {}", word,
+      fmt::format("'{}' is not a type of compute target; {}", word,
                   near.empty() ? std::string(kTypes) : fmt::format("did you mean '{}'?", near)));
 }
 
@@ -236,8 +237,8 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
     case ComputeType::local:
       if (word.empty()) return NodeSource::none;
       return make_error(ErrorCode::invalid_argument,
-                        "a target of type local has the nodes of target 'local', and no node "
-                        "source of its own; leave it out");
+                        "a target of type local has the nodes of target 'local' and takes no node "
+                        "source; leave the node source out");
     case ComputeType::virtualmachine: break;
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh})
@@ -245,8 +246,8 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
   if (word.empty())
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("a virtualmachine needs machines: name them (a file: below `lockstep.hosts`; a "
-                    "command: --host ADDRESS), and the launcher attaches them over ssh; or {}",
+        fmt::format("a virtualmachine needs machines: name them (in a file below `lockstep.hosts`; "
+                    "in a command: --host ADDRESS), and the launcher attaches them over ssh; or {}",
                     kJoin));
   static constexpr std::array<std::string_view, 4> kNotYet{"docker", "slurm", "kubernetes",
                                                            "command"};
@@ -254,7 +255,7 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
     return make_error(ErrorCode::unsupported,
                       fmt::format("node source '{}' is not supported yet; {}", word, kSources));
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no node source; {}", word, kSources));
+                    fmt::format("'{}' is not a node source; {}", word, kSources));
 }
 
 Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text,

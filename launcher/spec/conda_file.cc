@@ -43,10 +43,9 @@ class CondaReader {
     TRY(read_dependencies());
     TRY(read_variables());
     if (const YamlEntry* prefix = mapping_.find("prefix"))
-      notes_.push_back(
-          fmt::format("{}: '{}' is ignored: each node has its environments where its agent keeps "
-                      "them",
-                      source_.where(prefix->place), shown("prefix")));
+      notes_.push_back(fmt::format(
+          "{}: '{}' is ignored: each node's agent decides where its environments are stored",
+          source_.where(prefix->place), shown("prefix")));
     TRY(validate_whole());
     return std::move(file_);
   }
@@ -67,16 +66,17 @@ class CondaReader {
 
   Error unknown_key(const YamlEntry& entry) const {
     if (entry.key == "locked")
-      return error(entry.place,
-                   fmt::format("'{}' is how many packages a lock file named, not which; name the "
-                               "lock file itself",
-                               shown("locked")),
-                   ErrorCode::unsupported);
+      return error(
+          entry.place,
+          fmt::format(
+              "'{}' is only the number of packages in a lock file; name the lock file itself",
+              shown("locked")),
+          ErrorCode::unsupported);
     if (find_key("environment." + entry.key) != nullptr)
       return error(
           entry.place,
-          fmt::format("'{}' is a key of an environment file, and this is a conda file; in an "
-                      "environment file, channels and dependencies stand under 'conda_file'",
+          fmt::format("'{}' is a key of an environment file, but this is a conda file; in an "
+                      "environment file, put channels and dependencies under 'conda_file'",
                       shown(entry.key)));
     const std::string near = nearest(entry.key, kKeys);
     return error(entry.place,
@@ -94,7 +94,7 @@ class CondaReader {
 
   Status check_text_in(const YamlNode& item, std::string_view key) const {
     if (item.text.size() > kMaxEnvironmentLineBytes)
-      return error(item.place, fmt::format("'{}': has a text of {} bytes; at most {} are possible",
+      return error(item.place, fmt::format("'{}': this item has {} bytes; at most {} are allowed",
                                            shown(key), item.text.size(), kMaxEnvironmentLineBytes));
     if (item.kind == YamlNode::Kind::scalar && !item.text.empty()) return {};
     return error(item.place,
@@ -155,14 +155,14 @@ class CondaReader {
     if (channel == "local" || channel.starts_with('.') || channel.starts_with('~'))
       return make_error(
           ErrorCode::invalid_argument,
-          fmt::format("'{}' is a place on this machine, which nodes need not have; write "
-                      "file:///PATH of one that all of them have, or an address",
+          fmt::format("'{}' is a folder of this machine, which may not exist on the nodes; write "
+                      "file:///PATH of a folder that exists on all nodes, or an address",
                       channel));
     if (channel.starts_with('/')) channel.insert(0, "file://");
     TRY(check_channel(channel));
     if (channel.find_first_of(",'\"$") != std::string::npos)
       return make_error(ErrorCode::invalid_argument,
-                        fmt::format("'{}' is no channel's name or address", channel));
+                        fmt::format("'{}' is not the name or address of a channel", channel));
     while (channel.ends_with('/')) channel.pop_back();
     append(std::move(channel));
     return {};
@@ -173,12 +173,13 @@ class CondaReader {
     if (priority == nullptr) return {};
     const std::string key = shown("channel_priority");
     if (priority->text == "flexible")
-      return error(priority->place,
-                   fmt::format("'{}': 'flexible' is not supported; write strict (a package comes "
-                               "from the first channel that has it), or disabled (its newest "
-                               "version, from whichever)",
-                               key),
-                   ErrorCode::unsupported);
+      return error(
+          priority->place,
+          fmt::format(
+              "'{}': 'flexible' is not supported; write strict (take a package from the first "
+              "channel that has it) or disabled (take its newest version from any channel)",
+              key),
+          ErrorCode::unsupported);
     if (priority->text != "strict" && priority->text != "disabled")
       return error(priority->place, fmt::format("'{}' must be strict or disabled", key));
     file_.environment.strict_priority = priority->text == "strict";
@@ -196,15 +197,15 @@ class CondaReader {
     if (any([](const YamlNode& item) { return item.text == kUsualPlatform; })) return {};
     if (any([](const YamlNode& item) { return item.text.starts_with("linux-"); })) {
       notes_.push_back(
-          fmt::format("{}: '{}' chooses no nodes: each solves for its own platform, "
-                      "{} too, which is not among them",
+          fmt::format("{}: '{}' does not select nodes: each node solves for its own platform, also "
+                      "for {}, which is not listed",
                       source_.where(platforms->place), shown("platforms"), kUsualPlatform));
       return {};
     }
-    return error(
-        platforms->place,
-        fmt::format("'{}' has none that nodes run: linux-64 or linux-aarch64", shown("platforms")),
-        ErrorCode::unsupported);
+    return error(platforms->place,
+                 fmt::format("'{}' must contain linux-64 or linux-aarch64, the platforms of nodes",
+                             shown("platforms")),
+                 ErrorCode::unsupported);
   }
 
   Status read_dependencies() {
@@ -224,11 +225,11 @@ class CondaReader {
     if (pip != nullptr) TRY(read_pip(*pip));
     if (!file_.environment.dependencies.empty()) return {};
     const YamlEntry* entry = mapping_.find("dependencies");
-    return error(entry == nullptr ? mapping_.place : entry->place,
-                 fmt::format("'{}' names no package{}", shown("dependencies"),
-                             pip == nullptr ? "; write [python=3.11, numpy]"
-                                            : " for the interpreter that pip's need; write "
-                                              "python=3.11 before 'pip'"));
+    return error(
+        entry == nullptr ? mapping_.place : entry->place,
+        fmt::format("'{}' names no package{}", shown("dependencies"),
+                    pip == nullptr ? "; write [python=3.11, numpy]"
+                                   : "; pip needs a Python: write python=3.11 before 'pip'"));
   }
 
   // "- pip: [a, b]" among the dependencies.
@@ -237,12 +238,14 @@ class CondaReader {
     if (item.entries.size() != 1 || entry.key != "pip") {
       const bool is_spec = item.entries.size() == 1 && entry.value.kind == YamlNode::Kind::scalar;
       return error(item.place,
-                   fmt::format("'{}' holds texts and one section 'pip'; {}", shown("dependencies"),
+                   fmt::format("'{}' must contain strings and at most one section 'pip'; {}",
+                               shown("dependencies"),
                                is_spec ? fmt::format("write {}={}", entry.key, entry.value.text)
-                                       : "this is another mapping"));
+                                       : "this item is another mapping"));
     }
     if (before != nullptr)
-      return error(item.place, "a second section 'pip'; put all of its packages into one");
+      return error(item.place,
+                   "this is a second section 'pip'; put all of pip's packages into one section");
     const YamlNode& value = item.entries.front().value;
     if (value.kind == YamlNode::Kind::sequence || value.kind == YamlNode::Kind::null) return &value;
     return error(value.place, fmt::format("'{}.pip' must be a list, not {}; write [six==1.16.0]",

@@ -35,8 +35,8 @@ Result<std::string> read_hash(std::string_view text) {
   const bool is_md5 = hex.size() == kMd5Digits && (kind.empty() || kind == "md5");
   const bool is_sha256 = hex.size() == kSha256Digits && (kind.empty() || kind == "sha256");
   if (!digits || (!is_md5 && !is_sha256))
-    return wrong(
-        fmt::format("'{}' is no hash: 64 hexadecimal digits of SHA-256, or 32 of MD5", text));
+    return wrong(fmt::format(
+        "'{}' is not a valid hash; write 64 hexadecimal digits for SHA-256, or 32 for MD5", text));
   return (is_md5 ? "md5:" : "sha256:") + hex;
 }
 
@@ -59,19 +59,24 @@ Result<Address> read_address(std::string_view url) {
   const std::string_view before = url.substr(0, slash);
   Address address{before.substr(before.rfind('/') + 1), {}};
   const std::string_view ending = file.ends_with(".conda") ? ".conda" : ".tar.bz2";
-  if (!file.ends_with(ending)) return bad("is not the address of a package: .conda or .tar.bz2");
+  if (!file.ends_with(ending))
+    return bad("is not the address of a package; it must end with .conda or .tar.bz2");
   file.remove_suffix(ending.size());
   for (int part = 0; part < 2; ++part) {  // its build, then its version
     const auto dash = file.rfind('-');
     if (dash == std::string_view::npos || dash == 0)
-      return bad("is not the address of a package: NAME-VERSION-BUILD.conda");
+      return bad(
+          "is not the address of a package; the file name must have the form "
+          "NAME-VERSION-BUILD.conda");
     file = file.substr(0, dash);
   }
   address.name = file;
   if (address.subdir == kNoarch || is_linux(address.subdir)) return address;
-  return wrong(fmt::format("'{}': is of '{}'; nodes run linux-64, linux-aarch64 or what is noarch",
-                           url, address.subdir),
-               ErrorCode::unsupported);
+  return wrong(
+      fmt::format(
+          "'{}': is a package for '{}'; nodes run packages for linux-64, linux-aarch64 or noarch",
+          url, address.subdir),
+      ErrorCode::unsupported);
 }
 
 // What a lock names, by platform; each package once.
@@ -83,7 +88,7 @@ class Packages {
     auto& known = named_[std::string(platform)];
     const auto [found, is_new] = known.emplace(name, entry);
     if (is_new || found->second == entry) return {};
-    return wrong(fmt::format("'{}' stands here a second time, with another address", name));
+    return wrong(fmt::format("'{}' is listed twice, with different addresses or hashes", name));
   }
 
   // Sorted: the order of a lock file means nothing.
@@ -111,15 +116,13 @@ class ExplicitReader {
     const std::string_view url = line.substr(0, mark);
     TRY_ASSIGN(const Address address, read_address(url));
     if (mark == std::string_view::npos)
-      return wrong(
-          fmt::format("'{}' has no hash; write one with: conda list --explicit --md5, or "
-                      "--sha256",
-                      url));
+      return wrong(fmt::format(
+          "'{}' has no hash; make the file with: conda list --explicit --md5, or --sha256", url));
     TRY_ASSIGN(const std::string hash, read_hash(line.substr(mark + 1)));
     if (address.subdir != kNoarch && !platform_.empty() && address.subdir != platform_)
       return wrong(
-          fmt::format("'{}': is of '{}', and what stands before of '{}'; write one file "
-                      "for each",
+          fmt::format("'{}': is a package for '{}', but earlier packages are for '{}'; write one "
+                      "file for each platform",
                       url, address.subdir, platform_));
     if (address.subdir != kNoarch) platform_ = address.subdir;
     return packages_.add("", address.name, url, hash);
@@ -161,20 +164,22 @@ class LockReader {
     const YamlEntry& packages = *found;
     for (const YamlNode& package : packages.value.items) TRY(read_package(package));
     if (platforms_.empty() && !left_out_.empty())
-      return error(packages.place,
-                   fmt::format("'{}package' has nothing for Linux of the category 'main', only of "
-                               "others, which are left out: {}; move them to 'main' and lock again",
-                               section_, fmt::join(left_out_, ", ")),
-                   ErrorCode::unsupported);
+      return error(
+          packages.place,
+          fmt::format("'{}package' has packages for Linux only in other categories than 'main', "
+                      "and those are not installed: {}; move them to 'main' and lock again",
+                      section_, fmt::join(left_out_, ", ")),
+          ErrorCode::unsupported);
     if (platforms_.empty())
       return error(packages.place,
-                   fmt::format("'{}package' has nothing for Linux; make the lock with: conda-lock "
-                               "-p linux-64",
+                   fmt::format("'{}package' has no packages for Linux; make the lock file with: "
+                               "conda-lock -p linux-64",
                                section_),
                    ErrorCode::unsupported);
     if (!left_out_.empty())
-      notes.push_back(fmt::format("{}: packages of other categories than 'main' are left out: {}",
-                                  source_.where(packages.place), fmt::join(left_out_, ", ")));
+      notes.push_back(
+          fmt::format("{}: packages of other categories than 'main' are not installed: {}",
+                      source_.where(packages.place), fmt::join(left_out_, ", ")));
     CondaEnvironment conda;
     conda.locked = packages_.take();
     TRY(add_pip(conda));
@@ -190,18 +195,20 @@ class LockReader {
   Status check_keys() const {
     for (const YamlEntry& entry : root_.entries)
       if (entry.key != "version" && entry.key != "metadata" && entry.key != "package")
-        return error(entry.place,
-                     fmt::format("unknown key '{}{}' of a lock of conda-lock; there are "
-                                 "version, metadata and package",
-                                 section_, entry.key));
+        return error(entry.place, fmt::format("unknown key '{}{}' in a lock file of conda-lock; "
+                                              "the known keys are version, metadata and package",
+                                              section_, entry.key));
     const YamlEntry* version = root_.find("version");
     if (version == nullptr)
-      return error(root_.place, fmt::format("a lock of conda-lock needs '{}version'", section_));
+      return error(root_.place,
+                   fmt::format("a lock file of conda-lock needs '{}version'", section_));
     if (version->value.text != "1")
-      return error(version->value.place,
-                   fmt::format("'{}version': locks of version '{}' are not supported; only 1 is",
-                               section_, version->value.text),
-                   ErrorCode::unsupported);
+      return error(
+          version->value.place,
+          fmt::format(
+              "'{}version': lock files of version '{}' are not supported, only of version 1",
+              section_, version->value.text),
+          ErrorCode::unsupported);
     return {};
   }
 
@@ -209,8 +216,8 @@ class LockReader {
     const YamlEntry* packages = root_.find("package");
     if (packages != nullptr && packages->value.kind == YamlNode::Kind::sequence) return packages;
     return error(packages == nullptr ? root_.place : packages->place,
-                 fmt::format("a lock of conda-lock needs a list '{}package'; make it with: "
-                             "conda-lock -p linux-64",
+                 fmt::format("a lock file of conda-lock needs a list '{}package'; make the file "
+                             "with: conda-lock -p linux-64",
                              section_));
   }
 
@@ -248,7 +255,8 @@ class LockReader {
     const std::string url = text(package, "url");
     TRY_ASSIGN(const Address address, read_address(url));
     if (address.subdir != kNoarch && address.subdir != platform)
-      return wrong(fmt::format("'{}': is not of its platform, '{}'", url, platform));
+      return wrong(
+          fmt::format("'{}': this address is not for the package's platform, '{}'", url, platform));
     TRY_ASSIGN(const std::string hash, hash_of(package, name, true));
     return packages_.add(platform, name, url, hash);
   }
@@ -325,8 +333,8 @@ bool is_conda_lock(const YamlNode& root) {
 Status refuse_pixi_lock(const Source& source, const YamlNode& root) {
   if (root.find("environments") == nullptr || root.find("packages") == nullptr) return {};
   return source.error(root.place,
-                      "is a lock of pixi, which is not supported; make one that begins with "
-                      "@EXPLICIT: pixi workspace export conda-explicit-spec DIRECTORY",
+                      "is a lock file of pixi, which is not supported; make a lock file that "
+                      "begins with @EXPLICIT: pixi workspace export conda-explicit-spec DIRECTORY",
                       ErrorCode::unsupported);
 }
 

@@ -23,15 +23,15 @@ Result<std::vector<std::string>> read_docker_args(const Source& source, const Ya
     }
     case YamlNode::Kind::mapping:
       return source.error(node.place,
-                          fmt::format("'{}' must be one text or a list of words, not a mapping; "
-                                      "write '--ulimit memlock=-1'",
+                          fmt::format("'{}' must be a string or a list of words, not a mapping; "
+                                      "write, for example, '--ulimit memlock=-1'",
                                       kArgs));
     case YamlNode::Kind::sequence: break;
   }
   for (const YamlNode& item : node.items) {
     if (item.kind != YamlNode::Kind::scalar)
-      return source.error(item.place, fmt::format("'{}' must be a list of words; this is {}", kArgs,
-                                                  describe(item.kind)));
+      return source.error(item.place, fmt::format("'{}' must be a list of words; this item is {}",
+                                                  kArgs, describe(item.kind)));
     words.push_back(item.text);
   }
   return words;
@@ -46,7 +46,7 @@ std::vector<std::string_view> keys_without_container(const JobSpec& spec) {
 }
 
 std::string ignored(std::string_view key) {
-  return fmt::format("'{}' is ignored: it is for a container, and this job has none", key);
+  return fmt::format("'{}' is ignored: this job does not run in a container", key);
 }
 
 }  // namespace lockstep::spec

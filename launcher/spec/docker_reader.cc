@@ -56,23 +56,24 @@ class DockerReader {
     };
     const std::string here = shown(at(mapping_, "image") == nullptr ? "build" : "image");
     if (at(mapping_, "image") != nullptr && at(mapping_, "build") != nullptr)
-      return both("build", fmt::format("'{}' and '{}' are two images: leave one out (a Dockerfile "
-                                       "begins with FROM and an image's name)",
+      return both("build", fmt::format("'{}' and '{}' cannot be combined: leave one out (to build "
+                                       "on an image, name it after FROM in the Dockerfile)",
                                        shown("build"), shown("image")));
     if (at(mapping_, "interpreter") != nullptr)
-      return both("interpreter",
-                  fmt::format("'{}' is one of the nodes, and '{}' brings its own: leave one out",
-                              shown("interpreter"), here));
+      return both(
+          "interpreter",
+          fmt::format("'{}' names a Python of the nodes, but '{}' has its own: leave one out",
+                      shown("interpreter"), here));
     if (at(mapping_, "requirements") != nullptr)
-      return both("requirements",
-                  fmt::format("'{}' cannot stand beside '{}'; packages on an image are those of "
-                              "'{}', with pip's among its dependencies: - pip: [-r "
-                              "requirements.txt]",
-                              shown("requirements"), here, shown("conda_file")));
+      return both(
+          "requirements",
+          fmt::format("'{}' cannot be combined with '{}'; to install packages on an image, use "
+                      "'{}', with pip's among its dependencies: - pip: [-r requirements.txt]",
+                      shown("requirements"), here, shown("conda_file")));
     if (at(mapping_, "python") != nullptr)
       return both("python",
-                  fmt::format("'{}' is for '{}'; in a container Python is the image's, "
-                              "or one of the dependencies of '{}': python=3.11",
+                  fmt::format("'{}' works only with '{}'; in a container, Python comes from the "
+                              "image or from the dependencies of '{}': python=3.11",
                               shown("python"), shown("requirements"), shown("conda_file")));
     return {};
   }
@@ -87,15 +88,15 @@ class DockerReader {
       const std::string key = name + "." + entry.key;
       if (entry.key == "context")
         return error(entry.place,
-                     fmt::format("'{}' is the digest of a folder that the launcher took; name the "
-                                 "folder itself: {{path: FOLDER}}",
+                     fmt::format("'{}' is the digest of a folder that the launcher has stored; "
+                                 "name the folder itself: {{path: FOLDER}}",
                                  key),
                      ErrorCode::unsupported);
       if (std::find(kKeys.begin(), kKeys.end(), entry.key) == kKeys.end()) {
         const std::string near = nearest(entry.key, kKeys);
         return error(entry.place,
                      fmt::format("unknown key '{}'; {}", key,
-                                 near.empty() ? "it has 'path' and 'dockerfile_path'"
+                                 near.empty() ? "the known keys are 'path' and 'dockerfile_path'"
                                               : fmt::format("did you mean '{}.{}'?", name, near)));
       }
       const YamlNode& value = entry.value;
@@ -126,8 +127,8 @@ class DockerReader {
                                             shown("build")));
     if (is_remote(path->text) && !marked_file(path->text))
       return error(path->place,
-                   fmt::format("'{}.path': '{}' is remote, which is not supported; fetch it, and "
-                               "give the path of the local folder",
+                   fmt::format("'{}.path': '{}' is remote, which is not supported; download the "
+                               "folder and give its local path",
                                shown("build"), path->text),
                    ErrorCode::unsupported);
     BuildFolder folder;

@@ -53,8 +53,8 @@ Result<std::optional<RegisteredEnvironment>> find_in_map(const std::string& path
     TRY_ASSIGN(ReadEnvironment found, read_entry(source, *entry, read_text));
     if (found.build)
       return source.error(entry->place,
-                          fmt::format("'{}' has an image that is to be built; a map names images "
-                                      "of a registry: push it, and write its name under 'image'",
+                          fmt::format("'{}' builds an image, but a map can only name images of a "
+                                      "registry; push the image, and write its name under 'image'",
                                       entry->key),
                           ErrorCode::unsupported);
     return std::optional(std::move(found.environment));

@@ -80,9 +80,11 @@ std::string DefinitionReader::text(std::string_view key) const {
 Status DefinitionReader::refuse_conda() const {
   for (const YamlEntry& entry : mapping_.entries)
     if (entry.key == "channels" || entry.key == "dependencies")
-      return error(entry.place, fmt::format("'{}' is a key of a conda file, which this looks like; "
-                                            "put them, or the file's name, under '{}'",
-                                            shown(entry.key), shown("conda_file")));
+      return error(
+          entry.place,
+          fmt::format(
+              "'{}' is a key of a conda file; put the conda file's keys, or its name, under '{}'",
+              shown(entry.key), shown("conda_file")));
   return {};
 }
 
@@ -174,7 +176,7 @@ Status DefinitionReader::check_schema() const {
   base.resize(base.size() - kSuffix.size());
   if (base == "environment") return {};
   return error(at("$schema")->place,
-               fmt::format("'{}' is the schema of '{}', but this is an environment",
+               fmt::format("'{}' names the schema of '{}', but this is an environment",
                            shown("$schema"), base));
 }
 
@@ -191,9 +193,10 @@ Result<CondaFile> DefinitionReader::conda() const {
   TRY_ASSIGN(CondaFile read, conda_file());
   TRY_ASSIGN(const auto constraints, read_constraints(source_, mapping_, section_));
   if (!constraints.empty() && !read.environment.locked.empty())
-    return error(mapping_.find("constraints")->place,
-                 fmt::format("'{}' is of no use with a lock file, which names every package",
-                             shown("constraints")));
+    return error(
+        mapping_.find("constraints")->place,
+        fmt::format("'{}' cannot be combined with a lock file, which names every package already",
+                    shown("constraints")));
   auto& all = read.environment.constraints;
   all.insert(all.end(), constraints.begin(), constraints.end());
   return read;
@@ -211,12 +214,11 @@ Result<CondaFile> DefinitionReader::conda_file() const {
   };
   auto read = load_conda(source_.beside(file.text), noticing, notes_);
   if (read || opened) return read;
-  return error(
-      file.place,
-      fmt::format("'{}': {}; it is a conda file's name, relative to this one, or a mapping "
-                  "of channels and dependencies",
-                  shown("conda_file"), read.error().message),
-      read.error().code);
+  return error(file.place,
+               fmt::format("'{}': {}; write the name of a conda file, relative to this file, or a "
+                           "mapping of channels and dependencies",
+                           shown("conda_file"), read.error().message),
+               read.error().code);
 }
 
 // That exactly one key says what it is made of.
@@ -229,29 +231,30 @@ Status DefinitionReader::check_kind() const {
   const bool conda = at("conda_file") != nullptr;
   if (interpreter && (requirements || conda)) {
     const std::string_view packages = requirements ? "requirements" : "conda_file";
-    return refuse(packages,
-                  fmt::format("'{}' installs packages, '{}' installs nothing: leave one out{}",
-                              shown(packages), shown("interpreter"),
-                              conda ? ""
-                                    : fmt::format(" (`{}` is the interpreter that makes an "
-                                                  "environment of packages)",
-                                                  shown("python"))));
+    return refuse(
+        packages,
+        fmt::format(
+            "'{}' installs packages, but '{}' uses a Python without installing any: leave one "
+            "out{}",
+            shown(packages), shown("interpreter"),
+            conda ? ""
+                  : fmt::format(" (`{}` chooses the Python that the packages are installed for)",
+                                shown("python"))));
   }
   if (conda && requirements)
     return refuse("requirements",
-                  fmt::format("'{}' and '{}' are two environments; packages of pip stand in the "
-                              "conda file, among its dependencies: - pip: [-r requirements.txt]",
+                  fmt::format("'{}' and '{}' cannot be combined; list pip's packages in the conda "
+                              "file, among its dependencies: - pip: [-r requirements.txt]",
                               shown("requirements"), shown("conda_file")));
   if (conda && at("python") != nullptr)
-    return refuse("python", fmt::format("'{}' is for '{}'; of a conda environment Python is one of "
-                                        "its dependencies: python=3.11",
+    return refuse("python", fmt::format("'{}' works only with '{}'; in a conda environment, name "
+                                        "Python among the dependencies: python=3.11",
                                         shown("python"), shown("requirements")));
   if (at("python") != nullptr && !requirements)
-    return refuse(
-        "python",
-        fmt::format("'{}' is the interpreter that makes an environment of '{}', which are "
-                    "missing; one that has all it needs is '{}'",
-                    shown("python"), shown("requirements"), shown("interpreter")));
+    return refuse("python",
+                  fmt::format("'{}' needs '{}', which is missing; to use a Python without "
+                              "installing packages, write '{}'",
+                              shown("python"), shown("requirements"), shown("interpreter")));
   if (interpreter || requirements || conda) return {};
   return error(
       mapping_.place,
@@ -266,14 +269,15 @@ Status DefinitionReader::check_pip_keys() const {
   const bool requirements = at("requirements") != nullptr;
   const bool conda = at("conda_file") != nullptr;
   if (at("options") != nullptr && !requirements)
-    return error(mapping_.find("options")->place,
-                 fmt::format("'{}' is for '{}'{}", shown("options"), shown("requirements"),
-                             conda ? "; in a conda file options stand among pip's packages: - pip: "
-                                     "[--pre, six]"
-                                   : ", which are missing"));
+    return error(
+        mapping_.find("options")->place,
+        fmt::format(
+            "'{}' works only with '{}'{}", shown("options"), shown("requirements"),
+            conda ? "; in a conda file, put the options among pip's packages: - pip: [--pre, six]"
+                  : ", which is missing"));
   if (at("constraints") != nullptr && !requirements && !conda)
     return error(mapping_.find("constraints")->place,
-                 fmt::format("'{}' is for '{}' or '{}', which are missing", shown("constraints"),
+                 fmt::format("'{}' needs '{}' or '{}', and both are missing", shown("constraints"),
                              shown("requirements"), shown("conda_file")));
   return {};
 }
@@ -376,7 +380,7 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
                                                 describe(node.kind)));
   if (node.text.empty())
     return source.error(node.place,
-                        "'environment' is empty; leave it out for each node's PATH as it is");
+                        "'environment' is empty; leave it out to use each node's PATH unchanged");
   if (const auto marked = marked_file(node.text)) {
     const std::string path = source.beside(*marked);
     bool opened = false;
@@ -390,10 +394,9 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
     return opened ? environment.error() : wrong(environment.error());
   }
   if (looks_like_file(node.text))
-    return source.error(node.place,
-                        fmt::format("'environment': '{0}' looks like a file, and names of "
-                                    "environments have no '/' and no such end; write file:{0}",
-                                    node.text));
+    return source.error(node.place, fmt::format("'environment': '{0}' looks like a file's name, "
+                                                "not an environment's; for a file, write file:{0}",
+                                                node.text));
   auto reference = parse_environment_reference(node.text);
   if (!reference) return wrong(reference.error());
   return EnvironmentChoice(EnvironmentReference{*std::move(reference), source.where(node.place)});

@@ -36,16 +36,15 @@ Result<std::string> parse_registry(const std::string& url) {
   const bool shaped = words.size() == 5 && words[1] == "environments" &&
                       (words[3] == "labels" || words[3] == "versions");
   if (!shaped)
-    return wrong(
-        fmt::format("'{}' is no environment of a registry; write "
-                    "azureml://registries/REGISTRY/environments/NAME/versions/VERSION, or "
-                    "…/labels/latest",
-                    url));
+    return wrong(fmt::format(
+        "'{}' is not the address of an environment in a registry; write "
+        "azureml://registries/REGISTRY/environments/NAME/versions/VERSION, or …/labels/latest",
+        url));
   TRY(check("registry", words[0]));
   TRY(check("name", words[2]));
   TRY(check(words[3] == "labels" ? "label" : "version", words[4]));
   if (words[3] == "labels" && words[4] != "latest")
-    return wrong(fmt::format("the label '{}' is not supported yet; only 'latest' is", words[4]),
+    return wrong(fmt::format("the label '{}' is not supported yet; use 'latest'", words[4]),
                  ErrorCode::unsupported);
   return url;
 }
@@ -66,14 +65,14 @@ Result<std::string> parse_environment_reference(const std::string& text) {
     const std::string_view label = name.substr(at + 1);
     if (label != "latest")
       return wrong(
-          fmt::format("'{}': the label '{}' is not supported yet; only @latest is", text, label),
+          fmt::format("'{}': the label '{}' is not supported yet; use @latest", text, label),
           ErrorCode::unsupported);
     return std::string(name);
   }
   const auto colon = name.find(':');
   TRY(check("name", name.substr(0, colon)));
   if (colon == std::string_view::npos)
-    return wrong(fmt::format("'{0}' says no version; write {1}:VERSION or {1}@latest", text, name));
+    return wrong(fmt::format("'{0}' has no version; write {1}:VERSION or {1}@latest", text, name));
   TRY(check("version", name.substr(colon + 1)));
   return std::string(name);
 }

@@ -65,8 +65,8 @@ Result<std::string> value_of(std::string_view inner, const JobSpec& spec, Secret
     TRY(validate_secret_name(name));
     if (secrets == Secrets::allowed) return secret_expression(name);
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("'{}' is possible in values of environment_variables alone: "
-                                  "here others could read it",
+                      fmt::format("'{}' is allowed only in values of environment_variables: here "
+                                  "others could read the secret",
                                   whole));
   }
   return make_error(ErrorCode::invalid_argument,
@@ -103,7 +103,7 @@ Result<std::string> substitute(const Source& source, const YamlNode& node, const
     out += *value;
     at = close + kClose.size();
     if (out.size() > kMaxFileBytes)
-      return source.error(node.place, "is longer than 1 MiB once its inputs are put in");
+      return source.error(node.place, "is longer than 1 MiB after its inputs are filled in");
   }
 }
 

@@ -61,8 +61,9 @@ Result<std::string> find_code(const Source& source, const ReadJob& job) {
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides,
                          const ReadText& read_text) {
   if (path == "-")
-    return make_error(ErrorCode::invalid_argument,
-                      "-f -: standard input is not read; write the job into a file, and name that");
+    return make_error(
+        ErrorCode::invalid_argument,
+        "-f -: standard input is not supported; write the job into a file and name the file");
   auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
   if (!text) return std::move(text).error();
   const Source source{path, without_mark(*text)};
@@ -87,7 +88,7 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
   const Source source{name, without_mark(text)};
   if (!read_text)
     read_text = [](const std::string& path) -> Result<std::string> {
-      return make_error(ErrorCode::not_found, "there is no file " + path + " beside this text");
+      return make_error(ErrorCode::not_found, "file " + path + " was not sent with this job file");
     };
   Faults faults;
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));

@@ -105,9 +105,10 @@ bool is_schema_of_compute(const std::string& base) {
 }
 
 Error JobReader::compute_file(const Place& place) const {
-  return error(place, fmt::format("this is a compute target, and no job; `lockstep compute create "
-                                  "-f {}` creates it",
-                                  source_.name));
+  return error(
+      place,
+      fmt::format("this is a compute target, not a job; `lockstep compute create -f {}` creates it",
+                  source_.name));
 }
 
 // What kind of file this is comes first, so that a pipeline is refused as one and not by a detail.
@@ -161,7 +162,7 @@ Result<std::string> JobReader::word_of(const YamlNode& node, std::string_view wo
   if (path == "distribution.type" && value == "none")
     return error(node.place,
                  "'distribution.type': Azure has no type 'none'; leave 'distribution' out for one "
-                 "plain rank on each node (more of them: `lockstep run -n`)");
+                 "plain rank on each node (for more ranks: `lockstep run -n`)");
   const std::string near = nearest(value, words);
   return error(node.place, fmt::format("'{}': unknown word '{}'; {}", path, node.text,
                                        near.empty() ? "it must be " + choices

@@ -122,10 +122,9 @@ Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path)
                   [&](const KnownKey& key) { return key.path.rfind(inner + ".", 0) == 0; });
   const std::string name = join(path, entry.key);
   if (path == "inputs" && !valid_output_name(entry.key))
-    return error(entry.place,
-                 fmt::format("'{}' is not an input's name: letters, digits and '_', not starting "
-                             "with a digit",
-                             entry.key));
+    return error(entry.place, fmt::format("'{}' is not a valid input name; use letters, digits and "
+                                          "'_', and do not begin with a digit",
+                                          entry.key));
   switch (entry.value.kind) {
     case YamlNode::Kind::scalar: return {};
     case YamlNode::Kind::null:
@@ -144,10 +143,9 @@ Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path)
 
 Status ShapeChecker::check_output(YamlEntry& output, const std::string& path) const {
   if (!valid_output_name(output.key))
-    return error(output.place,
-                 fmt::format("'{}' is not an output's name: letters, digits and '_', not starting "
-                             "with a digit",
-                             output.key));
+    return error(output.place, fmt::format("'{}' is not a valid output name; use letters, digits "
+                                           "and '_', and do not begin with a digit",
+                                           output.key));
   if (output.value.kind == YamlNode::Kind::null) return {};
   if (output.value.kind != YamlNode::Kind::mapping)
     return error(output.value.place,

@@ -48,7 +48,7 @@ bool has_long_number(std::string_view version) {
 
 // ">=1.2", "1.2.*": one of those that ',' and '|' join.
 Status check_clause(std::string_view clause) {
-  if (clause.empty()) return wrong("a version is missing beside ',' or '|'");
+  if (clause.empty()) return wrong("a version is missing next to ',' or '|'");
   const auto end = std::min(clause.find_first_not_of(kOperators), clause.size());
   const std::string_view word = clause.substr(0, end);
   const std::string_view version = trimmed(clause.substr(end));
@@ -56,16 +56,16 @@ Status check_clause(std::string_view clause) {
   if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) {
     const std::string_view meant = word == "=>" ? ">=" : word == "=<" ? "<=" : "";
     return wrong(fmt::format(
-        "'{}' is no operator; {}", word,
-        meant.empty() ? "there are = == != >= <= > < ~=" : fmt::format("write {}", meant)));
+        "'{}' is not an operator; {}", word,
+        meant.empty() ? "the operators are = == != >= <= > < ~=" : fmt::format("write {}", meant)));
   }
   if (version.empty()) return wrong(fmt::format("no version follows '{}'", word));
   if (!consists_of(version, "_.+!*-"))
     return wrong(
         fmt::format("'{}' is not a version; write, for example, 1.26 or >=1.22,<2", version));
   if (has_long_number(version))
-    return wrong(fmt::format("'{}' is no version: a number in it has at most {} digits", version,
-                             kMaxVersionDigits));
+    return wrong(fmt::format("'{}' is not a valid version: each number may have at most {} digits",
+                             version, kMaxVersionDigits));
   return {};
 }
 
@@ -100,7 +100,7 @@ Status check_version_and_build(std::string_view text) {
   const std::string_view build = trimmed(text.substr(*split + 1));
   if (is_regular_expression(build)) return {};
   if (build.empty() || !consists_of(build, "_.+*-!"))
-    return wrong(fmt::format("'{}' is no build; write NAME=VERSION=BUILD", build));
+    return wrong(fmt::format("'{}' is not a valid build; write NAME=VERSION=BUILD", build));
   return {};
 }
 
@@ -108,19 +108,21 @@ Status check_digest(std::string_view key, std::string_view value, std::size_t di
   if (value.size() == digits &&
       value.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos)
     return {};
-  return wrong(fmt::format("'{}' is no {}: it has {} hexadecimal digits", value, key, digits));
+  return wrong(fmt::format("'{}' is not a valid {}: exactly {} hexadecimal digits are expected",
+                           value, key, digits));
 }
 
 Status check_bracket(std::string_view key, std::string_view value) {
   if (std::find(kBracketKeys.begin(), kBracketKeys.end(), key) == kBracketKeys.end()) {
     const std::string near = nearest(key, kBracketKeys);
-    return wrong(fmt::format("'{}' is no key of a match spec{}", key,
+    return wrong(fmt::format("'{}' is not a key of a match spec{}", key,
                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
   }
   if (value.empty()) return wrong(fmt::format("'{}' has no value", key));
   if (key == "subdir")
     return wrong(
-        "'subdir' is not possible: each node has the packages of its own platform; leave it out");
+        "'subdir' is not supported: each node installs the packages of its own platform; leave "
+        "'subdir' out");
   if (key == "channel") return check_channel(value);
   if (key == "md5") return check_digest(key, value, kMd5Digits);
   if (key == "sha256") return check_digest(key, value, kSha256Digits);
@@ -142,7 +144,7 @@ Status check_brackets(std::string_view text) {
     TRY(check_bracket(key, trimmed(text.substr(quoted ? 1 : 0, quoted ? end - 1 : end))));
     text = trimmed(text.substr(std::min(text.size(), quoted ? end + 1 : end)));
     if (!text.empty() && text[0] != ',')
-      return wrong(fmt::format("'{}' follows where ',' or ']' is expected", text));
+      return wrong(fmt::format("expected ',' or ']', found '{}'", text));
     if (!text.empty()) text.remove_prefix(1);
   }
   return {};
@@ -156,24 +158,28 @@ bool is_archive(std::string_view spec) {
 // "osx-64" of "conda-forge/osx-64".
 Status check_channel_of(std::string_view channel) {
   if (channel.empty() || channel.find_first_of(" \t") != std::string_view::npos)
-    return wrong("names no channel before '::'; write CHANNEL::NAME");
+    return wrong("has no channel name before '::'; write CHANNEL::NAME");
   const std::string_view last = channel.substr(channel.rfind('/') + 1);
   if (last.starts_with("osx-") || last.starts_with("win-"))
-    return wrong(fmt::format("'{}' is no platform that nodes run; leave it out", last));
+    return wrong(fmt::format(
+        "packages for platform '{}' do not run on Linux nodes; leave the platform out", last));
   return check_channel(channel);
 }
 
 Status check(std::string_view spec) {
   if (spec.empty()) return wrong("names no package");
   if (spec.starts_with('-'))
-    return wrong("is an option, and conda's packages have none; pip's stand in the section 'pip'");
+    return wrong(
+        "is an option, but conda packages take no options; options of pip belong in the section "
+        "'pip'");
   const bool has_channel = spec.find("::") != std::string_view::npos;
   if (!has_channel && is_archive(trimmed(spec.substr(0, spec.find('[')))))
     return wrong(
-        "is a package's place, and a solver chooses by name; write NAME=VERSION=BUILD, or make a "
-        "lock file that begins with @EXPLICIT and name the package in it");
+        "is the location of a package file, but a solver selects packages by name; write "
+        "NAME=VERSION=BUILD, or put the package's address into a lock file that begins with "
+        "@EXPLICIT");
   if (const auto open = spec.find('['); open != std::string_view::npos) {
-    if (!spec.ends_with(']')) return wrong("has a '[' without a ']' at its end");
+    if (!spec.ends_with(']')) return wrong("has a '[' but does not end with ']'");
     TRY(check_brackets(spec.substr(open + 1, spec.size() - open - 2)));
     spec = trimmed(spec.substr(0, open));
   }
@@ -185,7 +191,8 @@ Status check(std::string_view spec) {
   const std::string_view name = spec.substr(0, end);
   if (name.empty()) return wrong("names no package");
   if (!consists_of(name, "_.-"))
-    return wrong(fmt::format("'{}' is no package's name: letters, digits, '_', '-' and '.'", name));
+    return wrong(fmt::format(
+        "'{}' is not a valid package name; use letters, digits, '_', '-' and '.'", name));
   return check_version_and_build(trimmed(spec.substr(end)));
 }
 

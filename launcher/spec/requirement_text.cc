@@ -120,22 +120,22 @@ class Reader {
       const std::string_view place = rest();
       if (place.substr(0, place.find_first_of(kBlank)).find("://") != std::string_view::npos)
         return read_address();
-      return wrong(at_, place.empty() ? std::string("no address follows '@'")
-                                      : fmt::format("'{0}' is no address; write {1} @ https://…, "
-                                                    "or {1}==VERSION",
-                                                    place, name));
+      return wrong(
+          at_, place.empty()
+                   ? std::string("no address follows '@'")
+                   : fmt::format("'{0}' is not an address; write {1} @ https://…, or {1}==VERSION",
+                                 place, name));
     }
     if (!read_versions()) return false;
     skip_blanks();
     if (is_done()) return true;
     if (take(';')) return read_marker();
     const bool is_version = std::isdigit(static_cast<unsigned char>(next()));
-    return wrong(at_, is_version
-                          ? fmt::format("'{}' follows without an operator; write such as {}=={}",
-                                        rest(), name, rest())
-                          : fmt::format("'{}' follows where versions, ';' or the end of the "
-                                        "line is expected",
-                                        rest()));
+    return wrong(
+        at_,
+        is_version
+            ? fmt::format("'{}' has no operator before it; write {}=={}", rest(), name, rest())
+            : fmt::format("expected a version, ';' or the end of the line, found '{}'", rest()));
   }
 
   // A ';' ends it where a blank is beside: it may hold some.
@@ -146,9 +146,7 @@ class Reader {
     if (is_done() && !ends) return true;
     if (ends || take(';')) return read_marker();
     return wrong(at_,
-                 fmt::format("'{}' follows an address, behind which only ' ;' and a marker may "
-                             "stand",
-                             rest()));
+                 fmt::format("only ' ;' and a marker may follow an address, found '{}'", rest()));
   }
 
   bool read_extras() {
@@ -161,12 +159,11 @@ class Reader {
       if (is_done()) return wrong(open, "'[' is never closed");
       const std::size_t from = at_;
       if (take_name().empty())
-        return wrong(from, fmt::format("'{}' is no extra's name; write [a,b]", rest()));
+        return wrong(from, fmt::format("'{}' is not the name of an extra; write [a,b]", rest()));
       skip_blanks();
       if (take(']')) return true;
       if (is_done()) return wrong(open, "'[' is never closed");
-      if (!take(','))
-        return wrong(at_, fmt::format("'{}' follows where ',' or ']' is expected", rest()));
+      if (!take(',')) return wrong(at_, fmt::format("expected ',' or ']', found '{}'", rest()));
     }
   }
 
@@ -182,7 +179,7 @@ class Reader {
     }
     if (!is_closed || take(')')) return true;
     if (is_done()) return wrong(open, "'(' is never closed");
-    return wrong(at_, fmt::format("'{}' follows where ',' or ')' is expected", rest()));
+    return wrong(at_, fmt::format("expected ',' or ')', found '{}'", rest()));
   }
 
   bool read_version() {
@@ -216,8 +213,7 @@ class Reader {
       const std::size_t from = at_;
       const std::string_view word = take_while(is_of_name);
       if (word != "and" && word != "or")
-        return wrong(from, fmt::format("'{}' follows where 'and', 'or' or the end of the marker is "
-                                       "expected",
+        return wrong(from, fmt::format("expected 'and', 'or' or the end of the marker, found '{}'",
                                        text_.substr(from)));
     }
   }
@@ -230,12 +226,13 @@ class Reader {
         is_operator(next()) ? take_while(is_operator) : take_while(is_word);
     if (word == "not") {
       skip_blanks();
-      if (take_while(is_word) != "in") return wrong(from, "'not' is no operator; write 'not in'");
+      if (take_while(is_word) != "in")
+        return wrong(from, "'not' is not an operator; write 'not in'");
     } else if (word.empty() || is_word(word[0])) {
       if (word != "in")
-        return wrong(from, fmt::format("{} where an operator is expected: == != >= <= > < ~= in "
-                                       "'not in'",
-                                       ends_or_follows(from)));
+        return wrong(from,
+                     fmt::format("expected an operator (== != >= <= > < ~= in 'not in'), found {}",
+                                 what_is_at(from)));
     } else if (std::string fault = fault_of_operator(word); !fault.empty()) {
       return wrong(from, std::move(fault));
     }
@@ -243,9 +240,8 @@ class Reader {
     return read_value();
   }
 
-  std::string ends_or_follows(std::size_t from) const {
-    return from >= text_.size() ? "the marker ends"
-                                : fmt::format("'{}' follows", text_.substr(from));
+  std::string what_is_at(std::size_t from) const {
+    return from >= text_.size() ? "the end of the marker" : fmt::format("'{}'", text_.substr(from));
   }
 
   // "python_version", "'3.9'".
@@ -261,14 +257,14 @@ class Reader {
     if (std::find(kMarkerVariables.begin(), kMarkerVariables.end(), word) != kMarkerVariables.end())
       return true;
     if (word.empty())
-      return wrong(from, fmt::format("{} where a name such as python_version, or a value in "
-                                     "quotes, is expected",
-                                     ends_or_follows(from)));
+      return wrong(
+          from, fmt::format("expected a name such as python_version or a value in quotes, found {}",
+                            what_is_at(from)));
     if (std::isdigit(static_cast<unsigned char>(word[0])) != 0)
-      return wrong(from, fmt::format("'{0}' is a value, which stands in quotes: \"{0}\"", word));
+      return wrong(from, fmt::format("'{0}' is a value and needs quotes: \"{0}\"", word));
     const std::string near = nearest(word, kMarkerVariables);
-    return wrong(from, fmt::format("'{}' is no variable of a marker{}", word,
-                                   near.empty() ? "; a value stands in quotes"
+    return wrong(from, fmt::format("'{}' is not a marker variable{}", word,
+                                   near.empty() ? "; a value needs quotes"
                                                 : fmt::format("; did you mean '{}'?", near)));
   }
 
@@ -297,10 +293,11 @@ class Reader {
       const std::size_t place = options_at_ + at - word->size();
       const std::string_view name = word->substr(0, word->find('='));
       if (std::find(kOptions.begin(), kOptions.end(), name) == kOptions.end())
-        return wrong(place, fmt::format("'{}' behind a requirement: there are --hash, "
-                                        "--config-settings and --global-option; others stand in "
-                                        "lines of their own",
-                                        *word));
+        return wrong(
+            place,
+            fmt::format("'{}' is not allowed after a requirement, only --hash, --config-settings "
+                        "and --global-option are; write other options on lines of their own",
+                        *word));
       std::optional<std::string_view> value;
       if (name.size() < word->size())
         value = word->substr(name.size() + 1);
@@ -326,13 +323,14 @@ class Reader {
     if (colon == std::string_view::npos || known == kHashDigits.end())
       return wrong(
           place,
-          fmt::format("'{}' is no hash; write --hash=sha256:HEX (or sha384, sha512)", value));
+          fmt::format("'{}' is not a hash; write --hash=sha256:HEX (or sha384, sha512)", value));
     const std::string_view digits = value.substr(colon + 1);
     if (digits.size() == known->second &&
         digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos)
       return true;
-    return wrong(place, fmt::format("'{}' is no {}: it has {} hexadecimal digits", digits,
-                                    algorithm, known->second));
+    return wrong(place,
+                 fmt::format("'{}' is not a valid {}: exactly {} hexadecimal digits are expected",
+                             digits, algorithm, known->second));
   }
 
   const std::string_view options_;

@@ -128,8 +128,8 @@ Status add_option(std::string_view line, const Option& option, std::string value
                                option.has_value ? "needs a value" : "takes no value"));
   if (option.name == kFindLinks.name && !is_address(value) && !value.starts_with('/'))
     return invalid(
-        fmt::format("'{}': is relative, but the packages are looked for on the nodes; write an "
-                    "absolute path that all of them have, or an address",
+        fmt::format("'{}': the path is relative, but the nodes search it for packages; write an "
+                    "absolute path that exists on all nodes, or an address",
                     line));
   environment.options.push_back(option.has_value ? fmt::format("{} {}", option.name, value)
                                                  : std::string(option.name));
@@ -150,8 +150,8 @@ Status check_no_variable(std::string_view line) {
   const std::string_view variable = variable_in(line);
   if (variable.empty()) return {};
   return invalid(
-      fmt::format("'{}': {} would be another text on each node; write the text itself, or, of an "
-                  "index, {}",
+      fmt::format("'{}': {} may have another value on each node; write the value itself, or, for a "
+                  "package index, {}",
                   line, variable, kNoPasswordOfPip));
 }
 
@@ -161,8 +161,8 @@ Status check_requirement(std::string_view line) {
   for (std::string_view tool : {"git+", "hg+", "svn+", "bzr+"})
     if (line.find(tool) != std::string_view::npos && is_address(line))
       return invalid(
-          fmt::format("'{}': what comes from version control cannot be held to a hash; "
-                      "name a wheel's or an archive's address",
+          fmt::format("'{}': a package from version control has no hash to check; give the address "
+                      "of a wheel or an archive",
                       line));
   const auto at = line.find('@');
   const std::string_view place =
@@ -170,8 +170,8 @@ Status check_requirement(std::string_view line) {
   if (first.starts_with('.') || first.starts_with('/') || place.starts_with("file:") ||
       (first.find('/') != std::string_view::npos && !is_address(first)))
     return invalid(
-        fmt::format("'{}': is a path, which nodes need not have; put the package below `code` "
-                    "and install it in the command, or name its address",
+        fmt::format("'{}': is a path, which may not exist on the nodes; put the package below "
+                    "`code` and install it in the command, or give its address",
                     line));
   return {};
 }
@@ -180,13 +180,13 @@ Status check_requirement(std::string_view line) {
 Status add_line(std::string_view line, VenvEnvironment& environment,
                 std::vector<std::string>& requirements, std::optional<std::size_t>& at) {
   if (line.size() > kMaxEnvironmentLineBytes)
-    return invalid(fmt::format("has a line of {} bytes; at most {} are possible", line.size(),
+    return invalid(fmt::format("the line has {} bytes; at most {} are allowed", line.size(),
                                kMaxEnvironmentLineBytes));
   if (value_of(line, kEditable))
-    return invalid(
-        fmt::format("'{}': an editable install is of a directory that nodes need not have; put "
-                    "it below `code` and set PYTHONPATH in environment_variables",
-                    line));
+    return invalid(fmt::format(
+        "'{}': an editable install needs a directory, which may not exist on the nodes; put the "
+        "directory below `code` and set PYTHONPATH in environment_variables",
+        line));
   TRY(check_no_secret(line, kNoPasswordOfPip));
   TRY(check_no_variable(line));
   if (line.starts_with('-')) {
@@ -194,9 +194,9 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
       if (auto value = value_of(line, option))
         return add_option(line, option, std::move(*value), environment);
     return invalid(
-        fmt::format("'{}': an option that is not known here; known are -r, -c, --index-url, "
-                    "--extra-index-url, --no-index, --find-links, --no-binary, "
-                    "--only-binary, --prefer-binary, --pre and --trusted-host",
+        fmt::format("'{}': unknown option; the known options are -r, -c, --index-url, "
+                    "--extra-index-url, --no-index, --find-links, --no-binary, --only-binary, "
+                    "--prefer-binary, --pre and --trusted-host",
                     line));
   }
   TRY(check_requirement(line));
@@ -220,7 +220,8 @@ Result<std::optional<std::string>> included(std::string_view line, const Option&
   TRY(check_no_variable(line));
   if (named->empty()) return invalid(fmt::format("'{}': names no file", line));
   if (is_address(*named))
-    return invalid(fmt::format("'{}': only files are read; fetch it and name the copy", line));
+    return invalid(
+        fmt::format("'{}': only local files are read; download the file and name the copy", line));
   return std::optional((std::filesystem::path(path).parent_path() / *named).string());
 }
 
@@ -233,7 +234,7 @@ class Reader {
     TRY_ASSIGN(const std::string text, read_text_(path));
     bytes_ += text.size();
     if (bytes_ > kMaxRequirementsBytes)
-      return invalid(fmt::format("{}:1: all files that are read have more than {}", path,
+      return invalid(fmt::format("{}:1: all requirements files together have more than {}", path,
                                  to_string(Bytes{kMaxRequirementsBytes})));
     open_.push_back(normal(path));
     for (const Line& line : logical_lines(text)) TRY(read_line(path, line, requirements));
@@ -249,9 +250,10 @@ class Reader {
   // That `path` is not being read already.
   Status check_new(const std::string& path) const {
     if (std::find(open_.begin(), open_.end(), normal(path)) != open_.end())
-      return invalid(fmt::format("{} is read already: a file names itself", path));
+      return invalid(fmt::format("{} includes itself through -r or -c", path));
     if (open_.size() >= kMaxRequirementsDepth)
-      return invalid(fmt::format("{} is more than {} files deep", path, kMaxRequirementsDepth));
+      return invalid(
+          fmt::format("{} is nested more than {} files deep", path, kMaxRequirementsDepth));
     return {};
   }
 
@@ -261,10 +263,10 @@ class Reader {
       return make_error(error.code, fmt::format("{}: {}", line.where(path, at), error.message));
     };
     if (++lines_ > kMaxEnvironmentLines)
-      return placed(invalid(fmt::format(
-          "is one line too many: with those that are read at each -r and -c, at most {} are "
-          "possible",
-          kMaxEnvironmentLines)));
+      return placed(
+          invalid(fmt::format("too many lines: at most {} are allowed, and a file counts each time "
+                              "that -r or -c includes it",
+                              kMaxEnvironmentLines)));
     for (const Option* option : {&kInclude, &kConstraint}) {
       const auto file = included(line.text(), *option, path);
       if (!file) return placed(file.error());
@@ -309,8 +311,10 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment) {
   const std::string_view text = trimmed(without_comment(line));
   for (const Option* option : {&kInclude, &kConstraint})
     if (value_of(text, *option))
-      return invalid(fmt::format(
-          "'{}': a list names packages; to read a file, write `requirements: FILE`", text));
+      return invalid(
+          fmt::format("'{}': a list must contain packages, not files; to read a file, write "
+                      "`requirements: FILE`",
+                      text));
   if (text.empty()) return {};
   std::optional<std::size_t> at;  // the list's item has a place of its own
   return add_line(text, environment, environment.requirements, at);

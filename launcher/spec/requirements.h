@@ -37,7 +37,7 @@ Status add_entry(std::string_view line, const std::string& path, const ReadText&
 
 // Advice for errors about a password in an address of pip's or conda's.
 inline constexpr std::string_view kNoPasswordOfPip =
-    "set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the nodes";
+    "set PIP_INDEX_URL for the nodes' agents instead, or use ~/.netrc of the user on the nodes";
 inline constexpr std::string_view kNoPasswordOfConda = "name a mirror that needs none";
 
 // An error if an address in the line contains a password or a token.

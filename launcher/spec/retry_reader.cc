@@ -29,7 +29,7 @@ std::optional<int> exit_code_in(const std::string& text) {
 std::string add_code(const std::string& text, RetryPolicy& policy) {
   const auto code = exit_code_in(text);
   if (!code || *code < 1 || *code > 255)
-    return fmt::format("'{}' is not an exit code of a failure; these are 1 to 255", text);
+    return fmt::format("'{}' is not an exit code of a failure; write a number from 1 to 255", text);
   auto& codes = policy.exit_codes;
   if (std::find(codes.begin(), codes.end(), *code) == codes.end()) codes.push_back(*code);
   return "";
@@ -55,7 +55,7 @@ std::string add_item(const std::string& text, bool alone, RetryPolicy& policy) {
     return add_code(text, policy);
   std::string word = text;
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (word == "never") return alone ? "" : "'never' stands alone";
+  if (word == "never") return alone ? "" : "'never' cannot be combined with other words";
   const auto on = retry_on_from(word);
   if (!on) return unknown_word(text);
   if (std::find(policy.on.begin(), policy.on.end(), *on) == policy.on.end())
@@ -83,7 +83,7 @@ class OnReader {
     for (const YamlEntry& entry : mapping.entries) {
       if (entry.key != "exit_code")
         return wrong(entry.place,
-                     fmt::format("unknown key '{}'; only exit_code takes values", entry.key));
+                     fmt::format("unknown key '{}'; the only known key is exit_code", entry.key));
       const YamlNode& value = entry.value;
       if (value.kind == YamlNode::Kind::scalar) TRY(checked(value, add_code(value.text, policy_)));
       if (value.kind == YamlNode::Kind::mapping || value.kind == YamlNode::Kind::null)

@@ -69,8 +69,8 @@ Status refuse_script(const Source& source) {
   const auto wrong = [&](const std::string& message) { return source.error(Place{}, message); };
   if (source.text.find("#SBATCH") != std::string_view::npos)
     return wrong(fmt::format(
-        "is a Slurm batch script, not a job file (YAML), and its #SBATCH lines are not read; type "
-        "the command that it starts with srun: lockstep run {}-- COMMAND",
+        "is a Slurm batch script, not a job file (YAML), and its #SBATCH lines are not read; run "
+        "the command that the script gives to srun: lockstep run {}-- COMMAND",
         size_of_batch(source.text)));
   if (extension == ".py" || (is_program && first.find("python") != std::string_view::npos))
     return wrong(fmt::format("is a Python program, not a job file (YAML); type: {}",

@@ -40,9 +40,10 @@ Result<std::vector<std::string>> read_options(const Source& source, const YamlNo
   const YamlNode* odd = nullptr;
   TRY_ASSIGN(VenvEnvironment read, read_list(source, mapping, section, "options", &odd, true));
   if (odd == nullptr) return std::move(read.options);
-  return source.error(odd->place, fmt::format("'{}options': '{}' is no option; packages stand in "
-                                              "'{}requirements'",
-                                              section, odd->text, section));
+  return source.error(
+      odd->place,
+      fmt::format("'{}options': '{}' is not an option; packages belong in '{}requirements'",
+                  section, odd->text, section));
 }
 
 Status read_file(const Source& source, const YamlNode& name, const std::string& section,
@@ -55,12 +56,11 @@ Status read_file(const Source& source, const YamlNode& name, const std::string& 
   };
   const Status read = read_requirements(source.beside(name.text), checked(noticing), venv);
   if (read || opened) return read;
-  return source.error(
-      name.place,
-      fmt::format("'{}requirements': {}; it is a requirements file's name, relative to this one, "
-                  "or a list of packages: [a, b]",
-                  section, read.error().message),
-      read.error().code);
+  return source.error(name.place,
+                      fmt::format("'{}requirements': {}; write the name of a requirements file, "
+                                  "relative to this file, or a list of packages: [a, b]",
+                                  section, read.error().message),
+                      read.error().code);
 }
 
 }  // namespace
@@ -93,9 +93,10 @@ Result<std::vector<std::string>> read_constraints(const Source& source, const Ya
   const YamlNode* odd = nullptr;
   TRY_ASSIGN(VenvEnvironment read, read_list(source, mapping, section, "constraints", &odd, false));
   if (odd == nullptr) return std::move(read.requirements);
-  return source.error(odd->place,
-                      fmt::format("'{}constraints': '{}' is an option; it names packages: [a<2]",
-                                  section, odd->text));
+  return source.error(
+      odd->place,
+      fmt::format("'{}constraints': '{}' is an option; constraints must be packages: [a<2]",
+                  section, odd->text));
 }
 
 std::optional<std::string> fault_of_interpreter(const std::string& text) {
@@ -108,7 +109,7 @@ std::optional<std::string> fault_of_interpreter(const std::string& text) {
   const auto minor = text.find('.');
   const auto end = minor == std::string::npos ? minor : text.find('.', minor + 1);
   return fmt::format(
-      "'{}' is a version, and this is the name or path of an interpreter; write python{}", text,
+      "'{}' is a version, but the name or path of an interpreter is expected; write python{}", text,
       text.substr(0, end));
 }
 

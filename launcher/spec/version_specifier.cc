@@ -122,8 +122,8 @@ std::string fault_of_operator(std::string_view word) {
       {"~>", "~="},
   }};
   for (const auto& [wrong, right] : kMeant)
-    if (word == wrong) return fmt::format("'{}' is no operator; write {}", word, right);
-  return fmt::format("'{}' is no operator; there are == != >= <= > < ~= ===", word);
+    if (word == wrong) return fmt::format("'{}' is not an operator; write {}", word, right);
+  return fmt::format("'{}' is not an operator; the operators are == != >= <= > < ~= ===", word);
 }
 
 std::string fault_of_version(std::string_view word, std::string_view version) {
@@ -133,13 +133,14 @@ std::string fault_of_version(std::string_view word, std::string_view version) {
     return fmt::format("'{}' is not a version; write, for example, 1.26 or >=1.22,<2", version);
   const bool is_equality = word == "==" || word == "!=";
   if (read.has_wildcard() && !is_equality)
-    return fmt::format("'{0}{1}': '.*' stands behind == and != alone; write {0}{2}", word, version,
-                       version.substr(0, version.size() - 2));
+    return fmt::format("'{0}{1}': '.*' is allowed only after == and !=; write {0}{2}", word,
+                       version, version.substr(0, version.size() - 2));
   if (read.has_local() && !is_equality)
-    return fmt::format("'{0}{1}': what begins with '+' stands behind == and != alone; write {0}{2}",
-                       word, version, version.substr(0, version.find('+')));
+    return fmt::format(
+        "'{0}{1}': a local version ('+…') is allowed only after == and !=; write {0}{2}", word,
+        version, version.substr(0, version.find('+')));
   if (word == "~=" && read.numbers() < 2)
-    return fmt::format("'~={0}' needs two numbers at least; write ~={0}.0, or >={0}", version);
+    return fmt::format("'~={0}' needs at least two numbers; write ~={0}.0, or >={0}", version);
   return "";
 }
 

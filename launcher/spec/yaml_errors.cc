@@ -121,17 +121,15 @@ std::string out_of_place(const Source& source, const Place& place) {
   const auto column = static_cast<std::size_t>(place.column);
   if (column != indentation(line) + 1)
     return fmt::format(
-        "'{}' stands behind a value that has ended; put quotes around the whole "
-        "value",
+        "'{}' follows a value that has already ended; put quotes around the whole value",
         shown(line.substr(std::min(column - 1, line.size()))));
   const auto columns = columns_above(source.text, place.line);
   if (columns.count(column) == 0)
     return fmt::format(
-        "this line begins in column {}, and none of the groups above it does: they begin in "
-        "column{} {}",
-        column, columns.size() == 1 ? "" : "s", fmt::join(columns, ", "));
+        "this line begins in column {}, but the groups above it begin in column{} {}", column,
+        columns.size() == 1 ? "" : "s", fmt::join(columns, ", "));
   if (is_item(trimmed(line)))
-    return "a list item ('- …') stands among keys; indent it below the key that it belongs to";
+    return "a list item ('- …') is among keys; indent it below the key that it belongs to";
   return fmt::format("'{}' is a key among list items; indent it, or begin it with '- '",
                      shown(line));
 }
@@ -142,10 +140,11 @@ Error misplaced_colon(const Source& source, const Place& place) {
   const std::size_t first = colon_of(line);
   if (first != std::string_view::npos && first < static_cast<std::size_t>(place.column))
     return source.error(
-        place, fmt::format("bad YAML: a second ': ' in one line; if it belongs to the value, put "
-                           "quotes around the value; if a group begins here, put '{}' into an "
-                           "indented line of its own",
-                           shown(line.substr(first))));
+        place,
+        fmt::format(
+            "bad YAML: a second ': ' in one line; if it belongs to the value, put quotes around "
+            "the value; if a group begins here, put '{}' on an indented line of its own",
+            shown(line.substr(first))));
   const int above = line_above(source.text, place.line);
   if (above == 0) return source.error(place, "bad YAML: this ':' has no key before it");
   const std::string_view before = line_of(source.text, above);
@@ -155,8 +154,8 @@ Error misplaced_colon(const Source& source, const Place& place) {
                                            shown(before)));
   const Place here{place.line, static_cast<int>(indentation(line)) + 1, 0, {}};
   return source.error(
-      here, fmt::format("bad YAML: this line is indented below '{}', which has its value already; "
-                        "a key of the same group begins in the same column ({})",
+      here, fmt::format("bad YAML: this line is indented below '{}', which already has a value; if "
+                        "this is a key of the same group, begin it in column {}",
                         shown(before), there.column));
 }
 
@@ -164,7 +163,7 @@ Error misplaced_colon(const Source& source, const Place& place) {
 
 Error syntax_error(const Source& source, const Place& place, const std::string& problem) {
   if (const auto tab = tab_in_indentation(source.text, place.line))
-    return source.error(*tab, "bad YAML: a tab in the indentation; YAML wants spaces");
+    return source.error(*tab, "bad YAML: a tab in the indentation; use spaces");
   const bool is_flow =
       problem == "end of map flow not found" || problem == "end of sequence flow not found";
   if (const auto open = open_bracket(source.text); is_flow && open)
@@ -174,11 +173,10 @@ Error syntax_error(const Source& source, const Place& place, const std::string& 
     return source.error(place, "bad YAML: " + out_of_place(source, place));
   if (problem == "illegal map value") return misplaced_colon(source, place);
   if (problem == "illegal flow end")
-    return source.error(place, "bad YAML: this bracket closes nothing");
+    return source.error(place, "bad YAML: this bracket has no opening bracket");
   if (problem == "illegal block entry")
-    return source.error(place,
-                        "bad YAML: a list item ('- …') cannot begin behind something else in its "
-                        "line; put it into a line of its own");
+    return source.error(
+        place, "bad YAML: a list item ('- …') must begin its line; put it on a line of its own");
   // Outside of brackets yaml-cpp takes it.
   const bool is_question = place.offset < source.text.size() && source.text[place.offset] == '?';
   if (is_question && problem == "unknown token")
@@ -186,9 +184,9 @@ Error syntax_error(const Source& source, const Place& place, const std::string& 
                         fmt::format("bad YAML: a text with a '?' in brackets needs quotes: '{}'",
                                     word_around(source.text, place.offset)));
   if (problem == "unknown token")
-    return source.error(place, fmt::format("bad YAML: a value cannot begin with '{}'; put it into "
-                                           "quotes",
-                                           shown(word_around(source.text, place.offset))));
+    return source.error(
+        place, fmt::format("bad YAML: a value cannot begin with '{}'; put the value in quotes",
+                           shown(word_around(source.text, place.offset))));
   return source.error(place, "bad YAML: " + problem);
 }
 

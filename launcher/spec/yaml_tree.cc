@@ -109,7 +109,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (problem_) return;
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end())
-      return fail(to_place(mark), "this alias stands inside its own anchor");
+      return fail(to_place(mark), "this alias refers to the value that contains it");
     if (stack_.size() + depth_of(it->second) > kMaxDepth) return too_deep(to_place(mark));
     const Weight weight = weight_of(it->second);
     if (is_too_much(weight, to_place(mark))) return;
@@ -262,8 +262,9 @@ Result<YamlNode> parse_documents(const Source& source) {
                           fmt::format("is empty; {} needs at least {}", source.what, source.least));
     TreeBuilder second(source);
     if (parser.HandleNextDocument(second))
-      return source.error(second.document_place(),
-                          fmt::format("a second document begins here; {} holds one", source.what));
+      return source.error(
+          second.document_place(),
+          fmt::format("a second document begins here; {} must have only one", source.what));
     return std::move(*root);
   } catch (const YAML::ParserException& failure) {
     if (builder.problem())
@@ -366,7 +367,7 @@ Status check_text(const Source& source) {
     const auto c = static_cast<unsigned char>(text[at]);
     if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
       return source.error(source.place_of(at),
-                          fmt::format("holds the control character 0x{:02x}", c));
+                          fmt::format("contains the control character 0x{:02x}", c));
     at += length;
   }
   return {};
@@ -379,7 +380,7 @@ Result<YamlNode> parse_yaml(const Source& source) {
   TRY(check_text(source));
   TRY_ASSIGN(YamlNode root, parse_documents(source));
   if (root.kind != YamlNode::Kind::mapping)
-    return source.error(root.place, fmt::format("{} is a mapping of keys to values, not {}",
+    return source.error(root.place, fmt::format("{} must be a mapping of keys to values, not {}",
                                                 source.what, describe(root.kind)));
   return root;
 }
@@ -404,7 +405,7 @@ Status apply_override(YamlNode& root, const std::string& assignment) {
     if (word.empty()) return nowhere.error(place, "has an empty key");
     if (node->kind == YamlNode::Kind::null) node->kind = YamlNode::Kind::mapping;
     if (node->kind != YamlNode::Kind::mapping)
-      return nowhere.error(place, fmt::format("'{}' would stand inside {}, which is no mapping",
+      return nowhere.error(place, fmt::format("'{}' cannot be a key of {}, which is not a mapping",
                                               word, describe(node->kind)));
     auto it = std::find_if(node->entries.begin(), node->entries.end(),
                            [&](const YamlEntry& entry) { return entry.key == word; });

@@ -520,16 +520,13 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
       return read_into<launcher::ComputeDeleted>(from.compute_deleted(), to);
     case Fact::kComputeLeaving:
       return read_into<launcher::ComputeLeaving>(from.compute_leaving(), to);
-    case Fact::kMachineWanted:
-      return read_into<launcher::MachineWanted>(from.machine_wanted(), to);
+    case Fact::kMachineWanted: return read_into<launcher::MachineWanted>(from.machine_wanted(), to);
     case Fact::kMachineCreated:
       return read_into<launcher::MachineCreated>(from.machine_created(), to);
-    case Fact::kMachineFailed:
-      return read_into<launcher::MachineFailed>(from.machine_failed(), to);
+    case Fact::kMachineFailed: return read_into<launcher::MachineFailed>(from.machine_failed(), to);
     case Fact::kMachineLeaving:
       return read_into<launcher::MachineLeaving>(from.machine_leaving(), to);
-    case Fact::kMachineGone:
-      return read_into<launcher::MachineGone>(from.machine_gone(), to);
+    case Fact::kMachineGone: return read_into<launcher::MachineGone>(from.machine_gone(), to);
     case Fact::kQuotaSet: return read_into<launcher::QuotaSet>(from.quota_set(), to);
     case Fact::BODY_NOT_SET: break;
   }

@@ -229,8 +229,8 @@ void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
   if (message == "N/A") message.clear();  // the library's word for none
   if (refused != refused_.end()) {
     message += fmt::format(
-        "{}{} is not supported: a job's ranks all start together, and know no "
-        "other job's",
+        "{}{} is not supported: all ranks of a job start together, and they cannot reach other "
+        "jobs' ranks",
         message.empty() ? "" : "; ", refused->second);
   }
   events_.aborted(rank, code, std::move(message));

@@ -138,8 +138,8 @@ void ContainerProcess::accept() {
   getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
   if (peer.uid != run_as_.uid) {
     refused_peer_ = fmt::format(
-        "a process of uid {} connected, not one of {}: does the engine map "
-        "users (userns-remap)? ",
+        "a process of uid {} connected instead of one of uid {}: does the engine map users "
+        "(userns-remap)? ",
         peer.uid, run_as_.uid);
     spdlog::warn("{}", refused_peer_);
     return;
@@ -148,7 +148,7 @@ void ContainerProcess::accept() {
   stop_listening();
   state_ = State::connected;
   if (plan_.memory) memory_ = MemoryEvents::of(peer.pid);
-  if (plan_.memory && !memory_) spdlog::warn("the container's cgroup is not seen from here");
+  if (plan_.memory && !memory_) spdlog::warn("cannot find the container's cgroup");
   pids_ = PidsEvents::of(peer.pid);
   events_.connected(*std::move(socket));
 }
@@ -215,7 +215,7 @@ std::string ContainerProcess::said() const {
 std::string ContainerProcess::last_words() const {
   const std::string log = said();
   const std::string words = joined(log.substr(log.size() - std::min(log.size(), kLastWords)));
-  return words.empty() ? "it said nothing" : words;
+  return words.empty() ? "it printed nothing" : words;
 }
 
 void ContainerProcess::remove(std::function<void()> done) {
@@ -256,7 +256,7 @@ bool ContainerProcess::has_ended(Instant now) {
     return true;
   }
   if (now >= remove_at_ && !is_removing()) {
-    spdlog::warn("the container {} has not ended: it is removed", plan_.name);
+    spdlog::warn("removing the container {}, which has not ended", plan_.name);
     remove_at_ = now + kContainerGrace;
     remove([] {});
   }

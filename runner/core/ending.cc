@@ -53,7 +53,7 @@ void Core::Impl::on(const SpawnLost& input) {
     record.state = State::ended;
   }
   fail_without_rank(ran ? Cause::runner_lost : Cause::start_failed,
-                    input.what + ", and this node's ranks with it");
+                    input.what + ", and this node's ranks ended with it");
 }
 
 void Core::Impl::fail_rank(RankRecord& record) {
@@ -117,7 +117,7 @@ Instant Core::Impl::lease_ends_at() const {
 }
 
 void Core::Impl::end_lease() {
-  fail_without_rank(Cause::node_lost, "neither an agent nor the launcher was there for " +
+  fail_without_rank(Cause::node_lost, "neither an agent nor the launcher was reachable for " +
                                           format_duration(assignment.lease) +
                                           ": its lease ran out (on_lost: after_fence)");
   terminate(Duration::zero());  // expires in this very step

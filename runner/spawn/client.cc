@@ -138,7 +138,7 @@ Status Client::keep(const Header& header, const int* fds, int count) {
   Order order{header, {}};
   for (int i = 0; i < count; ++i) {
     order.fds.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, 0));
-    if (!order.fds.back()) return errno_error(errno, "an order to lockstep-spawn");
+    if (!order.fds.back()) return errno_error(errno, "send an order to lockstep-spawn");
   }
   kept_.push_back(std::move(order));
   return {};
@@ -189,7 +189,7 @@ Result<Client::Sent> Client::transmit(const Header& header, const int* fds, int 
   }
   while (sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno == EAGAIN) return Sent::not_now;
-    if (errno != EINTR) return errno_error(errno, "an order to lockstep-spawn");
+    if (errno != EINTR) return errno_error(errno, "send an order to lockstep-spawn");
   }
   return Sent::yes;
 }

@@ -42,8 +42,9 @@ bool connect_to(const char* path) {
 
 int serve(bool is_in_container) {
   if (fcntl(kSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
-    std::fprintf(stderr,
-                 "lockstep-spawn: fd 3 is not a socket: it is started by lockstep-runner\n");
+    std::fprintf(
+        stderr,
+        "lockstep-spawn: fd 3 is not a socket: only lockstep-runner can start this program\n");
     return kOurFailure;
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2})

@@ -26,7 +26,8 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
     isolation.kind = isolation.cgroups->kind();
     if (!isolation.cgroups->limits_pids())
       isolation.notes.push_back(
-          "a rank's number of processes is not limited on this node: it has no pids controller");
+          "a rank's number of processes is not limited on this node: the node has no pids "
+          "controller");
   } else {
     isolation.notes.push_back("no cgroups: " + cgroups.error().message);
     isolation.notes.push_back("a rank's number of processes is not limited on this node");

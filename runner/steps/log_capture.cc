@@ -334,7 +334,7 @@ bool LogCapture::drain() {
 // long as the machine lives they are read from memory, and the launcher may well have them.
 void LogCapture::make_durable(const std::vector<Stream*>& dirty) {
   const auto say = [](const std::string& what) {
-    spdlog::error("{} could not be made durable: {}; a power cut may cost its end", what,
+    spdlog::error("{} could not be made durable: {}; a power failure may lose its last lines", what,
                   std::strerror(errno));
   };
   if (dirty.size() > kSyncOneByOne) {

@@ -130,10 +130,10 @@ Status Workspace::make_folders(const io::Folder& working, const std::string& fol
     const auto slash = std::min(folder.find('/', from), folder.size());
     const std::string name = folder.substr(from, slash - from);
     if (has_other_than_folder(at, name))
-      return make_error(ErrorCode::already_exists,
-                        fmt::format("{}/{} is kept for Lockstep, but the snapshot has something "
-                                    "else there",
-                                    working.shown(), folder));
+      return make_error(
+          ErrorCode::already_exists,
+          fmt::format("{}/{} is reserved for Lockstep, but the snapshot has a file or a link there",
+                      working.shown(), folder));
     TRY_ASSIGN(at, at.make_for(name, {uid_, gid_}, 0755));
     from = slash + 1;
   }

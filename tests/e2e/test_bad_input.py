@@ -56,7 +56,7 @@ CASES = {
     "bad-memory": (File("command: true\nlockstep: {resources: {memory: lots}}\n"), {USAGE},
                    ["job.yml:2:", "memory"]),
     "bad-keep": (File("command: true\nlockstep: {keep: ['*.pt', ../model.pt]}\n"), {USAGE},
-                 ["job.yml:2:27: 'lockstep.keep': pattern ../model.pt: '..' is no name of a file"]),
+                 ["job.yml:2:27: 'lockstep.keep': pattern ../model.pt: '..' is not a file name"]),
     "unquoted-keep": (File("command: true\nlockstep: {keep: [*.pt]}\n"), {USAGE}, ["job.yml:2:"]),
     "bad-keep-flag": (["run", "--keep", "a[b", "--", "true"], {USAGE}, ["--keep a[b: its '[' has no ']'"]),
     "bad-set-key": (File("command: true\n", "--set", "resourcs.instance_count=2"), {USAGE},

@@ -116,7 +116,7 @@ def test_a_target_goes_when_it_is_empty_and_its_tokens_with_it(site):
     site.ok("compute", "create", "-f", "lab.yml", "--set", "description=ours")
     assert target(site, "lab")["tags"] == {"room": "cellar"} and target(site, "lab")["description"] == "ours"
     site.ok("compute", "create", "-f", "lab.yml", "--set", "description=ours")  # the same again is no error
-    assert b"is not the same" in site.run("compute", "create", "-f", "lab.yml").stderr
+    assert b"already exists with other settings" in site.run("compute", "create", "-f", "lab.yml").stderr
     site.ok("compute", "update", "lab", "--description", "theirs", "--tags", "n=1")
     assert target(site, "lab")["tags"] == {"room": "cellar", "n": "1"}
     job = site.submit("--compute", "lab", "--", "true")

@@ -201,7 +201,7 @@ def test_an_image_that_is_nowhere_is_said(there):
     there.write("job.yml", "command: 'true'\nenvironment: {image: 'localhost:9/no/such:1'}\nlockstep: {retry: {max: 0}}\n")
     there.ok("job", "create", "-f", "job.yml", "--name", "j")
     message = there.wait_for_status("j", "Failed")["attempts"][0]["report"]["message"]
-    assert "localhost:9/no/such:1 is not in " in message and "(the network)" in message, message
+    assert "localhost:9/no/such:1 is not in " in message and "(network error)" in message, message
     assert "\n" not in message, message
     there.ok("run", "--image", "base:1", "--", "true")
 

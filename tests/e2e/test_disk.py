@@ -225,7 +225,7 @@ def test_an_upload_that_does_not_fit_makes_way_for_others(site, disk):
     small = ("run", "--detach", "--cpus", "1", "--memory", "32m", "--", "true")
     wait_until(lambda: site.json("status")["disk"]["low"], "the launcher has seen it")
     refused = site.run(*small)
-    assert refused.returncode != 0 and b"is removed by itself within a minute" in refused.stderr, refused.stderr
+    assert refused.returncode != 0 and b"are removed automatically within a minute" in refused.stderr, refused.stderr
     wait_until(lambda: site.run(*small).returncode == 0, "there is space again", 90)
     flag.touch()
     site.wait_for_status(runs, "Completed")

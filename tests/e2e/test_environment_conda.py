@@ -105,7 +105,7 @@ def test_two_nodes_have_one_lock_and_the_next_job_builds_nothing(any_site):
     said = {re.search(r"inner 1\.0 prefix=(\S+) home=(\S+) greeting=a b$", line).groups() for line in lines}
     assert {pathlib.Path(prefix).parent for prefix, _ in said} == folders, (said, folders)
     assert all(home == f"{prefix}/share/inner" for prefix, home in said), said
-    assert "solved: 2 conda packages, 0 of pip" in site.ok("environment", "log", "first")
+    assert "solved: 2 conda packages, 0 pip packages" in site.ok("environment", "log", "first")
 
     # What the channel says now is of no meaning for a definition that is solved.
     channel(site, "ours", [inner("1.5")])

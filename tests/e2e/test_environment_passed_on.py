@@ -13,7 +13,7 @@ from harness.site import wait_until
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
 
 PORT = 8765
-PASSED_ON = "this node cannot solve the environment, another one of the job tries: "
+PASSED_ON = "this node cannot solve the environment; another node of the job tries: "
 # On one host it does not say which Python it is, and so its node asks for no lock, until that is allowed.
 PYTHON = """#!/bin/sh
 if [ "$(uname -n)" = {late} ]; then until [ -e {flag} ]; do sleep 0.05; done; fi
@@ -134,5 +134,5 @@ def test_when_no_node_can_the_job_fails_once_and_says_what_each_said(cluster):
     [attempt] = job["attempts"]
     assert attempt["report"]["cause"] == "start_failed", attempt
     message = attempt["report"]["message"]
-    assert message.count("the index was not reached") == 2 and " said before: " in message, message
+    assert message.count("the index was not reached") == 2 and " reported before: " in message, message
     assert any(PASSED_ON in log_of(site, name) for name in ("n1", "n2"))

@@ -121,7 +121,7 @@ def test_more_than_the_operator_allows_is_not_placed_and_docker_args_do_not_lift
     assert "at most 2,000 processes a rank, 10.0 MiB of logs" in site.ok("node", "show", "n1")
     name = user.submit("greedy", "--pids-limit", "2001", "--", "true")
     why = wait_until(lambda: site.show(name)["reason"], "it waits, with a reason")
-    assert "at most 2,000 processes a rank, 2,001 asked for (lockstep-agent --max-pids-limit)" in why
+    assert "at most 2,000 processes a rank, 2,001 requested (lockstep-agent --max-pids-limit)" in why
     site.ok("job", "cancel", name)
     for args, said in (("--pids-limit -1", "is refused unless the operator allows it"),
                        ("--pids-limit 99999", "write lockstep.limits.pids instead")):

@@ -112,7 +112,7 @@ def test_outputs_that_are_not_what_the_job_file_says_are_named(site):
     site.write("job.yml", WRONG)
     done = site.run("job", "create", "-f", "job.yml", "--name", "wrong", "--stream")
     assert done.returncode == 0, done.stderr
-    folder = b"output 'report': its type is uri_file, but a folder was written in its place"
+    folder = b"output 'report': its type is uri_file, but the job wrote a folder at its path"
     unused = b"output 'unused' (uri_file) was never written"
     assert folder in done.stderr and unused in done.stderr, done.stderr
     shown = site.run("job", "show", "wrong").stdout

@@ -225,11 +225,11 @@ def test_a_host_that_prints_anything_is_no_crash(target, server, tmp_path):
 
 
 @pytest.mark.parametrize("change, words", [
-    ({"address": "-oProxyCommand=true"}, "cannot be a machine's name"),
-    ({"address": "a b"}, "cannot be a machine's name"),
-    ({"user": "-l"}, "cannot be an account's name"),
-    ({"directory": "/x; rm -rf /"}, "is not an absolute path of letters"),
-    ({"directory": "/x/../../etc"}, "is not an absolute path of letters"),
+    ({"address": "-oProxyCommand=true"}, "is not a valid machine name"),
+    ({"address": "a b"}, "is not a valid machine name"),
+    ({"user": "-l"}, "is not a valid account name"),
+    ({"directory": "/x; rm -rf /"}, "is not an absolute path made only of letters"),
+    ({"directory": "/x/../../etc"}, "is not an absolute path made only of letters"),
     ({"key": "relative"}, "is not an absolute path"),
     ({"port": 70000}, "from 1 to 65535"),
     ({"colour": "red"}, "unknown key 'colour'"),

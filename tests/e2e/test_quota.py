@@ -36,7 +36,7 @@ def test_a_job_over_its_users_quota_waits_says_why_and_lets_others_pass(site, pe
     other = job_of(bob, "--cpus", "1", "--memory", "16m", "--gpus", "0", "--", "true")
     site.wait_for_status(other, "Completed")
     refused = alice.refused("run", "-N", "2", *SLEEP)
-    assert "user 'alice' may hold 1 at once" in refused
+    assert "user 'alice' may use at most 1 at once" in refused
     assert "lockstep quota set --user alice --nodes N" in refused
 
     own = json.loads(alice.ok("quota", "show", "-o", "json"))

@@ -201,7 +201,7 @@ def test_a_cloned_node_is_refused_with_its_twin(cluster):
     wait_until(lambda: "cloned" in cluster.site.json("node", "show", "n1")["reason"] or
                "cloned" in host.log.read_text() + original.log.read_text(), "both are named", 60)
     for machine in (original, host):
-        wait_until(lambda m=machine: not m.daemon_pid() or "two agents speak as node n1" in
+        wait_until(lambda m=machine: not m.daemon_pid() or "two agents identify themselves as node n1" in
                    m.log.read_text(), f"the agent on {machine.name} was told")
 
 

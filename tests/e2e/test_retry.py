@@ -313,7 +313,7 @@ def test_a_checkpoint_that_is_not_there_is_said(any_site):
     assert "there is no job 'none'" in refused(site, *run, "none", "--", "true")
     assert "is not a job name" in refused(site, *run, "../x", "--", "true")
     site.ok("run", "--name", "empty", "--", "true")
-    want = "job 'empty' has saved no checkpoint: its ranks left nothing in $LOCKSTEP_CHECKPOINT_DIR"
+    want = "job 'empty' has saved no checkpoint: its ranks wrote nothing to $LOCKSTEP_CHECKPOINT_DIR"
     assert want in refused(site, *run, "empty", "--", "true")
     assert want in refused(site, "job", "resume", "empty")
     site.submit("--name", "long", "--", "sleep", "600")

@@ -138,7 +138,7 @@ def test_one_that_was_removed_while_its_job_waited_ends_the_job_with_its_name(si
     alice.ok("secret", "remove", "TOKEN")
     site.ok("node", "resume", "local-0")
     site.wait_for_status(name, "Failed")
-    assert "the secret 'TOKEN' is not there any more" in alice.ok("job", "show", name)
+    assert "the secret 'TOKEN' no longer exists" in alice.ok("job", "show", name)
 
 
 def test_a_removed_users_secrets_go(site, people):  # noqa: F811

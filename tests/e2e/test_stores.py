@@ -351,7 +351,7 @@ def test_facts_that_were_lost_with_a_wal_can_be_given_up(site):
     assert code == 0 and any("second" in note and "kept" in note for note in report["notes"]), report
     site.up(1)
     assert jobs(site) == ["first"]
-    kept = "has logs of jobs that the journal does not know, which are kept: second/1"
+    kept = "has logs of jobs that are not in the journal; these logs are kept: second/1"
     wait_until(lambda: kept in (home / "lockstepd.log").read_text(), "that is said")
     assert (home / "logs" / "second").is_dir()
 

@@ -200,6 +200,7 @@ void Cluster::start_faults() {
   now_and_then(weather.drain, "drain", &Cluster::drain_node);
   now_and_then(weather.remove, "remove_node", &Cluster::remove_node);
   now_and_then(weather.revoke, "revoke_node", &Cluster::revoke_node);
+  now_and_then(weather.detach, "detach_host", &Cluster::detach_host);
 }
 
 void Cluster::restart_launcher_later() {
@@ -324,6 +325,19 @@ void Cluster::revoke_node() {
                "revoke n" + std::to_string(node.index));
 }
 
+// It is attached again later.
+void Cluster::detach_host() {
+  Node& node = some_node();
+  if (!workload.is_machine(node)) return;
+  world.count("fault:detach_host");
+  const bool force = world.random.chance(0.3);
+  if (force && node.id.value != 0) oracle.client_revokes(node.id);
+  workload.detach(node, force);
+  world.after(world.random.between(seconds(1), seconds(20)), [this, &node] {
+    if (!winding_down) workload.attach(node);
+  });
+}
+
 // ---- the end -----------------------------------------------------------------------------------
 
 void Cluster::wind_down() {
@@ -358,7 +372,20 @@ bool Cluster::at_rest() {
   if (!launcher.committed().unfinished().empty()) return false;
   for (const auto& view : launcher.core()->node_views())
     if (view.liveness != Liveness::alive) return false;
+  if (!machines_at_rest().empty()) return false;
   return std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->quiet(); });
+}
+
+// Every host of the lab is a machine with a node, and no other machine is left.
+std::string Cluster::machines_at_rest() {
+  const launcher::Compute* lab = launcher.committed().computes().find(kLab);
+  if (lab == nullptr) return "";
+  std::string text;
+  for (const auto& [name, machine] : lab->machines)
+    if (machine.phase == launcher::Machine::Phase::leaving || machine.node.value == 0)
+      text += " machine " + name + " has no node, or leaves";
+  if (lab->machines.size() != lab->spec.hosts.size()) text += " hosts without a machine";
+  return text;
 }
 
 std::string Cluster::restless() {
@@ -372,6 +399,7 @@ std::string Cluster::restless() {
   for (const auto& view : launcher.core()->node_views())
     if (view.liveness != Liveness::alive)
       text += " " + view.name + " is " + std::string(to_string(view.liveness));
+  text += machines_at_rest();
   for (const auto& node : nodes)
     if (!node->quiet()) text += " n" + std::to_string(node->index) + " has" + node->leftovers();
   return text;

@@ -64,6 +64,7 @@ class Cluster {
   void wind_down();
   bool at_rest();
   std::string restless();
+  std::string machines_at_rest();  // "": they are
   Node& some_node() {
     return *nodes[static_cast<std::size_t>(
         world.random.between(0, static_cast<int>(nodes.size()) - 1))];
@@ -82,6 +83,7 @@ class Cluster {
   void drain_node();
   void remove_node();
   void revoke_node();
+  void detach_host();
 
   std::vector<std::weak_ptr<Runner>> runners_;
   std::uint16_t next_port_ = 10'000;

@@ -9,7 +9,7 @@ namespace lockstep::sim {
 
 using launcher::StampedFact;
 
-LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
+LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster), provider_(cluster) {
   config_.stop_grace = seconds(3);
   config_.reconnect_grace = seconds(20);
   config_.prepare_timeout = seconds(45);
@@ -56,6 +56,7 @@ void LauncherHost::crash() {
   compacting_.reset();
   core_.reset();
   ++incarnation_;
+  provider_.launcher_died();
 }
 
 void LauncherHost::stop_for(Duration duration) {
@@ -292,7 +293,13 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobShared",
                                            "ComputeCreated",
                                            "ComputeUpdated",
-                                           "ComputeDeleted"};
+                                           "ComputeDeleted",
+                                           "ComputeLeaving",
+                                           "MachineWanted",
+                                           "MachineCreated",
+                                           "MachineFailed",
+                                           "MachineLeaving",
+                                           "MachineGone"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

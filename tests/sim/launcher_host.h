@@ -12,6 +12,7 @@
 
 #include "launcher/core/core.h"
 #include "launcher/core/state.h"
+#include "tests/sim/provider.h"
 #include "tests/sim/world.h"
 
 namespace lockstep::sim {
@@ -80,9 +81,13 @@ class LauncherHost {
   void act(const launcher::UserChanged&) {}
   void act(const launcher::ReportRefused&) {}
   void act(const launcher::ReadersChanged&) {}
+  void act(const launcher::CallProvider& action) { provider_.perform(action); }
+  void act(const launcher::StartProvider& action) { provider_.perform(action); }
+  void act(const launcher::HoldMachines&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;
+  Provider provider_;
   launcher::CoreConfig config_;
   std::vector<launcher::StampedFact> journal_;
   // A compaction in progress: `facts` will replace the journal's first `instead_of` facts.

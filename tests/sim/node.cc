@@ -56,7 +56,23 @@ void Node::joined(NodeId given) {
 void Node::join_anew() {
   id = NodeId(0);
   key = PublicKey("key-" + std::to_string(index) + "-" + std::to_string(++identities));
-  cluster.workload.join(*this);
+  if (!cluster.workload.is_machine(*this)) cluster.workload.join(*this);
+}
+
+void Node::uninstall() {
+  kill_agent();
+  agent.reset();
+  for (auto& [attempt, runner] : runners) {
+    if (runner->has_ranks()) cluster.aftermath(*runner, true);
+    runner->kill(true);
+    cluster.oracle.strays_changed(attempt, index, 0);
+  }
+  runners.clear();
+  directories.clear();
+  cluster.oracle.files_lost(index);
+  if (id.value == 0) return;
+  id = NodeId(0);
+  key = PublicKey("key-" + std::to_string(index) + "-" + std::to_string(++identities));
 }
 
 void Node::start_agent() {

@@ -110,6 +110,8 @@ class Node {
 
   void joined(NodeId id);  // the launcher accepted it: its agent starts
   void join_anew();        // after it was told that it was removed
+  void uninstall();        // the provider removes the agent, its files and all that it started
+  std::string name() const { return "n" + std::to_string(index); }
   void start_agent();
   void kill_agent();  // -9
   void reboot(Duration down_for);

@@ -77,7 +77,7 @@ void AgentProcess::push_outputs(const AttemptId& attempt) {
   if (!node_.reachable() || !cluster_.launcher.up()) {
     cluster_.world.count("agent:outputs_wait");
     no_space_since_.erase(attempt);
-    give(agent::OutputsProgress{attempt, "waits to send what it left"});
+    give(agent::OutputsProgress{attempt, "waits to send its outputs"});
     return later(seconds(1), [this, attempt] { push_outputs(attempt); });
   }
   if (cluster_.has_no_space(cluster_.weather.no_space)) return wait_for_space(attempt);

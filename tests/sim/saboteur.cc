@@ -61,6 +61,11 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::target_of_token_ignored, "target_of_token_ignored"},
       {Defect::compaction_forgets_pools, "compaction_forgets_pools"},
       {Defect::compaction_forgets_targets, "compaction_forgets_targets"},
+      {Defect::machines_never_removed, "machines_never_removed"},
+      {Defect::machines_never_called_again, "machines_never_called_again"},
+      {Defect::machines_gone_forgotten, "machines_gone_forgotten"},
+      {Defect::compaction_forgets_machines, "compaction_forgets_machines"},
+      {Defect::compaction_forgets_machines_of_nodes, "compaction_forgets_machines_of_nodes"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -204,6 +209,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   std::vector<launcher::Input> inputs{std::move(input)};
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);
   if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
+  if (has(Defect::machines_never_called_again)) swallow<launcher::ProviderEndedInput>(inputs);
   return inputs;
 }
 
@@ -212,6 +218,11 @@ void Saboteur::launcher_acts(std::vector<launcher::Action>& actions, bool resumi
   // Then only an accepted session carries it.
   if (has(Defect::desired_sent_once)) swallow<launcher::SendDesired>(actions);
   if (has(Defect::revocation_unheard)) swallow<launcher::RevokeUser>(actions);
+  if (has(Defect::machines_never_removed))
+    std::erase_if(actions, [](const launcher::Action& action) {
+      const auto* call = std::get_if<launcher::CallProvider>(&action);
+      return call != nullptr && call->verb == launcher::ProviderVerb::remove;
+    });
 }
 
 int Saboteur::launcher_records(const launcher::StampedFact& fact) {
@@ -221,6 +232,8 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
     return std::holds_alternative<launcher::JobRequeued>(fact.fact) ? 2 : 1;
   if (has(Defect::quota_forgotten))
     return std::holds_alternative<launcher::QuotaSet>(fact.fact) ? 0 : 1;
+  if (has(Defect::machines_gone_forgotten))
+    return std::holds_alternative<launcher::MachineGone>(fact.fact) ? 0 : 1;
   if (has(Defect::removal_forgotten))
     return std::holds_alternative<launcher::NodeRemoved>(fact.fact) ? 0 : 1;
   if (has(Defect::cancel_forgotten))
@@ -256,6 +269,11 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::QuotaSet*>(nullptr), true);
   if (has(Defect::compaction_forgets_targets))
     erase(static_cast<launcher::ComputeCreated*>(nullptr), false);
+  if (has(Defect::compaction_forgets_machines))
+    erase(static_cast<launcher::MachineWanted*>(nullptr), true);
+  if (has(Defect::compaction_forgets_machines_of_nodes))
+    for (auto& fact : facts)
+      if (auto* joined = std::get_if<launcher::NodeJoined>(&fact.fact)) joined->machine.clear();
   if (has(Defect::compaction_forgets_pools))
     for (auto& fact : facts)
       if (auto* joined = std::get_if<launcher::NodeJoined>(&fact.fact)) joined->pool.clear();

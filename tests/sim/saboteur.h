@@ -71,6 +71,11 @@ enum class Defect {
   target_of_token_ignored,
   compaction_forgets_pools,
   compaction_forgets_targets,
+  machines_never_removed,
+  machines_never_called_again,
+  machines_gone_forgotten,
+  compaction_forgets_machines,
+  compaction_forgets_machines_of_nodes,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,

@@ -21,7 +21,8 @@ struct Weather {
   double unable_nodes = 0;     // per node: it can solve no environment
   int platforms = 1;           // how many platforms the nodes have
   double other_libraries = 0;  // per start of an agent: its node's library versions change
-  double low_disk = 0;         // per heartbeat: its node is low on disk space for a while
+  double provider_fails = 0, provider_crashes = 0;  // per machine, per call
+  double low_disk = 0;  // per heartbeat: its node is low on disk space for a while
   double no_space =
       0;  // per collection: the launcher has no space for outputs and logs for a while
   double no_space_for_logs = 0;    // the same, per part whose logs are sent
@@ -30,6 +31,7 @@ struct Weather {
   double launcher_crash = 0, launcher_stop = 0;
   double agent_crash = 0, agent_stop = 0;
   double runner_crash = 0, spawn_crash = 0;
+  double detach = 0;  // a host of the lab
   double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0, revoke = 0;
   // Chance per turn that a compaction of the journal begins, chance per job that somebody deletes
   // it when it has ended, and how long final jobs are kept (0: for ever).
@@ -99,6 +101,9 @@ inline Weather draw_weather(Random& random) {
     w.slow = 0.1;
   }
   w.revoke = sometimes(0.3, 15, 60);
+  w.detach = sometimes(0.6, 5, 30);
+  w.provider_fails = sometimes(0.5, 0.05, 0.4);
+  w.provider_crashes = sometimes(0.5, 0.05, 0.4);
   return w;
 }
 

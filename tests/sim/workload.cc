@@ -51,6 +51,12 @@ void draw_environment(JobSpec& spec, Random& random) {
       VenvEnvironment{"python3", {}, {"numpy==" + std::to_string(random.between(1, 2))}, {}};
 }
 
+SshHost host_of(const Node& node) {
+  SshHost host;
+  host.name = host.address = node.name();
+  return host;
+}
+
 Digest secret_of(const std::string& compute) { return sha256("secret of " + compute); }
 
 }  // namespace
@@ -106,9 +112,10 @@ JobPlan draw_job(Random& random, int number, int nodes) {
 
 void Workload::begin() {
   const auto nodes = cluster_.nodes.size();
-  approves_nodes_ = nodes % 3 == 0;
-  if (approves_nodes_) cluster_.oracle.approval_required();
   has_lab_ = nodes >= 3 && cluster_.world.random.chance(0.4);
+  attaches_ = has_lab_ && cluster_.world.random.chance(0.6);
+  approves_nodes_ = nodes % 3 == 0 && !attaches_;  // the admin who attaches a host approves it
+  if (approves_nodes_) cluster_.oracle.approval_required();
   if (has_lab_)
     create_targets();
   else
@@ -122,8 +129,13 @@ void Workload::begin() {
 // Target lab has nodes of its own, and laptop is another name of local.
 void Workload::create_targets() {
   cluster_.oracle.lab_is_created();
-  const ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}};
-  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}};
+  ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}, ""};
+  if (attaches_) {
+    lab.source = NodeSource::ssh;
+    for (const auto& node : cluster_.nodes)
+      if (is_of_lab(node->index)) lab.hosts.push_back(host_of(*node));
+  }
+  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
   ask(launcher::ComputeInput{{}, CreateCompute{lab}}, "create lab");
   ask(launcher::ComputeInput{{}, CreateCompute{laptop}}, "create laptop");
 }
@@ -131,7 +143,7 @@ void Workload::create_targets() {
 void Workload::make_tokens() {
   const int uses = 100 * static_cast<int>(cluster_.nodes.size());
   for (const std::string compute : {"", kLab}) {
-    if (compute == kLab && !has_lab_) continue;
+    if (compute == kLab && (!has_lab_ || attaches_)) continue;
     launcher::TokenInput token{{}, secret_of(compute), World::kStart + minutes(600), uses};
     if (approves_nodes_) token.approval = Approval::required;
     token.compute = compute;
@@ -277,6 +289,20 @@ void Workload::join(const Node& node) {
   ask(launcher::JoinInput{{}, secret_of(compute), node.key, name}, "join " + name);
 }
 
+bool Workload::is_machine(const Node& node) const { return attaches_ && is_of_lab(node.index); }
+
+void Workload::join_machine(const Node& node, const Digest& secret) {
+  ask(launcher::JoinInput{{}, secret, node.key, node.name()}, "join machine " + node.name());
+}
+
+void Workload::attach(const Node& node) {
+  ask(launcher::ComputeInput{{}, AttachHosts{kLab, {host_of(node)}}}, "attach " + node.name());
+}
+
+void Workload::detach(const Node& node, bool force) {
+  ask(launcher::ComputeInput{{}, DetachHosts{kLab, {node.name()}, force}}, "detach " + node.name());
+}
+
 // An admin looks at the node first.
 void Workload::approve(NodeId node) {
   cluster_.world.after(cluster_.world.random.between(milliseconds(100), seconds(5)), [this, node] {
@@ -296,6 +322,8 @@ void Workload::drain(const std::string& node, bool drain) {
 }
 
 void Workload::wind_down() {
+  for (const auto& node : cluster_.nodes)
+    if (is_machine(*node)) attach(*node);
   for (const auto& node : drained_) drain(node, false);
   for (const auto& [job, plan] : plans_)
     if (plan.endless || plan.impossible || cluster_.no_space_until == Instant::never()) cancel(job);
@@ -409,6 +437,13 @@ void Workload::done(const launcher::ReplyTo& to) {
       if (!over && (job == nullptr || !job->cancel_by))
         cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");
     }
+    // A revoked machine is no longer a host; the admin attaches it again.
+    if (const auto* revoked = std::get_if<launcher::RemoveNodeInput>(&request.input);
+        revoked != nullptr && revoked->now && attaches_)
+      cluster_.world.after(seconds(5), [this] {
+        for (const auto& node : cluster_.nodes)
+          if (is_machine(*node)) attach(*node);
+      });
     if (const auto* removed = std::get_if<launcher::RemoveNodeInput>(&request.input))
       if (state.node_called(removed->name_or_id) != nullptr)
         cluster_.world.violate("oracle:reply", request.what + " was confirmed but not committed");
@@ -427,6 +462,9 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (request.is_forbidden)
       return cluster_.world.violate("oracle:authority",
                                     request.what + " came past the door: " + message);
+    // It was detached before, or its machine leaves now.
+    if (request.what.starts_with("detach ") && code == ErrorCode::not_found) return;
+    if (request.what.starts_with("join machine ") && code == ErrorCode::permission_denied) return;
     const bool cancel = std::holds_alternative<launcher::CancelInput>(request.input);
     const auto& state = cluster_.launcher.committed();
     const auto* cancels = std::get_if<launcher::CancelInput>(&request.input);

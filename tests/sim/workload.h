@@ -26,6 +26,11 @@ class Workload {
   void ask_forbidden(launcher::Input input, std::string what);
   void cancel(const JobId& job);
   void join(const Node& node);
+  // True if the launcher's provider makes the node.
+  bool is_machine(const Node& node) const;
+  void join_machine(const Node& node, const Digest& secret);
+  void attach(const Node& node);
+  void detach(const Node& node, bool force);
   void drain(const std::string& node, bool drain);
   void wind_down();  // resume all nodes, cancel what would never end
   void shut_down();
@@ -74,6 +79,7 @@ class Workload {
   bool submitting_ = true;
   int meddled_ = 0;  // steps of meddle()
   bool approves_nodes_ = false;
+  bool attaches_ = false;           // the lab's nodes are hosts that a provider attaches
   bool has_lab_ = false;            // there is a target with nodes of its own
   bool targets_are_there_ = false;  // all requested targets exist
   bool limits_nodes_ = false;       // a job that needs more nodes than there are would be refused

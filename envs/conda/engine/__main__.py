@@ -35,7 +35,7 @@ def outcome_of(what, order):
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of rattler; its module cannot be imported
             raise
-        return 1, {"code": "corrupt", "message": masked(f"py-rattler broke down: {error}")}
+        return 1, {"code": "corrupt", "message": masked(f"py-rattler crashed: {error}")}
 
 
 def main():
@@ -48,7 +48,7 @@ def main():
     try:
         write_whole(pathlib.Path(result_path), json.dumps(result))
     except OSError as error:  # a package's script has removed the environment
-        print(masked(f"cannot tell how it went: {error}"))
+        print(masked(f"cannot write the result: {error}"))
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)  # rattler's threads may hang when the interpreter ends

@@ -72,6 +72,6 @@ def no_record(order):
         for path in paths:
             folder, _, file = path.rpartition("/")
             if folder == "conda-meta" and file.endswith(".json") and file not in ours:
-                return Refused("corrupt", f"the package {name} has {path}, which is the place of "
-                               "conda's own records, and no record of a package")
+                return Refused("corrupt", f"the package {name} contains {path}, but only "
+                               "conda's own records may be in that folder")
     return None

@@ -103,8 +103,8 @@ def client():
     try:
         return rattler.Client.default_client(max_retries=0)  # retry.py does
     except failures.AuthenticationStorageError as error:  # which quotes the credentials
-        raise Refused("permission_denied", f"{str(error).partition(': ')[0]}: it is not written as "
-                      "rattler's credentials are") from None
+        raise Refused("permission_denied", f"{str(error).partition(': ')[0]}: the file does not "
+                      "have the format of rattler's credentials") from None
 
 
 def cause_of(error):

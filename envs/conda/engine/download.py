@@ -46,7 +46,7 @@ async def fetch_whole(wanted, tally):
                 return await asyncio.to_thread(keep, part, wanted.own)
             if is_last:
                 raise wrong_hash(url, expected, found)
-            say(f"{url} came damaged: fetching it again")
+            say(f"{url} arrived damaged: fetching it again")
     finally:
         part.unlink(missing_ok=True)
 

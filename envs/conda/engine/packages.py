@@ -14,8 +14,8 @@ from common import (Refused, cause_of, client, hash_of, is_local, is_of_full_dis
 from retry import ask
 from silence import Activity, size_of
 
-REPLACED = "if it was replaced on purpose, solve anew with --rebuild"
-LOCKED = "the lock file that names it is to be made anew if it was replaced on purpose"
+REPLACED = "if it was replaced on purpose, solve the environment again with --rebuild"
+LOCKED = "if it was replaced on purpose, update the lock file that names it"
 CUT = r"error decoding response body|error reading a body"
 OUTSIDE = r"outside of destination path|failed to link '(\.\./|/|[^']*/\.\./)"
 
@@ -72,11 +72,11 @@ async def index_of(url, archive):
     def failure_of(error):
         if archive is None:
             return package_failure(url, error)
-        return Refused("corrupt", f"{masked(url)} is no conda package: {cause_of(error)}")
+        return Refused("corrupt", f"{masked(url)} is not a conda package: {cause_of(error)}")
 
     text = await ask(read, Activity(), server_of(url), failure_of)
     if text is None:
-        raise Refused("corrupt", f"{masked(url)} is no conda package: it has no index.json")
+        raise Refused("corrupt", f"{masked(url)} is not a conda package: it has no index.json")
     return json.loads(text)
 
 

@@ -19,7 +19,7 @@ class Linking:
 
     def failure(self):
         named = " or ".join(sorted(self.names)) or "packages"
-        return f"py-rattler broke down while it linked {named}"
+        return f"py-rattler crashed while it linked {named}"
 
     def tell(self):
         failure = {"code": "corrupt", "message": self.failure()}

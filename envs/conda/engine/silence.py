@@ -33,7 +33,7 @@ async def unless_silent(work, sign, what):
             before, seen = seen, sign()
             quiet = quiet + step if seen == before else 0.0
             if quiet >= seconds:
-                raise Refused("unavailable", f"{what} has said nothing for {seconds:g} s")
+                raise Refused("unavailable", f"{what} has sent nothing for {seconds:g} s")
         return task.result()
     finally:
         task.cancel()

@@ -33,7 +33,7 @@ BROKEN = r"failed to (parse|deserialize|decompress|decode)|while parsing|expecte
 def channels_of(names):
     if masked(ALIAS) != ALIAS:
         raise Refused("permission_denied", "CONDA_CHANNEL_ALIAS in the agent's environment holds a "
-                      "password or a token, which would stand in the lock for everybody to see: "
+                      "password or a token, which everybody could read in the lock: "
                       "leave it out; nodes take credentials from ~/.netrc of the user, or from the "
                       "file that RATTLER_AUTH_FILE names")
     config = rattler.ChannelConfig(channel_alias=ALIAS, root_dir="/")
@@ -45,7 +45,8 @@ def channels_of(names):
             for each in DEFAULTS if name == "defaults" else [name]:
                 channels.append(rattler.Channel(each, config))
         except failures.InvalidChannelError as error:
-            raise Refused("invalid_argument", f"'{name}' is no conda channel: {error}") from error
+            raise Refused("invalid_argument",
+                          f"'{name}' is not a conda channel: {error}") from error
     return channels
 
 
@@ -56,7 +57,8 @@ def specs_of(texts):
             specs.append(rattler.MatchSpec(text))
         except (failures.InvalidMatchSpecError, failures.InvalidVersionSpecError,
                 failures.InvalidPackageNameError, failures.InvalidChannelError) as error:
-            raise Refused("invalid_argument", f"'{text}' is no conda package: {error}") from error
+            raise Refused("invalid_argument",
+                          f"'{text}' is not a conda package: {error}") from error
     return specs
 
 
@@ -73,7 +75,7 @@ def virtual_packages_of(order):
 def credentials():
     path = os.environ.get("RATTLER_AUTH_FILE")
     if path and not os.path.isfile(path):
-        return f"RATTLER_AUTH_FILE names {path}, which is not there"
+        return f"RATTLER_AUTH_FILE names {path}, which does not exist"
     return ("credentials are those in ~/.netrc of the user on the node, or in the file that "
             "RATTLER_AUTH_FILE names in the agent's environment")
 

@@ -46,9 +46,9 @@ Failed failure_of(const Host& host, const std::string& step, const std::string& 
   if (has(errors, "REMOTE HOST IDENTIFICATION HAS CHANGED") ||
       has(errors, "Host key verification failed"))
     return failed(Failure::host_key,
-                  fmt::format("{} shows another host key than it had when it was attached. Another "
-                              "machine answers at this address, or it was installed anew; if you "
-                              "know why, remove its line from {}",
+                  fmt::format("the host key of {} has changed since the host was attached. Another "
+                              "machine answers at this address, or the host was reinstalled; if "
+                              "you expect the new key, remove the host's line from {}",
                               shown(host), known_hosts));
   if (has(errors, "Permission denied") || has(errors, "Too many authentication failures"))
     return failed(Failure::unauthenticated,
@@ -66,7 +66,7 @@ Failed failure_of(const Host& host, const std::string& step, const std::string& 
       return failed(Failure::unreachable,
                     fmt::format("no ssh server answers at {}: {}", shown(host), last));
   return failed(Failure::failed, fmt::format("ssh to {} failed: {}", shown(host),
-                                             last.empty() ? "it said nothing" : last));
+                                             last.empty() ? "ssh printed no error" : last));
 }
 
 Result<Client> Client::open(const Host& host, const ClientFiles& files) {
@@ -134,6 +134,7 @@ tl::expected<Client::Answer, Failed> Client::start(const std::string& step,
   io::ProgramOptions options{timeout};
   options.input = input;
   options.environment = environment();
+  options.dies_with_us = true;  // two calls never work on one host
   auto done = io::run_program(all, options);
   if (!done) {
     const bool slow = done.error().code == ErrorCode::unavailable;

@@ -113,7 +113,7 @@ class Machine {
     if (const auto foreign = report.find("foreign"); foreign != report.end())
       return tl::unexpected(failed("remove", Failure::conflict,
                                    host_.name + ": " + foreign->second +
-                                       " was not made by this launcher, and is left as it is"));
+                                       " was not created by this launcher, and was not removed"));
     if (report.count("absent") == 0)
       return tl::unexpected(failed("remove", Failure::failed, unreadable(*answer)));
     if (const auto stays = report.find("stays"); stays != report.end())
@@ -137,7 +137,7 @@ class Machine {
   std::string unreadable(const Client::Answer& answer) const {
     std::string last = answer.errors.empty() ? answer.text : answer.errors;
     last.resize(std::min<std::size_t>(last.size(), 300));
-    return fmt::format("{}: the shell script did not run to its end: {}", host_.name, last);
+    return fmt::format("{}: the shell script stopped before its end: {}", host_.name, last);
   }
 
   Attempt<Report> probe() {
@@ -160,21 +160,21 @@ class Machine {
       return no(Failure::unsupported,
                 "its processor is " + cpu + "; the node archive is for x86_64 only");
     if (const std::string missing = text_of(report, "missing"); !missing.empty())
-      return no(Failure::unsupported, "it has no " + missing + "; install it there");
+      return no(Failure::unsupported, "it has no " + missing + "; install it on the host");
     const std::string tag = text_of(report, "tag");
     if (!tag.empty() && tag != install_.tag)
-      return no(Failure::conflict, text_of(report, "directory") + " is used by something else" +
+      return no(Failure::conflict, text_of(report, "directory") + " is already in use" +
                                        (tag == "-" ? std::string() : " (" + tag + ")"));
     const std::string writable = text_of(report, "writable");
     if (writable != "yes")
       return no(Failure::no_permission,
-                "its account cannot write to " +
+                "the ssh account cannot write to " +
                     writable.substr(std::min<std::size_t>(3, writable.size())) +
-                    "; set `directory` to a folder that it owns");
+                    "; set `directory` to a folder that this account owns");
     const std::int64_t free = number_of(report, "free_kib");
     if (needs_space && free >= 0 && free < kLeastFreeKib)
       return no(Failure::no_space,
-                fmt::format("{} MiB are free for {}, and {} are needed", free / 1024,
+                fmt::format("{} MiB are free for {}, but {} MiB are needed", free / 1024,
                             text_of(report, "directory"), kLeastFreeKib / 1024));
     const std::int64_t clock = number_of(report, "clock");
     const std::int64_t ahead = clock - std::time(nullptr);
@@ -264,7 +264,7 @@ Result<std::vector<Task>> tasks_of(const Request& request) {
                                    [&](const Host& one) { return one.name == machine.name; });
     if (host == hosts.end())
       return make_error(ErrorCode::invalid_argument,
-                        "machine " + machine.name + " is none of settings.hosts");
+                        "machine " + machine.name + " is not in settings.hosts");
     tasks.push_back({*host, machine.token});
   }
   return tasks;
@@ -292,15 +292,15 @@ struct SocketsDirectory {
 Result<int> carry_out(Verb verb, const Request& request, const std::string& program,
                       Events& events) {
   if (verb == Verb::hold)
-    return make_error(ErrorCode::unsupported,
-                      "kind ssh holds nothing: reverse tunnels are not "
-                      "supported yet");
+    return make_error(
+        ErrorCode::unsupported,
+        "kind ssh does not support the verb hold: reverse tunnels are not supported yet");
   TRY_ASSIGN(const std::vector<Task> tasks, tasks_of(request));
   std::string digest;
   if (verb == Verb::create) {
     if (request.bundle.empty())
       return make_error(ErrorCode::invalid_argument,
-                        "the request's bundle is missing; scripts/bundle makes one");
+                        "the request's bundle is missing; scripts/bundle creates a bundle");
     TRY_ASSIGN(digest, digest_of_file(request.bundle));
   }
   TRY(io::make_directories(request.state, 0700));

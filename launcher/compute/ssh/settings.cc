@@ -34,7 +34,7 @@ bool is_of(std::string_view text, std::string_view others) {
 Status check_user(const std::string& where, const std::string& user) {
   if (user.empty()) return {};
   if (user.size() <= kMaxUserBytes && user[0] != '-' && is_of(user, "-.@\\")) return {};
-  return bad(where, "'" + user + "' cannot be an account's name");
+  return bad(where, "'" + user + "' is not a valid account name");
 }
 
 // Of the remote machine: it is a part of commands there.
@@ -46,7 +46,7 @@ Status check_directory(const std::string& where, const std::string& path) {
                     path.find("//") == std::string::npos;
   if (good) return {};
   return bad(where,
-             "'" + path + "' is not an absolute path of letters, digits and / . _ - + alone");
+             "'" + path + "' is not an absolute path made only of letters, digits and / . _ - +");
 }
 
 // Of the launcher's machine: ssh reads it, and expands % and ~ in it.
@@ -88,7 +88,7 @@ Result<Host> host_from(const json& object, const std::string& where) {
   TRY_ASSIGN(host.password, text_of(object, where, "password"));
   if (host.password.size() > kMaxPasswordBytes ||
       host.password.find_first_of(std::string_view("\n\0", 2)) != std::string::npos)
-    return bad(where + ".password", "is too long, or holds a line break");
+    return bad(where + ".password", "is too long, or contains a line break or NUL byte");
   TRY_ASSIGN(host.directory, text_of(object, where, "directory"));
   TRY(check_directory(where + ".directory", host.directory));
   if (const auto port = object.find("port"); port != object.end()) {

@@ -247,7 +247,7 @@ TEST_F(AgentLoopTest, AnEnvironmentThatCannotBeHadIsTheReason) {
   ASSERT_TRUE(until_finished(assignment.attempt));
   const NodeExitReport exit = *launcher_.parts[assignment.attempt].exit;
   EXPECT_EQ(exit.cause, Cause::environment_failed);
-  EXPECT_NE(exit.message.find("'/nope/python' is not there"), std::string::npos) << exit.message;
+  EXPECT_NE(exit.message.find("'/nope/python' does not exist"), std::string::npos) << exit.message;
 }
 
 TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
@@ -255,9 +255,9 @@ TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
   launcher_.want({assignment});
   ASSERT_TRUE(until_finished(assignment.attempt));
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::runner_lost);
-  EXPECT_EQ(
-      launcher_.parts[assignment.attempt].exit->message,
-      "the runner died without a final report; its log ends: first | second | no more memory");
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message,
+            "the runner died without a final report; the end of its log: first | second | no more "
+            "memory");
 }
 
 // So that the launcher collects them before it lets the part go.

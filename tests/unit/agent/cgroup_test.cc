@@ -136,7 +136,7 @@ TEST(QuarantineTest, OnADiskThatTakesNoChangeTheFailureIsTold) {
   const Status removed = remove_or_set_aside(home, part, "");
   ASSERT_FALSE(removed);
   EXPECT_NE(removed.error().message.find("Read-only"), std::string::npos);
-  EXPECT_NE(removed.error().message.find("cannot be moved to the quarantine either"),
+  EXPECT_NE(removed.error().message.find("moving it to the quarantine also failed"),
             std::string::npos);
 }
 

@@ -21,7 +21,7 @@ TEST(WhoMustEnd, OneOverItsLimitWhateverIsFree) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->attempt, kFirst);
   EXPECT_EQ(found->why,
-            "its files hold 3.0 GiB of this node's disk: its limit is 2.0 GiB (--disk-limit)");
+            "its files take 3.0 GiB of this node's disk, but its limit is 2.0 GiB (--disk-limit)");
 }
 
 TEST(WhoMustEnd, OfAFullDiskTheOneThatHoldsMost) {
@@ -31,8 +31,8 @@ TEST(WhoMustEnd, OfAFullDiskTheOneThatHoldsMost) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->attempt, kSecond);
   EXPECT_EQ(found->why,
-            "this node's disk is full (10.0 MiB of 100.0 GiB are free), and of all jobs here it "
-            "holds most, 60.0 GiB; write less, or ask for a node with more");
+            "this node's disk is full (10.0 MiB of 100.0 GiB are free), and of all jobs here this "
+            "job takes the most space, 60.0 GiB; write less, or ask for a node with more disk");
 }
 
 TEST(WhoMustEnd, NobodyWhereTheEndWouldNotHelp) {

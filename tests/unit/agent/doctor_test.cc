@@ -77,7 +77,9 @@ TEST(DoctorTest, TheEngineOfContainersIsAskedWhatItCanDo) {
                     R"( "SecurityOptions": ["name=rootless"]}')");
   const Finding rootless = examine_containers(root.path(), "");
   EXPECT_EQ(rootless.verdict, Verdict::warning);
-  EXPECT_THAT(rootless.found, HasSubstr("docker 20.10, rootless: the memory of containers cannot"));
+  EXPECT_THAT(
+      rootless.found,
+      HasSubstr("docker 20.10, rootless: the engine cannot limit the memory of containers"));
 }
 
 TEST(NodeNameTest, WhatWouldBeChangedIsRefused) {

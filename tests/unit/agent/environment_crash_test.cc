@@ -115,7 +115,7 @@ TEST_F(EnvironmentCrash, ALogWithoutEndIsCut) {
   const auto& said = node.prepare(job);
   ASSERT_TRUE(said.failed);
   EXPECT_EQ(said.failed->error.message, "m");
-  EXPECT_THAT(node.log_of(job), HasSubstr("[this log is cut here: it has 64 MiB]"));
+  EXPECT_THAT(node.log_of(job), HasSubstr("[this log is cut here: it has reached 64 MiB]"));
   EXPECT_LT(said.log_bytes, kMaxEnvironmentLogBytes + 1000);
 }
 

@@ -123,7 +123,7 @@ TEST_F(EnvironmentDockerTest, AnImageThatSomebodyRemovedIsMadeReadyAgain) {
   Assignment second = keeping->staged("second", first.spec.environment->definition);
   ASSERT_TRUE(keeping->build(second, said.reports.front()).is_ready()) << keeping->log_of(second);
   EXPECT_THAT(keeping->log_of(second),
-              AllOf(HasSubstr("does not have its image any more"), Not(HasSubstr("reused"))));
+              AllOf(HasSubstr("no longer has the environment's image"), Not(HasSubstr("reused"))));
   EXPECT_EQ(docker().words({"image", "inspect", "--format", "{{.Id}}", tag_of(said)}),
             keeping->activation_of(second).container->image);
 }

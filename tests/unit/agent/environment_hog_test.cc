@@ -61,7 +61,7 @@ TEST_F(BuildHog, OfProcessesIsRefusedMoreAtTheJobsLimitAndThatIsSaid) {
   source_package(
       "    for i in range(200):\n        if os.fork() == 0: time.sleep(5); os._exit(0)\n");
   EXPECT_THAT(failure([](Assignment& job) { job.spec.limits.pids = 60; }),
-              HasSubstr("this job's builds may have 60; ask for more (--pids-limit)"));
+              HasSubstr("this job's builds may have at most 60; ask for more (--pids-limit)"));
   EXPECT_TRUE(Keeping::programs().empty());
 }
 

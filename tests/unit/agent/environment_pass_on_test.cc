@@ -48,7 +48,7 @@ TEST_F(PassOn, WhileOthersMaySolveANodeThatCannotWaitsAndTheLastOneFails) {
   EXPECT_THAT(told.platform, HasSubstr("-python3."));
   EXPECT_THAT(told.how, HasSubstr("inner"));
   EXPECT_LE(told.how.size(), kMaxNotSolvedBytes + 3);
-  EXPECT_EQ(count(node.log_of(job), "another one of the job tries: "), 1U);
+  EXPECT_EQ(count(node.log_of(job), "another node of the job tries: "), 1U);
 
   // Asked the same again, it says the same; nothing is tried.
   job.environment.share = true;

@@ -38,7 +38,7 @@ TEST_F(EnvironmentTest, AnInterpreterThatIsNotThereFailsTheJobByName) {
   const auto& said = node.prepare(node.staged("j", HostEnvironment{"/nope/python"}));
   ASSERT_TRUE(said.failed);
   EXPECT_EQ(said.failed->cause, Cause::environment_failed);
-  EXPECT_THAT(said.failed->error.message, HasSubstr("'/nope/python' is not there"));
+  EXPECT_THAT(said.failed->error.message, HasSubstr("'/nope/python' does not exist"));
   const auto& folder = node.prepare(node.staged("k", HostEnvironment{"/tmp"}));
   ASSERT_TRUE(folder.failed);
   EXPECT_THAT(folder.failed->error.message, HasSubstr("'/tmp' is a directory"));

@@ -90,7 +90,7 @@ TEST(EnvProcess, WhatIsNoEventEndsIt) {
   TempDir dir;
   const Ran got = run(program(dir, "echo nonsense >&3; sleep 1000\n"), me());
   ASSERT_FALSE(got.said);
-  EXPECT_THAT(got.said.error().message, HasSubstr("what is no event"));
+  EXPECT_THAT(got.said.error().message, HasSubstr("an invalid event"));
 }
 
 TEST(EnvProcess, AProgramThatIsNotThereIsSaid) {

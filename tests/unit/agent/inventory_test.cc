@@ -266,7 +266,8 @@ TEST_F(GpuProbeTest, ListsGpusInPciOrder) {
 
 TEST_F(GpuProbeTest, ADriverThatDoesNotAnswerIsALimitation) {
   ::setenv("LOCKSTEP_FAKE_NVML_ERROR", "9", 1);
-  EXPECT_EQ(probe_gpus(FAKE_NVML).limitation, "GPUs are not offered: NVML says: Driver Not Loaded");
+  EXPECT_EQ(probe_gpus(FAKE_NVML).limitation,
+            "GPUs are not offered: NVML reports: Driver Not Loaded");
 }
 
 TEST_F(GpuProbeTest, ALibraryThatIsTooOldIsALimitation) {
@@ -317,8 +318,8 @@ TEST_F(GpuProbeTest, CondasVariablesCountInsteadOfWhatIsThere) {
     return std::find(wrong.limitations.begin(), wrong.limitations.end(), text) !=
            wrong.limitations.end();
   };
-  EXPECT_TRUE(says("CONDA_OVERRIDE_GLIBC is '2.17 evil', which is no version: it does not count"));
-  EXPECT_TRUE(says("CONDA_OVERRIDE_CUDA is 'twelve', which is no version: it does not count"));
+  EXPECT_TRUE(says("ignoring CONDA_OVERRIDE_GLIBC: '2.17 evil' is not a version"));
+  EXPECT_TRUE(says("ignoring CONDA_OVERRIDE_CUDA: 'twelve' is not a version"));
   request.share.gpus = "none";
   EXPECT_EQ(taken("2.17", "12.9").cuda, "12.9") << "to solve here for GPUs of elsewhere";
 }

@@ -52,9 +52,9 @@ TEST(RetryingSink, TriesAgainWhileTheLauncherIsAwayOrFull) {
   f.launcher.answers = {{away()}, {no_space()}, {away()}, {{}, 0}};
   EXPECT_TRUE(f.push());
   EXPECT_EQ(f.launcher.pushes, 4u);
-  EXPECT_THAT(f.said, ElementsAre(std::pair("waits to send what it left: away", false),
-                                  std::pair("waits to send what it left: no space", true),
-                                  std::pair("waits to send what it left: away", false)));
+  EXPECT_THAT(f.said, ElementsAre(std::pair("waits to send its outputs: away", false),
+                                  std::pair("waits to send its outputs: no space", true),
+                                  std::pair("waits to send its outputs: away", false)));
   EXPECT_FALSE(f.cancel.no_space());
 }
 

@@ -66,7 +66,7 @@ class CondaBackends : public CondaTest {
 TEST_F(CondaBackends, ThatAreNoneOrNotThereAreNamed) {
   more["LOCKSTEP_CONDA_ENGINE"] = "pip";
   expect_failure(solve(asks_for({"alpha"})), ErrorCode::unavailable,
-                 "LOCKSTEP_CONDA_ENGINE of the agent is 'pip'; it may be rattler, micromamba");
+                 "LOCKSTEP_CONDA_ENGINE of the agent is 'pip', but must be rattler, micromamba");
   more = {{"LOCKSTEP_CONDA_ENGINE", "micromamba"}, {"PATH", dir / "bin"}};
   expect_failure(solve(asks_for({"alpha"})), ErrorCode::unavailable,
                  "LOCKSTEP_CONDA_ENGINE of the agent is 'micromamba', but no folder of its PATH");
@@ -105,8 +105,8 @@ TEST_F(CondaBackends, AProgramThatDoesNotSayWhetherItSolvedIsQuoted) {
   use_program("mamba");
   dir.file("bin/mamba", "#!/bin/sh\necho '{}'\n", 0755);
   expect_failure(solve(asks_for({"alpha"})), ErrorCode::unavailable,
-                 "did not say whether it could solve the environment; LOCKSTEP_CONDA_ENGINE of the "
-                 "agent names it, and it answered: {}");
+                 "(from LOCKSTEP_CONDA_ENGINE of the agent) did not report whether it could solve "
+                 "the environment; it answered: {}");
 }
 
 TEST_F(CondaBackends, AProgramThatDoesNotCheckAHashIsChecked) {

@@ -86,7 +86,7 @@ TEST_F(CondaChannels, ThatArePrivateTakeTheCredentialsOfTheNode) {
   EXPECT_THAT(wrong.last().failed->message + wrong.log, Not(HasSubstr("s3cr3t")));
   more["RATTLER_AUTH_FILE"] = dir / "none.json";
   expect_failure(solve(definition), ErrorCode::permission_denied,
-                 "RATTLER_AUTH_FILE names " + (dir / "none.json") + ", which is not there");
+                 "RATTLER_AUTH_FILE names " + (dir / "none.json") + ", which does not exist");
 
   more = {{"HOME", dir.path()}};
   dir.file(".netrc", "machine 127.0.0.1\nlogin ann\npassword s3cr3t\n", 0600);

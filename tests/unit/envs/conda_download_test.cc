@@ -80,7 +80,7 @@ TEST_F(CondaDownload, ThatTwoBuildsNeedIsDoneOnce) {
   more["CONDA_REMOTE_READ_TIMEOUT_SECS"] = "2";
   faults("held alpha-1\nsilent repodata\n");
   ASSERT_TRUE(io::remove_tree(dir / "cache/conda/index"));
-  expect_failure(solve(both), ErrorCode::unavailable, "has said nothing for 2 s");
+  expect_failure(solve(both), ErrorCode::unavailable, "has sent nothing for 2 s");
   faults("");
   const Told one = first.wait(), two = second.wait();
   const std::string line = "another build fetches alpha: waiting";
@@ -106,7 +106,7 @@ TEST_F(CondaDownload, ThatWasCutOrDamagedIsTriedAgain) {
   EXPECT_EQ(dir.read("one/share/a") + dir.read("one/share/b"), "ab");
   EXPECT_THAT(built.log,
               HasSubstr("asking again: the package " + lock.conda[0].url + " was cut short"));
-  EXPECT_THAT(built.log, HasSubstr("beta-1-0.tar.bz2 came damaged: fetching it again"));
+  EXPECT_THAT(built.log, HasSubstr("beta-1-0.tar.bz2 arrived damaged: fetching it again"));
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
 }
 
@@ -145,7 +145,7 @@ TEST_F(CondaDownload, ThatFailsLeavesWhatCameWholeForTheNextTry) {
   const CondaEnvironment both = of({"alpha", "beta"});
   const Lock lock = locked(both);
   faults("half beta-1\n");
-  expect_failure(build(both, lock, site("one")), ErrorCode::unavailable, "has said nothing");
+  expect_failure(build(both, lock, site("one")), ErrorCode::unavailable, "has sent nothing");
   EXPECT_THAT(archives(), testing::Contains(lock.conda[0].sha256));
   faults("corrupt beta-1\n");
   const Told damaged = build(both, lock, site("two"));
@@ -219,7 +219,7 @@ TEST_F(CondaDownload, OfAnIndexIsNotWaitedForWithoutEnd) {
   faults("silent repodata\n");
   const Told told = solve(of({"alpha"}));
   expect_failure(told, ErrorCode::unavailable,
-                 "the conda channel " + server.url("channel") + "/ has said nothing for 2 s");
+                 "the conda channel " + server.url("channel") + "/ has sent nothing for 2 s");
 }
 
 TEST_F(CondaDownload, OfAPackageIsNotWaitedForWithoutEnd) {
@@ -228,12 +228,12 @@ TEST_F(CondaDownload, OfAPackageIsNotWaitedForWithoutEnd) {
   for (const std::string kind : {"silent", "half"}) {
     faults(kind + " alpha-1\n");
     const Told told = build(one, lock, site(kind));
-    expect_failure(told, ErrorCode::unavailable, "alpha-1-0.conda has said nothing for 2 s");
+    expect_failure(told, ErrorCode::unavailable, "alpha-1-0.conda has sent nothing for 2 s");
     EXPECT_THAT(told.last().failed->message, HasSubstr(server.url("channel")));
   }
   CondaEnvironment listed;
   listed.locked = {{"", {lock.conda[0].url + "#sha256:" + lock.conda[0].sha256}}};
-  expect_failure(solve(listed), ErrorCode::unavailable, "alpha-1-0.conda has said nothing for 2 s");
+  expect_failure(solve(listed), ErrorCode::unavailable, "alpha-1-0.conda has sent nothing for 2 s");
 }
 
 }  // namespace

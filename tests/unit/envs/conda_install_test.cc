@@ -146,7 +146,7 @@ TEST_F(CondaInstall, ThatPanicsIsOneErrorThatNamesThePackage) {
       {"name": "beta", "version": "1", "files": {"/tmp/of-beta": "b"}}])",
                               {"beta"});
   expect_failure(told, ErrorCode::corrupt,
-                 "py-rattler broke down while it linked beta: All inserted paths must be relative");
+                 "py-rattler crashed while it linked beta: All inserted paths must be relative");
   EXPECT_THAT(told.last().failed->message, Not(HasSubstr("alpha")));
   EXPECT_THAT(told.log, Not(HasSubstr("rust_begin_unwind")));
 }
@@ -175,7 +175,7 @@ TEST_F(CondaInstall, OfAFileInThePlaceOfRecordsNamesItsPackage) {
   const Told told = installed(R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
       {"name": "beta", "version": "1", "files": {"conda-meta/zz.json": "not json"}}])",
                               {"alpha", "beta"});
-  expect_failure(told, ErrorCode::corrupt, "the package beta has conda-meta/zz.json");
+  expect_failure(told, ErrorCode::corrupt, "the package beta contains conda-meta/zz.json");
 }
 
 TEST_F(CondaInstall, OfWhatIsNoArchiveIsCorrupt) {

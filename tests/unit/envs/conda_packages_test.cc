@@ -106,7 +106,7 @@ TEST_F(CondaPackages, ThatAreCutShortAreCorrupt) {
   const Told told = build(asked, lock, site("one"));
   expect_failure(told, ErrorCode::corrupt, ", not " + lock.conda[0].sha256);
   EXPECT_THAT(told.last().failed->message, HasSubstr("is not the package that was asked for"));
-  EXPECT_THAT(told.last().failed->message, HasSubstr("solve anew with --rebuild"));
+  EXPECT_THAT(told.last().failed->message, HasSubstr("solve the environment again with --rebuild"));
 }
 
 TEST_F(CondaPackages, WithFilesOutsideOfTheirPrefixAreCorrupt) {

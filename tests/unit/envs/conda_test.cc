@@ -34,8 +34,8 @@ TEST_F(CondaTest, PackagesThatNeedEachOtherAreSolvedInstalledAndActivated) {
   EXPECT_EQ(lock.platform, site("").platform);
   EXPECT_EQ(lock.solver, "py-rattler 0.28.0");
   EXPECT_THAT(solved.log, HasSubstr("fetching the index of file://" + (dir / "channel")));
-  EXPECT_THAT(solved.log, HasSubstr("solved: 2 conda packages, 0 of pip\n  alpha 1.0 0 (conda)\n"
-                                    "  beta 2.0 0 (conda)\n"));
+  EXPECT_THAT(solved.log, HasSubstr("solved: 2 conda packages, 0 pip packages\n  alpha 1.0 0 "
+                                    "(conda)\n  beta 2.0 0 (conda)\n"));
 
   // Another environment around the agent is not seen.
   more = {{"CONDA_PREFIX", "/opt/other"}, {"CONDA_SHLVL", "3"}, {"CONDA_DEFAULT_ENV", "other"}};
@@ -195,7 +195,7 @@ TEST_F(CondaTest, AnActivationScriptThatEndsTheShellIsTold) {
   const Told solved = solve(asks_for({"bad"}));
   ASSERT_TRUE(solved.last().lock) << solved.log;
   const Told built = build(asks_for({"bad"}), *solved.last().lock, site("one"));
-  expect_failure(built, ErrorCode::invalid_argument, "ended the shell with 3");
+  expect_failure(built, ErrorCode::invalid_argument, "ended the shell with exit code 3");
   EXPECT_THAT(built.last().failed->message, HasSubstr("activation: bad.sh\noh\n"));
 }
 

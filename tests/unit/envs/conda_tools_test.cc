@@ -114,7 +114,7 @@ TEST_F(CondaTools, ThatCannotBeHadAreNamedWithWhatToDo) {
   more["PATH"] = dir / "empty";
   const Told bare = solve(nothing);
   expect_failure(bare, ErrorCode::unavailable, "there is no python3 on PATH");
-  EXPECT_THAT(bare.last().failed->message, HasSubstr("a python3 of 3.10 or newer"));
+  EXPECT_THAT(bare.last().failed->message, HasSubstr("and python3 3.10 or newer"));
 }
 
 TEST_F(CondaTools, WhoseInstallationWasKilledAreInstalledAgainAndOnceForTwo) {

@@ -29,7 +29,7 @@ TEST(DockerFailure, AnImageThatIsNowhereIsNotTheNetworks) {
     EXPECT_EQ(error.code, ErrorCode::not_found) << tail;
     EXPECT_THAT(error.message,
                 HasSubstr("the image x:1 is neither in docker 20 of this node nor in"));
-    EXPECT_THAT(error.message, Not(HasSubstr("(the network)")));
+    EXPECT_THAT(error.message, Not(HasSubstr("(network error)")));
   }
 }
 
@@ -46,7 +46,7 @@ TEST(DockerFailure, ARegistryThatWasNotReachedIs) {
     EXPECT_EQ(error.code, ErrorCode::unavailable) << tail;
     EXPECT_THAT(
         error.message,
-        HasSubstr("is not in docker 20 of this node, and could not be pulled (the network): "));
+        HasSubstr("is not in docker 20 of this node, and could not be pulled (network error): "));
   }
 }
 

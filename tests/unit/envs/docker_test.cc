@@ -177,7 +177,7 @@ TEST_F(DockerTest, ANodeWithoutAnEngineSaysWhatToInstall) {
                  "apt-get install podman");
   more["LOCKSTEP_CONTAINER_ENGINE"] = "singularity";
   expect_failure(solve({"here:1", {}, {}}, site("solve")), ErrorCode::unavailable,
-                 "'singularity', which is not on its PATH");
+                 "'singularity', which is neither on its PATH");
 }
 
 // The daemon's side of what was begun goes with it.

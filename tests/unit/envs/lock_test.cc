@@ -55,15 +55,19 @@ TEST(Locks, OfCondaPackagesThatAreNoneAreRefusedWithWhatIsWrong) {
     const auto back = lock_from_json(to_json(lock));
     return back ? std::string() : back.error().message;
   };
-  EXPECT_THAT(refusal([](auto& p) { p.sha256 = "12"; }), HasSubstr("'12' is no SHA-256 of libc"));
-  EXPECT_THAT(refusal([](auto& p) { p.url += "\n@x"; }), HasSubstr("no address of libc"));
-  EXPECT_THAT(refusal([](auto& p) { p.url = "libc.conda"; }), HasSubstr("no address of libc"));
-  EXPECT_THAT(refusal([](auto& p) { p.name = "../libc"; }), HasSubstr("no conda package's name"));
-  EXPECT_THAT(refusal([](auto& p) { p.version = "1 2"; }), HasSubstr("no version of libc"));
-  EXPECT_THAT(refusal([](auto& p) { p.build = ""; }), HasSubstr("no build of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.sha256 = "12"; }),
+              HasSubstr("'12' is not a valid SHA-256 of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.url += "\n@x"; }), HasSubstr("not a valid address of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.url = "libc.conda"; }),
+              HasSubstr("not a valid address of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.name = "../libc"; }),
+              HasSubstr("not a valid name of a conda package"));
+  EXPECT_THAT(refusal([](auto& p) { p.version = "1 2"; }),
+              HasSubstr("not a valid version of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.build = ""; }), HasSubstr("not a valid build of libc"));
   for (const char* record : {"", "[]", "3", "{"})
     EXPECT_THAT(refusal([&](auto& p) { p.record = record; }),
-                HasSubstr("the record of libc is no JSON object"));
+                HasSubstr("the record of libc is not a JSON object"));
 }
 
 TEST(Locks, OfAnImageThatAreNoneAreRefusedWithWhatIsWrong) {
@@ -75,9 +79,9 @@ TEST(Locks, OfAnImageThatAreNoneAreRefusedWithWhatIsWrong) {
   };
   EXPECT_EQ(refusal("sha256:" + kA, ""), "");
   EXPECT_EQ(refusal("sha256:" + kA, "debian@sha256:" + kB), "");
-  EXPECT_THAT(refusal("--privileged", ""), HasSubstr("no image's id"));
-  EXPECT_THAT(refusal("sha256:" + kA, "--x@sha256:" + kB), HasSubstr("no digest"));
-  EXPECT_THAT(refusal("sha256:" + kA, "debian:12"), HasSubstr("no digest"));
+  EXPECT_THAT(refusal("--privileged", ""), HasSubstr("not a valid image id"));
+  EXPECT_THAT(refusal("sha256:" + kA, "--x@sha256:" + kB), HasSubstr("not a valid image digest"));
+  EXPECT_THAT(refusal("sha256:" + kA, "debian:12"), HasSubstr("not a valid image digest"));
 }
 
 TEST(Locks, OfAMillionLevelsAreRefused) {
@@ -115,12 +119,12 @@ TEST(Locks, ThatAreNoneAreRefusedWithWhatIsWrong) {
   EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].sha256.clear(); })),
               HasSubstr("numpy has no hash"));
   EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].sha256 = {"12"}; })),
-              HasSubstr("no SHA-256 of numpy"));
+              HasSubstr("not a valid SHA-256 of numpy"));
   // Nothing of it may become an option of pip.
   EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].name = "--pre"; })),
-              HasSubstr("no package's name"));
+              HasSubstr("not a valid package name"));
   EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].version = "1\n--pre"; })),
-              HasSubstr("no version of numpy"));
+              HasSubstr("not a valid version of numpy"));
 }
 
 TEST(Locks, NamesAreThoseOfPEP503) {
@@ -149,9 +153,9 @@ TEST(PipReport, WhatHasNoHashIsNamed) {
   const std::string begin =
       R"({"version": "1", "install": [{"metadata": {"name": "x", "version": "1"}, "download_info": )";
   EXPECT_THAT(refusal(begin + R"({"url": "file:///x", "dir_info": {}}}]})"),
-              HasSubstr("x cannot be held to a hash"));
+              HasSubstr("x cannot be pinned to a hash"));
   EXPECT_THAT(refusal(begin + R"({"url": "https://h/x", "archive_info": {}}}]})"),
-              HasSubstr("no SHA-256"));
+              HasSubstr("the SHA-256 of https://h/x is unknown"));
   EXPECT_THAT(refusal("oh"), HasSubstr("not JSON"));
   EXPECT_THAT(refusal(R"({"version": "2"})"), HasSubstr("version 2"));
   EXPECT_THAT(refusal(R"({"version": "1"})"), HasSubstr("install"));
@@ -191,10 +195,11 @@ TEST(Compiled, WhatWasAskedForByItsAddressKeepsIt) {
 
 TEST(Compiled, WhatHasNoHashIsNamed) {
   EXPECT_THAT(packages_of_compiled("six==1\n").error().message,
-              HasSubstr("six cannot be held to a hash"));
+              HasSubstr("six cannot be pinned to a hash"));
   EXPECT_THAT(packages_of_compiled("six @ https://h/x.zip\n").error().message,
-              HasSubstr("six cannot be held to a hash"));
-  EXPECT_THAT(packages_of_compiled("./six\n").error().message, HasSubstr("no version of an index"));
+              HasSubstr("six cannot be pinned to a hash"));
+  EXPECT_THAT(packages_of_compiled("./six\n").error().message,
+              HasSubstr("not pinned to a version from an index"));
 }
 
 }  // namespace

@@ -37,13 +37,13 @@ TEST_F(EnvProgram, AnInterpreterThatIsNoneIsNamed) {
     const Told told = run({Order::What::build, HostEnvironment{interpreter}, {}, site("host")});
     return told.last().failed ? told.last().failed->message : "";
   };
-  EXPECT_THAT(refusal("/nope/python"), HasSubstr("'/nope/python' is not there"));
+  EXPECT_THAT(refusal("/nope/python"), HasSubstr("'/nope/python' does not exist"));
   EXPECT_THAT(refusal("python9"),
-              HasSubstr("'python9' is not there; no folder of PATH has it (/usr/bin:/bin)"));
+              HasSubstr("'python9' does not exist: no folder of PATH has it (/usr/bin:/bin)"));
   dir.file("plain", "", 0644);
-  EXPECT_THAT(refusal(dir / "plain"), HasSubstr("/plain' is there, but this user may not run it"));
-  EXPECT_THAT(refusal("/bin/false"), HasSubstr("did not say its version; it exited with 1"));
-  EXPECT_THAT(refusal("/bin/echo"), HasSubstr("did not say its version; it exited with 0"));
+  EXPECT_THAT(refusal(dir / "plain"), HasSubstr("/plain' exists, but this user may not run it"));
+  EXPECT_THAT(refusal("/bin/false"), HasSubstr("did not report its version; it exited with 1"));
+  EXPECT_THAT(refusal("/bin/echo"), HasSubstr("did not report its version; it exited with 0"));
 }
 
 }  // namespace

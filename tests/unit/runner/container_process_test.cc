@@ -99,7 +99,9 @@ TEST_F(ContainerProcessTest, AnotherUserIsNotLetInAndNamedWhenNobodyElseComes) {
   EXPECT_FALSE(socket_);
   ASSERT_TRUE(io::write_file_atomically(folder_.path() + "/end", ""));
   ASSERT_TRUE(told());
-  EXPECT_NE(why_.find("a process of uid 65533 connected, not one of 0"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("a process of uid 65533 connected instead of one of uid 0"),
+            std::string::npos)
+      << why_;
 }
 
 TEST_F(ContainerProcessTest, AnEngineThatFailsIsQuotedWithoutItsAdvice) {

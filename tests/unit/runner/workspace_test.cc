@@ -80,7 +80,7 @@ TEST_F(WorkspaceOfAnother, ASymlinkOfTheSnapshotStaysAsItIs) {
   ASSERT_EQ(::symlink(canary.path().c_str(), (attempt_.code() + "/.lockstep").c_str()), 0);
   const Status done = set_up();
   ASSERT_FALSE(done);
-  EXPECT_NE(done.error().message.find("is kept for Lockstep"), std::string::npos);
+  EXPECT_NE(done.error().message.find("is reserved for Lockstep"), std::string::npos);
   canary.is_untouched();
 }
 

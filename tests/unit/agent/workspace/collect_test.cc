@@ -100,10 +100,10 @@ TEST(Collect, AFileOutputThatIsNoFileIsNamedAndKept) {
   EXPECT_TRUE(problems("report").empty());
   const auto folder = problems("report/part-0");
   ASSERT_EQ(folder.size(), 1u);
-  EXPECT_THAT(folder[0], HasSubstr("its type is uri_file, but a folder was written"));
+  EXPECT_THAT(folder[0], HasSubstr("its type is uri_file, but the job wrote a folder at its path"));
   const auto beside = problems("report.txt");
   ASSERT_EQ(beside.size(), 1u);
-  EXPECT_THAT(beside[0], HasSubstr("not at its path but beside it: report.txt"));
+  EXPECT_THAT(beside[0], HasSubstr("there is no file at its path; its folder holds report.txt"));
 }
 
 TEST(Collect, ANameCannotForgeALine) {
@@ -193,7 +193,7 @@ TEST(Collect, WhatLiesTooDeepForATreeIsNamedAndTheRestIsKept) {
   const CollectedOutput outputs = f.must_collect(OutputKind::outputs, "o");
   EXPECT_EQ(outputs.files, 1u);
   ASSERT_EQ(outputs.problems.size(), 1u);
-  EXPECT_NE(outputs.problems[0].find("d/ was left out: it lies more than 256 folders deep"),
+  EXPECT_NE(outputs.problems[0].find("d/ was left out: it is more than 256 folders deep"),
             std::string::npos)
       << outputs.problems[0];
   EXPECT_EQ(*io::read_file(f.dir / "o/model.pt"), "1");

@@ -69,7 +69,7 @@ TEST(DeepOutputs, AreRefusedInWordsAndTheAttemptIsRemoved) {
   test::make_deep_tree(f.written + "/outputs/deep", 1'000);
   const CollectedOutput left = f.must_collect(OutputKind::outputs, "collected");
   ASSERT_EQ(left.problems.size(), 1u);
-  EXPECT_NE(left.problems[0].find("lies more than 256 folders deep"), std::string::npos)
+  EXPECT_NE(left.problems[0].find("is more than 256 folders deep"), std::string::npos)
       << left.problems[0];
   EXPECT_LT(left.problems[0].size(), 2'000u);
   EXPECT_EQ(*io::read_file(f.dir / "collected/kept"), "k");

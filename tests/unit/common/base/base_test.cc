@@ -16,7 +16,7 @@ TEST(SizeFlag, ANumberWithoutAUnitIsTakenOnlyWhenItCanBeMeant) {
   EXPECT_EQ(*parse("10k"), kibibytes(10));
   EXPECT_EQ(*parse("1048576"), mebibytes(1));
   EXPECT_EQ(parse("50").error().message,
-            "--cache-size: '50' without a unit is 50 B; is 50g meant? Write 50g");
+            "--cache-size: '50' without a unit means 50 B; did you mean 50g? Write 50g");
   for (const char* text : {"1048575", "1.5", "0", "0g", "", "much", "-1g"}) {
     EXPECT_FALSE(parse(text)) << text;
   }
@@ -104,9 +104,9 @@ TEST(Cut, OfALongTextTheBeginningAndTheEndAreKeptAndWhatIsLeftOutIsSaid) {
     EXPECT_TRUE(got.starts_with("first " + piece)) << got;
     EXPECT_TRUE(got.ends_with(piece + " last")) << got;
     const auto note = got.find("\n[… ");
-    const auto end = got.find(" bytes are left out here …]\n");
+    const auto end = got.find(" bytes left out …]\n");
     ASSERT_TRUE(note != std::string::npos && end != std::string::npos) << got;
-    const auto after = end + std::string(" bytes are left out here …]\n").size();
+    const auto after = end + std::string(" bytes left out …]\n").size();
     const auto left_out = std::stoul(got.substr(note + std::string("\n[… ").size()));
     EXPECT_EQ(note + left_out + (got.size() - after), text.size());
     EXPECT_EQ((note - 6) % piece.size(), 0U) << "half a character";

@@ -85,56 +85,58 @@ TEST(CondaEnvironments, ChannelsAreNamesOrAddressesWithoutASecret) {
     EXPECT_EQ(refused(good), "") << good;
   EXPECT_THAT(refused("a b"), HasSubstr("'a b' holds a blank"));
   EXPECT_THAT(refused(""), HasSubstr("environment.channels: '' is not one line"));
-  EXPECT_THAT(refused("./channel"), HasSubstr("'./channel' is a path of one machine"));
+  EXPECT_THAT(refused("./channel"), HasSubstr("'./channel' is a path on one machine"));
   EXPECT_THAT(refused("/srv/channel"), HasSubstr("file:///"));
   for (const auto& [bad, why] : std::map<std::string, std::string>{
-           {"ftp://h/x", "'ftp://h/x' is of 'ftp'; nodes fetch from http, https and file"},
-           {"s3://bucket/x", "is of 's3'"},
-           {"HTTPS://h/x", "is of 'HTTPS'"},
+           {"ftp://h/x",
+            "'ftp://h/x' has the scheme 'ftp'; nodes fetch only from http, https and file"},
+           {"s3://bucket/x", "has the scheme 's3'"},
+           {"HTTPS://h/x", "has the scheme 'HTTPS'"},
            {"http://", "'http://' names no host"},
            {"https://:80/c", "names no host"},
            {"https://user@/c", "names no host"},
            {"https://a,b/c", "names no host: 'a,b'"},
            {"https://[::1/c", "names no host: '[::1'"},
-           {"https://h:99999/c", "has no port from 1 to 65535: ':99999'"},
-           {"https://h:0/c", "has no port"},
-           {"https://h:/c", "has no port"},
-           {"https://h:8o/c", "has no port"},
-           {"https://[::1]80/c", "has no port from 1 to 65535: '80'"},
+           {"https://h:99999/c", "needs a port from 1 to 65535 instead of ':99999'"},
+           {"https://h:0/c", "needs a port"},
+           {"https://h:/c", "needs a port"},
+           {"https://h:8o/c", "needs a port"},
+           {"https://[::1]80/c", "needs a port from 1 to 65535 instead of '80'"},
            {"file://tmp/c", "names no absolute path; write three slashes: file:///PATH"},
            {"file:///", "names no absolute path"},
            {"file://", "names no absolute path"},
            {"https://h/\xc3\xbc", "percent-encoded; write https://h/%C3%BC"},
-           {"file:/srv/c", "is no channel's name or address"},
-           {"name:8080", "is no channel's name or address"},
-           {"-c", "is no channel's name or address"}})
+           {"file:/srv/c", "is not the name or address of a channel"},
+           {"name:8080", "is not the name or address of a channel"},
+           {"-c", "is not the name or address of a channel"}})
     EXPECT_THAT(refused(bad), HasSubstr(why)) << bad;
   for (const char* secret :
        {"https://user:secret@host/c", "https://host/t/secret/c", "https://host:80/t/secret/c",
         "https://user%3Asecret@host/c", "https://ghp_secretsecretsecretsecret@host/c"}) {
-    EXPECT_THAT(refused(secret), HasSubstr("holds a password or a token")) << secret;
+    EXPECT_THAT(refused(secret), HasSubstr("contains a password or a token")) << secret;
     EXPECT_THAT(refused(secret), Not(HasSubstr("secret")));
   }
 }
 
 TEST(CondaEnvironments, WhatCannotBeIsNamed) {
   CondaEnvironment bad;
-  EXPECT_THAT(refusal_of(bad), HasSubstr("environment.dependencies: are none"));
+  EXPECT_THAT(refusal_of(bad), HasSubstr("environment.dependencies: is empty"));
   bad.requirements = {"six"};
   EXPECT_EQ(refusal_of(bad), "") << "as conda, which brings pip";
   bad = locked();
   bad.dependencies = {"zlib"};
-  EXPECT_THAT(refusal_of(bad), HasSubstr("beside locked packages"));
+  EXPECT_THAT(refusal_of(bad), HasSubstr("together with locked packages"));
   bad = conda();
   bad.dependencies = {"https://user:secret@host/c::zlib"};
-  EXPECT_THAT(refusal_of(bad), HasSubstr("environment.dependencies: an address holds a password"));
+  EXPECT_THAT(refusal_of(bad),
+              HasSubstr("environment.dependencies: an address contains a password"));
   bad.dependencies = {"zlib\nnumpy"};
   EXPECT_THAT(refusal_of(bad), HasSubstr("is not one line"));
   bad.dependencies.assign(kMaxEnvironmentLines + 1, "a");
   EXPECT_THAT(refusal_of(bad), HasSubstr("environment.dependencies: has 10001 lines"));
   bad = locked();
   bad.locked["linux-64"] = {"https://user:secret@host/a-1-0.conda#md5:00"};
-  EXPECT_THAT(refusal_of(bad), HasSubstr("environment.locked: an address holds a password"));
+  EXPECT_THAT(refusal_of(bad), HasSubstr("environment.locked: an address contains a password"));
 }
 
 TEST(CondaEnvironments, VariablesAreThoseOfAJobButNotARanks) {
@@ -150,7 +152,7 @@ TEST(CondaEnvironments, VariablesAreThoseOfAJobButNotARanks) {
   EXPECT_THAT(refused("A", std::string(1 << 17, 'a')), HasSubstr("environment.variables.A: has"));
   for (const char* owned : {"RANK", "MASTER_ADDR", "PATH", "CONDA_PREFIX", "LOCKSTEP_JOB",
                             "AZUREML_RUN_ID", "PMIX_RANK", "CUDA_VISIBLE_DEVICES"})
-    EXPECT_THAT(refused(owned), HasSubstr("is set for each rank")) << owned;
+    EXPECT_THAT(refused(owned), HasSubstr("which Lockstep sets for each rank")) << owned;
 }
 
 TEST(Versions, AreComparedNumberByNumber) {

@@ -44,7 +44,7 @@ TEST(SplitDockerArgs, SaysWhereAQuoteIsOpen) {
   EXPECT_EQ(refusal("-e 'A=b"), "resources.docker_args: the quote ' at character 4 is not closed");
   EXPECT_EQ(refusal("\"it's"), "resources.docker_args: the quote \" at character 1 is not closed");
   EXPECT_EQ(refusal("-e A=b\\"),
-            "resources.docker_args: ends with a backslash, which takes the character after it");
+            "resources.docker_args: ends with a backslash that no character follows");
 }
 
 // ---- what everybody may
@@ -100,73 +100,74 @@ TEST_P(RefusedDockerArgs, AreRefusedWhateverTheOperatorAllows) {
 const Refused kRefused[] = {
     {"name",
      {"--name=x"},
-     "'--name' is not for a job to say: Lockstep names and removes containers itself; leave it "
+     "a job cannot set '--name': Lockstep names and removes containers itself; leave the option "
      "out"},
     {"network",
      {"--network", "bridge"},
-     "'--network' is not for a job to say: the container has the host's network; leave it out"},
+     "a job cannot set '--network': the container has the host's network; leave the option out"},
     {"net",
      {"--net=host"},
-     "'--net' is not for a job to say: the container has the host's network; leave it out"},
+     "a job cannot set '--net': the container has the host's network; leave the option out"},
     {"publish",
      {"-p", "80:80"},
-     "'--publish' is not for a job to say: the container has the host's network; leave it out"},
+     "a job cannot set '--publish': the container has the host's network; leave the option out"},
     {"user",
      {"-u0"},
-     "'--user' is not for a job to say: ranks run as the submitting user, with that user's groups; "
-     "leave it out"},
+     "a job cannot set '--user': ranks run as the submitting user, with that user's groups; leave "
+     "the option out"},
     {"userns",
      {"--userns=host"},
-     "'--userns' is not for a job to say: ranks run as the submitting user, with that user's "
-     "groups; leave it out"},
+     "a job cannot set '--userns': ranks run as the submitting user, with that user's groups; "
+     "leave the option out"},
     {"rm",
      {"--rm"},
-     "'--rm' is not for a job to say: Lockstep names and removes containers itself; leave it out"},
+     "a job cannot set '--rm': Lockstep names and removes containers itself; leave the option out"},
     {"detach",
      {"-d"},
-     "'--detach' is not for a job to say: Lockstep waits for the container; `lockstep run "
-     "--detach` returns at once"},
+     "a job cannot set '--detach': Lockstep waits for the container; `lockstep run --detach` "
+     "returns at once"},
     {"terminal",
      {"-it"},
-     "'--interactive' is not for a job to say: ranks have no terminal, and what they print is in "
-     "the job's logs; leave it out"},
+     "a job cannot set '--interactive': ranks have no terminal, and their output is in the job's "
+     "logs; leave the option out"},
     {"entrypoint",
      {"--entrypoint", "sh"},
-     "'--entrypoint' is not for a job to say: what runs is the job's `command`; an image's "
+     "a job cannot set '--entrypoint': the container runs the job's `command`; an image's "
      "entrypoint is not used"},
     {"workdir",
      {"-w/x"},
-     "'--workdir' is not for a job to say: ranks start in the job's own directory; write cd into "
+     "a job cannot set '--workdir': ranks start in the job's own directory; write cd into "
      "`command`"},
     {"memory",
      {"--memory=1g"},
-     "'--memory' is not for a job to say: write lockstep.resources.memory instead"},
+     "a job cannot set '--memory': write lockstep.resources.memory instead"},
     {"cpus",
      {"--cpuset-cpus=0"},
-     "'--cpuset-cpus' is not for a job to say: write lockstep.resources.cpus instead"},
-    {"gpus",
-     {"--gpus", "all"},
-     "'--gpus' is not for a job to say: write lockstep.resources.gpus instead"},
-    {"restart", {"--restart"}, "'--restart' is not for a job to say: write lockstep.retry instead"},
+     "a job cannot set '--cpuset-cpus': write lockstep.resources.cpus instead"},
+    {"gpus", {"--gpus", "all"}, "a job cannot set '--gpus': write lockstep.resources.gpus instead"},
+    {"restart", {"--restart"}, "a job cannot set '--restart': write lockstep.retry instead"},
     {"env_file",
      {"--env-file=f"},
-     "'--env-file' is not for a job to say: it names a file of the node's; write "
-     "environment_variables instead"},
+     "a job cannot set '--env-file': it names a file on the node; write environment_variables "
+     "instead"},
     {"log_driver",
      {"--log-driver=none"},
-     "'--log-driver' is not for a job to say: what ranks print is in the job's logs; leave it out"},
+     "a job cannot set '--log-driver': the ranks' output is in the job's logs; leave the option "
+     "out"},
     {"hostname",
      {"-h", "x"},
-     "'--hostname' is not for a job to say: the container has its node's name; leave it out"},
+     "a job cannot set '--hostname': the container has its node's host name; leave the option out"},
     {"an_image",
      {"--init", "ubuntu"},
-     "'ubuntu' is no option; the image stands under environment.image, and what runs is the job's "
+     "'ubuntu' is not an option; name the image in environment.image and the program in the job's "
      "`command`"},
     {"end_of_options",
      {"--", "x"},
-     "'--' is no option; the image stands under environment.image, and what runs is the job's "
+     "'--' is not an option; name the image in environment.image and the program in the job's "
      "`command`"},
-    {"flag_with_a_word", {"--read-only", "false"}, "'false' is no option; write --read-only=false"},
+    {"flag_with_a_word",
+     {"--read-only", "false"},
+     "'false' is not an option; write --read-only=false"},
     {"flag_with_a_value", {"--init=yes"}, "--init 'yes': takes no value; write --init"},
     {"empty_word", {""}, "has an empty word"},
     {"unknown", {"--shmsize=2g"}, "unknown option '--shmsize'; did you mean '--shm-size'?"},
@@ -187,8 +188,8 @@ const Refused kRefused[] = {
      "--env 'LOCKSTEP_RANK=1': is a variable that Lockstep sets for each rank; leave it out"},
     {"label_of_ours",
      {"-l", "lockstep.job=x"},
-     "--label 'lockstep.job=x': has a key of Lockstep's own; choose one that does not begin with "
-     "lockstep."},
+     "--label 'lockstep.job=x': has a key that is reserved for Lockstep; choose one that does not "
+     "begin with lockstep."},
     {"ipc", {"--ipc=none"}, "--ipc 'none': must be private, shareable or host"},
     {"shm_size",
      {"--shm-size=1k"},
@@ -218,8 +219,8 @@ const Refused kRefused[] = {
     {"pids_limit", {"--pids-limit=many"}, "--pids-limit 'many': must be a number, or -1 for none"},
     {"new_privileges",
      {"--security-opt=no-new-privileges:false"},
-     "--security-opt 'no-new-privileges:false': cannot be had: no program in a container gains "
-     "rights"},
+     "--security-opt 'no-new-privileges:false': must be no-new-privileges: programs in a container "
+     "cannot gain privileges"},
     {"nul", {std::string("-eA=\0", 5)}, "holds a NUL byte"},
     {"too_many", Words(kMaxDockerArgs + 1, "--init"), "has 1001 words; at most 1000 are possible"},
     {"too_long",
@@ -287,16 +288,16 @@ TEST(DockerArgs, AnOperatorMayNotAllowWhatThereIsNot) {
   };
   EXPECT_EQ(refusal("--security-opt"), "");
   EXPECT_EQ(refusal("--priviledged"),
-            "'--priviledged' is no option of `docker run`; did you mean '--privileged'?");
+            "'--priviledged' is not an option of `docker run`; did you mean '--privileged'?");
   EXPECT_EQ(refusal("privileged"),
-            "'privileged' is no option of `docker run`; did you mean '--privileged'?");
+            "'privileged' is not an option of `docker run`; did you mean '--privileged'?");
   EXPECT_EQ(refusal("-v"),
-            "'-v' is no option of `docker run`; write its long name, as in --privileged");
+            "'-v' is not an option of `docker run`; write its long name, as in --privileged");
   EXPECT_EQ(refusal(""),
-            "'' is no option of `docker run`; write its long name, as in --privileged");
-  EXPECT_EQ(refusal("--network"),
-            "'--network' is not for a job to say: the container has the host's network; leave it "
-            "out");
+            "'' is not an option of `docker run`; write its long name, as in --privileged");
+  EXPECT_EQ(
+      refusal("--network"),
+      "a job cannot set '--network': the container has the host's network; leave the option out");
 }
 
 // ---- in a job

@@ -88,10 +88,11 @@ TEST(Environments, ADockerfileIsAPathOfItsContext) {
   EXPECT_EQ(refusal("gpu/..a/Dockerfile"), "");
   EXPECT_EQ(refusal(""), key + "'' is empty; leave it out to use Dockerfile");
   EXPECT_EQ(refusal("/etc/x"),
-            key + "'/etc/x' is absolute; it is a path within the folder that is built");
+            key + "'/etc/x' is absolute; write a path relative to the folder that is built");
   EXPECT_EQ(refusal("a/../b"),
-            key + "'a/../b' leaves the folder that is built; put the file into it");
-  EXPECT_EQ(refusal(".."), key + "'..' leaves the folder that is built; put the file into it");
+            key + "'a/../b' leads out of the folder that is built; put the file into that folder");
+  EXPECT_EQ(refusal(".."),
+            key + "'..' leads out of the folder that is built; put the file into that folder");
   EXPECT_FALSE(validate(EnvironmentSpec{"", "", DockerEnvironment{}}));
   DockerEnvironment both = docker();
   both.image = "debian";
@@ -118,7 +119,7 @@ TEST(Environments, WhatCannotBeIsNamed) {
   EXPECT_EQ(refusal({"good-1.2", "7", venv()}), "");
   EXPECT_NE(refusal({"-bad", "", venv()}).find("environment.name: '-bad'"), std::string::npos);
   EXPECT_NE(refusal({"a", "1 2", venv()}).find("environment.version"), std::string::npos);
-  EXPECT_NE(refusal({"", "", HostEnvironment{"bin/python"}}).find("is relative"),
+  EXPECT_NE(refusal({"", "", HostEnvironment{"bin/python"}}).find("is a relative path"),
             std::string::npos);
   EXPECT_EQ(refusal({"", "", HostEnvironment{"py\nthon"}}),
             "environment.interpreter: holds a line break");
@@ -130,7 +131,7 @@ TEST(Environments, WhatCannotBeIsNamed) {
        {"http://h/c?token=secret", "http://h/c#secret", "http://h?a=secret"}) {
     conda.channels = {channel};
     const std::string said = refusal({"", "", conda});
-    EXPECT_NE(said.find("environment.channels: an address holds a "), std::string::npos) << said;
+    EXPECT_NE(said.find("environment.channels: an address has a "), std::string::npos) << said;
     EXPECT_EQ(said.find("secret"), std::string::npos) << said;
   }
   VenvEnvironment bad = venv();

@@ -61,7 +61,7 @@ TEST_P(BadImageName, IsRefusedWithAdvice) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message, "'" + bad.image + "' " + bad.message);
   EXPECT_EQ(validate(EnvironmentSpec{"", "", DockerEnvironment{bad.image, {}, {}}}).error().message,
-            bad.image.empty() ? "environment: needs one of 'image' and 'build'"
+            bad.image.empty() ? "environment: needs exactly one of 'image' and 'build'"
                               : "environment.image: " + status.error().message);
 }
 
@@ -71,17 +71,17 @@ const std::string kParts =
 const std::string kTag =
     "', which must be 1 to 128 letters, digits, '_', '.' or '-', and not begin with '.' or '-'";
 const BadName kBad[] = {
-    {"empty", "", "is no image's name; write " + kForm},
-    {"blank", "debian 12", "holds a blank; an image's name is " + kForm},
-    {"line", "debian\n", "holds a blank; an image's name is " + kForm},
+    {"empty", "", "is not an image's name; write " + kForm},
+    {"blank", "debian 12", "contains a blank or a control character; an image's name is " + kForm},
+    {"line", "debian\n", "contains a blank or a control character; an image's name is " + kForm},
     {"dash", "--privileged",
-     "begins with '-', as an option does; options of the engine stand under "
+     "begins with '-' like an option; write options of the container engine in "
      "resources.docker_args"},
     {"https", "https://r.io/x", "is an address; write the name alone: r.io/x"},
     {"docker", "docker://debian", "is an address; write the name alone: debian"},
     {"scheme_alone", "docker://", "is an address; write the name alone: " + kForm},
     {"upper", "Team/Train:V1",
-     "has upper-case letters, and names of images have none; write team/train"},
+     "has upper-case letters, which an image's name cannot have; write team/train"},
     {"empty_part", "a//b", "has an empty part; an image's name is " + kForm},
     {"end", "r.io/", "has an empty part; an image's name is " + kForm},
     {"start", "/a", "has an empty part; an image's name is " + kForm},
@@ -94,22 +94,22 @@ const BadName kBad[] = {
     {"tag", "a:-1", "has the tag '-1" + kTag},
     {"two_tags", "a:1:2", "has the tag '1:2" + kTag},
     {"long_tag", "a:" + std::string(129, 't'), "has the tag '" + std::string(129, 't') + kTag},
-    {"port", "r:port/x", "has the port 'port', which is none"},
-    {"port_above", "r.io:65536/x", "has the port '65536', which is none"},
-    {"no_port", "r.io:/x", "has the port '', which is none"},
+    {"port", "r:port/x", "has the port 'port', which is not a port number"},
+    {"port_above", "r.io:65536/x", "has the port '65536', which is not a port number"},
+    {"no_port", "r.io:/x", "has the port '', which is not a port number"},
     {"host", "-r.io/x",
-     "begins with '-', as an option does; options of the engine stand under "
+     "begins with '-' like an option; write options of the container engine in "
      "resources.docker_args"},
-    {"host_end", "r.io./x", "has 'r.io.' for its registry, which is no host"},
+    {"host_end", "r.io./x", "has the registry 'r.io.', which is not a valid host"},
     {"digest", "a@sha256:12",
-     "has the digest 'sha256:12', which must be sha256: and 64 of 0-9 and "
-     "a-f"},
+     "has the digest 'sha256:12', which must be sha256: and 64 hexadecimal digits (0-9, a-f)"},
     {"other_digest", "a@md5:" + kHex,
-     "has the digest 'md5:" + kHex + "', which must be sha256: and 64 of 0-9 and a-f"},
-    {"id", "sha256:" + kHex, "is an id, which one engine has; write the image's name"},
-    {"bare_id", kHex, "is an id, which one engine has; write the image's name"},
+     "has the digest 'md5:" + kHex +
+         "', which must be sha256: and 64 hexadecimal digits (0-9, a-f)"},
+    {"id", "sha256:" + kHex, "is an id, which only one engine knows; write the image's name"},
+    {"bare_id", kHex, "is an id, which only one engine knows; write the image's name"},
     {"short_id", "e0a7859642c6",
-     "may be an id, which one engine has; write the image's name (if this is one: "
+     "may be an id, which only one engine knows; write the image's name (if this is the name: "
      "e0a7859642c6:latest)"},
     {"too_long", std::string(256, 'a'), "is longer than 255 characters"},
 };

@@ -22,9 +22,9 @@ TEST(Keep, PatternsThatCanMatchNothingAreRefused) {
         << pattern << ": " << fault_of_keep(pattern);
   };
   for (const char* nothing : {"", " ", "/", "!", "!/", "//"}) has(nothing, "it names nothing");
-  has("./model.pt", "'.' is no name of a file");
-  has("../model.pt", "'..' is no name of a file");
-  has("a/../b", "'..' is no name of a file");
+  has("./model.pt", "'.' is not a file name");
+  has("../model.pt", "'..' is not a file name");
+  has("a/../b", "'..' is not a file name");
   has("a//b", "it has '//'");
   has("#x", "write \\#");
   has("a[bc", "its '[' has no ']'");

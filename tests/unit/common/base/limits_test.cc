@@ -29,13 +29,13 @@ TEST(LimitsTest, WhatIsBeyondACapIsNamedWithItsFlag) {
   EXPECT_EQ(beyond({}, caps), std::nullopt);
   EXPECT_EQ(beyond({8'192, gibibytes(1), gibibytes(10)}, caps), std::nullopt);
   EXPECT_EQ(beyond({8'193, {}, {}}, caps),
-            "allows a job at most 8,192 processes a rank, 8,193 asked for (lockstep-agent "
+            "allows a job at most 8,192 processes a rank, 8,193 requested (lockstep-agent "
             "--max-pids-limit)");
-  EXPECT_EQ(beyond({{}, gibibytes(2), {}}, caps),
-            "allows a job at most 1.0 GiB of logs, 2.0 GiB asked for (lockstep-agent "
-            "--max-log-limit)");
+  EXPECT_EQ(
+      beyond({{}, gibibytes(2), {}}, caps),
+      "allows a job at most 1.0 GiB of logs, 2.0 GiB requested (lockstep-agent --max-log-limit)");
   EXPECT_EQ(beyond({{}, {}, gibibytes(11)}, caps),
-            "allows a job at most 10.0 GiB of disk, 11.0 GiB asked for (lockstep-agent "
+            "allows a job at most 10.0 GiB of disk, 11.0 GiB requested (lockstep-agent "
             "--max-disk-limit)");
   EXPECT_EQ(beyond({4'000'000, gibibytes(999), gibibytes(999)}, {}), std::nullopt);
 }
@@ -59,8 +59,8 @@ TEST(LimitsTest, DockerArgsLowerTheLimitAndDoNotRaiseIt) {
   EXPECT_TRUE(validate(spec));
   spec.resources.docker_args = {"--pids-limit", "8193"};
   EXPECT_EQ(validate(spec).error().message,
-            "resources.docker_args: --pids-limit 8193 is more than its ranks may have (2 x 4,096); "
-            "write lockstep.limits.pids instead");
+            "resources.docker_args: --pids-limit 8193 is more than the container's ranks may have "
+            "(2 x 4,096); write lockstep.limits.pids instead");
   spec.limits.pids = 5'000;
   EXPECT_TRUE(validate(spec));
 }

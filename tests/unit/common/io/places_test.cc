@@ -78,7 +78,9 @@ TEST(PlacesTest, AHomeThatOthersMayReadIsMendedAndThatIsSaid) {
   make(dir / "home", 0755);
   const auto mended = secure_home(dir / "home", 0700);
   ASSERT_TRUE(mended) << mended.error().message;
-  EXPECT_NE(mended->find("had mode 0755; it has 0700 now"), std::string::npos) << *mended;
+  EXPECT_NE(mended->find("changed the mode of the home " + (dir / "home") + " from 0755 to 0700"),
+            std::string::npos)
+      << *mended;
   EXPECT_EQ(mode_of(dir / "home"), 0700u);
   EXPECT_EQ(*secure_home(dir / "home", 0700), "") << "nothing is said twice";
 }

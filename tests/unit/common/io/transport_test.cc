@@ -287,7 +287,8 @@ TEST_F(TransportTest, AnotherServersKeyNobodyAndSilenceAreToldApart) {
   ASSERT_TRUE(other);
   const BlockedSend wrong(loop_, *other, milliseconds(500));
   ASSERT_FALSE(wrong.status());
-  EXPECT_NE(wrong.status().error().message.find("is not the launcher whose key"), std::string::npos)
+  EXPECT_NE(wrong.status().error().message.find("does not have the launcher's key"),
+            std::string::npos)
       << wrong.status().error().message;
 
   ClientSocket nowhere = dial("tcp://127.0.0.1:1", allowed_client());
@@ -310,7 +311,7 @@ TEST_F(TransportTest, AnotherServersKeyNobodyAndSilenceAreToldApart) {
       dial("tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port)), allowed_client());
   const BlockedSend silent(loop_, unheard, milliseconds(300));
   ASSERT_FALSE(silent.status());
-  EXPECT_NE(silent.status().error().message.find("took the connection and did not answer"),
+  EXPECT_NE(silent.status().error().message.find("accepted the connection but did not answer"),
             std::string::npos)
       << silent.status().error().message;
 }

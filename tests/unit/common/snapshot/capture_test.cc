@@ -139,8 +139,7 @@ TEST(Capture, AFileThatChangesAllTheTimeIsNamed) {
   ASSERT_FALSE(captured);
   EXPECT_GT(reads, 1);
   EXPECT_EQ(captured.error().code, ErrorCode::conflict);
-  EXPECT_NE(captured.error().message.find("growing.log changes while it is read"),
-            std::string::npos)
+  EXPECT_NE(captured.error().message.find("growing.log changed during each of "), std::string::npos)
       << captured.error().message;
   EXPECT_TRUE(capture(dir.path(), {}));
 }
@@ -368,7 +367,7 @@ TEST(CaptureTree, HolesHaveABound) {
   EXPECT_EQ(captured->files[1].path, "small");
   ASSERT_EQ(captured->skipped.size(), 1u);
   EXPECT_EQ(captured->skipped[0].path, "huge");
-  EXPECT_NE(captured->skipped[0].pattern.find("more holes than 64"), std::string::npos);
+  EXPECT_NE(captured->skipped[0].pattern.find("its holes are larger than 64"), std::string::npos);
 }
 
 // `change` happens while the file "a" is read.

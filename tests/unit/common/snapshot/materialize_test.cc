@@ -245,7 +245,8 @@ TEST(Materialize, AFolderOfAnotherUserIsNotWrittenTo) {
   ASSERT_EQ(::chown((f.dir / "out").c_str(), 65534, 65534), 0);
   const Status written = materialize(*f.store, f.put({}), f.dir / "out");
   ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find("belongs to uid 65534"), std::string::npos);
+  EXPECT_NE(written.error().message.find("belongs to another account (uid 65534)"),
+            std::string::npos);
 }
 
 TEST(DiskUsage, OfATreeOfAnyDepth) {

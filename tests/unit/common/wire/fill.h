@@ -138,6 +138,8 @@ class Filler {
   void fill(DeleteCompute& v) { auto& [a, b] = v; each(a, b); }
   void fill(ListComputes& v) { auto& [a, b] = v; each(a, b); }
   void fill(ComputesReply& v) { auto& [a] = v; each(a); }
+  void fill(ReadComputeLog& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ComputeLogReply& v) { auto& [a] = v; each(a); }
   void fill(ListQuotas& v) { auto& [a, b] = v; each(a, b); }
   void fill(QuotasReply& v) { auto& [a] = v; each(a); }
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }

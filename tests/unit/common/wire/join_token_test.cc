@@ -36,7 +36,7 @@ TEST(JoinToken, SaysWhatIsWrong) {
   EXPECT_THAT(error("hello").message, HasSubstr("does not start with"));
   EXPECT_THAT(error("lockstep-token-1.a b").message, HasSubstr("character"));
   EXPECT_THAT(error("lockstep-token-1.").message, HasSubstr("damaged"));
-  EXPECT_THAT(error("lockstep-token-1.e30").message, HasSubstr("lacks its \"key\""));  // {}
+  EXPECT_THAT(error("lockstep-token-1.e30").message, HasSubstr("has no \"key\""));  // {}
   EXPECT_EQ(error("lockstep-token-2.xyz").code, ErrorCode::unsupported);
   EXPECT_THAT(error("lockstep-token-2.xyz").message, HasSubstr("lockstep-token-2"));
   const auto text = wire::encode(token());
@@ -44,7 +44,7 @@ TEST(JoinToken, SaysWhatIsWrong) {
   EXPECT_THAT(error(std::string(5'000, 'x')).message, HasSubstr("too long"));
   auto bad_key = token();
   bad_key.launcher_key.value = "short";
-  EXPECT_THAT(error(wire::encode(bad_key)).message, HasSubstr("no CURVE key"));
+  EXPECT_THAT(error(wire::encode(bad_key)).message, HasSubstr("not a CURVE key"));
 }
 
 TEST(JoinToken, NeverRepeatsTheSecretInAnError) {

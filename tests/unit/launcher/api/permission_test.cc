@@ -46,6 +46,9 @@ ApproveNode            -      y     -        -         -      -        -    -
 CreateCompute          -      y     -        -         -      -        -    -
 UpdateCompute          -      y     -        -         -      -        -    -
 DeleteCompute          -      y     -        -         -      -        -    -
+AttachHosts            -      y     -        -         -      -        -    -
+DetachHosts            -      y     -        -         -      -        -    -
+ReadComputeLog         -      y     -        -         -      -        -    -
 ListComputes           -      y     y        y         y      y        -    -
 DrainNode              -      y     y        -         -      -        -    -
 RemoveNode             -      y     -        -         -      -        -    -
@@ -118,8 +121,11 @@ const std::vector<std::vector<std::string>> kRows = {
     {"UpdateCompute"},
     {"DeleteCompute"},
     {"ListComputes"},
+    {"AttachHosts"},
+    {"DetachHosts"},
+    {"ReadComputeLog"},
 };
-constexpr std::size_t kMessages = 36;
+constexpr std::size_t kMessages = 39;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -208,6 +214,18 @@ const std::map<std::string, Make>& questions() {
        }},
       {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
       {"ListComputes", [](World&, Whose) { return ListComputes{}; }},
+      {"AttachHosts",
+       [](World&, Whose) {
+         return AttachHosts{World::compute(), {}};
+       }},
+      {"DetachHosts",
+       [](World&, Whose) {
+         return DetachHosts{World::compute(), {}, false};
+       }},
+      {"ReadComputeLog",
+       [](World&, Whose) {
+         return ReadComputeLog{World::compute(), 0};
+       }},
       {"DrainNode",
        [](World&, Whose) {
          return DrainNode{World::node(), true, ""};

@@ -335,13 +335,13 @@ TEST(ShownEnvironment, OfWhichNotAllIsShownIsRefused) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = sample_lock();
   EXPECT_THAT(read_shown(view).error().message,
-              testing::HasSubstr("'conda_file.locked' is how many packages a lock file named, not "
-                                 "which; name the lock file itself"));
+              testing::HasSubstr("'conda_file.locked' is only the number of packages in a lock "
+                                 "file; name the lock file itself"));
   view.environment.spec.definition =
       DockerEnvironment{"", ImageBuild{sha256("context"), "Dockerfile"}, {}};
   EXPECT_THAT(read_shown(view).error().message,
-              testing::HasSubstr("'build.context' is the digest of a folder that the launcher "
-                                 "took; name the folder itself: {path: FOLDER}"));
+              testing::HasSubstr("'build.context' is the digest of a folder that the launcher has "
+                                 "stored; name the folder itself: {path: FOLDER}"));
 }
 
 TEST(EnvironmentText, CannotFoolATerminal) {

@@ -114,6 +114,29 @@ TEST(ApplySelection, TheLogOfAnEnvironmentIsOneOfEachNode) {
   EXPECT_FALSE(follow.filter.stream);
 }
 
+TEST(FindNode, TakesItsNameOrItsRankInTheJob) {
+  JobView job;
+  job.spec = spec_of(2, 1);
+  LogSelection named, ranked, wrong;
+  named.node_word = "vm2";
+  EXPECT_EQ(find_node(&named, "job logs", job, 0).error().message,
+            "job logs: j has not been placed on nodes yet");
+  AttemptView attempt;
+  attempt.parts.resize(2);
+  attempt.parts[0].node_name = "vm1";
+  attempt.parts[1].node_name = "vm2";
+  attempt.parts[1].node_rank = 1;
+  job.attempts = {attempt};
+  ASSERT_TRUE(find_node(&named, "job logs", job, 1));
+  EXPECT_EQ(named.node, 1);
+  ranked.node_word = "0";
+  ASSERT_TRUE(find_node(&ranked, "job logs", job, 0));
+  EXPECT_EQ(ranked.node, 0);
+  wrong.node_word = "vm3";
+  EXPECT_EQ(find_node(&wrong, "job logs", job, 0).error().message,
+            "job logs: attempt 1 of j did not run on a node 'vm3'; its nodes: vm1, vm2");
+}
+
 TEST(ApplySelection, WhatTheJobDoesNotHaveIsNamed) {
   FollowOptions follow;
   const auto refused = [&](const LogSelection& selection) {

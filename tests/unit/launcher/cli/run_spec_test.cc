@@ -95,8 +95,8 @@ TEST(RunSpec, RefusesByName) {
   EXPECT_EQ(refusal([](auto& a) {
               a.keep = {"*.pt", "./x"};
             }),
-            "run: --keep ./x: '.' is no name of a file; write paths as they are in the working "
-            "directory, such as /checkpoints/last.pt");
+            "run: --keep ./x: '.' is not a file name; write paths from the working directory on, "
+            "such as /checkpoints/last.pt");
   EXPECT_EQ(refusal([](auto& a) { a.keep = {"!x"}; }),
             "run: lockstep.keep: nothing is kept: all patterns begin with '!'");
   EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }),
@@ -169,8 +169,8 @@ TEST(RunEnvironment, OneWithoutPackagesIsNoted) {
 
 TEST(RunEnvironment, ContradictionsAreRefused) {
   EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "3.11"; }),
-            "run: --interpreter: '3.11' is a version, and this is the name or path of an "
-            "interpreter; write python3.11");
+            "run: --interpreter: '3.11' is a version, but the name or path of an interpreter is "
+            "expected; write python3.11");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.interpreter = "python3";
               a.pip = {"six"};
@@ -223,15 +223,15 @@ TEST(RunEnvironment, ContradictionsAreRefused) {
 
 TEST(RunEnvironment, BadValuesAreRefusedByTheirOption) {
   EXPECT_EQ(environment_refusal([](auto& a) { a.pip = {"-r r.txt"}; }),
-            "run: --pip '-r r.txt': a list names packages; to read a file, write `requirements: "
-            "FILE`");
+            "run: --pip '-r r.txt': a list must contain packages, not files; to read a file, write "
+            "`requirements: FILE`");
   EXPECT_EQ(environment_refusal([](auto& a) { a.pip = {"a\xff"}; }),
             "run: --pip: is not UTF-8 text, or holds control characters");
   EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "bin/python"; }),
-            "run: environment.interpreter: 'bin/python' is relative, but it is looked for on every "
-            "node; write an absolute path, or a name on PATH");
+            "run: environment.interpreter: 'bin/python' is a relative path, but every node looks "
+            "for this program; write an absolute path, or a name on PATH");
   EXPECT_EQ(environment_refusal([](auto& a) { a.environment = "tools"; }),
-            "run: --environment: 'tools' says no version; write tools:VERSION or tools@latest");
+            "run: --environment: 'tools' has no version; write tools:VERSION or tools@latest");
   EXPECT_EQ(environment_refusal([](auto& a) { a.environment = "/nowhere/env.yml"; }),
             "run: --environment: open /nowhere/env.yml: No such file or directory");
   EXPECT_EQ(environment_refusal([](auto& a) { a.requirements = "/nowhere/r.txt"; }),
@@ -247,14 +247,14 @@ TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
   const std::string root = directory.path();
   EXPECT_EQ(environment_refusal([&](auto& a) { a.environment = root + "/env.yml"; }),
             root +
-                "/env.yml:1:8: image: 'X' has upper-case letters, and names of images have none; "
-                "write x");
+                "/env.yml:1:8: image: 'X' has upper-case letters, which an image's name cannot "
+                "have; write x");
   directory.file("built.yml", "build: {path: nowhere}\n");
   EXPECT_EQ(environment_refusal([&](auto& a) { a.environment = root + "/built.yml"; }),
             root + "/built.yml:1:15: 'build.path': " + root + "/nowhere does not exist");
   directory.file("c.yml", "dependencies: [numpy=>1]\n");
   EXPECT_EQ(environment_refusal([&](auto& a) { a.conda_file = root + "/c.yml"; }),
-            root + "/c.yml:1:16: 'numpy=>1': '=>' is no operator; write >=");
+            root + "/c.yml:1:16: 'numpy=>1': '=>' is not an operator; write >=");
   EXPECT_EQ(environment_refusal([&](auto& a) {
               a.requirements = root + "/r.txt";
             }).substr(0, root.size() + 16),
@@ -311,16 +311,15 @@ TEST(RunContainer, ItsResourcesAreTaken) {
             "run: resources.shm_size: is 1.0 KiB; must be at least 64.0 KiB");
   EXPECT_EQ(refusal([](auto& b) { b.docker_args = "-e 'A"; }),
             "run: resources.docker_args: the quote ' at character 4 is not closed");
-  EXPECT_EQ(
-      refusal([](auto& b) { b.docker_args = "--rm"; }),
-      "run: resources.docker_args: '--rm' is not for a job to say: Lockstep names and removes "
-      "containers itself; leave it out");
+  EXPECT_EQ(refusal([](auto& b) { b.docker_args = "--rm"; }),
+            "run: resources.docker_args: a job cannot set '--rm': Lockstep names and removes "
+            "containers itself; leave the option out");
 }
 
 TEST(RunContainer, ContradictionsAreRefused) {
   EXPECT_EQ(environment_refusal([](auto& a) { a.image = "Debian"; }),
-            "run: environment.image: 'Debian' has upper-case letters, and names of images have "
-            "none; write debian");
+            "run: environment.image: 'Debian' has upper-case letters, which an image's name cannot "
+            "have; write debian");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.image = "debian";
               a.environment = "a:1";

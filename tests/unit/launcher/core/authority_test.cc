@@ -216,7 +216,7 @@ TEST(Authority, ARefusalSaysWhoseItIsAndWhichRoleWouldDo) {
   EXPECT_EQ(may(principals, me, Permission::cancel_job, {"you", "vision"}).why,
             "user 'me' may not cancel this job: it belongs to user 'you' (project vision)");
   EXPECT_EQ(may(principals, me, Permission::cancel_job, {"you", "speech"}).why,
-            "user 'me' may not cancel this job: it is of a project in which me has no role");
+            "user 'me' may not cancel this job: it belongs to a project in which me has no role");
   EXPECT_EQ(may(principals, me, Permission::submit, {"me", "speech"}).why,
             "user 'me' may not submit jobs in project speech; an admin may allow it with "
             "`lockstep user role me submitter --project speech`")

@@ -159,10 +159,9 @@ TEST_F(LogsWithoutSpace, OfACanceledJobAreGivenUpAfterHalfAMinute) {
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
   EXPECT_EQ(launcher.facts<PartReleased>(),
             (std::vector<PartReleased>{{attempt(job), n1.id, true, 4096}}));
-  EXPECT_THAT(
-      launcher.view(job).report.value().message,
-      HasSubstr("the last 4.0 KiB of its logs on node n1 were not kept, since it was canceled "
-                "and the launcher had no space for them"));
+  EXPECT_THAT(launcher.view(job).report.value().message,
+              HasSubstr("the last 4.0 KiB of its logs on node n1 were not kept, since the job was "
+                        "canceled and the launcher had no space for them"));
 }
 
 TEST_F(LogsWithoutSpace, OfAnotherJobWaitAsLongAsItTakes) {

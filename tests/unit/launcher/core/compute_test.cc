@@ -12,9 +12,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ComputeSpec own_pool(const std::string& name) {
-  return {name, ComputeType::virtualmachine, "", "", {}};
+  return {name, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}, ""};
 }
-ComputeSpec alias(const std::string& name) { return {name, ComputeType::local, "", "", {}}; }
+ComputeSpec alias(const std::string& name) {
+  return {name, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
+}
 
 class ComputeTargets : public testing::Test {
  protected:
@@ -66,9 +68,9 @@ class ComputeTargets : public testing::Test {
 TEST_F(ComputeTargets, LocalIsThereFromTheStart) {
   EXPECT_EQ(launcher.core->compute_views("").size(), 1U);
   EXPECT_EQ(view("local").pool, "local");
-  EXPECT_THAT(refused(CreateCompute{own_pool("local")}), HasSubstr("there from the start"));
-  EXPECT_THAT(refused(UpdateCompute{own_pool("local")}), HasSubstr("there from the start"));
-  EXPECT_THAT(refused(DeleteCompute{"local"}), HasSubstr("there from the start"));
+  EXPECT_THAT(refused(CreateCompute{own_pool("local")}), HasSubstr("target 'local' always exists"));
+  EXPECT_THAT(refused(UpdateCompute{own_pool("local")}), HasSubstr("target 'local' always exists"));
+  EXPECT_THAT(refused(DeleteCompute{"local"}), HasSubstr("target 'local' always exists"));
 }
 
 TEST_F(ComputeTargets, AnAliasHasTheNodesOfLocal) {
@@ -188,7 +190,7 @@ TEST_F(ComputeTargets, AnUpdateChangesTextsAndNeverTheType) {
   ask(UpdateCompute{spec});
   launcher.expect_one<ReplyCompute>();
   EXPECT_EQ(view("lab").spec, spec);
-  EXPECT_THAT(refused(UpdateCompute{alias("lab")}), HasSubstr("a type cannot change"));
+  EXPECT_THAT(refused(UpdateCompute{alias("lab")}), HasSubstr("neither its type nor"));
   EXPECT_THAT(refused(UpdateCompute{own_pool("lob")}), HasSubstr("did you mean 'lab'"));
 }
 

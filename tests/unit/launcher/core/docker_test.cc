@@ -74,7 +74,7 @@ TEST(BuiltImages, WhatTheyAreBuiltFromIsKept) {
   const auto roots = [&] {
     std::vector<std::string> found;
     each_root(launcher.core->state(), [&](const Root& root) {
-      EXPECT_EQ(root.tree, sha256(root.what == "what its image is built from" ? "job" : "named"));
+      EXPECT_EQ(root.tree, sha256(root.what == "the build folder of its image" ? "job" : "named"));
       found.push_back(describe(root));
     });
     return found;
@@ -82,12 +82,12 @@ TEST(BuiltImages, WhatTheyAreBuiltFromIsKept) {
   JobSpec spec = job_spec("train");
   spec.environment = EnvironmentSpec{"", "", built("job")};
   launcher.submit(spec);
-  EXPECT_THAT(roots(), ::testing::ElementsAre("job train, what its image is built from"));
+  EXPECT_THAT(roots(), ::testing::ElementsAre("job train, the build folder of its image"));
   launcher.send(CreateEnvironmentInput{
       launcher.next_reply(), {{"tools", "", built("named")}, "", {}}, "", UserCaller{"ada"}});
   launcher.take<ReplyEnvironment>();
-  EXPECT_THAT(roots(), ::testing::ElementsAre("job train, what its image is built from",
-                                              "what environment tools is built from"));
+  EXPECT_THAT(roots(), ::testing::ElementsAre("job train, the build folder of its image",
+                                              "the build folder of environment tools"));
   EXPECT_THAT(launcher.core->trees(),
               ::testing::UnorderedElementsAre(sha256("job"), sha256("named")));
 }

@@ -39,10 +39,9 @@ TEST(EnvironmentNames, AVersionNeverChanges) {
   TestLauncher launcher;
   EXPECT_EQ(create(launcher, named("1", "a")), "1");
   EXPECT_EQ(create(launcher, named("1", "a")), "1");
-  EXPECT_EQ(
-      create(launcher, named("1", "b")),
-      "environment tools:1 exists already and is another definition; a version never changes: "
-      "choose another version, or leave it out to get the next one");
+  EXPECT_EQ(create(launcher, named("1", "b")),
+            "environment tools:1 already exists with another definition, and a version cannot be "
+            "changed; choose another version, or leave the version out to get the next one");
   EXPECT_EQ(launcher.facts<EnvironmentRegistered>().size(), 1U);
 }
 
@@ -109,7 +108,7 @@ TEST_F(EnvironmentProjects, OfAHiddenNameOneLearnsOnlyThatItIsTaken) {
 TEST_F(EnvironmentProjects, ANameStaysInItsProjectAndAProjectMustBeThere) {
   EXPECT_EQ(create_as(launcher, "ada", "tools", "vision"), "1");
   EXPECT_THAT(create_as(launcher, "ada", "tools", "speech"),
-              testing::HasSubstr("belongs to project vision, and stays there"));
+              testing::HasSubstr("belongs to project vision and cannot move to another one"));
   EXPECT_EQ(create_as(launcher, "eve", "tools"), "2");
   EXPECT_THAT(create_as(launcher, "ada", "other", "nowhere"),
               testing::HasSubstr("there is no project 'nowhere'"));

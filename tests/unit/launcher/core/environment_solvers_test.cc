@@ -170,7 +170,7 @@ TEST_F(Solvers, WhenAllCouldNotTheFirstTriesAgainAndItsFailureNamesTheOthers) {
   launcher.finished(n1, id, node_failure(Cause::canceled, "canceled"));
   const std::string message = message_of_end(id);
   EXPECT_THAT(message, AllOf(HasSubstr("could not be started on node n2: n2 has no network still"),
-                             HasSubstr("; node n1 said before: xxx")));
+                             HasSubstr("; node n1 reported before: xxx")));
   EXPECT_LT(message.size(), 1'000U);
 }
 
@@ -187,8 +187,9 @@ TEST_F(Solvers, ManyNodesAreNotAllNamed) {
   launcher.finished(nodes.back(), id, node_failure(Cause::start_failed, "nor here"));
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
     launcher.finished(nodes[i], id, node_failure(Cause::canceled, "canceled"));
-  EXPECT_THAT(message_of_end(id), AllOf(HasSubstr("said before: why; and 2 more"),
-                                        HasSubstr("node n3 said"), Not(HasSubstr("node n4 said"))));
+  EXPECT_THAT(message_of_end(id),
+              AllOf(HasSubstr("reported before: why; and 2 more"), HasSubstr("node n3 reported"),
+                    Not(HasSubstr("node n4 reported"))));
 }
 
 TEST_F(Solvers, WhatIsSaidTwiceIsOneFactAndALateWordNone) {
@@ -309,7 +310,7 @@ TEST_F(Solvers, AFailureAfterItWasSolvedNamesNobody) {
   solves(n2, id, "lock");
   launcher.finished(n1, id, node_failure(Cause::start_failed, "the disk is full"));
   launcher.finished(n2, id, node_failure(Cause::canceled, "canceled"));
-  EXPECT_THAT(message_of_end(id), Not(HasSubstr("said before")));
+  EXPECT_THAT(message_of_end(id), Not(HasSubstr("reported before")));
 }
 
 TEST_F(Solvers, ItIsShownAndOutlivesCompaction) {

@@ -140,7 +140,7 @@ TEST_F(Environments, AnEnvironmentThatCannotBeMadeFailsTheJobAtOnce) {
   EXPECT_EQ(view.status, JobStatus::failed);
   EXPECT_EQ(view.attempts.size(), 1U);
   EXPECT_EQ(view.report->exit_code, 125);
-  EXPECT_THAT(view.report->message, HasSubstr("the environment could not be made on node"));
+  EXPECT_THAT(view.report->message, HasSubstr("the environment could not be created on node"));
   EXPECT_THAT(view.report->message, HasSubstr("no such package: numpyy"));
 }
 
@@ -234,7 +234,7 @@ TEST_F(Environments, AVersionNeverChangesAndTheNewestIsLatest) {
   EXPECT_EQ(launcher.facts<EnvironmentRegistered>().size(), 3U);
   const Error refused = create_refused(called("torch", "cuda", numpy("3")));
   EXPECT_EQ(refused.code, ErrorCode::already_exists);
-  EXPECT_THAT(refused.message, HasSubstr("torch:cuda exists already and is another definition"));
+  EXPECT_THAT(refused.message, HasSubstr("torch:cuda already exists with another definition"));
   EXPECT_THAT(create_refused(called("", "1")).message, HasSubstr("needs a name"));
   EXPECT_THAT(create_refused(called("a/b", "1")).message, HasSubstr("environment.name"));
   const State& state = launcher.core->state();

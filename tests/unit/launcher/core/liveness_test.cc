@@ -39,11 +39,12 @@ TEST(Liveness, TheSilenceOfANodeKeepsCounting) {
 TEST(Liveness, MessagesThatCannotBeReadAreTheReasonUntilOneCan) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
-  const std::string why = "control message: is of version 2, and this program speaks version 1";
+  const std::string why =
+      "control message: has protocol version 2, but this program speaks version 1";
   launcher.send(UnreadInput{n1.key, why});
   launcher.pass(seconds(5));
   const auto reason = [&] { return launcher.core->node_view("n1").value().reason; };
-  EXPECT_THAT(reason(), HasSubstr("its agent cannot be understood: " + why));
+  EXPECT_THAT(reason(), HasSubstr("has an agent that the launcher cannot understand: " + why));
   const JobId job = launcher.submit(job_spec("job"));
   EXPECT_THAT(launcher.view(job).reason, HasSubstr("n1 "));
   EXPECT_THAT(launcher.view(job).reason, HasSubstr(why));
@@ -117,7 +118,7 @@ TEST(Liveness, ALostNodeFencesItsAttemptsAndTheJobIsRetriedElsewhere) {
   EXPECT_EQ(launcher.placed_on(attempt(job, 2)), std::vector<NodeId>{n2.id});
   const ExitReport report = launcher.facts<AttemptEnded>().at(0).report;
   EXPECT_EQ(report.cause, Cause::node_lost);
-  EXPECT_THAT(report.message, HasSubstr("node n1 was lost: nothing was heard of it for 10.0s"));
+  EXPECT_THAT(report.message, HasSubstr("node n1 was lost: it has not reported for 10.0s"));
 }
 
 TEST(Liveness, ALostNodeThatComesBackIsToldToForgetAndItsLateReportsAreRefused) {
@@ -152,7 +153,8 @@ TEST(Liveness, ANodeGetsNothingNewBeforeWhatWasFencedOnItIsGone) {
   launcher.restart_agent(n1, {report(attempt(job), PartState::running)});
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::queued);
-  EXPECT_THAT(launcher.view(job).reason, HasSubstr("still stops what ran there"));
+  EXPECT_THAT(launcher.view(job).reason,
+              HasSubstr("is still stopping an attempt from before it was LOST"));
   launcher.removed(n1, attempt(job));
   EXPECT_EQ(launcher.status(job), JobStatus::preparing);
 }

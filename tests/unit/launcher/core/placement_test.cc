@@ -39,7 +39,7 @@ TEST(Placement, PartialRequestsShareANodeWithoutOverlap) {
   EXPECT_THAT(launcher.assignment(n1, attempt(a)).allotment.cpus, ElementsAre(0, 1));
   EXPECT_THAT(launcher.assignment(n1, attempt(b)).allotment.cpus, ElementsAre(2, 3));
   EXPECT_THAT(launcher.assignment(n1, attempt(b)).allotment.gpus, ElementsAre(1));
-  EXPECT_THAT(launcher.view(c).reason, HasSubstr("0 of its 4 cpus are free, 1 asked for"));
+  EXPECT_THAT(launcher.view(c).reason, HasSubstr("has 0 of its 4 cpus free, 1 asked for"));
   launcher.run_solo(n1, attempt(a), node_exit({rank_exit(0)}));
   EXPECT_THAT(launcher.assignment(n1, attempt(c)).allotment.cpus, ElementsAre(0));
 }
@@ -54,7 +54,7 @@ TEST(Placement, ANodeWhoseOperatorAllowsLessTakesNoJobThatAsksForMore) {
   const JobId many = launcher.submit(spec);
   EXPECT_EQ(launcher.status(many), JobStatus::queued);
   EXPECT_THAT(launcher.view(many).reason,
-              HasSubstr("allows a job at most 8,192 processes a rank, 8,193 asked for "
+              HasSubstr("allows a job at most 8,192 processes a rank, 8,193 requested "
                         "(lockstep-agent --max-pids-limit)"));
   FakeNode n2 = launcher.join("n2");
   EXPECT_EQ(launcher.assignment(n2, attempt(many)).spec.limits.pids, 8'193);
@@ -68,7 +68,7 @@ TEST(Placement, ANodeThatOffersLessThanIsHeldOfItTakesNothingMore) {
   launcher.restart_agent(n1, {report(attempt(a), PartState::running)});
   launcher.drop_notices();
   const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(1), 0));
-  EXPECT_THAT(launcher.view(b).reason, HasSubstr("0 of its 2 cpus are free, 1 asked for"));
+  EXPECT_THAT(launcher.view(b).reason, HasSubstr("has 0 of its 2 cpus free, 1 asked for"));
   launcher.run_solo(n1, attempt(a), node_exit({rank_exit(0)}));
   EXPECT_THAT(launcher.assignment(n1, attempt(b)).allotment.cpus, ElementsAre(0));
 }
@@ -82,7 +82,7 @@ TEST(Placement, WhatIsPassedOverComesBeforeWhatIsChosen) {
   EXPECT_THAT(launcher.placed_on(attempt(second)), ElementsAre(nodes[1].id));
   const auto& why = launcher.core->state().attempt(attempt(second))->why;
   ASSERT_EQ(why.size(), 2U);
-  EXPECT_EQ(why[1], "passed over: n1 is held as a whole by first.1");
+  EXPECT_EQ(why[1], "skipped: n1 is held as a whole by first.1");
 }
 
 TEST(Placement, MemoryIsSharedOutToo) {
@@ -90,7 +90,7 @@ TEST(Placement, MemoryIsSharedOutToo) {
   FakeNode n1 = launcher.join("n1");
   launcher.submit(part_of_node("a", 1, gibibytes(6), 0));
   const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(3), 0));
-  EXPECT_THAT(launcher.view(b).reason, HasSubstr("2.0 GiB of its 8.0 GiB memory are free"));
+  EXPECT_THAT(launcher.view(b).reason, HasSubstr("has 2.0 GiB of its 8.0 GiB memory free"));
 }
 
 TEST(Placement, WhatAJobDoesNotNameItHoldsAllOfAndThatIsSaid) {
@@ -102,15 +102,15 @@ TEST(Placement, WhatAJobDoesNotNameItHoldsAllOfAndThatIsSaid) {
   EXPECT_EQ(launcher.assignment(n1, attempt(a)).allotment.memory, gibibytes(8));
   const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(1), 0));
   EXPECT_THAT(launcher.view(b).reason,
-              HasSubstr("n1 0 B of its 8.0 GiB memory are free, 1.0 GiB asked for (a.1 holds all "
-                        "memory of the node, because it was submitted without --memory; with it, "
-                        "other jobs could use the rest)"));
+              HasSubstr("n1 has 0 B of its 8.0 GiB memory free, 1.0 GiB asked for (a.1 holds all "
+                        "memory of the node, because it was submitted without --memory; with "
+                        "--memory, other jobs could use the rest)"));
   launcher.cancel(b);
   JobSpec other = spec;
   other.name = "c";
   other.resources.gpus = 0;
   const JobId c = launcher.submit(other);
-  EXPECT_THAT(launcher.view(c).reason, HasSubstr("all (the job names no share) asked for"));
+  EXPECT_THAT(launcher.view(c).reason, HasSubstr("all (the job gives no amount) asked for"));
 }
 
 TEST(Placement, AGangIsPlacedWholeByNodeIdOrNotAtAll) {
@@ -225,7 +225,7 @@ TEST(Placement, ExplainsItself) {
   const JobId pair = launcher.submit(job_spec("pair", 2));
   const auto lines = launcher.core->explain(pair).value().lines;
   EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n1 is held as a whole by held.1")));
-  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n2 could take it now")));
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n2 could run the job now")));
   EXPECT_THAT(launcher.core->explain(held).value().lines,
               ::testing::Contains(HasSubstr("node rank 0: n1 (4 cpus")));
 }

@@ -77,7 +77,7 @@ TEST_F(Quotas, AJobOverItsUsersQuotaWaitsSaysWhyAndBlocksNobody) {
   EXPECT_EQ(launcher.status(first), JobStatus::preparing);
   EXPECT_EQ(launcher.status(second), JobStatus::queued);
   EXPECT_EQ(launcher.view(second).reason,
-            "waits: user 'alice' holds 3 of 4 gpus, and this job takes 2");
+            "waits: user 'alice' uses 3 of 4 gpus, and this job needs 2");
   EXPECT_EQ(launcher.status(other), JobStatus::preparing) << "it waits for nobody's quota";
   const auto explained = launcher.core->explain(second);
   EXPECT_THAT(explained->lines[0], HasSubstr("holds 3 of 4 gpus"));
@@ -109,7 +109,7 @@ TEST_F(Quotas, AProjectsQuotaCountsAllItsUsers) {
   const JobId c = submit(small("c"), "bob");
   EXPECT_EQ(launcher.status(b), JobStatus::preparing);
   EXPECT_EQ(launcher.view(c).reason,
-            "waits: project 'default' holds 2 of 2 nodes, and this job takes 1");
+            "waits: project 'default' uses 2 of 2 nodes, and this job needs 1");
   run(n1, a);
   EXPECT_EQ(launcher.status(c), JobStatus::preparing);
 }
@@ -120,7 +120,7 @@ TEST_F(Quotas, WholeNodesCountWithAllThatTheyHave) {
   set(kAlice, QuotaLimit::cpus, 8);
   const JobId whole = submit(job_spec("whole"), "alice");
   EXPECT_EQ(launcher.view(whole).reason,
-            "waits: user 'alice' holds 0 of 8 cpus, and this job takes 16");
+            "waits: user 'alice' uses 0 of 8 cpus, and this job needs 16");
   const JobId other = submit(job_spec("other"), "bob");
   EXPECT_EQ(launcher.status(other), JobStatus::preparing);
   FakeNode n3 = launcher.join("n3", inventory(4));
@@ -160,9 +160,9 @@ TEST_F(Quotas, WhatCouldNeverStartIsRefusedWithTheQuotaAndWhoMayChangeIt) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted);
   EXPECT_EQ(refused.error().message,
-            "quota: this job takes 5 gpus, and user 'alice' may hold 4 at once, so that it would "
-            "never start; ask for less; an admin may raise it with `lockstep quota set --user "
-            "alice --gpus N`");
+            "quota: this job needs 5 gpus, but user 'alice' may use at most 4 at once, so the job "
+            "would never start; ask for less; an admin may raise it with `lockstep quota set "
+            "--user alice --gpus N`");
   EXPECT_TRUE(try_submit(small("fits", 4), "alice"));
   EXPECT_TRUE(try_submit(small("big", 5), "bob"));
 }

@@ -232,8 +232,8 @@ TEST(MissingAccount, WhenNoNodeIsToComeTheJobEndsWithTheReasonAfterOneLookAtEach
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
   EXPECT_THAT(
       launcher.view(job).reason,
-      HasSubstr("node n2 cannot run jobs as ada: no user ada; no node of target 'local' can: "
-                "make the account there, and submit the job again"));
+      HasSubstr("node n2 cannot run jobs as ada: no user ada; no node of target 'local' can run "
+                "jobs as this account: create the account on the nodes, and submit the job again"));
   spec.name = "again";
   const JobId again = launcher.submit(spec);
   EXPECT_EQ(launcher.status(again), JobStatus::preparing) << launcher.view(again).reason;
@@ -266,8 +266,8 @@ TEST(MissingAccount, AJobThatWaitsForANodeWithItsAccountSaysWhatToDo) {
   launcher.finished(n1, attempt(job), node_failure(Cause::account_missing, "no user ada"));
   EXPECT_EQ(launcher.status(job), JobStatus::queued);
   EXPECT_THAT(launcher.view(job).reason,
-              HasSubstr("(n1 cannot run jobs as ada: no user ada); make the account ada there and "
-                        "restart the node's lockstep-agent, or cancel the job"));
+              HasSubstr("(n1 cannot run jobs as ada: no user ada); create the account ada on a "
+                        "node and restart that node's lockstep-agent, or cancel the job"));
 }
 
 }  // namespace

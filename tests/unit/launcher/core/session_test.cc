@@ -129,7 +129,8 @@ TEST_F(Session, ALateOpeningOfALostNodeBringsItNoWorkBeforeItIsAsked) {
   EXPECT_NE(question, 0U);
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::queued) << "what runs there is not known";
-  EXPECT_THAT(launcher.core->node_view("n1")->reason, HasSubstr("is asked what still runs there"));
+  EXPECT_THAT(launcher.core->node_view("n1")->reason,
+              HasSubstr("is asking which ranks still run there"));
   SessionOpen answer = launcher.opening(n1, {report(first, PartState::running)});
   answer.answers = question;
   launcher.send(SessionInput{n1.key, answer});
@@ -190,7 +191,7 @@ TEST_F(Session, TwoThatBothGoOnTalkingAreAClonedImageAndBothAreRefused) {
   }
   ASSERT_EQ(refused.size(), 2U);
   EXPECT_NE(refused[0].session, refused[1].session);
-  EXPECT_THAT(refused[0].reason, HasSubstr("two agents speak as node n1"));
+  EXPECT_THAT(refused[0].reason, HasSubstr("two agents identify themselves as node n1"));
   EXPECT_THAT(launcher.core->node_view("n1").value().reason, HasSubstr("cloned"));
   EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
   launcher.send_session(clone);

@@ -61,7 +61,7 @@ TEST(UserChanges, WhatCannotBeIsRefusedWithWhatToDo) {
             std::string::npos);
   EXPECT_NE(done(now, ChangeRole{"bob", {Role::admin, ""}, false}).find("no user 'bob'"),
             std::string::npos);
-  EXPECT_NE(done(now, RemoveProject{"default"}).find("always there"), std::string::npos);
+  EXPECT_NE(done(now, RemoveProject{"default"}).find("cannot be removed"), std::string::npos);
 }
 
 TEST(UserChanges, TheLastAdminStays) {

@@ -82,7 +82,7 @@ TEST(BulkPermissions, ANodeThatWaitsForApprovalSendsAndGetsNoFiles) {
   GetBlobs get;
   get.root = some;
   get.digests = {some};
-  EXPECT_THAT(refused(get), testing::HasSubstr("not of what is assigned"));
+  EXPECT_THAT(refused(get), testing::HasSubstr("does not belong to an attempt that is assigned"));
   ASSERT_TRUE(admin.ask_for<Done>(ApproveNode{"n1"})) << daemon.log();
   node.send_bulk(MissingBlobs{{some}});
   EXPECT_TRUE(node.next_bulk<MissingBlobsReply>()) << daemon.log();

@@ -187,7 +187,7 @@ TEST_F(DaemonBlobsTest, SendingSomethingElseUnderAForeignDigestProvesNothing) {
     for (std::size_t at = 0; at < wrong.size(); at += kMaxPieceBytes)
       forged.pieces.push_back(
           {sha256(tree.file), wrong.size(), at, false, wrong.substr(at, kMaxPieceBytes)});
-    EXPECT_THAT(why_refused(*bob_, forged), HasSubstr("another digest"));
+    EXPECT_THAT(why_refused(*bob_, forged), HasSubstr("not match the digest"));
     EXPECT_EQ(missing(*bob_, tree.all()), tree.all());
     upload(*bob_, tree);
     EXPECT_THAT(missing(*bob_, tree.all()), IsEmpty());

@@ -94,7 +94,7 @@ TEST_F(DaemonEnvironments, ABadOneIsRefusedAndTheNextGoodOneIsTaken) {
   RegisteredEnvironment bad = tools("1", "bin/python");
   const auto relative = peer_->ask_for<Refused>(CreateEnvironment{bad});
   ASSERT_TRUE(relative);
-  EXPECT_THAT(relative->message, HasSubstr("'bin/python' is relative"));
+  EXPECT_THAT(relative->message, HasSubstr("'bin/python' is a relative path"));
   bad = tools("1", "python3");
   bad.spec.name = "../tools";
   EXPECT_TRUE(peer_->ask_for<Refused>(CreateEnvironment{bad}));
@@ -153,7 +153,7 @@ TEST_F(DaemonBuilds, AnEnvironmentIsRegisteredWhenAllThatItIsBuiltFromIsHere) {
   const auto refused = peer_->ask_for<Refused>(CreateEnvironment{environment});
   ASSERT_TRUE(refused) << daemon_.log();
   EXPECT_EQ(refused->code, ErrorCode::not_found);
-  EXPECT_THAT(refused->message, HasSubstr("lacks parts of what the image is built from"));
+  EXPECT_THAT(refused->message, HasSubstr("does not have all files of the build folder"));
   put(encode(context_));
   put(dockerfile_);
   const auto made = peer_->ask_for<EnvironmentReply>(CreateEnvironment{environment});

@@ -284,7 +284,8 @@ TEST_F(DaemonTest, AHomeThatOthersCouldReadIsMended) {
   EXPECT_EQ(mode_of(home), 0700u);
   for (const char* suffix : {"", "-wal", "-shm"})
     EXPECT_EQ(mode_of(journal + suffix), 0600u) << suffix;
-  EXPECT_THAT(daemon_.log(), HasSubstr("had mode 0755; it has 0700 now"));
+  EXPECT_THAT(daemon_.log(),
+              HasSubstr("changed the mode of the home " + home + " from 0755 to 0700"));
 }
 
 TEST_F(DaemonTest, AHomeThatOthersMayWriteToIsRefused) {
@@ -343,7 +344,7 @@ TEST_F(DaemonTest, LogsThatNoDeletionExplainsAreKeptAndSaid) {
   EXPECT_TRUE(io::exists(logs + "/ghost/1"));
   EXPECT_THAT(daemon_.log(),
               HasSubstr("removing the logs that deleted jobs left in " + logs + ": gone/1"));
-  EXPECT_THAT(daemon_.log(), HasSubstr("which are kept: ghost/1;"));
+  EXPECT_THAT(daemon_.log(), HasSubstr("these logs are kept: ghost/1;"));
 }
 
 TEST_F(DaemonTest, AFailedCommitAnswersNothingAndEndsWithItsOwnCode) {

@@ -163,11 +163,12 @@ class Mapped : public Environments {
 };
 
 TEST_F(Mapped, WhatAzureHasIsRefusedWithTheLineToAdd) {
-  EXPECT_EQ(refused(kUrl),
-            "'" + kUrl + "' is Azure's, and nobody has said what it is here. Add this line to " +
-                map() + " on the launcher's machine:\n  " + kUrl +
-                ": sklearn-1.5.yml\nwhere sklearn-1.5.yml, beside it, is a file as `lockstep "
-                "environment create -f` takes it");
+  EXPECT_EQ(refused(kUrl), "'" + kUrl +
+                               "' is an environment of Azure, and this launcher has no environment "
+                               "for it. Add this line to " +
+                               map() + " on the launcher's machine:\n  " + kUrl +
+                               ": sklearn-1.5.yml\nand write sklearn-1.5.yml, an environment file "
+                               "as for `lockstep environment create -f`, into the same folder");
   write("environments.map", kUrl + ": sklearn-1.5.yml\n");
   write("sklearn-1.5.yml", "name: mine\nversion: 4\ninterpreter: python3\n");
   const EnvironmentView view = found(kUrl);
@@ -204,12 +205,12 @@ TEST_F(Mapped, WhatIsRegisteredCountsFirst) {
 
 TEST_F(Mapped, AnEnvironmentOfAzuresOwnIsAskedForOfTheMap) {
   EXPECT_EQ(refused("AzureML-sklearn-1.5@latest"),
-            "'AzureML-sklearn-1.5' is Azure's, and nobody has said what it is here. Add this line "
-            "to " +
+            "'AzureML-sklearn-1.5' is an environment of Azure, and this launcher has no "
+            "environment for it. Add this line to " +
                 map() +
-                " on the launcher's machine:\n  AzureML-sklearn-1.5: "
-                "AzureML-sklearn-1.5.yml\nwhere AzureML-sklearn-1.5.yml, beside it, is a file as "
-                "`lockstep environment create -f` takes it");
+                " on the launcher's machine:\n  AzureML-sklearn-1.5: AzureML-sklearn-1.5.yml\nand "
+                "write AzureML-sklearn-1.5.yml, an environment file as for `lockstep environment "
+                "create -f`, into the same folder");
   EXPECT_THAT(refused("AzureML-sklearn-1.5:7"), HasSubstr("\n  AzureML-sklearn-1.5:7: AzureML"));
   write("environments.map", "AzureML-sklearn-1.5:7: {interpreter: python3}\n");
   EXPECT_EQ(found("AzureML-sklearn-1.5:7").environment.spec.version, "7");
@@ -223,7 +224,7 @@ TEST_F(Mapped, WhatIsWrongInItHasItsPlace) {
   EXPECT_EQ(refused("tools"), "the launcher's " + map() +
                                   ":1:9: unknown key 'interpretor'; did you mean 'interpreter'?");
   EXPECT_EQ(refused("azureml://registries/r/models/m/versions/1").substr(0, 60),
-            "'azureml://registries/r/models/m/versions/1' is no environme");
+            "'azureml://registries/r/models/m/versions/1' is not the addr");
 }
 
 // Who opened the pipe would wait for ever, and with it all of the launcher.

@@ -65,7 +65,7 @@ TEST(Options, HelpNamesTheExitCodes) {
   const auto parsed = parse({"--help"});
   const auto& leave = std::get<Leave>(parsed);
   EXPECT_EQ(leave.code, ExitCode::ok);
-  EXPECT_THAT(leave.text, HasSubstr("3 another lockstepd has this"));
+  EXPECT_THAT(leave.text, HasSubstr("3 another lockstepd uses this"));
   EXPECT_THAT(leave.text, HasSubstr("5 it cannot listen"));
 }
 
@@ -85,34 +85,35 @@ TEST_P(BadLine, IsRefusedWithCodeTwoAndSaysWhy) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, BadLine,
-    testing::Values(Case{{}, "--home"}, Case{{"--home", "relative"}, "absolute"},
-                    Case{{"--home", "/h", "--nonsense"}, "--nonsense"},
-                    Case{{"--home", "/h", "--listen", "udp://x:1"}, "tcp://HOST:PORT"},
-                    Case{{"--home", "/h", "--listen", "tcp://x"}, "tcp://HOST:PORT"},
-                    Case{{"--home", "/h", "--listen", "tcp://x:65534"}, "65533"},
-                    Case{{"--home", "/h", "--listen", "tcp://x:12ab"}, "12ab"},
-                    Case{{"--home", "/h", "--fixed-nodes", "0"}, "--fixed-nodes"},
-                    Case{{"--home", "/h", "--fixed-nodes", "x"}, "--fixed-nodes"},
-                    Case{{"--home", "/h", "--log-level", "loud"}, "--log-level"},
-                    Case{{"--home", "/h", "--stop-grace", "soon"}, "--stop-grace"},
-                    Case{{"--home", "/h", "--advertise", "tcp://x"}, "--advertise"},
-                    Case{{"--home", "/h", "--advertise", "x:1"}, "--advertise"},
-                    Case{{"--home", "/h", "--keep-logs", "much"}, "--keep-logs"},
-                    Case{{"--home", "/h", "--keep-logs", "10"},
-                         "--keep-logs: '10' without a unit is 10 B; is 10g meant? Write 500m"},
-                    Case{{"--home", "/h", "--keep-outputs", "1048575"}, "without a unit"},
-                    Case{{"--home", "/h", "--low-space", "5"}, "--low-space: '5' without a unit"},
-                    Case{{"--home", "/h", "--reserve", "64"}, "--reserve: '64' without a unit"},
-                    Case{{"--home", "/h", "--reserve", "0"}, "--reserve: '0' is not a size"},
-                    Case{{"--home", "/h", "--keep-jobs-for", "long"}, "--keep-jobs-for"},
-                    Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
-                    Case{{"--home", "/h", "--allow-docker-args", "--priviledged"},
-                         "--allow-docker-args: '--priviledged' is no option of `docker run`; did "
-                         "you mean '--privileged'?"},
-                    Case{{"--home", "/h", "--allow-docker-args", "--device,"}, "'' is no option"},
-                    Case{{"--home", "/h", "--allow-docker-args", "--network"},
-                         "'--network' is not for a job to say: the container has the host's"},
-                    Case{{"--home", "/h", "extra"}, "extra"}));
+    testing::Values(
+        Case{{}, "--home"}, Case{{"--home", "relative"}, "absolute"},
+        Case{{"--home", "/h", "--nonsense"}, "--nonsense"},
+        Case{{"--home", "/h", "--listen", "udp://x:1"}, "tcp://HOST:PORT"},
+        Case{{"--home", "/h", "--listen", "tcp://x"}, "tcp://HOST:PORT"},
+        Case{{"--home", "/h", "--listen", "tcp://x:65534"}, "65533"},
+        Case{{"--home", "/h", "--listen", "tcp://x:12ab"}, "12ab"},
+        Case{{"--home", "/h", "--fixed-nodes", "0"}, "--fixed-nodes"},
+        Case{{"--home", "/h", "--fixed-nodes", "x"}, "--fixed-nodes"},
+        Case{{"--home", "/h", "--log-level", "loud"}, "--log-level"},
+        Case{{"--home", "/h", "--stop-grace", "soon"}, "--stop-grace"},
+        Case{{"--home", "/h", "--advertise", "tcp://x"}, "--advertise"},
+        Case{{"--home", "/h", "--advertise", "x:1"}, "--advertise"},
+        Case{{"--home", "/h", "--keep-logs", "much"}, "--keep-logs"},
+        Case{{"--home", "/h", "--keep-logs", "10"},
+             "--keep-logs: '10' without a unit means 10 B; did you mean 10g? Write 500m"},
+        Case{{"--home", "/h", "--keep-outputs", "1048575"}, "without a unit"},
+        Case{{"--home", "/h", "--low-space", "5"}, "--low-space: '5' without a unit"},
+        Case{{"--home", "/h", "--reserve", "64"}, "--reserve: '64' without a unit"},
+        Case{{"--home", "/h", "--reserve", "0"}, "--reserve: '0' is not a size"},
+        Case{{"--home", "/h", "--keep-jobs-for", "long"}, "--keep-jobs-for"},
+        Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
+        Case{{"--home", "/h", "--allow-docker-args", "--priviledged"},
+             "--allow-docker-args: '--priviledged' is not an option of `docker run`; "
+             "did you mean '--privileged'?"},
+        Case{{"--home", "/h", "--allow-docker-args", "--device,"}, "'' is not an option"},
+        Case{{"--home", "/h", "--allow-docker-args", "--network"},
+             "a job cannot set '--network': the container has the host's"},
+        Case{{"--home", "/h", "extra"}, "extra"}));
 
 TEST(Options, UnknownOptionsAreNamedBeforeMissingOnes) {
   const auto parsed = parse({"--bogus"});

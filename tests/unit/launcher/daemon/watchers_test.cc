@@ -20,13 +20,13 @@ TEST(Watchers, EachJobEachUserAndAllTogetherHaveABoundThatIsSaid) {
   EXPECT_TRUE(watchers.add(a, asker("ann", "1"))) << "again is no other";
   EXPECT_TRUE(watchers.add(b, asker("ann", "1")));
   EXPECT_THAT(watchers.add(a, asker("ann", "2")).error().message,
-              HasSubstr("user 'ann' watches jobs 2 times"));
+              HasSubstr("user 'ann' has 2 job watches"));
   EXPECT_TRUE(watchers.add(a, asker("bob", "3")));
   EXPECT_TRUE(watchers.add(a, asker("bob", "4")));
   EXPECT_THAT(watchers.add(a, asker("eve", "5")).error().message,
               HasSubstr("3 connections watch job 'a'"));
   EXPECT_THAT(watchers.add(b, asker("eve", "5")).error().message,
-              HasSubstr("jobs are watched 4 times"));
+              HasSubstr("there are 4 job watches"));
   EXPECT_EQ(watchers.add(JobId("c"), asker("eve", "5")).error().code,
             ErrorCode::resource_exhausted);
   EXPECT_EQ(watchers.of(JobId("c")), nullptr);

@@ -27,15 +27,15 @@ std::vector<BadInput> bad_keys() {
       {"scalar_document",
        "just words\n",
        {},
-       "job.yml:1:1: a job file is a mapping of keys to values, not a value"},
+       "job.yml:1:1: a job file must be a mapping of keys to values, not a value"},
       {"list_document",
        "- command: x\n",
        {},
-       "job.yml:1:1: a job file is a mapping of keys to values, not a list"},
+       "job.yml:1:1: a job file must be a mapping of keys to values, not a list"},
       {"two_documents",
        "command: x\n---\ncommand: y\n",
        {},
-       "job.yml:2:1: a second document begins here; a job file holds one"},
+       "job.yml:2:1: a second document begins here; a job file must have only one"},
       {"unclosed_quote",
        "command: \"x\nname: y\n",
        {},
@@ -56,18 +56,18 @@ std::vector<BadInput> bad_keys() {
       {"indented_below_a_value",
        "command: x\n  name: y\n",
        {},
-       "job.yml:2:3: bad YAML: this line is indented below 'command: x', which has its value "
-       "already; a key of the same group begins in the same column (1)"},
+       "job.yml:2:3: bad YAML: this line is indented below 'command: x', which already has a "
+       "value; if this is a key of the same group, begin it in column 1"},
       {"indented_like_no_group",
        "command: x\nresources:\n  instance_count: 2\n shm_size: 2g\n",
        {},
-       "job.yml:4:2: bad YAML: this line begins in column 2, and none of the groups above it "
-       "does: they begin in columns 1, 3"},
+       "job.yml:4:2: bad YAML: this line begins in column 2, but the groups above it begin in "
+       "columns 1, 3"},
       {"item_among_keys",
        "command: x\n- y\n",
        {},
-       "job.yml:2:1: bad YAML: a list item ('- …') stands among keys; indent it below the key "
-       "that it belongs to"},
+       "job.yml:2:1: bad YAML: a list item ('- …') is among keys; indent it below the key that it "
+       "belongs to"},
       {"key_among_items",
        "command: x\ntags:\n  - a\n  b: c\n",
        {},
@@ -76,7 +76,7 @@ std::vector<BadInput> bad_keys() {
       {"behind_a_quoted_value",
        "command: \"x\" --now\nname: y\n",
        {},
-       "job.yml:1:14: bad YAML: '--now' stands behind a value that has ended; put quotes around "
+       "job.yml:1:14: bad YAML: '--now' follows a value that has already ended; put quotes around "
        "the whole value"},
       {"no_colon",
        "command x\nname: y\n",
@@ -90,22 +90,21 @@ std::vector<BadInput> bad_keys() {
        "command: echo a: b\n",
        {},
        "job.yml:1:16: bad YAML: a second ': ' in one line; if it belongs to the value, put quotes "
-       "around the value; if a group begins here, put 'echo a: b' into an indented line of its "
-       "own"},
+       "around the value; if a group begins here, put 'echo a: b' on an indented line of its own"},
       {"group_in_the_line_of_its_key",
        "command: x\nresources: instance_count: 2\n",
        {},
        "job.yml:2:26: bad YAML: a second ': ' in one line; if it belongs to the value, put quotes "
-       "around the value; if a group begins here, put 'instance_count: 2' into an indented line "
-       "of its own"},
+       "around the value; if a group begins here, put 'instance_count: 2' on an indented line of "
+       "its own"},
       {"a_value_of_punctuation",
        "command: @x\n",
        {},
-       "job.yml:1:10: bad YAML: a value cannot begin with '@x'; put it into quotes"},
+       "job.yml:1:10: bad YAML: a value cannot begin with '@x'; put the value in quotes"},
       {"tab_indentation",
        "command: x\nresources:\n\tinstance_count: 2\n",
        {},
-       "job.yml:3:1: bad YAML: a tab in the indentation; YAML wants spaces"},
+       "job.yml:3:1: bad YAML: a tab in the indentation; use spaces"},
       {"place_after_wide_letters",
        "description: {caf\xc3\xa9: \xe2\x82\xac, b: [}\n",
        {},
@@ -118,7 +117,7 @@ std::vector<BadInput> bad_keys() {
       {"nul_byte",
        std::string("command: x\nname: a\0b\n", 21),
        {},
-       "job.yml:2:8: holds the control character 0x00"},
+       "job.yml:2:8: contains the control character 0x00"},
       {"duplicate_key",
        "command: x\nname: a\ncommand: y\n",
        {},
@@ -143,7 +142,7 @@ std::vector<BadInput> bad_keys() {
       {"alias_in_its_own_anchor",
        "command: &a [*a]\n",
        {},
-       "job.yml:1:14: this alias stands inside its own anchor"},
+       "job.yml:1:14: this alias refers to the value that contains it"},
       {"deep_nesting",
        "command: x\ntags: " + std::string(40, '[') + std::string(40, ']') + "\n",
        {},
@@ -232,8 +231,8 @@ std::vector<BadInput> bad_keys() {
       {"output_name",
        "command: x\noutputs: {my-model: }\n",
        {},
-       "job.yml:2:11: 'my-model' is not an output's name: letters, digits and '_', not starting "
-       "with a digit"},
+       "job.yml:2:11: 'my-model' is not a valid output name; use letters, digits and '_', and do "
+       "not begin with a digit"},
       {"instance_type",
        "command: x\nresources:\n  instance_type: Standard_NC24rs_v3\n",
        {},
@@ -267,21 +266,21 @@ std::vector<BadInput> bad_keys() {
       {"retry_on_code",
        "command: x\nlockstep: {retry: {on: [1, 256]}}\n",
        {},
-       "job.yml:2:28: 'lockstep.retry.on': '256' is not an exit code of a failure; these are 1 to "
-       "255"},
+       "job.yml:2:28: 'lockstep.retry.on': '256' is not an exit code of a failure; write a number "
+       "from 1 to 255"},
       {"input_name",
        "command: x\ninputs: {a b: 5}\n",
        {},
-       "job.yml:2:10: 'a b' is not an input's name: letters, digits and '_', not starting with a "
-       "digit"},
+       "job.yml:2:10: 'a b' is not a valid input name; use letters, digits and '_', and do not "
+       "begin with a digit"},
       {"retry_on_never_and_more",
        "command: x\nlockstep: {retry: {on: [never, signal]}}\n",
        {},
-       "job.yml:2:25: 'lockstep.retry.on': 'never' stands alone"},
+       "job.yml:2:25: 'lockstep.retry.on': 'never' cannot be combined with other words"},
       {"retry_on_key",
        "command: x\nlockstep: {retry: {on: [{signal: 9}]}}\n",
        {},
-       "job.yml:2:26: 'lockstep.retry.on': unknown key 'signal'; only exit_code takes values"},
+       "job.yml:2:26: 'lockstep.retry.on': unknown key 'signal'; the only known key is exit_code"},
       {"retry_backoff",
        "command: x\nlockstep: {retry: {backoff: soon}}\n",
        {},
@@ -290,8 +289,8 @@ std::vector<BadInput> bad_keys() {
       {"keep_pattern",
        "command: x\nlockstep:\n  keep: ['*.pt', ../model.pt]\n",
        {},
-       "job.yml:3:18: 'lockstep.keep': pattern ../model.pt: '..' is no name of a file; write paths "
-       "as they are in the working directory, such as /checkpoints/last.pt"},
+       "job.yml:3:18: 'lockstep.keep': pattern ../model.pt: '..' is not a file name; write paths "
+       "from the working directory on, such as /checkpoints/last.pt"},
       {"keep_mapping",
        "command: x\nlockstep: {keep: {a: b}}\n",
        {},
@@ -311,7 +310,7 @@ std::vector<BadInput> bad_keys() {
       {"keep_override",
        "command: x\n",
        {"lockstep.keep=a//b"},
-       "--set lockstep.keep=a//b: 'lockstep.keep': pattern a//b: it has '//', which no path has"},
+       "--set lockstep.keep=a//b: 'lockstep.keep': pattern a//b: it has '//'; write a single '/'"},
       {"retry_backoff_long",
        "command: x\nlockstep: {retry: {backoff: 2d}}\n",
        {},

@@ -42,7 +42,7 @@ std::vector<BadInput> bad_values() {
        "command: x\ndistribution: {type: none}\n",
        {},
        "job.yml:2:22: 'distribution.type': Azure has no type 'none'; leave 'distribution' out for "
-       "one plain rank on each node (more of them: `lockstep run -n`)"},
+       "one plain rank on each node (for more ranks: `lockstep run -n`)"},
       {"unknown_distribution",
        "command: x\ndistribution: {type: gang}\n",
        {},
@@ -74,12 +74,12 @@ std::vector<BadInput> bad_values() {
       {"a_compute_file",
        "name: lab\ntype: amlcompute\nsize: Standard_D2\n",
        {},
-       "job.yml:2:7: this is a compute target, and no job; `lockstep compute create -f job.yml` "
+       "job.yml:2:7: this is a compute target, not a job; `lockstep compute create -f job.yml` "
        "creates it"},
       {"a_compute_file_by_its_schema",
        "$schema: https://azuremlschemas.azureedge.net/latest/amlCompute.schema.json\nname: lab\n",
        {},
-       "job.yml:1:10: this is a compute target, and no job; `lockstep compute create -f job.yml` "
+       "job.yml:1:10: this is a compute target, not a job; `lockstep compute create -f job.yml` "
        "creates it"},
       // values
       {"no_command",
@@ -212,8 +212,8 @@ std::vector<BadInput> bad_values() {
       {"secret_in_command",
        "command: run ${{secrets.TOKEN}}\n",
        {},
-       "job.yml:1:14: '${{secrets.TOKEN}}' is possible in values of environment_variables alone: "
-       "here others could read it"},
+       "job.yml:1:14: '${{secrets.TOKEN}}' is allowed only in values of environment_variables: "
+       "here others could read the secret"},
       {"name_of_a_secret",
        "command: x\nenvironment_variables:\n  A: ${{secrets.a-b}}\n",
        {},
@@ -254,7 +254,7 @@ std::vector<BadInput> bad_values() {
       {"set_inside_a_value",
        "command: x\n",
        {"command.a=b"},
-       "--set command.a=b: 'a' would stand inside a value, which is no mapping"},
+       "--set command.a=b: 'a' cannot be a key of a value, which is not a mapping"},
       {"set_empty_key", "command: x\n", {"tags..a=b"}, "--set tags..a=b: has an empty key"},
       {"set_bad_yaml", "command: x\n", {"tags={a: b"}, "--set tags={a: b: "},
       {"set_expression",

@@ -91,20 +91,21 @@ std::vector<BadInput> bad_computes() {
       {"misspelt_type",
        "name: lab\ntype: virtualmashine\n",
        {},
-       "compute.yml:2:7: 'type': 'virtualmashine' is no type of a compute target; did you mean "
+       "compute.yml:2:7: 'type': 'virtualmashine' is not a type of compute target; did you mean "
        "'virtualmachine'?"},
       {"unknown_type",
        "name: lab\ntype: mainframe\n",
        {},
-       "compute.yml:2:7: 'type': 'mainframe' is no type of a compute target; supported types: "
-       "local, "
-       "virtualmachine"},
+       "compute.yml:2:7: 'type': 'mainframe' is not a type of compute target; supported types: "
+       "local, virtualmachine"},
       {"vm_without_source",
        "name: lab\ntype: virtualmachine\n",
        {},
-       "compute.yml:2:7: a virtualmachine needs machines: name them (a file: below "
-       "`lockstep.hosts`; a command: --host ADDRESS), and the launcher attaches them over ssh; or "
-       "`node_source: join` (a file: below `lockstep:`; a command: --node-source join) makes a "
+       "compute.yml:2:7: a virtualmachine needs machines: name them (in a file below "
+       "`lockstep.hosts`; in a command: --host ADDRESS), and the launcher attaches them over ssh; "
+       "or "
+       "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes "
+       "a "
        "target whose nodes join with a token"},
       {"vm_on_docker",
        "name: lab\ntype: virtualmachine\nlockstep: {node_source: docker}\n",
@@ -114,7 +115,7 @@ std::vector<BadInput> bad_computes() {
       {"unknown_source",
        "name: lab\ntype: virtualmachine\nlockstep: {node_source: moon}\n",
        {},
-       std::string("compute.yml:3:25: 'moon' is no node source; ") + kSources},
+       std::string("compute.yml:3:25: 'moon' is not a node source; ") + kSources},
       {"source_is_a_list",
        "name: lab\ntype: virtualmachine\nlockstep: {node_source: [ssh]}\n",
        {},
@@ -122,8 +123,8 @@ std::vector<BadInput> bad_computes() {
       {"source_of_an_alias",
        "name: lab\ntype: local\nlockstep: {node_source: join}\n",
        {},
-       "compute.yml:3:25: a target of type local has the nodes of target 'local', and no node "
-       "source of its own; leave it out"},
+       "compute.yml:3:25: a target of type local has the nodes of target 'local' and takes no node "
+       "source; leave the node source out"},
       {"unknown_key_of_ours",
        "name: lab\ntype: local\nlockstep: {node_sorce: join}\n",
        {},
@@ -161,7 +162,7 @@ std::vector<BadInput> bad_computes() {
       {"name_is_local",
        "name: local\ntype: local\n",
        {},
-       "compute.yml:1:7: target 'local' is there from the start"},
+       "compute.yml:1:7: target 'local' always exists; choose another name"},
       {"name_is_list",
        "name: [a]\ntype: local\n",
        {},
@@ -181,13 +182,13 @@ std::vector<BadInput> bad_computes() {
       {"a_job",
        "command: python train.py\ncompute: lab\n",
        {},
-       "compute.yml:1:1: 'command' is a key of a job file, and this is to be a compute target; "
+       "compute.yml:1:1: 'command' is a key of a job file, but this must be a compute target; "
        "`lockstep job create -f compute.yml` submits a job"},
       {"bad_override",
        "name: lab\ntype: local\n",
        {"type=mainframe"},
-       "--set type=mainframe: 'type': 'mainframe' is no type of a compute target; supported types: "
-       "local, virtualmachine"},
+       "--set type=mainframe: 'type': 'mainframe' is not a type of compute target; supported "
+       "types: local, virtualmachine"},
       {"all_at_once",
        "name: x\ntype: local\nfoo: 1\nsize: big\ntags: 3\n",
        {},

@@ -101,7 +101,8 @@ TEST(CondaFile, AFileOfPipIsBesideTheCondaFile) {
 }
 
 TEST(CondaFile, APrefixIsIgnoredAndSaidSo) {
-  const std::string said = "is ignored: each node has its environments where its agent keeps them";
+  const std::string said =
+      "is ignored: each node's agent decides where its environments are stored";
   Notes notes;
   read("dependencies: [python]\nprefix: /opt/conda/envs/x\n", {}, &notes);
   EXPECT_EQ(notes, Texts{"env.yml:2:1: 'prefix' " + said});
@@ -114,8 +115,8 @@ TEST(CondaFile, APrefixIsIgnoredAndSaidSo) {
 TEST(CondaFile, PlatformsThatChooseNoNodeAreSaidSo) {
   Notes notes;
   read("platforms: [linux-aarch64]\ndependencies: [python]\n", {}, &notes);
-  EXPECT_EQ(notes, Texts{"env.yml:1:12: 'platforms' chooses no nodes: each solves for its own "
-                         "platform, linux-64 too, which is not among them"});
+  EXPECT_EQ(notes, Texts{"env.yml:1:12: 'platforms' does not select nodes: each node solves for "
+                         "its own platform, also for linux-64, which is not listed"});
   notes.clear();
   read("platforms: [osx-64, linux-64]\ndependencies: [python]\n", {}, &notes);
   EXPECT_TRUE(notes.empty());
@@ -229,7 +230,8 @@ TEST(CondaLock, OtherCategoriesAreLeftOutAndSaidSo) {
       package("b", "conda", "linux-64", "https://h/linux-64/b-1-0.conda", "dev");
   Notes notes;
   EXPECT_EQ(read(text, {}, &notes).environment.locked.at("linux-64").size(), 1U);
-  EXPECT_EQ(notes, Texts{"env.yml:4:1: packages of other categories than 'main' are left out: b"});
+  EXPECT_EQ(notes,
+            Texts{"env.yml:4:1: packages of other categories than 'main' are not installed: b"});
 }
 
 TEST(CondaLock, AnMd5IsEnoughForAPackageOfConda) {

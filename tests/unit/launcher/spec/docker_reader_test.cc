@@ -113,10 +113,11 @@ TEST(FindBuild, SaysWhatIsNotThere) {
   EXPECT_EQ(find("special"), "found");
   ASSERT_EQ(::mkfifo((directory / "special/sub/a pipe").c_str(), 0600), 0);
   EXPECT_EQ(find("special"),
-            "P: ROOT/special/sub/a pipe cannot be taken along: a fifo; move it out of the folder");
-  EXPECT_EQ(
-      find("good/Dockerfile"),
-      "P: ROOT/good/Dockerfile is not a directory; name the one that the image is built from");
+            "P: ROOT/special/sub/a pipe cannot be uploaded, because it is a fifo; move it out of "
+            "the folder");
+  EXPECT_EQ(find("good/Dockerfile"),
+            "P: ROOT/good/Dockerfile is not a directory; name the directory that the image is "
+            "built from");
   EXPECT_EQ(find("empty"), "P: ROOT/empty is empty; put Dockerfile into it");
   EXPECT_EQ(find("other"), "D: ROOT/other/Dockerfile does not exist");
   EXPECT_EQ(find("good", "gpu"), "D: ROOT/good/gpu is not a file");
@@ -124,7 +125,8 @@ TEST(FindBuild, SaysWhatIsNotThere) {
   std::filesystem::create_symlink("../other/Containerfile", directory / "good/outside");
   EXPECT_EQ(find("good", "inside"), "found");
   EXPECT_EQ(find("good", "outside"),
-            "D: ROOT/good/outside is a symlink out of the folder, which engines do not follow");
+            "D: ROOT/good/outside is a symlink that points outside the folder; container engines "
+            "do not follow it");
 }
 
 TEST(FindBuild, IsAskedForAJobFile) {
@@ -177,9 +179,9 @@ TEST(DockerResources, WithoutAContainerTheyAreIgnoredWithANote) {
   const std::string resources = "resources:\n  shm_size: 2g\n  docker_args: --init\n";
   const JobFile job = job_of(resources);
   ASSERT_EQ(job.notes.size(), 2U);
-  EXPECT_EQ(job.notes[0],
-            "jobs/job.yml:3:13: 'resources.shm_size' is ignored: it is for a container, and this "
-            "job has none");
+  EXPECT_EQ(
+      job.notes[0],
+      "jobs/job.yml:3:13: 'resources.shm_size' is ignored: this job does not run in a container");
   EXPECT_EQ(job.notes[1].substr(0, 46), "jobs/job.yml:4:16: 'resources.docker_args' is ");
   EXPECT_EQ(job_of("environment: {interpreter: p}\n" + resources).notes.size(), 2U);
   EXPECT_TRUE(job_of("environment: {image: a}\n" + resources).notes.empty());

@@ -57,17 +57,17 @@ TEST(EnvironmentMap, OnlyTheEntryThatIsAskedForMustBeGood) {
             "mapping");
   EXPECT_EQ(error_of(files, "gone"), "home/environments.map:4:7: there is no home/gone.yml");
   EXPECT_EQ(error_of(files, "wrong"),
-            "home/wrong.yml:1:8: image: 'X' has upper-case letters, and names of images have none; "
-            "write x");
+            "home/wrong.yml:1:8: image: 'X' has upper-case letters, which an image's name cannot "
+            "have; write x");
   EXPECT_EQ(error_of(files, "built"),
-            "home/environments.map:6:1: 'built' has an image that is to be built; a map names "
-            "images of a registry: push it, and write its name under 'image'");
+            "home/environments.map:6:1: 'built' builds an image, but a map can only name images of "
+            "a registry; push the image, and write its name under 'image'");
 }
 
 TEST(EnvironmentMap, TheMapItselfIsChecked) {
   EXPECT_EQ(error_of({{"home/environments.map", "- a\n"}}, "a"),
-            "home/environments.map:1:1: a map of environments is a mapping of keys to values, not "
-            "a list");
+            "home/environments.map:1:1: a map of environments must be a mapping of keys to values, "
+            "not a list");
   EXPECT_EQ(error_of({{"home/environments.map", "a: b\na: c\n"}}, "a"),
             "home/environments.map:2:1: duplicate key 'a'; it was first given on line 1");
 }

@@ -121,9 +121,8 @@ TEST(Scripts, AreRecognisedAndToldWhatToType) {
   EXPECT_EQ(
       said("train.sbatch",
            "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node 4\nsrun ./a\n"),
-      "train.sbatch:1:1: is a Slurm batch script, not a job file (YAML), and its #SBATCH lines "
-      "are not read; type the command that it starts with srun: lockstep run -N 2 -n 4 -- "
-      "COMMAND");
+      "train.sbatch:1:1: is a Slurm batch script, not a job file (YAML), and its #SBATCH lines are "
+      "not read; run the command that the script gives to srun: lockstep run -N 2 -n 4 -- COMMAND");
   EXPECT_EQ(said("job", "command: true\n"), "") << "a job file needs no extension";
   EXPECT_EQ(said("job.yml", "#!/usr/bin/env lockstep\ncommand: true\n"), "");
 }

@@ -77,7 +77,7 @@ std::vector<Hostile> all() {
       {"ALargeTextAgainAndAgain",
        "a: &a " + half + "\nb: [" + repeated("*a,", kMaxFileBytes / 4) + "]\n",
        "bytes of text (aliases expanded)"},
-      {"AnAliasInItsAnchor", "a: &a [*a]\n", "its own anchor"},
+      {"AnAliasInItsAnchor", "a: &a [*a]\n", "alias refers to the value that contains it"},
       {"ManyKeys", many_keys(), values},
       {"ManyAnchors", many_anchors(), values},
       {"ManyTexts", "a: [" + repeated("'',") + "]", values},

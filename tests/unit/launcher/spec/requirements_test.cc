@@ -101,28 +101,32 @@ TEST(Requirements, WhatCannotBeTheSameOnEveryNodeIsRefusedWithItsPlace) {
       {{{"r.txt", "pkg @ file:///x"}}, "is a path"},
       {{{"r.txt", "git+https://host/x"}}, "version control"},
       {{{"r.txt", "pkg @ git+ssh://host/x"}}, "version control"},
-      {{{"r.txt", "--frobnicate"}}, "r.txt:1: '--frobnicate': an option that is not known"},
+      {{{"r.txt", "--frobnicate"}}, "r.txt:1: '--frobnicate': unknown option"},
       {{{"r.txt", "--index-url"}}, "--index-url needs a value"},
       {{{"r.txt", "--pre yes"}}, "--pre takes no value"},
-      {{{"r.txt", "-f wheels"}}, "r.txt:1: '-f wheels': is relative"},
+      {{{"r.txt", "-f wheels"}}, "r.txt:1: '-f wheels': the path is relative"},
       {{{"r.txt", "-r"}}, "names no file"},
-      {{{"r.txt", "-r https://host/r.txt"}}, "only files are read"},
+      {{{"r.txt", "-r https://host/r.txt"}}, "only local files are read"},
       {{{"r.txt", "six\n-r none.txt"}}, "r.txt:2: there is no none.txt"},
-      {{{"r.txt", "six\n-r ./r.txt"}}, "r.txt:2: ./r.txt is read already: a file names itself"},
+      {{{"r.txt", "six\n-r ./r.txt"}}, "r.txt:2: ./r.txt includes itself through -r or -c"},
       {{{"r.txt", "-r b.txt"}, {"b.txt", "six\n-e ."}}, "b.txt:2: '-e .'"},
       {{{"r.txt", "-r b.txt"}, {"b.txt", "-r r.txt"}},
-       "b.txt:1: r.txt is read already: a file names itself"},
+       "b.txt:1: r.txt includes itself through -r or -c"},
       {{{"r.txt", "six\n-i https://${TOKEN_2}@host/simple"}},
-       "r.txt:2: '-i https://${TOKEN_2}@host/simple': ${TOKEN_2} would be another text on each "
-       "node; "
-       "write the text itself, or, of an index, set PIP_INDEX_URL for the nodes' agents instead"},
-      {{{"r.txt", "six==${VERSION}"}}, "r.txt:1: 'six==${VERSION}': ${VERSION} would be another"},
-      {{{"r.txt", "-r ${WHERE}/r.txt"}}, "r.txt:1: '-r ${WHERE}/r.txt': ${WHERE} would be another"},
-      {{{"r.txt", "\n  six=>1 # why"}}, "r.txt:2:6: 'six=>1': '=>' is no operator; write >="},
-      {{{"r.txt", "-r b.txt"}, {"b.txt", "six\nsix=1"}}, "b.txt:2:4: 'six=1': '=' is no operator"},
+       "r.txt:2: '-i https://${TOKEN_2}@host/simple': ${TOKEN_2} may have another value on each "
+       "node; write the value itself, or, for a package index, set PIP_INDEX_URL for the nodes' "
+       "agents instead"},
+      {{{"r.txt", "six==${VERSION}"}},
+       "r.txt:1: 'six==${VERSION}': ${VERSION} may have another value"},
+      {{{"r.txt", "-r ${WHERE}/r.txt"}},
+       "r.txt:1: '-r ${WHERE}/r.txt': ${WHERE} may have another value"},
+      {{{"r.txt", "\n  six=>1 # why"}}, "r.txt:2:6: 'six=>1': '=>' is not an operator; write >="},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "six\nsix=1"}},
+       "b.txt:2:4: 'six=1': '=' is not an operator"},
       {{{"r.txt", "-c c.txt"}, {"c.txt", "six<"}}, "c.txt:1:4: 'six<': no version follows '<'"},
       {{{"r.txt", "six==1 \\\n \\\n  --hash=sha256:zz"}},
-       "r.txt:3:3: 'six==1    --hash=sha256:zz': 'zz' is no sha256: it has 64 hexadecimal digits"},
+       "r.txt:3:3: 'six==1    --hash=sha256:zz': 'zz' is not a valid sha256: exactly 64 "
+       "hexadecimal digits are expected"},
       {{{"r.txt", "six; os_name == 'ü' x"}}, "r.txt:1:21: "},
   };
   for (const auto& one : cases)
@@ -143,19 +147,20 @@ TEST(Requirements, ATreeOfFilesIsReadUpToALimit) {
         files[fmt::format("f{}.txt", level)] += fmt::format("{} f{}.txt\n", option, level - 1);
     files["r.txt"] = "-r f14.txt\n";
     EXPECT_THAT(refusal(files),
-                testing::MatchesRegex("f1\\.txt:[0-9]+: is one line too many: with those that are "
-                                      "read at each -r and -c, at most 10000 are possible"));
+                testing::MatchesRegex("f1\\.txt:[0-9]+: too many lines: at most 10000 are allowed, "
+                                      "and a file counts each time that -r or -c includes it"));
   }
   std::string most;
   for (int i = 0; i < 10'000; ++i) most += "# why\nsix\n";
   EXPECT_EQ(refusal({{"r.txt", most}}), "");
-  EXPECT_THAT(refusal({{"r.txt", most + "six\n"}}), testing::HasSubstr("r.txt:20001: is one line"));
+  EXPECT_THAT(refusal({{"r.txt", most + "six\n"}}),
+              testing::HasSubstr("r.txt:20001: too many lines"));
 }
 
 TEST(Requirements, CommentsOfManyFilesAreReadUpToALimit) {
   Files files{{"big.txt", "#" + std::string(4 << 20, 'x')}};
   for (int i = 0; i < 20; ++i) files["r.txt"] += "-r big.txt\n";
-  EXPECT_EQ(refusal(files), "big.txt:1: all files that are read have more than 64.0 MiB");
+  EXPECT_EQ(refusal(files), "big.txt:1: all requirements files together have more than 64.0 MiB");
 }
 
 TEST(Requirements, AListFollowsTheSameRules) {
@@ -169,7 +174,7 @@ TEST(Requirements, AListFollowsTheSameRules) {
   EXPECT_FALSE(add_requirement("six==${VERSION}", environment));
   const Status wrong = add_requirement("six=1", environment);
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message, "'six=1': '=' is no operator; write ==");
+  EXPECT_EQ(wrong.error().message, "'six=1': '=' is not an operator; write ==");
 }
 
 TEST(Requirements, APasswordInAnAddressIsRefused) {

@@ -1,0 +1,39 @@
+#pragma once
+// The calls of providers that are in progress. Not part of State: after a restart no call is in
+// progress, and machine_rules.h calls again.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/time.h"
+#include "launcher/core/provider_event.h"
+
+namespace lockstep::launcher {
+
+struct MachineCalls {
+  using Key = std::pair<std::string, std::string>;  // target, machine
+  struct Call {
+    std::string target;
+    ProviderVerb verb = ProviderVerb::create;
+    std::set<std::string> open;  // its machines that have no result yet
+    std::set<std::string> machines;
+  };
+  // When an agent on a LOST node may be started again.
+  struct Revival {
+    int attempts = 0;
+    Instant not_before;
+  };
+  std::uint64_t last = 0;
+  std::map<std::uint64_t, Call> calls;
+  std::map<Key, std::uint64_t> busy;  // machines in a call
+  std::map<Key, std::string> steps;   // that run now
+  std::map<Key, Revival> revivals;    // of machines whose node is LOST
+  std::set<Key> refresh;              // `create` is wanted although they have a node
+  std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
+};
+
+}  // namespace lockstep::launcher

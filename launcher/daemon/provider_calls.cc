@@ -1,0 +1,183 @@
+#include "launcher/daemon/provider_calls.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common/io/run_program.h"
+
+namespace lockstep::launcher {
+namespace {
+
+const char* word_of(ProviderVerb verb) {
+  switch (verb) {
+    case ProviderVerb::create: return "create";
+    case ProviderVerb::remove: return "remove";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string to_log(const ProviderEvent& event) {
+  switch (event.kind) {
+    case ProviderEvent::Kind::step: return "step " + event.step;
+    case ProviderEvent::Kind::running: {
+      std::string text = "runs";
+      for (const auto& [name, value] : event.about) text += fmt::format(" {}={}", name, value);
+      return text;
+    }
+    case ProviderEvent::Kind::absent: return "is not there";
+    case ProviderEvent::Kind::warning:
+      return fmt::format("warning in {}: {}", event.step, event.message);
+    case ProviderEvent::Kind::error:
+      return fmt::format("error in {} ({}): {}", event.step, event.code, event.message);
+  }
+  return "?";
+}
+
+ProviderCalls::ProviderCalls(Parts parts)
+    : parts_(std::move(parts)),
+      log_(parts_.setup.home),
+      holds_({parts_.loop, parts_.setup, log_, parts_.now}, parts_.limits.hold) {}
+
+// ---- from the core ------------------------------------------------------------------------------
+
+void ProviderCalls::perform(const CallProvider& action) {
+  const auto [it, is_new] = calls_.try_emplace(action.call, Call{action, {}});
+  if (!is_new) return;
+  Call& call = it->second;
+  for (const std::string& machine : action.machines) call.tokens[machine];
+  if (action.verb == ProviderVerb::remove) return enqueue(action.call, call);
+  // Known before a token is made for nothing.
+  if (const auto bundle = parts_.setup.bundle(); !bundle) return enqueue(action.call, call);
+  ProviderTokensInput made{action.call, {}, parts_.now() + parts_.limits.token_life};
+  for (auto& [machine, token] : call.tokens) {
+    auto made_token = parts_.make_token(made.expires);
+    made.secret_hashes[machine] = made_token.secret_hash;
+    token = std::move(made_token.reply.token);
+  }
+  parts_.feed(made);
+}
+
+void ProviderCalls::perform(const StartProvider& action) {
+  const auto found = calls_.find(action.call);
+  if (found != calls_.end()) enqueue(action.call, found->second);
+}
+
+void ProviderCalls::enqueue(std::uint64_t id, Call& call) {
+  if (call.is_waiting || call.process) return;
+  call.is_waiting = true;
+  waiting_.push_back(id);
+  start_next();
+}
+
+void ProviderCalls::start_next() {
+  while (running_ < parts_.limits.at_once && !waiting_.empty()) {
+    const std::uint64_t id = waiting_.front();
+    waiting_.pop_front();
+    start(id, calls_.at(id));
+  }
+}
+
+// ---- a call -------------------------------------------------------------------------------------
+
+void ProviderCalls::start(std::uint64_t id, Call& call) {
+  ++running_;
+  call.started = parts_.now();
+  PreparedRun prepared = prepare_run(parts_.setup, call.asked.target,
+                                     call.asked.verb == ProviderVerb::create, call.tokens);
+  call.redactor = std::move(prepared.redactor);
+  log(call, "", fmt::format("begins for {}", fmt::join(call.asked.machines, ", ")));
+  for (ProviderEvent& refused : prepared.refused) take(id, call, std::move(refused));
+  if (prepared.request.empty()) return end(id, "failed", "no machine can be worked on");
+  run(id, call, std::move(prepared.request));
+}
+
+void ProviderCalls::run(std::uint64_t id, Call& call, std::string request) {
+  std::vector<std::string> words = parts_.setup.program;
+  words.push_back(word_of(call.asked.verb));
+  const Limits& limits = parts_.limits;
+  ProviderProcess::Handlers handlers;
+  handlers.on_line = [this, id](std::string_view line) { on_line(id, line); };
+  handlers.on_error_line = [this, id](std::string_view line) { on_error_line(id, line); };
+  handlers.on_end = [this, id](const std::string& code, const std::string& why) {
+    end(id, code, why);
+  };
+  auto input = io::memory_file(request);
+  if (!input) return end(id, "failed", input.error().message);
+  auto process = ProviderProcess::start(
+      parts_.loop, words, {std::move(*input), ""},
+      {call.asked.verb == ProviderVerb::create ? limits.create : limits.remove, limits.lines, false,
+       limits.grace},
+      call.started, std::move(handlers));
+  if (!process) return end(id, "failed", process.error().message);
+  call.process = *std::move(process);
+}
+
+void ProviderCalls::on_line(std::uint64_t id, std::string_view line) {
+  Call& call = calls_.at(id);
+  if (line.empty()) return;
+  auto event = read_event(line);
+  if (!event) return log(call, "", fmt::format("this {}: {}", event.error().message, line));
+  if (call.tokens.count(event->machine) == 0)
+    return log(call, "", fmt::format("ignored, it is not about a machine of this call: {}", line));
+  take(id, call, *std::move(event));
+}
+
+void ProviderCalls::take(std::uint64_t id, Call& call, ProviderEvent event) {
+  event.message = call.redactor.clean(event.message);
+  event.step = call.redactor.clean(event.step);
+  for (auto& [name, value] : event.about) value = call.redactor.clean(value);
+  log(call, event.machine, to_log(event));
+  parts_.feed(ProviderEventInput{id, std::move(event)});
+}
+
+void ProviderCalls::on_error_line(std::uint64_t id, std::string_view line) {
+  log(calls_.at(id), "", std::string(line));
+}
+
+void ProviderCalls::end(std::uint64_t id, const std::string& code, const std::string& why) {
+  const auto found = calls_.find(id);
+  const Call& call = found->second;
+  const std::string told = one_line(call.redactor.clean(why), kMaxEventTextBytes);
+  log(call, "",
+      fmt::format("ended after {}; for machines without a result: {}",
+                  format_duration(parts_.now() - call.started), told));
+  parts_.feed(ProviderEndedInput{id, code, told});
+  calls_.erase(found);
+  --running_;
+}
+
+void ProviderCalls::log(const Call& call, const std::string& machine, const std::string& text) {
+  log_.add(call.asked.target, parts_.now(), word_of(call.asked.verb), machine,
+           call.redactor.clean(text));
+}
+
+// ---- time ---------------------------------------------------------------------------------------
+
+void ProviderCalls::turn_end() {
+  const Instant now = parts_.now();
+  for (auto& [id, call] : calls_)
+    if (call.process) call.process->tick(now);
+  start_next();
+  holds_.tick();
+}
+
+Duration ProviderCalls::wait() const {
+  Instant due = holds_.due();
+  for (const auto& [id, call] : calls_)
+    if (call.process) due = std::min(due, call.process->due());
+  if (due == Instant::never()) return Duration::max();
+  return std::max(due - parts_.now(), Duration::zero());
+}
+
+std::vector<int> ProviderCalls::pids() const {
+  std::vector<int> pids = holds_.pids();
+  for (const auto& [id, call] : calls_)
+    if (call.process) pids.push_back(call.process->pid());
+  return pids;
+}
+
+}  // namespace lockstep::launcher

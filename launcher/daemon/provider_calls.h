@@ -1,0 +1,89 @@
+#pragma once
+// Performs the core's actions about providers: runs the provider for each call, turns the lines
+// that it prints into inputs of the core, ends calls that take too long, and keeps `hold` running.
+// It believes a provider only about the machines of the call. docs/decisions/038-providers.md is
+// the contract, 039-machines.md says what the core does with the events.
+//
+// At most Limits::at_once calls run at the same time; others wait in order. All providers end with
+// this object.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/api/service.h"
+#include "launcher/core/action.h"
+#include "launcher/daemon/provider_holds.h"
+
+namespace lockstep::launcher {
+
+class ProviderCalls {
+ public:
+  struct Limits {
+    Duration create = minutes(15), remove = minutes(5);
+    Duration grace = seconds(5);  // between SIGTERM and SIGKILL
+    Duration token_life = minutes(60);
+    std::size_t at_once = 32;
+    std::size_t lines = 10'000;  // of one call's standard output
+    ProviderHolds::Pauses hold = {};
+  };
+  struct Parts {
+    io::EventLoop& loop;
+    ProviderSetup setup;
+    std::function<Instant()> now;
+    std::function<void(const Input&)> feed;
+    std::function<Service::Ports::NewToken(Instant expires)> make_token;
+    Limits limits = {};
+  };
+  explicit ProviderCalls(Parts parts);
+  ProviderCalls(const ProviderCalls&) = delete;
+  ProviderCalls& operator=(const ProviderCalls&) = delete;
+
+  void perform(const CallProvider& action);
+  void perform(const StartProvider& action);
+  void perform(const HoldMachines& action) { holds_.perform(action); }
+  // Called in each turn: does what is due.
+  void turn_end();
+  // How long the loop may wait; Duration::max() = without bound.
+  Duration wait() const;
+  // The newest lines of a target's log (ReadComputeLog).
+  std::string log_of(const std::string& target, std::int64_t lines) const {
+    return log_.newest(target, lines);
+  }
+  // Of the providers that run.
+  std::vector<int> pids() const;
+
+ private:
+  struct Call {
+    CallProvider asked;
+    std::map<std::string, std::string> tokens;  // by machine; "" for `remove`
+    Redactor redactor = {};
+    Instant started = {};
+    std::unique_ptr<ProviderProcess> process = {};
+    bool is_waiting = false;
+  };
+  void enqueue(std::uint64_t id, Call& call);
+  void start_next();
+  void start(std::uint64_t id, Call& call);
+  void run(std::uint64_t id, Call& call, std::string request);
+  void on_line(std::uint64_t id, std::string_view line);
+  void take(std::uint64_t id, Call& call, ProviderEvent event);
+  void on_error_line(std::uint64_t id, std::string_view line);
+  void end(std::uint64_t id, const std::string& code, const std::string& why);
+  void log(const Call& call, const std::string& machine, const std::string& text);
+
+  const Parts parts_;
+  ProviderLog log_;
+  ProviderHolds holds_;
+  std::map<std::uint64_t, Call> calls_;
+  std::deque<std::uint64_t> waiting_;
+  std::size_t running_ = 0;
+};
+
+// The event as a line of the log.
+std::string to_log(const ProviderEvent& event);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,95 @@
+#pragma once
+// One provider that runs: its lines, its end, and how it is made to end. Everything happens on the
+// event loop, and nothing waits for the provider.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/io/child_program.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::launcher {
+
+class ProviderProcess {
+ public:
+  static constexpr std::size_t kMaxLineBytes = 64u << 10;      // of standard output
+  static constexpr std::size_t kMaxErrorLineBytes = 4u << 10;  // the rest of the line is dropped
+  static constexpr std::size_t kMaxErrorBytes = 1u << 20;      // a minute; more is read and dropped
+
+  struct Handlers {
+    std::function<void(std::string_view line)> on_line;        // of standard output
+    std::function<void(std::string_view line)> on_error_line;  // of standard error
+    // Last, and once. `code` is that of stop(), else "failed"; it may destroy the process.
+    std::function<void(const std::string& code, const std::string& why)> on_end;
+  };
+  struct Input {
+    io::Fd file;       // standard input, read to its end
+    std::string held;  // or this text, after which it stays open until stop()
+  };
+  struct Limits {
+    Duration time = Duration::max();
+    std::size_t lines = SIZE_MAX;  // of standard output
+    bool lines_a_minute = false;   // in all, if false
+    Duration grace{0};             // between SIGTERM and SIGKILL
+  };
+  // The handlers are not called before it returns.
+  static Result<std::unique_ptr<ProviderProcess>> start(io::EventLoop& loop,
+                                                        const std::vector<std::string>& words,
+                                                        Input input, Limits limits, Instant now,
+                                                        Handlers handlers);
+  ~ProviderProcess();  // kills it
+  ProviderProcess(const ProviderProcess&) = delete;
+  ProviderProcess& operator=(const ProviderProcess&) = delete;
+
+  // Makes it end: the end of its held input, then SIGTERM, then SIGKILL. Its output counts no more.
+  void stop(Instant now, std::string code, std::string why);
+  bool is_stopping() const { return !stop_code_.empty(); }
+  // Does what is due; due() says when it must be called at the latest.
+  void tick(Instant now);
+  Instant due() const;
+  int pid() const { return program_.pid(); }
+
+ private:
+  struct Lines {  // what has come of a line that has no end yet
+    std::string begun;
+    std::size_t count = 0, bytes = 0;
+  };
+  ProviderProcess(io::EventLoop& loop, io::ChildProgram program, Limits limits, Handlers handlers)
+      : loop_(loop),
+        program_(std::move(program)),
+        limits_(limits),
+        handlers_(std::move(handlers)) {}
+  void watch();
+  void write_input();
+  void close_input();
+  // False: nothing more can come now.
+  bool read_output();
+  bool read_errors();
+  void take_output(std::string_view bytes);
+  void take_line(std::string_view line);
+  void take_errors(std::string_view bytes);
+  void break_off(std::string why);
+  void on_ended();
+  std::string reason(const io::ChildProgram::End& end) const;
+
+  io::EventLoop& loop_;
+  io::ChildProgram program_;
+  const Limits limits_;
+  Handlers handlers_;
+  io::Fd input_;
+  std::string unwritten_;  // of the held input
+  Lines output_, errors_;
+  std::string last_error_line_;
+  std::string stop_code_, stop_why_;  // "": it may go on
+  std::string broken_;                // why it must be stopped: the next tick does so
+  Instant deadline_ = Instant::never();
+  Instant next_signal_ = Instant::never();
+  Instant next_minute_ = {};
+  bool was_terminated_ = false;
+};
+
+}  // namespace lockstep::launcher

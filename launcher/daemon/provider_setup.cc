@@ -1,0 +1,136 @@
+#include "launcher/daemon/provider_setup.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr const char* kPrepareStep = "prepare";
+constexpr std::string_view kTokenPrefix = "lockstep-token-";
+constexpr std::size_t kLeastHiddenBytes = 4;  // a shorter one would be found in every word
+
+struct MachineRefusal {
+  std::string code, message;
+};
+using MachineOrRefusal = tl::expected<ProviderRequest::Machine, MachineRefusal>;
+
+tl::unexpected<MachineRefusal> refuse_machine(std::string code, std::string message) {
+  return tl::unexpected(MachineRefusal{std::move(code), std::move(message)});
+}
+
+tl::expected<std::string, MachineRefusal> password_of(const ProviderSetup& setup,
+                                                      const SshHost& host) {
+  const std::string& name = host.password_secret;
+  if (name.empty()) return std::string();
+  auto values = setup.secrets(host.secret_owner, {name});
+  if (!values) return refuse_machine("failed", values.error().message);
+  const auto found = values->find(name);
+  if (found == values->end())
+    return refuse_machine(
+        "unauthenticated",
+        fmt::format("its password is the secret '{}' of user '{}', which is not set; set it with "
+                    "`lockstep secret set {}`",
+                    name, host.secret_owner, name));
+  if (const auto good = check_password(found->second); !good)
+    return refuse_machine("unauthenticated", fmt::format("the secret '{}' of user '{}' {}", name,
+                                                         host.secret_owner, good.error().message));
+  return std::move(found->second);
+}
+
+MachineOrRefusal machine_of(const ProviderSetup& setup, const ComputeSpec& spec,
+                            const std::string& name, const std::string& token) {
+  const SshHost* host = setup.host(spec.name, name);
+  if (host == nullptr)
+    return refuse_machine("failed", fmt::format("target '{}' has no host '{}'", spec.name, name));
+  auto password = password_of(setup, *host);
+  if (!password) return tl::unexpected(std::move(password).error());
+  return ProviderRequest::Machine{*host, token, *std::move(password)};
+}
+
+ProviderEvent error_of(const std::string& machine, MachineRefusal refusal) {
+  ProviderEvent event;
+  event.kind = ProviderEvent::Kind::error;
+  event.machine = machine;
+  event.step = kPrepareStep;
+  event.code = std::move(refusal.code);
+  event.message = std::move(refusal.message);
+  return event;
+}
+
+bool is_of_token(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.' || c == '=';
+}
+
+void replace_all(std::string& text, const std::string& what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+}  // namespace
+
+void Redactor::hide(const std::string& password) {
+  if (password.size() >= kLeastHiddenBytes) passwords_.insert(password);
+}
+
+std::string Redactor::clean(std::string_view from) const {
+  std::string text(from);
+  for (const std::string& password : passwords_) replace_all(text, password, "[password]");
+  for (std::size_t at = text.find(kTokenPrefix); at != std::string::npos;
+       at = text.find(kTokenPrefix, at + 1)) {
+    std::size_t end = at;
+    while (end < text.size() && is_of_token(text[end])) ++end;
+    text.replace(at, end - at, "[token]");
+  }
+  return text;
+}
+
+PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target, bool needs_bundle,
+                        const std::map<std::string, std::string>& tokens) {
+  PreparedRun run;
+  const auto refuse_all = [&](const std::string& why) {
+    for (const auto& [machine, token] : tokens)
+      run.refused.push_back(error_of(machine, {"failed", why}));
+    return run;
+  };
+  const ComputeSpec* spec = setup.spec(target);
+  if (spec == nullptr) return refuse_all(fmt::format("there is no target '{}' any more", target));
+  const auto bundle = setup.bundle();
+  if (!bundle && needs_bundle) return refuse_all(bundle.error().message);
+  ProviderRequest request{*spec, setup.home.compute_state(target), bundle ? *bundle : "", {}};
+  if (const auto made = io::make_directories(request.state, 0700); !made)
+    return refuse_all(made.error().message);
+  for (const auto& [name, token] : tokens) {
+    auto machine = machine_of(setup, *spec, name, token);
+    if (!machine) {
+      run.refused.push_back(error_of(name, std::move(machine).error()));
+      continue;
+    }
+    run.redactor.hide(machine->password);
+    request.machines.push_back(*std::move(machine));
+  }
+  if (!request.machines.empty()) run.request = to_json(setup.identity, request);
+  return run;
+}
+
+Result<std::string> find_node_bundle(const std::string& chosen) {
+  const std::string here = io::program_directory();
+  const std::string name = "lockstep-node-" LOCKSTEP_VERSION "-x86_64.tar.gz";
+  std::vector<std::string> places{here + "/../share/lockstep/" + name, here + "/../" + name};
+  if (!chosen.empty()) places = {chosen};
+  for (const std::string& place : places)
+    if (io::exists(place)) return place;
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("the archive that is installed on hosts is not there: {}. Make it with "
+                  "`scripts/bundle` of Lockstep's sources, and put it there or start lockstepd "
+                  "with --node-bundle FILE",
+                  fmt::join(places, ", ")));
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,59 @@
+#pragma once
+// Prepares one run of a target's provider: looks up the target and its hosts, brings passwords from
+// the secrets, and writes the request. A password is in the request alone: never in an argument, a
+// variable or a log.
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/secrets.h"
+#include "launcher/core/provider_event.h"
+#include "launcher/daemon/launcher_home.h"
+#include "launcher/daemon/provider_words.h"
+
+namespace lockstep::launcher {
+
+// What all runs have in common.
+struct ProviderSetup {
+  const LauncherHome& home;
+  ProviderIdentity identity;
+  std::vector<std::string> program;                                   // the verb follows
+  std::function<Result<std::string>()> bundle;                        // path of the node archive
+  std::function<const ComputeSpec*(const std::string& target)> spec;  // null: no such target
+  // Null: there is no such machine.
+  std::function<const SshHost*(const std::string& target, const std::string& machine)> host;
+  // Those of `names` that the owner has.
+  std::function<Result<SecretValues>(const std::string& owner, const std::set<std::string>& names)>
+      secrets;
+};
+
+// Takes the secrets of one run out of texts that others read.
+class Redactor {
+ public:
+  void hide(const std::string& password);
+  std::string clean(std::string_view text) const;
+
+ private:
+  std::set<std::string> passwords_;
+};
+
+struct PreparedRun {
+  std::string request;                 // JSON, "" if no machine is left
+  std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request
+  Redactor redactor;
+};
+
+// `tokens`: the machines, with the token of each; "": this verb needs none.
+PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target, bool needs_bundle,
+                        const std::map<std::string, std::string>& tokens);
+
+// The archive of scripts/bundle: `chosen`, or if that is "", the first that there is beside our
+// program. not_found: the message says where it was looked for, and how to make it.
+Result<std::string> find_node_bundle(const std::string& chosen);
+
+}  // namespace lockstep::launcher

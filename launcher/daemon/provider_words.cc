@@ -1,0 +1,175 @@
+#include "launcher/daemon/provider_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "common/base/digest.h"
+#include "launcher/daemon/provider_log.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kProviderContract = 1;
+constexpr std::size_t kTagCharacters = 12;
+constexpr std::size_t kMaxEventWordBytes = 64;  // a step, a code, the name of a finding
+constexpr std::size_t kMaxMachineBytes = 255;
+constexpr std::array<std::string_view, 10> kErrorCodes = {
+    "unreachable", "host_key",      "unauthenticated",      "unsupported",
+    "no_space",    "no_permission", "launcher_unreachable", "timed_out",
+    "conflict",    "failed"};
+
+json endpoints_json(const ProviderIdentity::Endpoints& endpoints) {
+  return {{"control", endpoints.control}, {"bulk", endpoints.bulk}, {"join", endpoints.join}};
+}
+
+json host_json(const ProviderRequest::Machine& machine) {
+  const SshHost& host = machine.host;
+  json object = {{"name", host.name}, {"address", host.address}};
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) object[key] = value;
+  };
+  add("user", host.user);
+  add("key", host.key);
+  add("jump", host.jump);
+  add("directory", host.directory);
+  add("password", machine.password);
+  if (host.port != 0) object["port"] = host.port;
+  return object;
+}
+
+Error no_event(std::string why) {
+  return make_error(ErrorCode::invalid_argument, "is no event: " + std::move(why));
+}
+
+// A text of the event; "" if it is missing and need not be there.
+struct EventReader {
+  const json& object;
+
+  Result<std::string> text(const char* key, bool required, std::size_t limit) const {
+    const auto it = object.find(key);
+    if (it == object.end()) {
+      if (!required) return std::string();
+      return no_event(fmt::format("it has no '{}'", key));
+    }
+    const auto* value = it->get_ptr<const std::string*>();
+    if (value == nullptr) return no_event(fmt::format("'{}' is not a string", key));
+    return one_line(*value, limit);
+  }
+  // A word that people and programs compare: it is not cut.
+  Result<std::string> word(const char* key, std::size_t limit) const {
+    TRY_ASSIGN(std::string value, text(key, true, limit));
+    if (value.empty() || value.size() > limit)
+      return no_event(fmt::format("'{}' is empty or too long", key));
+    return value;
+  }
+  Status findings(std::map<std::string, std::string>* about) const {
+    const auto it = object.find("about");
+    if (it == object.end()) return {};
+    if (!it->is_object() || it->size() > kMaxMachineFindings)
+      return no_event(
+          fmt::format("'about' is not an object of at most {} keys", kMaxMachineFindings));
+    for (const auto& [name, value] : it->items()) {
+      const auto* known = value.get_ptr<const std::string*>();
+      if ((known == nullptr && !value.is_primitive()) || name.size() > kMaxEventWordBytes)
+        return no_event("'about' holds a list, an object, or a long name");
+      (*about)[one_line(name, kMaxEventWordBytes)] =
+          known != nullptr ? one_line(*known, kMaxEventTextBytes) : value.dump();
+    }
+    return {};
+  }
+
+  Status read_machine(ProviderEvent* event) const {
+    TRY_ASSIGN(const std::string state, word("state", kMaxEventWordBytes));
+    TRY(findings(&event->about));
+    if (state == "running") {
+      event->kind = ProviderEvent::Kind::running;
+    } else if (state == "absent") {
+      event->kind = ProviderEvent::Kind::absent;
+    } else if (state == "stopped") {
+      event->kind = ProviderEvent::Kind::error;
+      event->step = "start";
+      event->code = "failed";
+      event->message = "the machine is there, but its agent does not run";
+    } else {
+      return no_event("a machine is running, stopped or absent");
+    }
+    return {};
+  }
+  Status read_trouble(ProviderEvent* event) const {
+    TRY_ASSIGN(event->step, text("step", false, kMaxEventWordBytes));
+    TRY_ASSIGN(event->message, text("message", true, kMaxEventTextBytes));
+    if (event->kind == ProviderEvent::Kind::warning) return {};
+    TRY_ASSIGN(event->code, word("code", kMaxEventWordBytes));
+    // A site's own provider may know more codes; the launcher decides by these alone.
+    if (std::find(kErrorCodes.begin(), kErrorCodes.end(), event->code) == kErrorCodes.end())
+      event->code = "failed";
+    return {};
+  }
+};
+
+}  // namespace
+
+std::string tag_of(const PublicKey& launcher) {
+  return sha256(launcher.value).hex().substr(0, kTagCharacters);
+}
+
+std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request) {
+  json hosts = json::array(), machines = json::array();
+  for (const ProviderRequest::Machine& machine : request.machines) {
+    hosts.push_back(host_json(machine));
+    json named = {{"name", machine.host.name}};
+    if (!machine.token.empty()) named["token"] = machine.token;
+    machines.push_back(std::move(named));
+  }
+  json settings = {{"hosts", std::move(hosts)}};
+  if (!request.spec.tunnel.empty()) settings["tunnel"] = request.spec.tunnel;
+  json endpoints = endpoints_json(identity.endpoints);
+  endpoints["local"] = endpoints_json(identity.local);
+  json object = {{"contract", kProviderContract},     {"launcher", identity.tag},
+                 {"target", request.spec.name},       {"state", request.state},
+                 {"endpoints", std::move(endpoints)}, {"settings", std::move(settings)},
+                 {"machines", std::move(machines)}};
+  if (!request.bundle.empty()) object["bundle"] = request.bundle;
+  // Passwords are UTF-8 (check_password); a path need not be.
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Status check_password(const std::string& password) {
+  const json text = password;
+  const std::string written = text.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (password.size() <= kMaxPasswordBytes &&
+      password.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos &&
+      json::parse(written, nullptr, false) == text)
+    return {};
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("is not one line of UTF-8 text of at most {} bytes", kMaxPasswordBytes));
+}
+
+Result<ProviderEvent> read_event(std::string_view line) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) return no_event("it is not a JSON object");
+  const EventReader reader{object};
+  ProviderEvent event;
+  TRY_ASSIGN(const std::string kind, reader.word("event", kMaxEventWordBytes));
+  TRY_ASSIGN(event.machine, reader.word("machine", kMaxMachineBytes));
+  if (kind == "step") {
+    event.kind = ProviderEvent::Kind::step;
+    TRY_ASSIGN(event.step, reader.word("step", kMaxEventWordBytes));
+  } else if (kind == "machine") {
+    TRY(reader.read_machine(&event));
+  } else if (kind == "warning" || kind == "error") {
+    event.kind = kind == "error" ? ProviderEvent::Kind::error : ProviderEvent::Kind::warning;
+    TRY(reader.read_trouble(&event));
+  } else {
+    return no_event("'" + kind + "' is none");
+  }
+  return event;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,347 @@
+// Machines of a target with the node source ssh: which calls of the provider are due, and what
+// follows from what it says.
+
+#include "launcher/core/machine_rules.h"
+
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+SshHost host(const std::string& name) {
+  SshHost made;
+  made.name = made.address = name;
+  return made;
+}
+
+class Machines : public testing::Test {
+ protected:
+  void ask(ComputeInput::Ask what) {
+    launcher.send(ComputeInput{launcher.next_reply(), std::move(what), UserCaller{"root"}});
+  }
+  std::string refused(ComputeInput::Ask what) {
+    ask(std::move(what));
+    const auto refusals = launcher.take<ReplyRefused>();
+    return refusals.empty() ? "granted" : refusals.front().message;
+  }
+  void create(const std::vector<std::string>& hosts) {
+    ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""};
+    for (const std::string& name : hosts) spec.hosts.push_back(host(name));
+    ask(CreateCompute{spec});
+    launcher.expect_one<ReplyCompute>();
+  }
+  void attach(const std::string& name) {
+    ask(AttachHosts{"lab", {host(name)}});
+    launcher.expect_one<ReplyCompute>();
+  }
+  void detach(const std::string& name, bool force = false) {
+    ask(DetachHosts{"lab", {name}, force});
+    launcher.expect_one<ReplyCompute>();
+    launcher.drop_notices();
+  }
+  // The one call that is due now; its tokens are made, if it needs any.
+  CallProvider call() {
+    const auto call = launcher.expect_one<CallProvider>();
+    if (call.verb != ProviderVerb::create) return call;
+    ProviderTokensInput tokens{call.call, {}, launcher.now + minutes(60)};
+    for (const std::string& name : call.machines) tokens.secret_hashes[name] = secret(name);
+    launcher.send(tokens);
+    EXPECT_EQ(launcher.expect_one<StartProvider>().call, call.call);
+    return call;
+  }
+  bool is_called() { return !launcher.take<CallProvider>().empty(); }
+  Digest secret(const std::string& name) const { return sha256("secret of " + name); }
+
+  void say(const CallProvider& call, ProviderEvent event) {
+    launcher.send(ProviderEventInput{call.call, std::move(event)});
+  }
+  void running(const CallProvider& call, const std::string& name,
+               std::map<std::string, std::string> about = {}) {
+    say(call, {ProviderEvent::Kind::running, name, "", "", "", std::move(about)});
+  }
+  void absent(const CallProvider& call, const std::string& name) {
+    say(call, {ProviderEvent::Kind::absent, name, "", "", "", {}});
+  }
+  void fails(const CallProvider& call, const std::string& name, const std::string& code) {
+    say(call, {ProviderEvent::Kind::error, name, "connect", code, "no answer", {}});
+  }
+  void ends(const CallProvider& call) {
+    launcher.send(ProviderEndedInput{call.call, "failed", "it said nothing about it"});
+  }
+  FakeNode joined(const CallProvider& call, const std::string& name) {
+    FakeNode node = launcher.join_with(secret(name), name, inventory());
+    running(call, name);
+    return node;
+  }
+  FakeNode attached(const std::string& name) {
+    create({name});
+    const CallProvider first = call();
+    FakeNode node = joined(first, name);
+    ends(first);
+    launcher.drop_notices();
+    return node;
+  }
+  JobId submit(const std::string& name) {
+    JobSpec spec = job_spec(name);
+    spec.compute = "lab";
+    const JobId job = launcher.submit(spec);
+    launcher.drop_notices();
+    return job;
+  }
+  ComputeView view() const {
+    const auto views = launcher.core->compute_views("lab", true);
+    return views.empty() ? ComputeView{} : views.front();
+  }
+  MachineView machine(const std::string& name) const {
+    for (const MachineView& one : view().machines)
+      if (one.name == name) return one;
+    return {};
+  }
+
+  TestLauncher launcher;
+};
+
+TEST_F(Machines, HostsAreMadeInOneCallAndJoinWithTokensOfTheirOwn) {
+  create({"vm1", "vm2"});
+  const CallProvider first = call();
+  EXPECT_THAT(first.machines, ElementsAre("vm1", "vm2"));
+  EXPECT_EQ(machine("vm1").state, "creating");
+  const FakeNode node = joined(first, "vm1");
+  EXPECT_EQ(machine("vm1").state, "joined");
+  EXPECT_EQ(machine("vm1").node, "vm1");
+  EXPECT_EQ(launcher.core->node_view("vm1")->compute, "lab");
+  joined(first, "vm2");
+  ends(first);
+  EXPECT_FALSE(is_called());
+  for (const auto& [hash, token] : launcher.core->state().tokens())
+    EXPECT_EQ(token.machine, "") << "tokens of machines end with their call";
+}
+
+TEST_F(Machines, AFailureIsShownAndTriedAgainLater) {
+  create({"vm1"});
+  const CallProvider first = call();
+  say(first, {ProviderEvent::Kind::step, "vm1", "connect", "", "", {}});
+  EXPECT_EQ(machine("vm1").step, "connect");
+  fails(first, "vm1", "unreachable");
+  ends(first);
+  EXPECT_EQ(machine("vm1").state, "failed");
+  EXPECT_EQ(machine("vm1").failure, "no answer");
+  EXPECT_EQ(machine("vm1").retry_at, launcher.now + kFirstMachineBackoff);
+  EXPECT_FALSE(is_called());
+  launcher.tick(kFirstMachineBackoff);
+  fails(call(), "vm1", "unreachable");
+  EXPECT_EQ(machine("vm1").failures, 2);
+}
+
+TEST_F(Machines, WhatAPersonMustMendIsTriedRarelyButAtOnceWhenAsked) {
+  create({"vm1"});
+  const CallProvider first = call();
+  fails(first, "vm1", "host_key");
+  ends(first);
+  EXPECT_EQ(machine("vm1").retry_at, launcher.now + kLongestMachineBackoff);
+  attach("vm1");
+  joined(call(), "vm1");
+  EXPECT_EQ(machine("vm1").state, "joined");
+  EXPECT_EQ(machine("vm1").failure, "");
+}
+
+TEST_F(Machines, ACallThatEndsWithoutAResultFailsItsMachines) {
+  create({"vm1"});
+  const CallProvider first = call();
+  ends(first);
+  EXPECT_EQ(machine("vm1").failed_code, "failed");
+  EXPECT_EQ(machine("vm1").failure, "it said nothing about it");
+}
+
+TEST_F(Machines, ANewHostDoesNotWaitForASlowOne) {
+  create({"slow"});
+  const CallProvider slow = call();
+  attach("vm2");
+  const CallProvider quick = call();
+  EXPECT_THAT(quick.machines, ElementsAre("vm2"));
+  joined(quick, "vm2");
+  EXPECT_EQ(machine("slow").state, "creating");
+  EXPECT_EQ(machine("vm2").state, "joined");
+}
+
+TEST_F(Machines, AProviderIsBelievedOnlyAboutTheMachinesOfItsCall) {
+  FakeNode node = attached("vm1");
+  attach("vm2");
+  const CallProvider second = call();
+  fails(second, "vm1", "unreachable");
+  EXPECT_EQ(machine("vm1").failure, "");
+  absent(second, "vm2");
+  EXPECT_EQ(machine("vm2").state, "creating") << "`absent` is no result of `create`";
+}
+
+TEST_F(Machines, ADetachedHostIsDrainedAndRemovedWhenItsJobHasEnded) {
+  FakeNode node = attached("vm1");
+  const JobId job = submit("train");
+  detach("vm1");
+  EXPECT_EQ(machine("vm1").state, "leaving");
+  EXPECT_FALSE(is_called()) << "its node is busy";
+  EXPECT_EQ(launcher.status(submit("later")), JobStatus::queued);
+  launcher.run_solo(node, attempt(job), node_exit({rank_exit(0)}));
+  const CallProvider removal = call();
+  EXPECT_EQ(removal.verb, ProviderVerb::remove);
+  absent(removal, "vm1");
+  launcher.expect_one<RevokeNode>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+  EXPECT_THAT(view().machines, IsEmpty());
+  EXPECT_EQ(view().nodes.total, 0);
+}
+
+TEST_F(Machines, ByForceItsJobGoesBackToTheQueueUncharged) {
+  FakeNode node = attached("vm1");
+  const JobId job = submit("train");
+  detach("vm1", true);
+  const CallProvider removal = call();
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_EQ(launcher.core->state().job(job)->charged_retries, 0);
+  fails(removal, "vm1", "unreachable");
+  ends(removal);
+  launcher.expect_one<RevokeNode>();
+  EXPECT_THAT(view().machines, IsEmpty()) << "forgotten by force";
+  launcher.drop_notices();
+  EXPECT_THAT(view().history.back().text, HasSubstr("an agent may still be there"));
+}
+
+TEST_F(Machines, ARemovalThatFailsIsTriedAgain) {
+  attached("vm1");
+  detach("vm1");
+  const CallProvider removal = call();
+  fails(removal, "vm1", "unreachable");
+  ends(removal);
+  EXPECT_EQ(machine("vm1").state, "leaving");
+  EXPECT_EQ(view().nodes.total, 1) << "nobody has removed its agent";
+  launcher.tick(kFirstMachineBackoff);
+  absent(call(), "vm1");
+  launcher.expect_one<RevokeNode>();
+  EXPECT_THAT(view().machines, IsEmpty());
+}
+
+TEST_F(Machines, AHostThatWasNeverReachedIsDetachedAtOnce) {
+  create({"typo"});
+  const CallProvider first = call();
+  fails(first, "typo", "unreachable");
+  ends(first);
+  detach("typo");
+  EXPECT_THAT(view().machines, IsEmpty());
+  EXPECT_FALSE(is_called());
+}
+
+TEST_F(Machines, ADeletedTargetDetachesItsMachinesFirst) {
+  attached("vm1");
+  ask(DeleteCompute{"lab"});
+  launcher.expect_one<ReplyDone>();
+  const CallProvider removal = call();
+  EXPECT_THAT(refused(AttachHosts{"lab", {host("vm2")}}), HasSubstr("is being deleted"));
+  JobSpec spec = job_spec("train");
+  spec.compute = "lab";
+  EXPECT_THAT(launcher.submit_refused(spec).message, HasSubstr("is being deleted"));
+  absent(removal, "vm1");
+  launcher.expect_one<RevokeNode>();
+  EXPECT_THAT(launcher.core->compute_views("lab"), IsEmpty());
+}
+
+TEST_F(Machines, ALostNodesAgentIsStartedAgain) {
+  FakeNode node = attached("vm1");
+  for (int i = 0; i < 20 && machine("vm1").state == "joined"; ++i) {
+    launcher.tick(seconds(1));
+    launcher.drop_notices();
+  }
+  EXPECT_EQ(machine("vm1").state, "lost");
+  const CallProvider again = call();
+  EXPECT_EQ(again.verb, ProviderVerb::create);
+  running(again, "vm1");
+  ends(again);
+  EXPECT_FALSE(is_called()) << "it gets a minute to be heard";
+  launcher.open(node);
+  launcher.take<AskForSession>();
+  launcher.drop_notices();
+  EXPECT_EQ(machine("vm1").state, "joined");
+}
+
+TEST_F(Machines, AnAgentThatLostItsHomeReplacesItsNode) {
+  attached("vm1");
+  ComputeSpec spec = launcher.core->state().computes().find("lab")->spec;
+  ask(UpdateCompute{spec, true});
+  launcher.expect_one<ReplyCompute>();
+  const CallProvider upgrade = call();
+  launcher.send(JoinInput{launcher.next_reply(), secret("vm1"), PublicKey("key-of-anew"), "anew"});
+  launcher.expect_one<RevokeNode>();
+  launcher.expect_one<ReplyJoined>();
+  launcher.expect_one<AllowNode>();
+  launcher.drop_notices();
+  running(upgrade, "vm1");
+  ends(upgrade);
+  EXPECT_EQ(view().nodes.total, 1);
+  EXPECT_EQ(machine("vm1").node, "anew");
+  EXPECT_EQ(launcher.core->state().removed_nodes().size(), 1U);
+}
+
+TEST_F(Machines, ARestartCallsAgain) {
+  create({"vm1", "vm2"});
+  const CallProvider first = call();
+  joined(first, "vm1");
+  launcher.drop_notices();
+  launcher.restart();
+  launcher.take<AllowNode>();
+  launcher.tick();
+  const CallProvider again = call();
+  EXPECT_THAT(again.machines, ElementsAre("vm2"));
+  launcher.take<AllowUser>();
+}
+
+TEST_F(Machines, ANodeOfAMachineIsDetachedAndNotRemoved) {
+  FakeNode node = attached("vm1");
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "vm1", UserCaller{"root"}, false});
+  EXPECT_THAT(launcher.expect_one<ReplyRefused>().message,
+              HasSubstr("lockstep compute detach lab --host vm1"));
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "vm1", UserCaller{"root"}, true});
+  launcher.expect_one<RevokeNode>();
+  launcher.expect_one<ReplyDone>();
+  EXPECT_EQ(call().verb, ProviderVerb::remove);
+  EXPECT_EQ(machine("vm1").state, "removing");
+}
+
+TEST_F(Machines, TunnelsAreHeldAsLongAsTheirMachine) {
+  create({"vm1"});
+  const CallProvider first = call();
+  launcher.join_with(secret("vm1"), "vm1", inventory());
+  running(first, "vm1", {{"tunnel", "true"}});
+  EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, ElementsAre("vm1"));
+  ends(first);
+  detach("vm1");
+  absent(call(), "vm1");
+  EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, IsEmpty());
+  launcher.expect_one<RevokeNode>();
+}
+
+TEST_F(Machines, AHostThatIsAttachedKeepsItsAddress) {
+  attached("vm1");
+  SshHost moved = host("vm1");
+  moved.address = "elsewhere";
+  EXPECT_THAT(refused(AttachHosts{"lab", {moved}}), HasSubstr("detach it first"));
+  EXPECT_THAT(refused(DetachHosts{"lab", {"vm9"}, false}), HasSubstr("Its hosts: vm1"));
+}
+
+TEST_F(Machines, AJobThatWaitsSaysHowFarTheMachinesAre) {
+  create({"vm1"});
+  const CallProvider first = call();
+  const JobId job = submit("train");
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("target 'lab' has no nodes yet: vm1 is being"));
+  fails(first, "vm1", "unreachable");
+  launcher.drop_notices();
+  ends(first);
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("vm1 failed (connect: no answer)"));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

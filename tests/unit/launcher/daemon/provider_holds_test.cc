@@ -1,0 +1,105 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/launcher/daemon/provider_world.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using World = ProviderWorld;
+
+bool is_up(World& world, int times) {
+  return world.run_until([&] { return world.count("ups", "up") >= times; });
+}
+bool is_down(World& world, int times) {
+  return world.run_until([&] { return world.count("ups", "down") >= times; });
+}
+
+TEST(ProviderHolds, HoldEndsWithItsInput) {
+  World world("hold");
+  world.calls().perform(HoldMachines{"vms", {"vm1", "vm2"}});
+  ASSERT_TRUE(is_up(world, 1));
+  const auto request = nlohmann::json::parse(world.file("hold.request"), nullptr, false);
+  EXPECT_EQ(request["machines"].size(), 2u);
+  EXPECT_EQ(request["settings"]["hosts"][1]["password"], kPassword);
+  EXPECT_THAT(world.log(), AllOf(HasSubstr("hold vm1 step tunnel\n"), Not(HasSubstr(kPassword))));
+  EXPECT_EQ(world.calls().pids().size(), 1u);
+  world.calls().perform(HoldMachines{"vms", {}});
+  ASSERT_TRUE(is_down(world, 1));
+  ASSERT_TRUE(world.run_until([&] { return world.still_there().empty(); }));
+  EXPECT_THAT(world.events, IsEmpty());
+  EXPECT_THAT(world.calls().pids(), IsEmpty());
+}
+
+TEST(ProviderHolds, TheSameMachinesAreHeldOnAndOthersAnew) {
+  World world("hold");
+  world.calls().perform(HoldMachines{"vms", {"vm1"}});
+  ASSERT_TRUE(is_up(world, 1));
+  const auto before = world.calls().pids();
+  world.calls().perform(HoldMachines{"vms", {"vm1"}});
+  world.run_until([] { return false; }, milliseconds(100));
+  EXPECT_EQ(world.calls().pids(), before);
+  world.calls().perform(HoldMachines{"vms", {"vm1", "vm2"}});
+  ASSERT_TRUE(is_up(world, 2));
+  EXPECT_EQ(world.count("ups", "down"), 1);
+  world.spec.hosts[0].address = "elsewhere";
+  world.calls().perform(HoldMachines{"vms", {"vm1", "vm2"}});
+  ASSERT_TRUE(is_up(world, 3));
+  EXPECT_THAT(world.file("hold.request"), HasSubstr("elsewhere"));
+}
+
+TEST(ProviderHolds, ALargeRequestIsWrittenWithoutWaiting) {
+  World world("hold");
+  std::vector<std::string> machines;
+  for (int i = 0; i < 1'000; ++i) {
+    SshHost host = world.spec.hosts[0];
+    host.name = "host" + std::to_string(i);
+    host.directory = "/" + std::string(500, 'd');
+    machines.push_back(host.name);
+    world.spec.hosts.push_back(std::move(host));
+  }
+  world.calls().perform(HoldMachines{"vms", machines});
+  ASSERT_TRUE(is_up(world, 1));
+  const auto request = nlohmann::json::parse(world.file("hold.request"), nullptr, false);
+  EXPECT_EQ(request["machines"].size(), 1'000u);
+}
+
+TEST(ProviderHolds, OneThatEndsIsStartedAgainAfterAPause) {
+  World world("hold-dies");
+  const Instant begin = world.clock.now();
+  world.calls().perform(HoldMachines{"vms", {"vm1"}});
+  ASSERT_TRUE(is_up(world, 4));
+  EXPECT_GE(world.clock.now() - begin, milliseconds(20 + 40 + 80));
+  EXPECT_THAT(world.log(), AllOf(HasSubstr("hold - lost it\n"), HasSubstr("starts again in")));
+  world.calls().perform(HoldMachines{"vms", {}});
+  world.run_until([] { return false; }, milliseconds(300));
+  EXPECT_LE(world.count("ups", "up"), 6);
+  EXPECT_THAT(world.still_there(), IsEmpty());
+}
+
+TEST(ProviderHolds, OneThatStaysIsKilled) {
+  World world("hold-stays");
+  world.limits.hold.grace = milliseconds(100);
+  world.calls().perform(HoldMachines{"vms", {"vm1"}});
+  ASSERT_TRUE(is_up(world, 1));
+  world.calls().perform(HoldMachines{"vms", {}});
+  EXPECT_TRUE(world.run_until([&] { return world.still_there().empty(); }));
+}
+
+TEST(ProviderHolds, WithoutASecretTheOthersAreHeld) {
+  World world("hold");
+  world.password.reset();
+  world.calls().perform(HoldMachines{"vms", {"vm1", "vm2"}});
+  ASSERT_TRUE(is_up(world, 1));
+  const auto request = nlohmann::json::parse(world.file("hold.request"), nullptr, false);
+  EXPECT_EQ(request["machines"].size(), 1u);
+  EXPECT_THAT(world.log(), HasSubstr("hold vm2 error in prepare (unauthenticated)"));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
