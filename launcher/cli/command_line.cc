@@ -236,8 +236,11 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   std::vector<std::string> reversed(ours.rbegin(), ours.rend());
   try {
     app.parse(reversed);
-    if (dashes != words.end() && !app.got_subcommand("run"))
-      throw CLI::ExtrasError("lockstep", {"-- (only `run` takes a command)"});
+    const bool takes_command = app.got_subcommand("run") || (table.first_word == "compute" &&
+                                                             table.second_word == "connect-ssh");
+    if (dashes != words.end() && !takes_command)
+      throw CLI::ExtrasError("lockstep",
+                             {"-- (only `run` and `compute connect-ssh` take a command)"});
   } catch (const CLI::ParseError& error) {  // help and version come this way too
     std::ostringstream out, err;
     // Unknown options before missing ones: a missing one may only have been misspelt.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/compute_machines.h"
 #include "launcher/cli/labelled_lines.h"
 #include "launcher/cli/output.h"
 
@@ -13,6 +14,15 @@ std::string type_of(const ComputeView& compute) {
       compute.spec.type == ComputeType::local && compute.spec.name != compute.pool;
   return std::string(to_string(compute.spec.type)) +
          (is_alias ? fmt::format(" (another name of {})", compute.pool) : "");
+}
+
+std::string machines_text(const ComputeView& compute, Instant now) {
+  std::string text;
+  if (!compute.machines.empty()) text += "\n" + machine_table(compute.machines, now);
+  for (const MachineView& machine : compute.machines)
+    if (has_failed(machine)) text += "\n" + machine_failure(compute.spec.name, machine) + "\n";
+  if (!compute.history.empty()) text += "\n" + history_lines(compute.history);
+  return text;
 }
 
 }  // namespace
@@ -28,11 +38,15 @@ std::string compute_table(const std::vector<ComputeView>& computes) {
   return table.text();
 }
 
-std::string compute_text(const ComputeView& compute) {
+std::string compute_text(const ComputeView& compute, Instant now) {
   const ComputeSpec& spec = compute.spec;
   Lines lines;
   lines.add("name", spec.name);
   lines.add("type", type_of(compute));
+  if (spec.source != NodeSource::none) lines.add("node source", to_string(spec.source));
+  if (spec.source == NodeSource::ssh)
+    lines.add("tunnel", spec.tunnel.empty() ? "auto" : spec.tunnel);
+  lines.add("leaving", compute.leaving);
   lines.add("description", spec.description);
   lines.add("location", spec.location);
   for (const auto& [name, value] : spec.tags) lines.add("tag", fmt::format("{}={}", name, value));
@@ -43,12 +57,20 @@ std::string compute_text(const ComputeView& compute) {
                         compute.nodes.idle, compute.nodes.busy, compute.nodes.unavailable));
   lines.add("jobs",
             fmt::format("{} queued, {} running", compute.queued_jobs, compute.running_jobs));
-  return lines.text();
+  return lines.text() + machines_text(compute, now);
 }
 
 std::string how_to_add_nodes(const ComputeView& compute) {
   const std::string& name = compute.spec.name;
-  if (compute.pool != name) return "";
+  switch (compute.spec.source) {
+    case NodeSource::none: return "";
+    case NodeSource::ssh:
+      if (!compute.spec.hosts.empty()) return "";
+      return fmt::format(
+          "It has no machines yet: `lockstep compute attach {} --host [USER@]ADDRESS` attaches one",
+          name);
+    case NodeSource::join: break;
+  }
   return fmt::format(
       "Its nodes join with a token: `lockstep node token --compute {} > token`, and on each node "
       "`lockstep-agent --launcher tcp://HOST:PORT --token-file token`",

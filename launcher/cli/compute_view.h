@@ -9,8 +9,10 @@
 namespace lockstep::cli {
 
 std::string compute_table(const std::vector<ComputeView>& computes);
-std::string compute_text(const ComputeView& compute);
-// How to add nodes to this target; "" for an alias, which has the nodes of "local".
+// Its machines, their failures and its history stand below. `now` is only used to show ages.
+std::string compute_text(const ComputeView& compute, Instant now);
+// How to add nodes to this target; "" if there is nothing to do: an alias has the nodes of "local",
+// and hosts that it names are attached by themselves.
 std::string how_to_add_nodes(const ComputeView& compute);
 
 }  // namespace lockstep::cli

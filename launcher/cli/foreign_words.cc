@@ -32,7 +32,12 @@ constexpr std::string_view kUp = "`lockstep up` starts a launcher and a node on 
 constexpr std::string_view kDrain = "`lockstep node drain NAME` keeps new jobs off a node";
 constexpr std::string_view kResume = "`lockstep node resume NAME` gives a drained node jobs again";
 constexpr std::string_view kAddNode =
-    "`lockstep node token` makes a token; `lockstep-agent` on the new node joins with the token";
+    "`lockstep compute attach NAME --host ADDRESS` makes a machine a node over ssh; or `lockstep "
+    "node token` makes a token, with which `lockstep-agent` joins on the new node";
+constexpr std::string_view kAttach =
+    "`lockstep compute attach NAME --host ADDRESS` adds a machine to a target, over ssh";
+constexpr std::string_view kConnect =
+    "`lockstep compute connect-ssh NAME HOST` opens a shell on a host of a target";
 constexpr std::string_view kComputes = "`lockstep compute list` shows the compute targets";
 constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node permanently";
 
@@ -97,6 +102,7 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "login",
      "`lockstep user whoami` shows your user and roles on the launcher; an admin adds users "
      "(`lockstep user add`)"},
+    {"", "ssh", kConnect},
     {"", "env", "`lockstep environment list` shows the environments"},
     {"", "fsck", "`lockstepd fsck --home HOME` checks a launcher's home"},
     {"", "backup", "`lockstepd backup --home HOME` saves a launcher's home"},
@@ -112,12 +118,12 @@ constexpr std::array kWords = std::to_array<Word>({
     {"compute", "ls", kComputes},
     {"compute", "rm", "`lockstep compute delete NAME` removes a target"},
     {"compute", "remove", "`lockstep compute delete NAME` removes a target"},
-    {"compute", "add", "`lockstep compute create --name NAME --type local` makes a target"},
-    {"compute", "attach",
-     "attaching machines over ssh is not supported yet; `lockstep compute create --name NAME "
-     "--type "
-     "virtualmachine --node-source join` makes a target whose nodes join with a token"},
-    {"compute", "detach", "`lockstep node remove NODE` takes a node off its target"},
+    {"compute", "add", kAttach},
+    {"compute", "connect", kConnect},
+    {"compute", "ssh", kConnect},
+    {"compute", "upgrade", "`lockstep compute update NAME --upgrade` upgrades its machines"},
+    {"compute", "history", "`lockstep compute show NAME --history` shows what happened"},
+    {"compute", "retry", "`lockstep compute update NAME` tries again at once what failed"},
     {"compute", "start",
      "starting machines is not supported yet; start lockstep-agent on the node"},
     {"compute", "stop",
@@ -126,7 +132,6 @@ constexpr std::array kWords = std::to_array<Word>({
     {"compute", "list-sizes",
      "sizes are not supported yet; `lockstep node list` shows each node's cpus, memory and GPUs"},
     {"compute", "list-usage", "`lockstep quota list` shows what users and projects use"},
-    {"compute", "connect-ssh", "connecting over ssh is not supported yet; use ssh"},
     {"", "data", "data assets are not supported yet; give a job its files with `code:`"},
     {"", "model",
      "models are not supported yet; `lockstep job download NAME` fetches a job's outputs"},

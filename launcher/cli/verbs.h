@@ -24,7 +24,7 @@ using Action = std::function<int(Context&)>;
 struct VerbTable {
   CLI::App& app;
   Action& action;
-  // The words behind "--"; only `run` takes them.
+  // The words behind "--"; only `run` and `compute connect-ssh` take them.
   const std::vector<std::string>& command;
   // The first word of the command line that is not an option, or "".
   std::string_view first_word;
@@ -57,10 +57,12 @@ void add_project_verbs(VerbTable table);      // project …
 void add_secret_verbs(VerbTable table);       // secret set|list|remove
 void add_audit_verbs(VerbTable table);        // audit, audit verify
 void add_quota_verbs(VerbTable table);        // quota …
-void add_compute_verbs(VerbTable table);      // compute create|list|show|update|delete|list-nodes
-void add_config_verbs(VerbTable table);       // config set|unset|get|list
-void add_snapshot_verb(VerbTable table);      // snapshot
-void add_doctor_verb(VerbTable table);        // doctor
+void add_compute_verbs(VerbTable table);  // compute create|list|show|update|attach|list-nodes|…
+void add_detach_verbs(CLI::App& group, VerbTable table);      // compute detach, compute delete
+void add_connect_ssh_verb(CLI::App& group, VerbTable table);  // compute connect-ssh
+void add_config_verbs(VerbTable table);                       // config set|unset|get|list
+void add_snapshot_verb(VerbTable table);                      // snapshot
+void add_doctor_verb(VerbTable table);                        // doctor
 
 // compute log
 void add_compute_log_verb(CLI::App& group, VerbTable table);

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/compute.h"
+#include "launcher/cli/compute_attach.h"
+#include "launcher/cli/compute_options.h"
 #include "launcher/cli/compute_view.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
-#include "launcher/spec/compute_file.h"
 
 namespace lockstep::cli {
 
@@ -19,74 +21,54 @@ namespace {
 constexpr const char* kCreateExamples = R"(
   lockstep compute create --name cpu-cluster --type local
       another name of this machine's nodes: `compute: azureml:cpu-cluster` runs here, unchanged
+  lockstep compute create --name lab --type virtualmachine --host ann@vm1 --host ann@vm2:2222
+      the launcher attaches the machines over ssh; see lockstep compute attach --help
   lockstep compute create --name lab --type virtualmachine --node-source join
   lockstep compute create -f compute.yml --set description='the room in the cellar')";
+constexpr const char* kUpdateExamples = R"(
+  lockstep compute update lab --description 'the room in the cellar'
+  lockstep compute update -f compute.yml   attaches the hosts that are new, and detaches those that
+                                           are no longer there
+  lockstep compute update lab              tries again at once what failed
+  lockstep compute update lab --upgrade    installs the launcher's version on its machines)";
 
-struct ComputeOptions {
-  std::string name;
-  std::string file;
-  std::vector<std::string> overrides;
-  std::string type;
-  std::string node_source;
-  std::optional<std::string> description;
-  std::optional<std::string> location;
-  std::vector<std::string> tags;  // K=V
-  bool yes = false;
-  Format format = Format::table;
-};
+constexpr const char* kAttachExamples = R"(
+  lockstep compute attach lab --host vm1 --host ann@vm2:2222
+  lockstep compute attach lab --host vm1,vm2 --user ann --ssh-private-key-file ~/.ssh/lab
+  lockstep compute attach -f compute.yml
+The launcher logs in with the system's ssh as it is set up on its machine, copies what an agent
+needs, and starts it. Nothing has to be installed there before, and no root is needed.
+Exit code 1: a machine has not joined; the launcher goes on trying.)";
 
-Error bad_compute(std::string message) {
-  return make_error(ErrorCode::invalid_argument, "compute " + std::move(message));
-}
-
-Status apply_flags(const ComputeOptions& options, ComputeSpec& spec) {
-  if (options.description) spec.description = *options.description;
-  if (options.location) spec.location = *options.location;
-  for (const std::string& tag : options.tags) {
-    const auto equals = tag.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return bad_compute(fmt::format("--tags: '{}' is not NAME=VALUE", tag));
-    spec.tags[tag.substr(0, equals)] = tag.substr(equals + 1);
-  }
-  return {};
-}
-
-Result<ComputeSpec> spec_to_create(const ComputeOptions& options) {
-  ComputeSpec spec;
-  if (!options.file.empty()) {
-    std::vector<std::string> overrides = options.overrides;
-    if (!options.name.empty()) overrides.push_back("name=" + options.name);
-    if (!options.type.empty()) overrides.push_back("type=" + options.type);
-    if (!options.node_source.empty())
-      overrides.push_back("lockstep.node_source=" + options.node_source);
-    TRY_ASSIGN(spec, spec::load_compute(options.file, overrides));
-  } else {
-    if (options.name.empty() || options.type.empty())
-      return bad_compute(
-          "create: give a file (-f), or --name and --type; see lockstep compute create "
-          "--help");
-    if (!options.overrides.empty())
-      return bad_compute("create: --set overrides keys of a compute file; name the file with -f");
-    spec.name = options.name;
-    TRY_ASSIGN(spec.type, spec::compute_type(options.type));
-    TRY(spec::check_node_source(spec.type, options.node_source));
-  }
-  TRY(apply_flags(options, spec));
-  TRY(check(spec));
-  return spec;
-}
-
-int fail_with_all(Terminal& terminal, const Error& error) {
-  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
-  return kExitUsage;
-}
+using Options = std::shared_ptr<ComputeOptions>;
+using Verb = int (*)(Context&, const ComputeOptions&);
 
 int show_one(Context& context, const ComputeOptions& options, const ComputeView& compute) {
-  return print(context, options.format, api::to_json(compute), compute_text(compute));
+  return print(context, options.format, api::to_json(compute),
+               compute_text(compute, io::SystemClock().now()));
+}
+
+// Waits, and shows the target as it is then. A table does not repeat what was said of failures.
+int wait_and_show(Context& context, Connection& connection, const ComputeOptions& options,
+                  const ComputeView& begun, const MachineProgress::Goals& goals) {
+  const int code = wait_until_joined(context, connection, begun, goals, options.wait);
+  if (code > kExitFailure || (code != 0 && options.format == Format::table)) return code;
+  const auto now = connection.ask_for<ComputesReply>(ListComputes{begun.spec.name});
+  if (!now) return fail(context.terminal, now.error());
+  show_one(context, options, now->computes.front());
+  return code;
+}
+
+// Before anything is asked for. nullopt: the options are good.
+std::optional<int> refuse(Context& context, const ComputeOptions& options) {
+  const auto timeout = timeout_of(options.wait);
+  if (timeout) return std::nullopt;
+  return fail(context.terminal, timeout.error(), kExitUsage);
 }
 
 int create(Context& context, const ComputeOptions& options) {
-  const auto spec = spec_to_create(options);
+  if (const auto refused = refuse(context, options)) return *refused;
+  const auto spec = spec_to_create("create", options);
   if (!spec) return fail_with_all(context.terminal, spec.error());
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -95,7 +77,7 @@ int create(Context& context, const ComputeOptions& options) {
   const ComputeView& made = reply->computes.front();
   if (const std::string next = how_to_add_nodes(made); !next.empty())
     context.terminal.print_line(next);
-  return show_one(context, options, made);
+  return wait_and_show(context, **connection, options, made, goals_of(made));
 }
 
 int list(Context& context, const ComputeOptions& options) {
@@ -110,50 +92,64 @@ int list(Context& context, const ComputeOptions& options) {
 int show(Context& context, const ComputeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<ComputesReply>(ListComputes{options.name});
+  const auto reply =
+      (*connection)->ask_for<ComputesReply>(ListComputes{options.name, options.history});
   if (!reply) return fail(context.terminal, reply.error());
   return show_one(context, options, reply->computes.front());
 }
 
-// What is there, changed as the flags or the file say.
-Result<ComputeSpec> spec_to_update(Connection& connection, const ComputeOptions& options) {
-  if (!options.file.empty()) return spec_to_create(options);
-  TRY_ASSIGN(const ComputesReply reply,
-             connection.ask_for<ComputesReply>(ListComputes{options.name}));
-  ComputeSpec spec = reply.computes.front().spec;
-  for (const std::string& assignment : options.overrides) {
-    const auto equals = assignment.find('=');
-    const std::string key = assignment.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : assignment.substr(equals + 1);
-    if (key == "description")
-      spec.description = value;
-    else if (key == "location")
-      spec.location = value;
-    else if (key.starts_with("tags.") && key.size() > 5)
-      spec.tags[key.substr(5)] = value;
-    else
-      return bad_compute(fmt::format(
-          "update: --set {}: only description, location and tags.NAME can be changed", assignment));
-  }
-  TRY(apply_flags(options, spec));
-  return spec;
+// Texts change at once, and an upgrade is of machines that have joined already.
+bool changes_machines(const ComputeOptions& options) {
+  const bool has_texts = options.description || options.location || !options.tags.empty() ||
+                         !options.overrides.empty();
+  return !options.file.empty() || !(has_texts || options.upgrade);
 }
 
 int update(Context& context, const ComputeOptions& options) {
+  if (const auto refused = refuse(context, options)) return *refused;
   if (options.name.empty() && options.file.empty())
     return fail(context.terminal, bad_compute("update: name the target, or a file with -f"),
                 kExitUsage);
+  const bool has_file = !options.file.empty();
+  Result<ComputeSpec> spec = has_file ? spec_to_create("update", options) : ComputeSpec{};
+  if (!spec) return fail_with_all(context.terminal, spec.error());
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto spec = spec_to_update(**connection, options);
-  if (!spec) return fail_with_all(context.terminal, spec.error());
-  const auto reply = (*connection)->ask_for<ComputesReply>(UpdateCompute{*spec});
+  if (!has_file) {
+    const auto known = (*connection)->ask_for<ComputesReply>(ListComputes{options.name});
+    if (!known) return fail(context.terminal, known.error());
+    spec = spec_to_update(known->computes.front().spec, options);
+    if (!spec) return fail_with_all(context.terminal, spec.error());
+  }
+  const auto reply = (*connection)->ask_for<ComputesReply>(UpdateCompute{*spec, options.upgrade});
   if (!reply) return fail(context.terminal, reply.error());
-  return show_one(context, options, reply->computes.front());
+  const ComputeView& changed = reply->computes.front();
+  if (options.upgrade)
+    context.terminal.print_line(fmt::format(
+        "the launcher installs its version on {} machine{}, and running jobs go on; `lockstep "
+        "compute show {}` shows how far it is",
+        changed.machines.size(), changed.machines.size() == 1 ? "" : "s", changed.spec.name));
+  if (!changes_machines(options)) return show_one(context, options, changed);
+  return wait_and_show(context, **connection, options, changed, goals_of(changed));
 }
 
-int remove(Context& context, const ComputeOptions& options) {
-  return ask_to_change(context, DeleteCompute{options.name});
+int attach(Context& context, const ComputeOptions& options) {
+  if (const auto refused = refuse(context, options)) return *refused;
+  const auto spec = spec_to_create("attach", options);
+  if (!spec) return fail_with_all(context.terminal, spec.error());
+  if (spec->hosts.empty())
+    return fail(context.terminal,
+                bad_compute(fmt::format("attach: {} names no host; write --host "
+                                        "[USER@]ADDRESS[:PORT], or `lockstep.hosts` in the file",
+                                        options.file.empty() ? "the command" : options.file)),
+                kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto begun = attach_hosts(**connection, context.terminal, *spec);
+  if (!begun) return fail(context.terminal, begun.error());
+  MachineProgress::Goals goals;
+  for (const SshHost& host : spec->hosts) goals[host.name] = MachineProgress::Goal::joined;
+  return wait_and_show(context, **connection, options, *begun, goals);
 }
 
 int list_nodes(Context& context, const ComputeOptions& options) {
@@ -170,18 +166,47 @@ int list_nodes(Context& context, const ComputeOptions& options) {
                reply->nodes.empty() ? none : node_table(reply->nodes));
 }
 
-void add_texts(CLI::App& verb, ComputeOptions& options) {
-  verb.add_option("-f,--file", options.file, "a compute file (YAML) in the format of az ml")
-      ->check(filled("name the file"));
-  verb.add_option("--set", options.overrides,
-                  "KEY.KEY=VALUE, replaces the current value; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--description", options.description, "free text, only for display");
-  verb.add_option("--location", options.location, "free text, only for display");
-  verb.add_option("--tags", options.tags, "NAME=VALUE; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_format(verb, options.format);
+CLI::App& add_verb(CLI::App& group, VerbTable table, const Options& options, const char* name,
+                   const char* what, Verb work) {
+  auto* verb = group.add_subcommand(name, what);
+  verb->callback([table, options, work] {
+    table.action = [options, work](Context& context) { return work(context, *options); };
+  });
+  return *verb;
+}
+
+void add_create(CLI::App& group, VerbTable table, const Options& options) {
+  auto& verb = add_verb(group, table, options, "create", "make a target", create);
+  add_name(&verb, *options, false);
+  verb.add_option("--type", options->type,
+                  "local (another name of target local), or virtualmachine");
+  verb.add_option("--node-source", options->node_source,
+                  "of a virtualmachine: ssh, the launcher attaches --host (default); join, nodes "
+                  "come with a token");
+  add_texts(verb, *options);
+  add_hosts(verb, options->hosts);
+  add_wait(verb, options->wait, "its machines have joined");
+  verb.footer(kCreateExamples);
+}
+
+void add_update(CLI::App& group, VerbTable table, const Options& options) {
+  auto& verb = add_verb(group, table, options, "update", "change a target", update);
+  add_name(&verb, *options, false);
+  add_texts(verb, *options);
+  verb.add_flag("--upgrade", options->upgrade,
+                "install the launcher's version of the agent on its machines");
+  add_wait(verb, options->wait, "its machines have joined or are detached");
+  verb.footer(kUpdateExamples);
+}
+
+void add_attach(CLI::App& group, VerbTable table, const Options& options) {
+  auto& verb = add_verb(group, table, options, "attach",
+                        "make machines into nodes over ssh; makes the target if need be", attach);
+  add_name(&verb, *options, false);
+  add_texts(verb, *options);
+  add_hosts(verb, options->hosts);
+  add_wait(verb, options->wait, "they have joined");
+  verb.footer(kAttachExamples);
 }
 
 }  // namespace
@@ -192,39 +217,21 @@ void add_compute_verbs(VerbTable table) {
   CLI::App& group = *added;
   const auto options = std::make_shared<ComputeOptions>();
   group.require_subcommand(1);
-  const auto add = [&](const char* name, const char* what,
-                       int (*work)(Context&, const ComputeOptions&)) {
-    auto* verb = group.add_subcommand(name, what);
-    verb->callback([table, options, work] {
-      table.action = [options, work](Context& context) { return work(context, *options); };
-    });
-    return verb;
-  };
-  const auto named = [&](CLI::App* verb, bool is_required) {
-    auto* name = verb->add_option("-n,--name,NAME", options->name, "the target's name");
-    name->check(filled("`lockstep compute list` shows the names"));
-    if (is_required)
-      verb->parse_complete_callback([name] {
-        if (name->count() == 0) throw CLI::RequiredError("NAME");
-      });
-    return verb;
-  };
-  auto* create_verb = named(add("create", "make a target", create), false);
-  create_verb->add_option("--type", options->type,
-                          "local (another name of target local), or "
-                          "virtualmachine");
-  create_verb->add_option("--node-source", options->node_source,
-                          "for a virtualmachine: join (nodes join with a token)");
-  add_texts(*create_verb, *options);
-  create_verb->footer(kCreateExamples);
-  add_format(*add("list", "all targets, with their nodes and jobs", list), options->format);
-  add_format(*named(add("show", "one target", show), true), options->format);
-  add_texts(*named(add("update", "change a target's texts and tags", update), false), *options);
-  auto* delete_verb =
-      named(add("delete", "remove a target that has no jobs and no nodes", remove), true);
-  delete_verb->add_flag("-y,--yes", options->yes,
-                        "accepted as in az; has no effect, because no confirmation is asked for");
-  add_format(*named(add("list-nodes", "the nodes of a target", list_nodes), true), options->format);
+  add_create(group, table, options);
+  add_format(
+      add_verb(group, table, options, "list", "all targets, with their nodes and jobs", list),
+      options->format);
+  auto& show_verb = add_verb(group, table, options, "show", "one target with its machines", show);
+  add_name(&show_verb, *options, true);
+  show_verb.add_flag("--history", options->history, "also what happened to its machines");
+  add_format(show_verb, options->format);
+  add_update(group, table, options);
+  add_attach(group, table, options);
+  add_detach_verbs(group, table);
+  auto& nodes_verb =
+      add_verb(group, table, options, "list-nodes", "the nodes of a target", list_nodes);
+  add_format(*add_name(&nodes_verb, *options, true), options->format);
+  add_connect_ssh_verb(group, table);
   add_compute_log_verb(group, table);
 }
 

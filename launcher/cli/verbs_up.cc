@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
+#include "launcher/cli/compute_attach.h"
+#include "launcher/cli/compute_options.h"
 #include "launcher/cli/local_launcher.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/verbs.h"
@@ -28,19 +31,79 @@ int show_status(Context& context, Connection& connection, Format format) {
                status_text(reply->status, clock.now()));
 }
 
-int up(Context& context, int nodes, Format format) {
+constexpr const char* kUpExamples = R"(
+  lockstep up --nodes 2
+  lockstep up --hosts vm1,ann@vm2:2222    and attaches these machines over ssh, to target hosts:
+                                          lockstep run --compute hosts -- python train.py)";
+constexpr std::string_view kHostsTarget = "hosts";
+
+struct UpOptions {
+  int nodes = 0;
+  std::vector<std::string> hosts;
+  bool cancel = false;
+  Format format = Format::table;
+};
+
+// A launcher that listens on loopback is no obstacle: agents then reach it through ssh.
+int attach_to_hosts(Context& context, Connection& connection, std::vector<SshHost> hosts) {
+  ComputeSpec spec;
+  spec.name = kHostsTarget;
+  spec.type = ComputeType::virtualmachine;
+  spec.source = NodeSource::ssh;
+  spec.hosts = std::move(hosts);
+  const auto begun = attach_hosts(connection, context.terminal, spec);
+  if (!begun) return fail(context.terminal, begun.error());
+  MachineProgress::Goals goals;
+  for (const SshHost& host : spec.hosts) goals[host.name] = MachineProgress::Goal::joined;
+  const int code = wait_until_joined(context, connection, *begun, goals, {});
+  if (code <= kExitFailure)
+    context.terminal.print_line(
+        fmt::format("jobs run on these machines with `--compute {}`; `lockstep config set "
+                    "defaults.compute={}` makes that the default",
+                    kHostsTarget, kHostsTarget));
+  return code;
+}
+
+int up(Context& context, const UpOptions& options) {
   if (!context.launcher.empty()) return fail(context.terminal, not_ours(context, "up"));
-  const Status done = LocalLauncher(context.home, context.terminal).up(nodes);
+  HostFlags flags;
+  flags.hosts = options.hosts;
+  auto hosts = hosts_from("--hosts", flags);
+  if (!hosts) return fail(context.terminal, hosts.error().within("up"), kExitUsage);
+  const Status done = LocalLauncher(context.home, context.terminal).up(options.nodes);
   if (!done) return fail(context.terminal, done.error());
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  return show_status(context, **connection, format);
+  int code = 0;
+  if (!hosts->empty()) code = attach_to_hosts(context, **connection, std::move(*hosts));
+  if (code > kExitFailure) return code;
+  return std::max(code, show_status(context, **connection, options.format));
+}
+
+// The machines that have joined a launcher that runs; it is not started for this.
+std::size_t count_attached(Context& context) {
+  if (!context.find_endpoint()) return 0;
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return 0;
+  const auto reply = (*connection)->ask_for<ComputesReply>(ListComputes{}, seconds(5));
+  if (!reply) return 0;
+  std::size_t count = 0;
+  for (const ComputeView& compute : reply->computes)
+    for (const MachineView& machine : compute.machines) count += machine.node.empty() ? 0 : 1;
+  return count;
 }
 
 int down(Context& context, bool cancel) {
   if (!context.launcher.empty()) return fail(context.terminal, not_ours(context, "down"));
+  const std::size_t attached = count_attached(context);
   const Status done = LocalLauncher(context.home, context.terminal).down(cancel);
   if (!done) return fail(context.terminal, done.error());
+  if (attached > 0)
+    context.terminal.print_line(fmt::format(
+        "{} attached machine{} as {}: the agents there wait for this launcher, and are its nodes "
+        "again after `lockstep up`. `lockstep compute detach NAME` takes machines off, while the "
+        "launcher runs",
+        attached, attached == 1 ? " stays" : "s stay", attached == 1 ? "it is" : "they are"));
   return 0;
 }
 
@@ -69,12 +132,6 @@ int status(Context& context, Format format) {
   return show_status(context, **connection, format);
 }
 
-struct UpOptions {
-  int nodes = 0;
-  bool cancel = false;
-  Format format = Format::table;
-};
-
 }  // namespace
 
 void add_up_verbs(VerbTable table) {
@@ -83,11 +140,15 @@ void add_up_verbs(VerbTable table) {
     verb->add_option("--nodes", options->nodes,
                      "number of local nodes that share this machine (default 1)")
         ->check(whole_number(1, kMaxLocalNodes));
+    verb->add_option("--hosts", options->hosts,
+                     "attach these machines over ssh: [USER@]ADDRESS[:PORT], several with commas")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->check(filled("write [USER@]ADDRESS[:PORT]"));
     add_format(*verb, options->format);
+    verb->footer(kUpExamples);
     verb->callback([table, options] {
-      table.action = [options](Context& context) {
-        return up(context, options->nodes, options->format);
-      };
+      table.action = [options](Context& context) { return up(context, *options); };
     });
   }
   if (CLI::App* const verb = table.add("down", "end the launcher and the local nodes")) {

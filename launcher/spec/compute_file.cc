@@ -8,27 +8,28 @@
 
 #include "common/base/nearest.h"
 #include "common/io/file_system.h"
+#include "launcher/spec/compute_hosts_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKeysOfComputes{
-    "$schema", "name", "type", "description", "location", "tags", "lockstep"};
+constexpr std::array<std::string_view, 9> kKeysOfComputes{
+    "$schema", "name",     "type",         "description", "location",
+    "tags",    "lockstep", "ssh_settings", "resource_id"};
+constexpr std::array<std::string_view, 4> kKeysOfOurs{"node_source", "hosts", "ssh", "tunnel"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
-constexpr std::array<std::string_view, 17> kKeysNotYet{"size",
+constexpr std::array<std::string_view, 15> kKeysNotYet{"size",
                                                        "tier",
                                                        "min_instances",
                                                        "max_instances",
                                                        "idle_time_before_scale_down",
                                                        "idle_time_before_shutdown_minutes",
                                                        "schedules",
-                                                       "ssh_settings",
                                                        "ssh_public_access_enabled",
                                                        "network_settings",
                                                        "enable_node_public_ip",
-                                                       "resource_id",
                                                        "namespace",
                                                        "identity",
                                                        "setup_scripts",
@@ -39,6 +40,11 @@ constexpr std::array<std::string_view, 7> kTypesNotYet{
     "batch",      "databricks",      "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
 constexpr std::string_view kTypes = "supported types: local, virtualmachine";
+constexpr std::string_view kSources = "node sources: ssh, join";
+constexpr std::string_view kJoin =
+    "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes a "
+    "target "
+    "whose nodes join with a token";
 
 bool has(const auto& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -58,7 +64,7 @@ class ComputeReader {
     spec.description = text("description");
     spec.location = text("location");
     read_tags(spec);
-    read_node_source(spec);
+    read_ours(spec);
     check_whole(spec);
     return spec;
   }
@@ -145,27 +151,50 @@ class ComputeReader {
     }
   }
 
-  void read_node_source(const ComputeSpec& spec) {
-    std::string source;
-    Place place = at("type")->value.place;
-    if (const YamlEntry* ours = at("lockstep")) {
-      if (ours->value.kind != YamlNode::Kind::mapping)
-        return fault(ours->value.place,
-                     fmt::format("'lockstep' must be a mapping of keys to values, not {}",
-                                 describe(ours->value.kind)));
-      for (const YamlEntry& entry : ours->value.entries) {
-        if (entry.key != "node_source") {
-          fault(entry.place, fmt::format("unknown key 'lockstep.{}'; did you mean "
-                                         "'lockstep.node_source'?",
-                                         entry.key));
-        } else {
-          source = entry.value.text;
-          place = entry.value.place;
-        }
-      }
+  void read_ours(ComputeSpec& spec) {
+    const YamlEntry* ours = at("lockstep");
+    if (ours != nullptr && ours->value.kind != YamlNode::Kind::mapping)
+      return fault(ours->value.place,
+                   fmt::format("'lockstep' must be a mapping of keys to values, not {}",
+                               describe(ours->value.kind)));
+    if (ours != nullptr)
+      for (const YamlEntry& entry : ours->value.entries) check_key_of_ours(entry);
+    if (!read_node_source(spec)) return;
+    if (spec.source == NodeSource::ssh)
+      read_hosts(source_, root_, spec, faults_);
+    else
+      refuse_hosts(source_, root_, faults_);
+  }
+
+  void check_key_of_ours(const YamlEntry& entry) {
+    if (has(kKeysOfOurs, entry.key)) return;
+    const std::string near = nearest(entry.key, kKeysOfOurs);
+    fault(entry.place,
+          fmt::format("unknown key 'lockstep.{}'; {}", entry.key,
+                      near.empty() ? fmt::format("there are {}", fmt::join(kKeysOfOurs, ", "))
+                                   : fmt::format("did you mean 'lockstep.{}'?", near)));
+  }
+
+  bool read_node_source(ComputeSpec& spec) {
+    const YamlEntry* ours = at("lockstep");
+    const YamlEntry* written = ours == nullptr ? nullptr : ours->value.find("node_source");
+    if (written != nullptr && written->value.kind == YamlNode::Kind::null) written = nullptr;
+    if (written != nullptr && written->value.kind != YamlNode::Kind::scalar) {
+      fault(written->value.place, fmt::format("'lockstep.node_source' must be a string, not {}",
+                                              describe(written->value.kind)));
+      return false;
     }
-    if (const Status good = check_node_source(spec.type, source); !good)
-      fault(place, good.error().message, good.error().code);
+    std::string word = written == nullptr ? "" : written->value.text;
+    const bool is_implied =
+        word.empty() && spec.type == ComputeType::virtualmachine && names_hosts(root_);
+    if (is_implied) word = to_string(NodeSource::ssh);
+    const auto known = node_source(spec.type, word);
+    if (known)
+      spec.source = *known;
+    else
+      fault((written == nullptr ? at("type") : written)->value.place, known.error().message,
+            known.error().code);
+    return known.has_value();
   }
 
   // The domain's own checks.
@@ -203,29 +232,30 @@ Result<ComputeType> compute_type(const std::string& word) {
                   near.empty() ? std::string(kTypes) : fmt::format("did you mean '{}'?", near)));
 }
 
-Status check_node_source(ComputeType type, const std::string& source) {
-  constexpr std::string_view kJoin =
-      "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes a "
-      "target whose nodes join with a token";
+Result<NodeSource> node_source(ComputeType type, const std::string& word) {
   switch (type) {
     case ComputeType::local:
-      if (source.empty()) return {};
+      if (word.empty()) return NodeSource::none;
       return make_error(ErrorCode::invalid_argument,
                         "a target of type local has the nodes of target 'local' and takes no node "
                         "source; leave the node source out");
     case ComputeType::virtualmachine: break;
   }
-  if (source == "join") return {};
-  if (source.empty() || source == "ssh")
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("attaching machines over ssh is not supported yet; {}", kJoin));
+  for (const NodeSource source : {NodeSource::join, NodeSource::ssh})
+    if (to_string(source) == word) return source;
+  if (word.empty())
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("a virtualmachine needs machines: name them (in a file below `lockstep.hosts`; "
+                    "in a command: --host ADDRESS), and the launcher attaches them over ssh; or {}",
+                    kJoin));
   static constexpr std::array<std::string_view, 4> kNotYet{"docker", "slurm", "kubernetes",
                                                            "command"};
-  if (has(kNotYet, source))
+  if (has(kNotYet, word))
     return make_error(ErrorCode::unsupported,
-                      fmt::format("node source '{}' is not supported yet; {}", source, kJoin));
+                      fmt::format("node source '{}' is not supported yet; {}", word, kSources));
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is not a node source; {}", source, kJoin));
+                    fmt::format("'{}' is not a node source; {}", word, kSources));
 }
 
 Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text,

@@ -21,7 +21,7 @@ Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text
 
 // The case of `word` does not matter, as for az. unsupported: a type that only Azure has.
 Result<ComputeType> compute_type(const std::string& word);
-// Whether a target of this type can get its nodes from `source`; "": the file names none.
-Status check_node_source(ComputeType type, const std::string& source);
+// Where a target of this type gets its nodes from; `word` "": none is written.
+Result<NodeSource> node_source(ComputeType type, const std::string& word);
 
 }  // namespace lockstep::spec

@@ -2,7 +2,71 @@
 
 #include "launcher/api/json/value.h"
 
+#include <algorithm>
+
 namespace lockstep::api {
+namespace {
+
+Json host_json(const SshHost& host) {
+  Json json;
+  json["name"] = host.name;
+  json["address"] = host.address;
+  json["user"] = host.user;
+  json["port"] = host.port == 0 ? Json() : Json(host.port);
+  json["key"] = host.key;
+  json["password_secret"] = host.password_secret;
+  json["secret_owner"] = host.secret_owner;
+  json["jump"] = host.jump;
+  json["directory"] = host.directory;
+  return json;
+}
+
+Json failure_json(const MachineView& machine) {
+  if (machine.failed_code.empty() && machine.failure.empty()) return nullptr;
+  Json json;
+  json["step"] = machine.failed_step;
+  json["code"] = machine.failed_code;
+  json["message"] = machine.failure;
+  json["count"] = machine.failures;
+  json["retry_at"] = time_or_null(machine.retry_at);
+  return json;
+}
+
+Json machine_json(const MachineView& machine) {
+  Json json;
+  json["name"] = machine.name;
+  json["state"] = machine.state;
+  json["why"] = machine.why;
+  json["since"] = time_or_null(machine.since);
+  json["step"] = machine.step;
+  json["node"] = machine.node;
+  json["about"] = map_of(machine.about);
+  json["failure"] = failure_json(machine);
+  return json;
+}
+
+Json event_json(const ComputeEvent& event) {
+  Json json;
+  json["time"] = time_or_null(event.at);
+  json["machine"] = event.machine;
+  json["text"] = event.text;
+  return json;
+}
+
+// In az's words. A target some of whose machines have nodes can be used.
+const char* provisioning_state(const ComputeView& compute) {
+  const auto all_are = [&](auto is) {
+    return !compute.machines.empty() &&
+           std::all_of(compute.machines.begin(), compute.machines.end(), is);
+  };
+  if (!compute.leaving.empty()) return "Deleting";
+  if (all_are([](const MachineView& machine) { return machine.state == "failed"; }))
+    return "Failed";
+  if (all_are([](const MachineView& machine) { return machine.node.empty(); })) return "Creating";
+  return "Succeeded";
+}
+
+}  // namespace
 
 Json to_json(const ComputeView& compute) {
   const ComputeSpec& spec = compute.spec;
@@ -13,7 +77,7 @@ Json to_json(const ComputeView& compute) {
   json["description"] = spec.description;
   json["tags"] = Json::object();
   for (const auto& [name, value] : spec.tags) json["tags"][name] = value;
-  json["provisioning_state"] = "Succeeded";
+  json["provisioning_state"] = provisioning_state(compute);
   json["pool"] = compute.pool;
   json["created_at"] = time_or_null(compute.created);
   json["created_by"] = compute.created_by;
@@ -22,6 +86,12 @@ Json to_json(const ComputeView& compute) {
                    {"busy", compute.nodes.busy},
                    {"unavailable", compute.nodes.unavailable}};
   json["jobs"] = {{"queued", compute.queued_jobs}, {"running", compute.running_jobs}};
+  json["machines"] = list_of<MachineView>(compute.machines, machine_json);
+  json["leaving"] = compute.leaving;
+  json["history"] = list_of<ComputeEvent>(compute.history, event_json);
+  json["lockstep"] = {{"node_source", std::string(to_string(spec.source))},
+                      {"tunnel", spec.tunnel},
+                      {"hosts", list_of<SshHost>(spec.hosts, host_json)}};
   return json;
 }
 

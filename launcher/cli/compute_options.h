@@ -1,0 +1,63 @@
+#pragma once
+// What the verbs of `lockstep compute` are asked for, and the target or the hosts that the flags
+// and the file describe.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/compute.h"
+#include "launcher/cli/context.h"
+#include "launcher/cli/machine_wait.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lockstep::cli {
+
+// Hosts that are named on the command line, and what all of them share.
+struct HostFlags {
+  std::vector<std::string> hosts;  // [USER@]ADDRESS[:PORT], also several with commas
+  std::string user, port, key, password_secret, jump, directory;
+  std::string tunnel;
+};
+
+struct ComputeOptions {
+  std::string name;
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string type;
+  std::string node_source;
+  std::optional<std::string> description;
+  std::optional<std::string> location;
+  std::vector<std::string> tags;  // K=V
+  HostFlags hosts;
+  bool upgrade = false;
+  bool history = false;
+  bool force = false;
+  bool yes = false;
+  MachineWait wait;
+  Format format = Format::table;
+};
+
+Error bad_compute(std::string message);
+// Says each fault on a line. The exit code.
+int fail_with_all(Terminal& terminal, const Error& error);
+
+// "a,b" and "c" are a, b and c.
+std::vector<std::string> split_at_commas(const std::vector<std::string>& words);
+// With the default name of each, and what all share. `option` names the hosts, for messages.
+Result<std::vector<SshHost>> hosts_from(const std::string& option, const HostFlags& flags);
+// The target that the file or the flags describe. `verb` is for messages.
+Result<ComputeSpec> spec_to_create(const std::string& verb, const ComputeOptions& options);
+// What is there, changed as the flags or the file say.
+Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOptions& options);
+
+// -f, --set, --description, --location, --tags.
+void add_texts(CLI::App& verb, ComputeOptions& options);
+void add_hosts(CLI::App& verb, HostFlags& flags);
+void add_wait(CLI::App& verb, MachineWait& wait, const char* until);
+CLI::App* add_name(CLI::App* verb, ComputeOptions& options, bool is_required);
+
+}  // namespace lockstep::cli
