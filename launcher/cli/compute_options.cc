@@ -186,7 +186,8 @@ Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOption
 void add_texts(CLI::App& verb, ComputeOptions& options) {
   verb.add_option("-f,--file", options.file, "a compute file (YAML) in the format of az ml")
       ->check(filled("name the file"));
-  verb.add_option("--set", options.overrides, "KEY.KEY=VALUE, replaces the current value; may be repeated")
+  verb.add_option("--set", options.overrides,
+                  "KEY.KEY=VALUE, replaces the current value; may be repeated")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb.add_option("--description", options.description, "free text, only for display");

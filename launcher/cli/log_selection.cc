@@ -116,8 +116,8 @@ Status find_node(LogSelection* selection, const std::string& verb, const JobView
     names += (names.empty() ? "" : ", ") + part.node_name;
   }
   if (selection->node) return {};
-  return wrong(verb, fmt::format("attempt {} of {} did not run on a node '{}'; its nodes: {}", number,
-                                 job.spec.name, word, names));
+  return wrong(verb, fmt::format("attempt {} of {} did not run on a node '{}'; its nodes: {}",
+                                 number, job.spec.name, word, names));
 }
 
 Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,

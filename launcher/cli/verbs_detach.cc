@@ -88,7 +88,8 @@ void add_verb(CLI::App& group, VerbTable table, const char* name, const char* wh
   verb->add_flag("--force", options->force,
                  "give up what runs on its machines, and forget those that cannot be reached");
   add_wait(*verb, options->wait, "its machines are detached");
-  verb->add_flag("-y,--yes", options->yes, "accepted as in az; has no effect, because no confirmation is asked for");
+  verb->add_flag("-y,--yes", options->yes,
+                 "accepted as in az; has no effect, because no confirmation is asked for");
   verb->callback([table, options] {
     table.action = [options](Context& context) { return detach(context, *options); };
   });

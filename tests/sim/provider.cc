@@ -82,7 +82,8 @@ void Provider::create(std::uint64_t call, Node& node) {
 
 void Provider::await_join(std::uint64_t call, Node& node, Instant until) {
   if (node.id.value != 0)
-    return finish(call, node, {launcher::ProviderEvent::Kind::running, node.name(), "", "", "", {}});
+    return finish(call, node,
+                  {launcher::ProviderEvent::Kind::running, node.name(), "", "", "", {}});
   if (cluster_.world.now >= until) return fail(call, node, "launcher_unreachable");
   later(call, milliseconds(200), [this, call, &node, until] { await_join(call, node, until); });
 }

@@ -33,8 +33,7 @@ class ProviderWorld {
     spec.hosts[0].name = spec.hosts[0].address = "vm1";
     spec.hosts[1] = {"vm2", "10.0.0.2", "ann", 2222, "", "pw", "root", "", "/data/lockstep"};
     limits.grace = milliseconds(200);
-    limits.hold = {milliseconds(20), milliseconds(200), seconds(20), seconds(5),
-                   milliseconds(50)};
+    limits.hold = {milliseconds(20), milliseconds(200), seconds(20), seconds(5), milliseconds(50)};
     program = {FAKE_PROVIDER, dir.path(), knob};
   }
 
