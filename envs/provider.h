@@ -13,8 +13,9 @@
 
 namespace lockstep::envs {
 
-// The parts of a Site for container images only. The agent owns the folders and files, because its
-// user makes the images; code of the job's user runs as that user, in a separate lockstep-env.
+// The part of a Site that only container images use. The agent's user builds the images and owns
+// the folders and files. Code that belongs to the job's user runs as the job's user, in a separate
+// lockstep-env process.
 struct ImageSite {
   std::string home;          // the agent's home, put into the labels of our containers
   std::string spawn;         // lockstep-spawn

@@ -59,8 +59,8 @@ class Faults {
   virtual std::optional<Fault> before(Call call, std::size_t bytes) = 0;
 };
 
-// For code that uses the disk in another way (SQLite's own files): the fault to report; nullopt:
-// none.
+// For code whose I/O does not go through this file (SQLite's): the fault of a test that this call
+// must report; nullopt: none.
 std::optional<Fault> fault(Call call, std::size_t bytes = 0);
 
 // While this object exists, `faults` is asked before each call. One at a time in a process.

@@ -47,7 +47,7 @@ class FolderStack {
   bool empty() const { return levels_.empty(); }
   std::size_t depth() const { return levels_.size(); }  // the top is 1
   int fd() const;                                       // of the deepest folder
-  // For people: an entry of the deepest folder.
+  // The path of `name` in the deepest folder, for messages; "": of the folder itself.
   std::string shown(const std::string& name = "") const;
 
  private:

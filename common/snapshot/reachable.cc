@@ -22,8 +22,8 @@ class Gathered {
     tidy_at_ = std::max(kFirstTidy, keys_.size() * 2);
     if (keys_.size() <= kMaxReachable) return {};
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("the tree has more than {} different files and folders; split it "
-                                  "into several",
+                      fmt::format("the folder has more than {} files and folders; split it into "
+                                  "several folders, or leave out files",
                                   kMaxReachable));
   }
   std::vector<DigestKey> take() {

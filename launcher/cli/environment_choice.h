@@ -20,8 +20,8 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
 // Prints one line on stderr for each note, which names a setting of a file that has no effect.
 void show(Terminal& terminal, const spec::Notes& notes);
 
-// The same for the container settings of a job without a container. Used when only the launcher
-// could tell whether the environment has one.
+// Prints a note for each container setting that has no effect, because the job's environment has no
+// container. For jobs of which only the launcher knew whether the environment has one.
 void show_ignored(Terminal& terminal, const JobSpec& spec);
 
 struct ResolvedEnvironment {

@@ -72,7 +72,8 @@ struct RevokeUser {
 struct UserChanged {
   std::string user;
 };
-// Fewer users may read the job: check again everything of it that keys follow.
+// Some users lost the right to read the job. For each client that follows its updates or logs,
+// check the right again, and end the stream if it is gone.
 struct ReadersChanged {
   JobId job;
 };

@@ -60,7 +60,7 @@ void node_silent(Context& core, NodeId id) {
       record_attempts(core, id, Event::Kind::node_unknown,
                       "it has not reported for " +
                           format_duration(core.clock.polled() - watch.heard) +
-                          "; its ranks may still run");
+                          "; its ranks may still be running");
       break;
     case Liveness::unknown:
       lose(core, id,

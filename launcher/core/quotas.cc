@@ -100,8 +100,8 @@ std::optional<Error> too_large_snapshot(const State& state, const QuotaHolder& h
   const auto most = set_limit(state, holder, kLimit);
   if (!most || snapshot.count <= *most) return std::nullopt;
   return exhausted(
-      fmt::format("quota: the source of this job has {}, but {} may submit at most {}; leave out "
-                  "files that the job does not need with a .amlignore file{}",
+      fmt::format("quota: the source of this job has {}, but {} may submit at most {}; list the "
+                  "files that the job does not need in a .amlignore file{}",
                   amount(kLimit, snapshot.count), to_string(holder), amount(kLimit, *most),
                   who_may_change(holder, kLimit)));
 }

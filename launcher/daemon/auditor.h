@@ -50,7 +50,8 @@ class Auditor {
   void verify(const VerifyAudit& ask, std::function<void(ClientReply)> then);
 
  private:
-  // One key may cause few refusals, an address more, and one address only a part of the total.
+  // How many refusals are recorded: the fewest of one key, more of one network address, the most of
+  // all together, so that one address cannot use up the total.
   struct Limits {
     RateLimit<std::string> of_key{{50, 0.2}};
     RateLimit<std::string> of_address{{200, 1}};

@@ -253,8 +253,8 @@ bool Daemon::settle() {
     auto actions = durable.commit();
     if (!actions) {
       spdlog::critical(
-          "the journal cannot be written, so the launcher stops; jobs go on. Free space or repair "
-          "the disk, and start lockstepd again: {}",
+          "cannot write the journal: {}. The launcher stops; running jobs go on. Free space or "
+          "repair the disk, then start lockstepd again",
           actions.error().message);
       // For the one that is started next; this one cannot tell any more what was written.
       if (actions.error().code == ErrorCode::resource_exhausted) space.give_all();

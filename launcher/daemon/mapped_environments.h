@@ -9,8 +9,9 @@
 
 namespace lockstep::launcher {
 
-// The answer to ShowEnvironment: EnvironmentReply or Refused. If one of Azure's environments is in
-// neither place, the refusal contains the line that would add it to the map at `map_path`.
+// The answer to ShowEnvironment: EnvironmentReply or Refused. Looks among the registered
+// environments and in the map at `map_path`. If an environment of Azure is in neither, the refusal
+// contains the line that would add it to the map.
 ClientReply with_map(const State& state, const std::string& map_path, const std::string& reference);
 
 }  // namespace lockstep::launcher

@@ -45,7 +45,8 @@ Result<ReadEnvironment> read_definition(const Source& source, const YamlNode& ma
 Result<ReadEnvironment> load_environment(const std::string& path, const ReadText& read_text,
                                          Notes& notes);
 
-// Reads a conda file as an environment that has nothing else.
+// Reads a conda file into an environment that consists only of its packages: no image, no
+// variables.
 Result<ReadEnvironment> load_conda_environment(const std::string& path, const ReadText& read_text,
                                                Notes& notes);
 
