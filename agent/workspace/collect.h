@@ -71,9 +71,9 @@ struct CapturedCheckpoint {
   bool busy = false;                          // the ranks are writing it
 };
 
-// Captures the checkpoint of a running attempt if it changed. While the ranks write it, the result is
-// `busy`, so that no half-written file is captured. With `insist` it is captured even then; for a
-// file that changes while it is read, the version of the previous capture is kept.
+// Captures the checkpoint of a running attempt if it changed. While the ranks write it, the result
+// is `busy`, so that no half-written file is captured. With `insist` it is captured even then; for
+// a file that changes while it is read, the version of the previous capture is kept.
 Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,
                                               bool insist);
 

@@ -207,7 +207,8 @@ class Checker {
     expect(node.id < state_.next_node_id(), what, "has an id that is not given again");
     const Machine* machine = state_.computes().find_machine(node.pool, node.machine);
     if (!node.machine.empty())
-      expect(machine != nullptr && machine->node == node.id, what, "is recorded as the node of its machine");
+      expect(machine != nullptr && machine->node == node.id, what,
+             "is recorded as the node of its machine");
     std::set<int> cpus, gpus;
     int holders = 0;
     bool whole = false;

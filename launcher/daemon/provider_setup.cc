@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 
@@ -122,14 +124,18 @@ Result<std::string> find_node_bundle(const std::string& chosen) {
   const std::string here = io::program_directory();
   const std::string name = "lockstep-node-" LOCKSTEP_VERSION "-x86_64.tar.gz";
   std::vector<std::string> places{here + "/../share/lockstep/" + name, here + "/../" + name};
-  if (!chosen.empty()) places = {chosen};
+  const char* variable = std::getenv("LOCKSTEP_NODE_BUNDLE");  // of the person who ran `up`
+  if (!chosen.empty())
+    places = {chosen};
+  else if (variable != nullptr && *variable != '\0')
+    places = {variable};
   for (const std::string& place : places)
     if (io::exists(place)) return place;
   return make_error(
       ErrorCode::not_found,
       fmt::format("the archive that is installed on hosts is not there: {}. Make it with "
                   "`scripts/bundle` of Lockstep's sources, and put it there or start lockstepd "
-                  "with --node-bundle FILE",
+                  "with --node-bundle FILE or the variable LOCKSTEP_NODE_BUNDLE",
                   fmt::join(places, ", ")));
 }
 
