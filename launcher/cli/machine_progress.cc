@@ -70,7 +70,8 @@ std::string MachineProgress::line_of(const std::string& name, Followed& followed
 
 std::string MachineProgress::line_of_joining(const std::string& name, Followed& followed,
                                              const MachineView* now, bool is_wanted) const {
-  followed.is_there = now != nullptr && now->state == "joined" && now->step.empty();
+  const bool is_idle = now != nullptr && now->state == "joined" && now->step.empty();
+  followed.is_there = is_idle && !is_new_failure(followed.first, *now);
   if (!is_wanted) {
     followed.has_failed = true;
     return name + ": was detached by another command";

@@ -299,8 +299,8 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   view.about = machine.about;
   const Key key{target, name};
   const bool busy = core.machines.busy.count(key) != 0;
-  if (const auto step = core.machines.steps.find(key); busy && step != core.machines.steps.end())
-    view.step = step->second;
+  const auto step = core.machines.steps.find(key);
+  if (busy) view.step = step == core.machines.steps.end() ? "start" : step->second;
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
   if (node != nullptr) view.node = node->name;
   if (machine.phase == Machine::Phase::leaving)

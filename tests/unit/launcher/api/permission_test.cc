@@ -211,8 +211,14 @@ const std::map<std::string, Make>& questions() {
        }},
       {"UpdateCompute",
        [](World&, Whose) {
-         return UpdateCompute{
-             {World::compute(), ComputeType::local, "changed", "", {}, NodeSource::none, {}, ""}};
+         return UpdateCompute{{World::compute(),
+                               ComputeType::virtualmachine,
+                               "changed",
+                               "",
+                               {},
+                               NodeSource::ssh,
+                               {},
+                               ""}};
        }},
       {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
       {"ListComputes", [](World&, Whose) { return ListComputes{}; }},

@@ -49,7 +49,7 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   feed(JoinInput{{}, kToken, kNodeKey, node()});
   feed(ComputeInput{
       {},
-      CreateCompute{{compute(), ComputeType::local, "", "", {}, NodeSource::none, {}, ""}},
+      CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
       LauncherItself{}});
   for (const Whose whose : kWhose) add_things(whose);
 }
