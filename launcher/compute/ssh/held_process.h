@@ -1,7 +1,7 @@
 #pragma once
-// A program that runs as long as we want it, or until it ends: an ssh that holds a connection. It is
-// in a process group of its own with all that it starts (a jump's ssh). It ends with this object,
-// and with the thread that made it, however that ends.
+// A program that runs as long as we want it, or until it ends: an ssh that holds a connection. It
+// is in a process group of its own with all that it starts (a jump's ssh). It ends with this
+// object, and with the thread that made it, however that ends.
 
 #include <sys/types.h>
 
@@ -39,7 +39,7 @@ class HeldProcess {
   void read_errors();
 
   const pid_t pid_;  // and its group's: not waited for before the destructor, so no other's
-  io::Fd process_;  // a pidfd
+  io::Fd process_;   // a pidfd
   io::Fd errors_fd_;
   std::string errors_;
   bool has_ended_ = false;

@@ -43,7 +43,8 @@ Install install_of(const Call& call, const Host& host) {
   install.name = node_name(host.name);
   install.bundle = call.bundle_digest;
   // Two machines of a target may be one host with two directories.
-  install.unit = fmt::format("lockstep-{}-{}.service", scope, sha256(install.tag).hex().substr(0, 8));
+  install.unit =
+      fmt::format("lockstep-{}-{}.service", scope, sha256(install.tag).hex().substr(0, 8));
   return install;
 }
 
@@ -101,16 +102,14 @@ Machine::Attempt<void> Machine::remove() {
   if (report.count("absent") == 0)
     return tl::unexpected(failed("remove", Failure::failed, unreadable(*answer)));
   if (const auto stays = report.find("stays"); stays != report.end())
-    return tl::unexpected(
-        failed("remove", Failure::failed,
-               fmt::format("{}: {} could not be removed{}", host_.name, stays->second,
-                           report.count("left") != 0
-                               ? "; these processes still run: " + report.at("left")
-                               : "")));
+    return tl::unexpected(failed(
+        "remove", Failure::failed,
+        fmt::format(
+            "{}: {} could not be removed{}", host_.name, stays->second,
+            report.count("left") != 0 ? "; these processes still run: " + report.at("left") : "")));
   events_.machine(host_.name, "absent", {});
   return {};
 }
-
 
 std::string Machine::unreadable(const Client::Answer& answer) const {
   std::string last = answer.errors.empty() ? answer.text : answer.errors;
@@ -138,9 +137,10 @@ bool Machine::dials_launcher(const Report& report) {
   const bool is_here = text_of(report, "host_id") == io::current_host_id();
   if (!is_here && std::any_of(addresses.begin(), addresses.end(), is_loopback)) return false;
   if (text_of(report, "dialled") == "unknown")
-    events_.warning(host_.name, "check",
-                    "it has neither bash nor python3 to try whether the launcher can be dialled from "
-                    "there, so it gets a tunnel; the setting `tunnel` can say never");
+    events_.warning(
+        host_.name, "check",
+        "it has neither bash nor python3 to try whether the launcher can be dialled from "
+        "there, so it gets a tunnel; the setting `tunnel` can say never");
   return number_of(report, "dialled") == kTunnelPorts;
 }
 
@@ -228,8 +228,7 @@ Machine::Attempt<void> Machine::join(bool tunnelled, bool has_joined) {
 
 Machine::Attempt<void> Machine::start(const std::string& token, bool tunnelled) {
   events_.step(host_.name, "start");
-  const auto answer =
-      client_.run("start", start_script(install_, token, tunnelled), kStartTimeout);
+  const auto answer = client_.run("start", start_script(install_, token, tunnelled), kStartTimeout);
   if (!answer) return tl::unexpected(answer.error());
   const Report report = parse_report(answer->text);
   if (const auto why = report.find("unsupervised"); why != report.end())

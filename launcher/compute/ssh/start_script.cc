@@ -165,8 +165,8 @@ echo lockstep-end
 }  // namespace
 
 std::string start_script(const Install& install, const std::string& token, bool tunnelled) {
-  return script_head(install) + kUnitBegin + kSystemLines + kUnitEnd + kSupervisor + "tunnelled=" + (tunnelled ? "1" : "''") +
-         "\ncd \"$d\" || exit 1\n" +
+  return script_head(install) + kUnitBegin + kSystemLines + kUnitEnd + kSupervisor +
+         "tunnelled=" + (tunnelled ? "1" : "''") + "\ncd \"$d\" || exit 1\n" +
          "if [ ! -f agent/identity.json ]; then\n"
          "  (umask 077; cat > token << 'LOCKSTEP_TOKEN'\n" +
          token +

@@ -20,8 +20,9 @@ tl::expected<Report, Failed> ask(Client& client, const std::string& script) {
   if (!answer) return tl::unexpected(answer.error());
   Report report = parse_report(answer->text);
   if (report.empty())
-    return failed(Failure::failed,
-                  client.host().name + ": the shell script about the tunnel did not run to its end");
+    return failed(
+        Failure::failed,
+        client.host().name + ": the shell script about the tunnel did not run to its end");
   return report;
 }
 
@@ -50,10 +51,11 @@ tl::expected<int, Failed> open_tunnel(Client& client, const Install& install,
   const auto before = ask(client, tunnel_ports_script(first));
   if (!before) return tl::unexpected(before.error());
   if (before->count("bound") != 0)
-    return failed(Failure::conflict,
-                  fmt::format("{}: another program there listens on the tunnel's port {}; end it, or "
-                              "remove the machine and create it again",
-                              name, text_of(*before, "bound")));
+    return failed(
+        Failure::conflict,
+        fmt::format("{}: another program there listens on the tunnel's port {}; end it, or "
+                    "remove the machine and create it again",
+                    name, text_of(*before, "bound")));
   if (auto done = client.forward("tunnel", first, launcher.all()); !done) {
     done.error().message += "; its sshd may say AllowTcpForwarding no";
     return tl::unexpected(done.error());
@@ -62,8 +64,9 @@ tl::expected<int, Failed> open_tunnel(Client& client, const Install& install,
   if (!after) return tl::unexpected(after.error());
   if (after->count("open") != 0)
     return failed(Failure::unsupported,
-                  name + ": its sshd opens forwarded ports to all hosts; set GatewayPorts there to no "
-                         "or clientspecified");
+                  name +
+                      ": its sshd opens forwarded ports to all hosts; set GatewayPorts there to no "
+                      "or clientspecified");
   return first;
 }
 

@@ -119,7 +119,11 @@ TEST(RunGuarded, TheChildIsToldWhenItsParentIsKilled) {
 
 TEST(RunGuarded, ReturnsTheExitCode) {
   EXPECT_EQ(run_guarded([] { return 5; }), 5);
-  EXPECT_EQ(run_guarded([]() -> int { ::kill(::getpid(), SIGKILL); return 0; }), 128 + SIGKILL);
+  EXPECT_EQ(run_guarded([]() -> int {
+              ::kill(::getpid(), SIGKILL);
+              return 0;
+            }),
+            128 + SIGKILL);
 }
 
 }  // namespace
