@@ -1,10 +1,11 @@
-"""Hosts whose systemd keeps the agent running.
+"""Hosts whose systemd keeps the agent running, in the cases that a real systemd of ours cannot show.
 
 Real: sshd, the provider and its scripts, the launcher, the agent and its jobs, the text of the unit, which
-systemd-analyze verifies. Fake: systemd itself, since none runs on a machine of the tests. /run/systemd/system and
-lingering are empty files in a mount namespace of sshd, and `systemctl` is programs/fake_systemctl.py, which notes its
-calls and starts and stops a unit's main process. So nothing here shows that systemd restarts an agent, or starts it
-after a reboot. Without systemd the real shell script keeps the agent: test_provider_ssh.py."""
+systemd-analyze verifies. Fake: systemd itself. /run/systemd/system and lingering are empty files in a mount namespace
+of sshd, and `systemctl` is programs/fake_systemctl.py, which notes its calls and starts and stops a unit's main
+process. It restarts nothing. test_provider_real_systemd.py shows what a real systemd does with a system unit;
+no test has a real systemd of an ordinary account. Without systemd the shell script keeps the agent:
+test_provider_ssh.py."""
 import getpass
 import gzip
 import os

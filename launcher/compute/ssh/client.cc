@@ -63,19 +63,6 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// Of both the host and its jump.
-std::vector<std::string> trust(const std::string& known_hosts) {
-  return {fmt::format("ConnectTimeout={}", kConnectSeconds),
-          "ServerAliveInterval=10",
-          "ServerAliveCountMax=3",
-          "ClearAllForwardings=yes",
-          "PermitLocalCommand=no",
-          "StrictHostKeyChecking=accept-new",
-          "UpdateHostKeys=no",
-          "HashKnownHosts=no",
-          fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", known_hosts)};
-}
-
 // The ssh of a jump is a child of the ssh that we started; both have our environment.
 bool is_ours(int ssh) {
   const char* const asker = std::getenv(kAsker);
@@ -124,8 +111,9 @@ Failed failure_of(const Host& host, const std::string& step, const std::string& 
                                              last.empty() ? "ssh printed no error" : last));
 }
 
-Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles& files) {
-  std::unique_ptr<Client> client(new Client(host, files));
+Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles& files,
+                                             Duration silence) {
+  std::unique_ptr<Client> client(new Client(host, files, silence));
   if (!host.password.empty()) {
     TRY_ASSIGN(client->password_, io::memory_file(host.password + "\n"));
   }
@@ -180,10 +168,23 @@ Failed Client::why_it_ended(const std::string& step) {
   return failed;
 }
 
+// Of both the host and its jump. ssh asks a silent host thrice whether it is there.
+std::vector<std::string> Client::common_options() const {
+  return {fmt::format("ConnectTimeout={}", kConnectSeconds),
+          fmt::format("ServerAliveInterval={}", silence_ / seconds(3)),
+          "ServerAliveCountMax=2",
+          "ClearAllForwardings=yes",
+          "PermitLocalCommand=no",
+          "StrictHostKeyChecking=accept-new",
+          "UpdateHostKeys=no",
+          "HashKnownHosts=no",
+          fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", files_.known_hosts)};
+}
+
 // ssh's own `-J` gives a jump none of our options: no limit for connecting, no key, no known hosts.
 std::string Client::proxy_command() const {
   std::string command = "ssh -T -a -x -o BatchMode=yes -o ControlMaster=no -o ControlPath=none";
-  for (const std::string& option : trust(files_.known_hosts)) command += " -o " + quoted(option);
+  for (const std::string& option : common_options()) command += " -o " + quoted(option);
   if (!host_.key.empty()) command += " -o IdentitiesOnly=yes -i " + quoted(host_.key);
   if (host_.jump.port != 0) command += fmt::format(" -p {}", host_.jump.port);
   if (!host_.jump.user.empty()) command += " -l " + host_.jump.user;
@@ -197,7 +198,7 @@ std::vector<std::string> Client::words() const {
     words.push_back("-o");
     words.push_back(option);
   };
-  for (const std::string& option : trust(files_.known_hosts)) set(option);
+  for (const std::string& option : common_options()) set(option);
   set("ExitOnForwardFailure=yes");
   set("ControlMaster=yes");
   set("ControlPersist=no");

@@ -34,7 +34,9 @@ class Client {
     std::string errors;
   };
 
-  static Result<std::unique_ptr<Client>> open(const Host& host, const ClientFiles& files);
+  // `silence`: ssh gives up a host that it has not heard for so long.
+  static Result<std::unique_ptr<Client>> open(const Host& host, const ClientFiles& files,
+                                              Duration silence = seconds(30));
 
   // Connects anew; the functions below do it where there is no connection yet. Gives up when `stop`
   // becomes readable. An error says why: unreachable, refused, another host key, or too slow.
@@ -63,7 +65,9 @@ class Client {
   std::vector<std::string> environment() const;
 
  private:
-  Client(Host host, ClientFiles files) : host_(std::move(host)), files_(std::move(files)) {}
+  Client(Host host, ClientFiles files, Duration silence)
+      : host_(std::move(host)), files_(std::move(files)), silence_(silence) {}
+  std::vector<std::string> common_options() const;
   tl::expected<Answer, Failed> start(const std::string& step, std::vector<std::string> options,
                                      const std::string& command, int input, Duration timeout);
   Failed why_it_ended(const std::string& step);
@@ -71,6 +75,7 @@ class Client {
 
   const Host host_;
   const ClientFiles files_;
+  const Duration silence_;
   io::Fd password_;  // a file in memory that askpass reads; invalid: there is no password
   std::mutex mutex_;
   std::unique_ptr<HeldProcess> connection_;  // changed under mutex_

@@ -27,6 +27,8 @@ constexpr int kConnectAtOnce = 16;
 constexpr Duration kFirstPause = seconds(1);
 constexpr Duration kLongestPause = seconds(60);
 constexpr Duration kLongUp = minutes(1);
+// A launcher calls a node lost that it has not heard for 10 seconds.
+constexpr Duration kSilence = seconds(6);
 
 using Slots = std::counting_semaphore<kConnectAtOnce>;
 
@@ -169,7 +171,7 @@ Status hold(const Call& call, const std::vector<Holding>& machines, Events& even
   const Shared shared{call, events, slots, stop.get()};
   std::vector<std::unique_ptr<Held>> held;
   for (const Holding& machine : machines) {
-    TRY_ASSIGN(auto client, Client::open(machine.host, machine.files));
+    TRY_ASSIGN(auto client, Client::open(machine.host, machine.files, kSilence));
     held.push_back(std::make_unique<Held>(machine.host, std::move(client), shared));
   }
   std::vector<std::jthread> threads;

@@ -54,6 +54,13 @@ TEST(SshClient, ThePasswordIsInNoWordAndNoVariable) {
   EXPECT_NE(word_with(words, "SSH_ASKPASS=/program"), "");
 }
 
+TEST(SshClient, AHostThatIsSilentIsGivenUpInTime) {
+  const Host host{.name = "vm1", .address = "vm1"};
+  EXPECT_NE(word_with(all_words(host), "ServerAliveInterval=10"), "");
+  const auto client = Client::open(host, {"/known", "/nowhere", "/program"}, seconds(6));
+  EXPECT_NE(word_with((*client)->words(), "ServerAliveInterval=2"), "");
+}
+
 TEST(SshClient, NothingOfThePersonsIsForwarded) {
   const auto words = all_words({.name = "vm1", .address = "vm1"});
   for (const char* word : {"-a", "-x", "ClearAllForwardings=yes", "PermitLocalCommand=no"})
