@@ -70,6 +70,33 @@ Result<std::vector<Machine>> machines_of(const json& object, Verb verb) {
   return machines;
 }
 
+Result<Endpoints> endpoints_of(const json& object, const std::string& where) {
+  if (!object.is_object()) return bad(where, "is not an object");
+  const auto read = [&](const char* key) -> Result<Address> {
+    TRY_ASSIGN(const std::string text, text_of(object, key, true));
+    auto address = address_from(text);
+    if (!address) return bad(where + "." + key, "is wrong: " + address.error().message);
+    return address;
+  };
+  Endpoints endpoints;
+  TRY_ASSIGN(endpoints.control, read("control"));
+  TRY_ASSIGN(endpoints.bulk, read("bulk"));
+  TRY_ASSIGN(endpoints.join, read("join"));
+  return endpoints;
+}
+
+// As in the launcher's endpoint.json: without `local`, all machines use the same addresses.
+Status read_endpoints(const json& object, Request& request) {
+  const auto it = object.find("endpoints");
+  if (it == object.end()) return {};
+  TRY_ASSIGN(request.endpoints, endpoints_of(*it, "endpoints"));
+  request.local = request.endpoints;
+  if (const auto local = it->find("local"); local != it->end()) {
+    TRY_ASSIGN(request.local, endpoints_of(*local, "endpoints.local"));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Verb> verb_from(std::string_view word) {
@@ -131,6 +158,7 @@ Result<Request> request_from(const std::string& json_text, Verb verb) {
     if (!settings->is_object()) return bad("settings", "is not an object");
     request.settings = settings->dump();
   }
+  TRY(read_endpoints(object, request));
   TRY_ASSIGN(request.machines, machines_of(object, verb));
   return request;
 }
@@ -141,7 +169,8 @@ void Events::step(const std::string& machine, std::string_view step) {
 
 void Events::machine(const std::string& name, std::string_view state, const About& about) {
   ordered_json facts = ordered_json::object();
-  for (const auto& [key, value] : about) facts[key] = value;
+  for (const auto& [key, value] : about)
+    std::visit([&, name = key](const auto& known) { facts[name] = known; }, value);
   write({{"event", "machine"}, {"machine", name}, {"state", state}, {"about", facts}});
 }
 

@@ -6,11 +6,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/base/result.h"
+#include "launcher/compute/endpoints.h"
 
 namespace lockstep::compute {
 
@@ -32,6 +35,8 @@ struct Request {
   std::string state;            // an absolute path: what is kept between the calls for this target
   std::string bundle;           // the archive of scripts/bundle; "" where the kind needs none
   std::string settings = "{}";  // JSON object; the kind reads it
+  std::optional<Endpoints> endpoints;  // where nodes dial the launcher
+  std::optional<Endpoints> local;      // where this machine dials it; there if `endpoints` is
   std::vector<Machine> machines;
 };
 // invalid_argument names the key and what may stand there.
@@ -62,7 +67,8 @@ struct Failed {
 };
 
 // Facts about a machine: name and value, as the contract lists them.
-using About = std::vector<std::pair<std::string, std::string>>;
+using Fact = std::variant<std::string, bool>;
+using About = std::vector<std::pair<std::string, Fact>>;
 
 // Writes events, each as one line at once; from any thread.
 class Events {

@@ -4,12 +4,16 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/compute/contract.h"
+#include "launcher/compute/ssh/hold.h"
 #include "launcher/compute/ssh/provider.h"
 
 namespace {
@@ -20,28 +24,50 @@ constexpr int kNotUnderstood = 2;
 
 constexpr const char* kUsage =
     "usage: lockstep-provider KIND VERB < REQUEST.json\n"
-    "KIND: ssh. VERB: check, create, list, remove. A launcher runs this program; it is described\n"
-    "in docs/decisions/038-providers.md.\n";
+    "KIND: ssh. VERB: check, create, list, remove, hold. A launcher runs this program; it is\n"
+    "described in docs/decisions/038-providers.md.\n";
 
 int refuse(const std::string& why) {
   std::fprintf(stderr, "lockstep-provider: %s\n", why.c_str());
   return kNotUnderstood;
 }
 
+// `hold` ends with its standard input, so its request is the first line.
+Result<std::string> read_request(compute::Verb verb) {
+  if (verb != compute::Verb::hold)
+    return io::read_file("/dev/stdin", Bytes{compute::kMaxRequestBytes});
+  std::string text;
+  std::array<char, 4'096> buffer;
+  while (text.find('\n', text.size() - std::min(text.size(), buffer.size())) == text.npos) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error(errno, "read the request");
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (text.size() > compute::kMaxRequestBytes)
+      return make_error(ErrorCode::invalid_argument, "the request is too long");
+  }
+  return text.substr(0, text.find('\n'));
+}
+
 int run(const std::string& kind, const std::string& word) {
   const auto verb = compute::verb_from(word);
   if (kind != "ssh") return refuse("there is no kind '" + kind + "'; the only kind is ssh");
   if (!verb)
-    return refuse("there is no verb '" + word + "'; the verbs are check, create, list and remove");
-  const auto text = io::read_file("/dev/stdin", Bytes{compute::kMaxRequestBytes});
+    return refuse("there is no verb '" + word +
+                  "'; the verbs are check, create, list, remove and hold");
+  const auto text = read_request(*verb);
   if (!text) return refuse(text.error().message);
   const auto request = compute::request_from(*text, *verb);
   if (!request) return refuse(request.error().message);
-  compute::Events events(STDOUT_FILENO);
-  const auto failures = compute::ssh::carry_out(
-      *verb, *request, io::program_directory() + "/lockstep-provider", events);
-  if (!failures) return refuse(failures.error().message);
-  return *failures == 0 ? 0 : 1;
+  const auto work = [&] {
+    compute::Events events(STDOUT_FILENO);
+    const auto failures = compute::ssh::carry_out(
+        *verb, *request, io::program_directory() + "/lockstep-provider", events);
+    if (!failures) return refuse(failures.error().message);
+    return *failures == 0 ? 0 : 1;
+  };
+  return *verb == compute::Verb::hold ? compute::ssh::run_guarded(work) : work();
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 """lockstep-provider ssh against a real sshd: hosts become nodes, and are given back without a trace.
 
 The host is this machine: sshd listens on a loopback address and lets in the account that runs the tests."""
-import getpass
 import json
 import os
 import pathlib
@@ -11,42 +10,9 @@ import tempfile
 import time
 
 import pytest
-from harness.site import BUILD, wait_until
+from harness.provider import Server, Target, create_target, new_token, processes_in
+from harness.site import BUILD
 from test_bundle import archive
-
-PROVIDER = BUILD / "bin/lockstep-provider"
-
-
-class Server:
-    """A real sshd on a port of its own; `host_key` can be changed between two starts."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        self.port = 2200 + os.getpid() % 300
-        for name in ("host", "other_host", "user", "stranger"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory / name], check=True)
-        (directory / "authorized").write_text((directory / "user.pub").read_text())
-        self.process = None
-        self.start("host")
-
-    def start(self, host_key):
-        self.stop()
-        config = self.directory / "sshd_config"
-        config.write_text(f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory / host_key}\n"
-                          f"AuthorizedKeysFile {self.directory / 'authorized'}\nStrictModes no\nUsePAM no\n"
-                          "PasswordAuthentication yes\nPidFile none\n")
-        if os.getuid() == 0:
-            pathlib.Path("/run/sshd").mkdir(exist_ok=True)
-        self.process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", config, "-E", self.directory / "sshd.log"])
-        log = self.directory / "sshd.log"
-        wait_until(lambda: log.exists() and "listening" in log.read_text(), "sshd listens")
-
-    def stop(self):
-        if self.process is not None:
-            self.process.terminate()
-            self.process.wait()
-            (self.directory / "sshd.log").unlink()
-
 
 @pytest.fixture(scope="module")
 def bundle():
@@ -61,37 +27,6 @@ def server(tmp_path):
     made.stop()
 
 
-class Target:
-    """What a launcher would tell the provider of one target with one host."""
-
-    def __init__(self, server, directory):
-        self.server, self.directory = server, directory
-        self.host = {"name": "vm1", "address": "127.0.0.1", "port": server.port, "user": getpass.getuser(),
-                     "key": str(server.directory / "user"), "directory": str(directory / "machine/lockstep")}
-        (directory / "machine").mkdir()
-
-    def call(self, verb, bundle="", token="", **changes):
-        request = {"contract": 1, "launcher": "a1b2", "target": "vms", "state": str(self.directory / "state"),
-                   "bundle": str(bundle), "settings": {"hosts": [{**self.host, **changes}]},
-                   "machines": [{"name": "vm1", "token": token}]}
-        # Its own HOME: known_hosts and agents of the person who runs the tests do not count.
-        done = subprocess.run([PROVIDER, "ssh", verb], input=json.dumps(request), capture_output=True, text=True,
-                              check=False, env={**os.environ, "HOME": str(self.directory)})
-        assert "Traceback" not in done.stderr
-        assert token == "" or token not in done.stdout + done.stderr
-        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
-
-    def error(self, verb, **options):
-        code, events, _ = self.call(verb, **options)
-        assert (code, events[-1]["event"]) == (1, "error"), events
-        return events[-1]
-
-    def state(self):
-        code, events, _ = self.call("list")
-        assert code == 0, events
-        return events[-1]["state"]
-
-
 @pytest.fixture
 def target(server, tmp_path):
     made = Target(server, tmp_path)
@@ -99,27 +34,9 @@ def target(server, tmp_path):
     made.call("remove")
 
 
-def processes_in(folder):
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        for link in ("exe", "cwd"):
-            try:
-                if os.readlink(entry / link).startswith(str(folder)):
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
-
-
-def new_token(site):
-    return site.ok("node", "token", "--compute", "vms").strip()
-
-
 @pytest.fixture
 def lab(site):
-    site.up(1)
-    site.ok("compute", "create", "--name", "vms", "--type", "virtualmachine", "--node-source", "join")
-    return site
+    return create_target(site.up(1))
 
 
 def test_a_host_becomes_a_node_and_is_given_back_without_a_trace(lab, target, bundle):

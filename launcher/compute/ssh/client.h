@@ -3,23 +3,29 @@
 // client go over one connection. What the host prints is bounded and has to be checked by the
 // caller; what ssh itself says when it fails becomes a Failure.
 
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/base/time.h"
 #include "common/io/file_system.h"
 #include "launcher/compute/contract.h"
+#include "launcher/compute/ssh/held_process.h"
 #include "launcher/compute/ssh/settings.h"
 
 namespace lockstep::compute::ssh {
 
-// Files that live as long as the provider's process.
+// Files that live as long as the provider's process, but for `known_hosts`.
 struct ClientFiles {
   std::string known_hosts;  // of the target: host keys that were seen at the first attach
-  std::string sockets;      // a directory of this process for ssh's shared connections; short
+  std::string socket;       // of this host's connection; at most 90 bytes
   std::string program;      // ours: ssh starts it to ask for a password (askpass)
 };
 
+// Of one thread, but for `interrupt`. The connection ends with it, and with that thread.
 class Client {
  public:
   struct Answer {
@@ -28,38 +34,59 @@ class Client {
     std::string errors;
   };
 
-  static Result<Client> open(const Host& host, const ClientFiles& files);
-  ~Client();  // closes the shared connection
-  Client(Client&&) = default;
-  Client& operator=(Client&&) = delete;
+  // `silence`: ssh gives up a host that it has not heard for so long.
+  static Result<std::unique_ptr<Client>> open(const Host& host, const ClientFiles& files,
+                                              Duration silence = seconds(30));
 
-  // Runs `script` by the host's `sh`. An error when the script could not be started: unreachable,
-  // refused, another host key, or too slow. What its exit code means is the caller's to know.
+  // Connects anew; the functions below do it where there is no connection yet. Gives up when `stop`
+  // becomes readable. An error says why: unreachable, refused, another host key, or too slow.
+  tl::expected<void, Failed> connect(const std::string& step, int stop = -1);
+  void disconnect();
+  // Waits until the connection has ended, and says why; nullopt: `stop` became readable.
+  std::optional<Failed> wait_until_ended(const std::string& step, int stop);
+  // From any thread: the connection ends, and with it what runs over it.
+  void interrupt();
+
+  // Runs `script` by the host's `sh`. An error when the script could not be started. What its exit
+  // code means is the caller's to know.
   tl::expected<Answer, Failed> run(const std::string& step, const std::string& script,
-                                   Duration timeout) const;
+                                   Duration timeout);
   // Runs `command`, which may not contain a single quote, with `input` as its standard input.
   tl::expected<Answer, Failed> send(const std::string& step, const std::string& command, int input,
-                                    Duration timeout) const;
-  // The words of ssh up to and with the destination, for `hold`.
-  std::vector<std::string> words(const std::vector<std::string>& options) const;
+                                    Duration timeout);
+  // Listens on 127.0.0.1 of the host, on `port` and those after it, and leads what connects there
+  // to `to`; for as long as the connection lasts.
+  tl::expected<void, Failed> forward(const std::string& step, int port,
+                                     std::span<const Address> to);
+
+  const Host& host() const { return host_; }
+  // The ssh that holds the connection: its words, and variables beside ours.
+  std::vector<std::string> words() const;
   std::vector<std::string> environment() const;
 
  private:
-  Client(Host host, ClientFiles files) : host_(std::move(host)), files_(std::move(files)) {}
-  tl::expected<Answer, Failed> start(const std::string& step,
-                                     const std::vector<std::string>& command, int input,
-                                     Duration timeout) const;
+  Client(Host host, ClientFiles files, Duration silence)
+      : host_(std::move(host)), files_(std::move(files)), silence_(silence) {}
+  std::vector<std::string> common_options() const;
+  tl::expected<Answer, Failed> start(const std::string& step, std::vector<std::string> options,
+                                     const std::string& command, int input, Duration timeout);
+  Failed why_it_ended(const std::string& step);
+  std::string proxy_command() const;
 
-  Host host_;
-  ClientFiles files_;
+  const Host host_;
+  const ClientFiles files_;
+  const Duration silence_;
   io::Fd password_;  // a file in memory that askpass reads; invalid: there is no password
+  std::mutex mutex_;
+  std::unique_ptr<HeldProcess> connection_;  // changed under mutex_
 };
 
 // What ssh's last words mean, when it could not do its own part (exit code 255).
 Failed failure_of(const Host& host, const std::string& step, const std::string& errors,
                   const std::string& known_hosts);
 
-// `lockstep-provider` started by ssh as SSH_ASKPASS: prints the password. The exit code.
+// `lockstep-provider` started by ssh as SSH_ASKPASS: prints the password, unless it is the ssh of a
+// jump that asks: the password is the host's. The exit code.
 int answer_askpass();
 bool is_askpass();
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <sstream>
 
 namespace lockstep::compute::ssh {
@@ -19,46 +20,86 @@ std::string find_directory(const Install& install) {
       install.folder);
 }
 
-// `keeper`: prints the pid of the script that keeps the agent running, if it lives.
-constexpr const char* kKeeper = R"sh(
+// The agent is kept running by systemd (`mode` system or user), or by the script `keep` (process).
+// `keeper` prints that script's pid, if it lives.
+constexpr const char* kFunctions = R"sh(
+mode=$(cat "$d/supervisor" 2>/dev/null)
 keeper() {
   pid=$(cat "$d/pid" 2>/dev/null) || return 1
   case $pid in ''|*[!0-9]*) return 1 ;; esac
   tr '\000' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -qF "$d/keep " || return 1
   echo "$pid"
 }
+sc() {
+  [ "$mode" = user ] || { systemctl "$@"; return; }
+  XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/run/user/$(id -u)} systemctl --user "$@"
+}
+unit_file() {
+  [ "$mode" = user ] || { echo "/etc/systemd/system/$u"; return; }
+  echo "${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/$u"
+}
+is_running() {
+  case $mode in
+    system|user) case $(sc is-active "$u" 2>/dev/null) in active|activating) ;; *) return 1 ;; esac ;;
+    *) keeper > /dev/null ;;
+  esac
+}
+stop_agent() {
+  case $mode in system|user) sc stop "$u" 2>/dev/null; return 0 ;; esac
+  pid=$(keeper) || return 0
+  kill "$pid" 2>/dev/null
+  n=0
+  while keeper > /dev/null && [ $n -lt 150 ]; do sleep 0.1; n=$((n + 1)); done
+}
+forget_unit() {
+  case $mode in system|user) ;; *) return 0 ;; esac
+  sc disable "$u" 2>/dev/null
+  rm -f "$(unit_file)"
+  sc daemon-reload
+  sc reset-failed "$u" 2>/dev/null
+  return 0
+}
 )sh";
 
-// Started once by start_script; `$1` is the directory, the rest are the agent's arguments.
-constexpr const char* kKeep = R"sh(#!/bin/sh
-# Keeps the Lockstep agent of this directory running. `lockstep compute detach` removes it.
-d=$1
-shift
-cd "$d" || exit 1
-echo $$ > pid
-child='' stop=''
-trap 'stop=1; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM INT HUP
-while [ -z "$stop" ]; do
-  "$d/current/bin/lockstep-agent" --home "$d/agent" "$@" < /dev/null &
-  child=$!
-  wait "$child"
-  code=$?
-  while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
-  child=''
-  case $code in 0|2) break ;; esac
-  [ -z "$stop" ] || break
-  sleep 5 &
-  child=$!
-  wait "$child"
-  child=''
-done
-rm -f pid
+// `dial HOST PORT`: prints ff when something answers there as ZeroMQ does.
+constexpr const char* kDial = R"sh(
+dial() {
+  if command -v bash > /dev/null && command -v timeout > /dev/null; then
+    timeout 10 bash -c 'exec 3<>"/dev/tcp/$0/$1" && head -c 1 <&3 | od -An -tx1' "$1" "$2"
+  else
+    python3 -c 'import socket, sys
+s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)
+print(s.recv(1).hex())' "$1" "$2"
+  fi < /dev/null 2>/dev/null
+}
 )sh";
+
+std::string dial_lines(const Endpoints& launcher) {
+  std::string dials;
+  for (const Address& address : launcher.all())
+    dials += fmt::format("dial \"{}\" {} & ", address.host, address.port);
+  return std::string(kDial) + R"sh(
+echo "host_id $(cat /proc/sys/kernel/random/boot_id):$(readlink /proc/self/ns/net | tr -dc 0-9)"
+if [ -f "$d/agent/identity.json" ]; then :
+elif command -v bash > /dev/null && command -v timeout > /dev/null || command -v python3 > /dev/null
+then echo "dialled $( { )sh" +
+         dials + R"sh(wait; } | grep -c ff )"
+else echo "dialled unknown"
+fi
+)sh";
+}
 
 }  // namespace
 
-std::string probe_script(const Install& install) {
-  return "LC_ALL=C; export LC_ALL\n" + find_directory(install) + kKeeper + R"sh(
+std::string script_head(const Install& install) {
+  return "LC_ALL=C; export LC_ALL\n" + find_directory(install) +
+         fmt::format("tag=\"{}\" b=\"bundle-{}\" name=\"{}\" u=\"{}\"\n", install.tag,
+                     install.bundle, install.name, install.unit) +
+         kFunctions;
+}
+
+std::string probe_script(const Install& install, const std::optional<Endpoints>& dial) {
+  return script_head(install) + R"sh(
 echo lockstep-begin
 echo "system $(uname -s)"
 echo "architecture $(uname -m)"
@@ -72,13 +113,17 @@ echo "free_kib $4"
 if [ -f "$d/tag" ]; then echo "tag $(head -c 300 "$d/tag" | head -n 1)"
 elif [ -e "$d" ] && [ -n "$(ls -A "$d" 2>/dev/null)" ]; then echo "tag -"
 fi
-for tool in tar gzip setsid grep tr; do command -v $tool > /dev/null || echo "missing $tool"; done
+for tool in tar gzip setsid grep tr sed od; do
+  command -v $tool > /dev/null || echo "missing $tool"
+done
 echo "bundle $(basename "$(readlink "$d/current" 2>/dev/null)")"
 [ -f "$d/agent/identity.json" ] && echo "joined yes"
-keeper > /dev/null && echo "running yes"
+[ -f "$d/tunnel" ] && echo "tunnel $(head -c 10 "$d/tunnel")"
+[ -n "$mode" ] && echo "supervisor $mode"
+is_running && echo "running yes"
 echo "directory $d"
-echo lockstep-end
-)sh";
+)sh" + (dial ? dial_lines(*dial) : "") +
+         "echo lockstep-end\n";
 }
 
 std::string unpack_command(const Install& install) {
@@ -96,77 +141,20 @@ std::string unpack_command(const Install& install) {
   return script;
 }
 
-std::string start_script(const Install& install, const std::string& token) {
-  return "LC_ALL=C; export LC_ALL\nset -e\n" + find_directory(install) + kKeeper +
-         fmt::format(R"sh(
-cd "$d"
-old=$(basename "$(readlink current 2>/dev/null)" 2>/dev/null || true)
-if pid=$(keeper) && [ "$old" != "bundle-{0}" ]; then
-  kill "$pid"
-  n=0
-  while keeper > /dev/null && [ $n -lt 150 ]; do sleep 0.1; n=$((n + 1)); done
-fi
-rm -f current.new
-ln -s "bundle-{0}" current.new
-mv -T current.new current
-if [ ! -f agent/identity.json ]; then
-  (umask 077; cat > token << 'LOCKSTEP_TOKEN'
-{1}
-LOCKSTEP_TOKEN
-  )
-fi
-cat > keep << 'LOCKSTEP_KEEP'
-{2}LOCKSTEP_KEEP
-if ! keeper > /dev/null; then
-  : > log.new
-  [ ! -f log ] || mv log log.1
-  mv log.new log
-  rm -f pid
-  setsid sh "$d/keep" "$d" --name {3} --token-file "$d/token" < /dev/null >> log 2>&1 &
-fi
-n=0
-while [ ! -f agent/identity.json ] && [ $n -lt 450 ]; do
-  sleep 0.1
-  n=$((n + 1))
-  grep -q ' error \|^lockstep-agent: ' log 2>/dev/null && break
-done
-echo lockstep-begin
-if [ -f agent/identity.json ]; then
-  rm -f token
-  echo "joined yes"
-else
-  echo "why $(tail -n 1 log | head -c 900)"
-  if pid=$(keeper); then
-    kill "$pid"
-    n=0
-    while keeper > /dev/null && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
-  fi
-fi
-for b in bundle-*; do
-  [ "$b" = "bundle-{0}" ] && continue
-  used=''
-  for e in /proc/[0-9]*/exe; do case $(readlink "$e" 2>/dev/null) in "$d/$b"/*) used=1 ;; esac; done
-  [ -n "$used" ] || rm -rf "$b"
-done
-echo lockstep-end
-)sh",
-                     install.bundle, token, kKeep, install.name);
-}
-
 std::string remove_script(const Install& install) {
-  return "LC_ALL=C; export LC_ALL\n" + find_directory(install) + kKeeper +
-         fmt::format(R"sh(
+  return script_head(install) + R"sh(
 echo lockstep-begin
-finish() {{ echo lockstep-end; exit 0; }}
-[ -e "$d" ] || {{ echo "absent yes"; finish; }}
-[ "$(head -n 1 "$d/tag" 2>/dev/null)" = "{}" ] || {{ echo "foreign $d"; finish; }}
-pid=$(keeper) && kill "$pid" 2>/dev/null
+finish() { echo lockstep-end; exit 0; }
+[ -e "$d" ] || { echo "absent yes"; finish; }
+[ "$(head -n 1 "$d/tag" 2>/dev/null)" = "$tag" ] || { echo "foreign $d"; finish; }
+stop_agent > /dev/null
+forget_unit > /dev/null 2>&1
 n=0
 while [ $n -lt 200 ]; do
   left=''
   for p in /proc/[0-9]*; do
     case "$(readlink "$p/exe" 2>/dev/null)|$(readlink "$p/cwd" 2>/dev/null)" in
-      "$d"/*|*"|$d"|*"|$d"/*) left="$left ${{p#/proc/}}" ;;
+      "$d"/*|*"|$d"|*"|$d"/*) left="$left ${p#/proc/}" ;;
     esac
   done
   [ -n "$left" ] || break
@@ -182,8 +170,7 @@ rm -rf --one-file-system "$d" 2>/dev/null || rm -rf "$d" 2>/dev/null
 rmdir "$(dirname "$d")" 2>/dev/null
 echo "absent yes"
 finish
-)sh",
-                     install.tag);
+)sh";
 }
 
 Report parse_report(const std::string& text) {
@@ -205,6 +192,20 @@ Report parse_report(const std::string& text) {
     }
   }
   return {};
+}
+
+std::string text_of(const Report& report, const char* key) {
+  const auto it = report.find(key);
+  return it == report.end() ? "" : it->second;
+}
+
+std::int64_t number_of(const Report& report, const char* key) {
+  const auto it = report.find(key);
+  std::int64_t value = -1;
+  if (it == report.end()) return value;
+  const char* end = it->second.data() + it->second.size();
+  const auto [stop, error] = std::from_chars(it->second.data(), end, value);
+  return error == std::errc{} && stop == end ? value : -1;
 }
 
 }  // namespace lockstep::compute::ssh

@@ -1,8 +1,8 @@
 #pragma once
 // The shell scripts that run on an attached host, for POSIX sh and the tools of any Linux
 // (coreutils or busybox). Each begins by finding the directory that holds everything of ours; what
-// they print is read by parse_report. Values in them are checked by settings.h and contract.h, and
-// quoted.
+// they print is read by parse_report. Values in them are checked by settings.h, contract.h and
+// endpoints.h, and quoted.
 
 #include <cstdint>
 #include <map>
@@ -20,22 +20,37 @@ struct Install {
   std::string folder;     // "node-LAUNCHER-TARGET"
   std::string name;       // the node's
   std::string bundle;     // 16 hexadecimal digits: which archive is to be installed
+  std::string unit;       // the systemd unit's, where systemd keeps the agent running
 };
 
-// Looks at the host and changes nothing.
-std::string probe_script(const Install& install);
+// `dial`: the launcher, if the host shall try whether it can dial it; not where an agent has joined
+// already. Changes nothing.
+std::string probe_script(const Install& install, const std::optional<Endpoints>& dial);
 // One command line without single quotes: unpacks the archive on its standard input beside what is
 // there. The exit code says whether the agent in it runs on this host.
 std::string unpack_command(const Install& install);
 // Starts the agent of the unpacked bundle, unless it runs already, and waits until it has joined.
-// Its last lines are what the agent logged when it did not.
-std::string start_script(const Install& install, const std::string& token);
+// Its last lines are what the agent logged when it did not. Through a tunnel it tells other nodes
+// the address at which ssh reached this host, since its route to the launcher says nothing.
+std::string start_script(const Install& install, const std::string& token, bool tunnelled);
 // Ends every process in the directory, and removes it.
 std::string remove_script(const Install& install);
+// Says at which ports of the host's loopback the tunnel ends, and ends the ssh session of an older
+// connection, which may hold them still. `chooses`: if there are none, it chooses free ones.
+std::string tunnel_script(const Install& install, bool chooses);
+// Says which of the tunnel's ports are listened on, and which of them from other hosts too.
+std::string tunnel_ports_script(int port);
 
 // Lines "KEY VALUE" between "lockstep-begin" and "lockstep-end"; a host may print anything around
 // them. Bounded; empty when the marks are missing.
 using Report = std::map<std::string, std::string>;
 Report parse_report(const std::string& text);
+std::string text_of(const Report& report, const char* key);     // "": it is not there
+std::int64_t number_of(const Report& report, const char* key);  // -1: it is no number
+
+// What each script begins with: `$d`, and functions about the agent there.
+std::string script_head(const Install& install);
+
+inline constexpr int kTunnelPorts = 3;  // control, bulk, join
 
 }  // namespace lockstep::compute::ssh

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -67,13 +68,33 @@ Result<std::string> text_of(const json& object, const std::string& where, const 
   return it->get<std::string>();
 }
 
-Result<Host> host_from(const json& object, const std::string& where) {
+Status check_keys(const json& object, const std::string& where,
+                  const std::set<std::string>& known) {
   if (!object.is_object()) return bad(where, "is not an object");
-  for (const auto& [key, value] : object.items()) {
-    static const std::set<std::string> kKnown{"name", "address",  "user",     "port",
-                                              "key",  "password", "directory"};
-    if (kKnown.count(key) == 0) return bad(where, "has the unknown key '" + key + "'");
-  }
+  for (const auto& [key, value] : object.items())
+    if (known.count(key) == 0) return bad(where, "has the unknown key '" + key + "'");
+  return {};
+}
+
+Result<int> port_of(const json& object, const std::string& where) {
+  const auto port = object.find("port");
+  if (port == object.end()) return 0;
+  if (!port->is_number_integer() || *port < 1 || *port > 65'535)
+    return bad(where + ".port", "is not a number from 1 to 65535");
+  return port->get<int>();
+}
+
+// `otherwise` where there is no key; "none" is no jump.
+Result<Jump> jump_of(const json& object, const std::string& where, const Jump& otherwise) {
+  TRY_ASSIGN(const std::string text, text_of(object, where, "jump"));
+  if (text.empty()) return otherwise;
+  if (text == "none") return Jump{};
+  return jump_from(where + ".jump", text);
+}
+
+Result<Host> host_from(const json& object, const std::string& where, const Jump& jump) {
+  TRY(check_keys(object, where,
+                 {"name", "address", "user", "port", "key", "password", "jump", "directory"}));
   Host host;
   TRY_ASSIGN(host.address, text_of(object, where, "address"));
   if (host.address.empty()) return bad(where, "has no address");
@@ -89,34 +110,68 @@ Result<Host> host_from(const json& object, const std::string& where) {
   if (host.password.size() > kMaxPasswordBytes ||
       host.password.find_first_of(std::string_view("\n\0", 2)) != std::string::npos)
     return bad(where + ".password", "is too long, or contains a line break or NUL byte");
+  TRY_ASSIGN(host.jump, jump_of(object, where, jump));
   TRY_ASSIGN(host.directory, text_of(object, where, "directory"));
   TRY(check_directory(where + ".directory", host.directory));
-  if (const auto port = object.find("port"); port != object.end()) {
-    if (!port->is_number_integer() || *port < 1 || *port > 65'535)
-      return bad(where + ".port", "is not a number from 1 to 65535");
-    host.port = port->get<int>();
-  }
+  TRY_ASSIGN(host.port, port_of(object, where));
   return host;
+}
+
+Result<TunnelUse> tunnel_of(const json& settings) {
+  TRY_ASSIGN(const std::string word, text_of(settings, "settings", "tunnel"));
+  if (word.empty() || word == "auto") return TunnelUse::automatic;
+  if (word == "always") return TunnelUse::always;
+  if (word == "never") return TunnelUse::never;
+  return bad("settings.tunnel", "is '" + word + "', not auto, always or never");
 }
 
 }  // namespace
 
-Result<std::vector<Host>> hosts_from(const std::string& settings_json) {
-  const json settings = json::parse(settings_json, nullptr, false);
-  const auto list = settings.is_object() ? settings.find("hosts") : settings.end();
-  if (!settings.is_object() || list == settings.end() || !list->is_array() || list->empty())
+// The account and the host become words of a shell's command line (ssh's ProxyCommand).
+Result<Jump> jump_from(const std::string& where, const std::string& text) {
+  const Error wrong = bad(where, "'" + text + "' is not [USER@]HOST[:PORT]");
+  Jump jump;
+  std::string rest = text;
+  if (const auto at = rest.rfind('@'); at != std::string::npos) {
+    jump.user = rest.substr(0, at);
+    rest.erase(0, at + 1);
+    if (jump.user.empty() || jump.user.size() > kMaxUserBytes || jump.user[0] == '-' ||
+        !is_of(jump.user, "-."))
+      return wrong;
+  }
+  const bool bracketed = !rest.empty() && rest[0] == '[';
+  const auto end = bracketed ? rest.find(']') : rest.find(':');
+  jump.address = rest.substr(bracketed ? 1 : 0, bracketed ? end - 1 : end);
+  rest.erase(0, end == std::string::npos ? rest.size() : end + (bracketed ? 1 : 0));
+  if ((bracketed && end == std::string::npos) || !check_machine_name(jump.address)) return wrong;
+  if (rest.empty()) return jump;
+  const char* const stop = rest.data() + rest.size();
+  const auto read = std::from_chars(rest.data() + 1, stop, jump.port);
+  if (rest[0] != ':' || read.ec != std::errc() || read.ptr != stop || jump.port < 1 ||
+      jump.port > 65'535)
+    return wrong;
+  return jump;
+}
+
+Result<Settings> settings_from(const std::string& settings_json) {
+  const json object = json::parse(settings_json, nullptr, false);
+  TRY(check_keys(object, "settings", {"hosts", "jump", "tunnel"}));
+  const auto list = object.find("hosts");
+  if (list == object.end() || !list->is_array() || list->empty())
     return bad("settings.hosts", "is not a list of at least one host");
   if (list->size() > kMaxMachines)
     return bad("settings.hosts", fmt::format("has more than {} hosts", kMaxMachines));
-  std::vector<Host> hosts;
+  Settings settings;
+  TRY_ASSIGN(settings.tunnel, tunnel_of(object));
+  TRY_ASSIGN(const Jump jump, jump_of(object, "settings", {}));
   std::set<std::string> names;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    TRY_ASSIGN(Host host, host_from((*list)[i], fmt::format("settings.hosts[{}]", i)));
+    TRY_ASSIGN(Host host, host_from((*list)[i], fmt::format("settings.hosts[{}]", i), jump));
     if (!names.insert(host.name).second)
       return bad("settings.hosts", "names " + host.name + " twice");
-    hosts.push_back(std::move(host));
+    settings.hosts.push_back(std::move(host));
   }
-  return hosts;
+  return settings;
 }
 
 }  // namespace lockstep::compute::ssh

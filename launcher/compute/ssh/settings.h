@@ -1,6 +1,6 @@
 #pragma once
-// The hosts of an ssh target, as the provider's settings name them. All that goes into a command
-// line or a path is checked here against a small alphabet.
+// The settings of an ssh target: its hosts, and how they reach the launcher. All that goes into a
+// command line or a path is checked here against a small alphabet.
 
 #include <string>
 #include <vector>
@@ -9,18 +9,42 @@
 
 namespace lockstep::compute::ssh {
 
+// A host that ssh goes through, as in ssh's -J.
+struct Jump {
+  std::string user = {};     // "": what ssh's configuration says
+  std::string address = {};  // "": there is no jump
+  int port = 0;              // 0: what ssh's configuration says
+  friend bool operator==(const Jump&, const Jump&) = default;
+};
+
 struct Host {
-  std::string name = {};       // the machine's; the address when the settings give none
-  std::string address = {};    // a host name, an IP address, or a Host of ~/.ssh/config
-  std::string user = {};       // "": what ssh's configuration says
-  int port = 0;                // 0: the same
-  std::string key = {};        // path of a private key; "": the agent's and the default ones
-  std::string password = {};   // "": none; never printed
+  std::string name = {};      // the machine's; the address when the settings give none
+  std::string address = {};   // a host name, an IP address, or a Host of ~/.ssh/config
+  std::string user = {};      // "": what ssh's configuration says
+  int port = 0;               // 0: the same
+  std::string key = {};       // path of a private key; "": the agent's and the default ones
+  std::string password = {};  // "": none; never printed
+  Jump jump = {};
   std::string directory = {};  // where all of Lockstep goes; "": ~/.lockstep/node-LAUNCHER-TARGET
 };
 
-// {"hosts": [{"address": "vm1", "user": "ann", …}, …]}. invalid_argument names the host and the
-// key.
-Result<std::vector<Host>> hosts_from(const std::string& settings_json);
+// Whether the agent dials the launcher through a reverse tunnel, which `hold` keeps up.
+enum class TunnelUse {
+  automatic,  // where the host cannot dial the launcher
+  always,
+  never,
+};
+
+struct Settings {
+  std::vector<Host> hosts;
+  TunnelUse tunnel = TunnelUse::automatic;
+};
+
+// {"hosts": [{"address": "vm1", "user": "ann", …}, …], "jump": "ann@gate:22", "tunnel": "auto"}.
+// A host's own `jump` ("none": no jump) replaces that of all. invalid_argument names the host and
+// the key.
+Result<Settings> settings_from(const std::string& settings_json);
+// "[USER@]HOST[:PORT]"; an IPv6 address stands in brackets.
+Result<Jump> jump_from(const std::string& where, const std::string& text);
 
 }  // namespace lockstep::compute::ssh

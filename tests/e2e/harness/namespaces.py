@@ -109,6 +109,7 @@ class Cluster:
         self.directory = pathlib.Path(directory)
         self.launcher = Host(self, "launcher", f"{SUBNET}.1")
         self.nodes = [Host(self, f"n{i}", f"{SUBNET}.{i + 1}") for i in range(1, nodes + 1)]
+        self.listens_on = self.launcher.address
         self.site = NamespaceSite(directory, self, bin_directory)
         self.bin = self.site.bin
         self.hosts = self.directory / "hosts"
@@ -134,7 +135,7 @@ class Cluster:
     def start_launcher(self):
         home = self.site.home / "launcher"
         self.launcher.start([self.bin / "lockstepd", "--home", home, "--listen",
-                             f"tcp://{self.launcher.address}:7070", "--allow-root",
+                             f"tcp://{self.listens_on}:7070", "--allow-root",
                              *self.launcher_flags],
                             self.directory / "lockstepd.log",
                             env=self.site.environment())
@@ -143,7 +144,7 @@ class Cluster:
 
     def start_agent(self, host):
         home = self.directory / host.name
-        words = [self.bin / "lockstep-agent", "--launcher", f"tcp://{self.launcher.address}:7070",
+        words = [self.bin / "lockstep-agent", "--launcher", f"tcp://{self.listens_on}:7070",
                  "--home", home, "--name", host.name, *self.agent_flags(host.name)]
         if not (home / "identity.json").exists():
             token = self.directory / f"{host.name}.token"

@@ -105,7 +105,7 @@ TEST(CondaEnvironments, ChannelsAreNamesOrAddressesWithoutASecret) {
            {"file://tmp/c", "names no absolute path; write three slashes: file:///PATH"},
            {"file:///", "names no absolute path"},
            {"file://", "names no absolute path"},
-           {"https://h/\xc3\xbc", "percent-encoded; write https://h/%C3%BC"},
+           {"https://h/\xc3\xbc", "percent-encoded in an address; write https://h/%C3%BC"},
            {"file:/srv/c", "is not the name or address of a channel"},
            {"name:8080", "is not the name or address of a channel"},
            {"-c", "is not the name or address of a channel"}})

@@ -13,7 +13,7 @@
 namespace lockstep::io {
 namespace {
 
-Result<ChildProgram> shell(const std::string& script, int input = -1) {
+Result<ChildProgram> begin_script(const std::string& script, int input = -1) {
   return ChildProgram::start({"/bin/sh", "-c", script}, input);
 }
 // What comes until the end of the pipe.
@@ -45,7 +45,7 @@ bool is_gone_soon(int pid) {
 
 TEST(ChildProgram, ItsOutputAndEnd) {
   const auto input = memory_file("given");
-  auto program = shell("cat; echo err >&2; exit 3", input->get());
+  auto program = begin_script("cat; echo err >&2; exit 3", input->get());
   ASSERT_TRUE(program);
   EXPECT_EQ(all_of(program->output()), "given");
   EXPECT_EQ(all_of(program->errors()), "err\n");
@@ -56,7 +56,7 @@ TEST(ChildProgram, ItsOutputAndEnd) {
 }
 
 TEST(ChildProgram, ASignalReachesItsChildren) {
-  auto program = shell("sleep 1000 & echo $!; wait");
+  auto program = begin_script("sleep 1000 & echo $!; wait");
   ASSERT_TRUE(program);
   std::string text;
   for (char c = 0; c != '\n'; text += c) {
@@ -71,7 +71,7 @@ TEST(ChildProgram, ASignalReachesItsChildren) {
 }
 
 TEST(ChildProgram, WhatIsLeftOfItsGroupEndsWithIt) {
-  auto program = shell("sleep 1000 >/dev/null 2>&1 & echo $!");
+  auto program = begin_script("sleep 1000 >/dev/null 2>&1 & echo $!");
   ASSERT_TRUE(program);
   const int child = std::stoi(all_of(program->output()));
   EXPECT_EQ(end_of(*program).exit_code, 0);
@@ -81,7 +81,7 @@ TEST(ChildProgram, WhatIsLeftOfItsGroupEndsWithIt) {
 TEST(ChildProgram, TheDestructorKillsIt) {
   int pid = 0;
   {
-    auto program = shell("trap '' TERM; sleep 1000");
+    auto program = begin_script("trap '' TERM; sleep 1000");
     ASSERT_TRUE(program);
     pid = program->pid();
   }

@@ -206,11 +206,19 @@ const std::map<std::string, Make>& questions() {
       {"ApproveNode", [](World&, Whose) { return ApproveNode{World::node()}; }},
       {"CreateCompute",
        [](World&, Whose) {
-         return CreateCompute{{"new-one", ComputeType::local, "", "", {}}};
+         return CreateCompute{
+             {"new-one", ComputeType::local, "", "", {}, NodeSource::none, {}, ""}};
        }},
       {"UpdateCompute",
        [](World&, Whose) {
-         return UpdateCompute{{World::compute(), ComputeType::local, "changed", "", {}}};
+         return UpdateCompute{{World::compute(),
+                               ComputeType::virtualmachine,
+                               "changed",
+                               "",
+                               {},
+                               NodeSource::ssh,
+                               {},
+                               ""}};
        }},
       {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
       {"ListComputes", [](World&, Whose) { return ListComputes{}; }},

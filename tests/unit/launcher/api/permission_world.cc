@@ -48,7 +48,9 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   feed(TokenInput{{}, kToken, now_ + minutes(60), 1, LauncherItself{}, Approval::required});
   feed(JoinInput{{}, kToken, kNodeKey, node()});
   feed(ComputeInput{
-      {}, CreateCompute{{compute(), ComputeType::local, "", "", {}}}, LauncherItself{}});
+      {},
+      CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
+      LauncherItself{}});
   for (const Whose whose : kWhose) add_things(whose);
 }
 

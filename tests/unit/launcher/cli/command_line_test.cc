@@ -31,7 +31,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"job", "show", "--bogus"}, "--bogus"},
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
-       "unknown verb 'fly'; there are up, down, status, run, job, environment, node, compute, "
+       "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, node, compute, "
        "user, "
        "project, secret, audit, quota, config, snapshot, doctor"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},

@@ -89,7 +89,8 @@ TEST(ComputeOptions, BadOnesAreRefused) {
               }),
               HasSubstr("no host is named"));
   EXPECT_THAT(refusal([](auto& o) { o.hosts.hosts.clear(); }), HasSubstr("--type or --host"));
-  EXPECT_THAT(refusal([](auto& o) { o.overrides = {"a=b"}; }), HasSubstr("--set changes a file"));
+  EXPECT_THAT(refusal([](auto& o) { o.overrides = {"a=b"}; }),
+              HasSubstr("--set overrides keys of a compute file"));
   EXPECT_THAT(refusal([](auto& o) { o.name = "x"; }), HasSubstr("3 to 24"));
 }
 

@@ -81,7 +81,8 @@ TEST(FailureReport, OutOfMemoryNamesTheLimitAndHowToRaiseIt) {
             "ran out of memory (OOM; exit code 137)\n"
             "  rank 3 (node local-1) was killed: its memory limit was reached\n"
             "  then terminated: ranks 0-2\n"
-            "  its limit is 100.0 MiB on a node, for all its ranks there: ask for more with "
+            "  the job's memory limit is 100.0 MiB on each node, for all its ranks there: ask for "
+            "more with "
             "--memory (lockstep.resources.memory)\n"
             "  look at it with: lockstep job logs gray_pig --rank 3\n");
   job.spec.resources.memory.reset();

@@ -31,6 +31,45 @@ TEST(Contract, ARequestIsRead) {
   EXPECT_EQ(request->machines[0].token, "secret");
 }
 
+json endpoints(const char* host) {
+  const std::string at = std::string("tcp://") + host;
+  return {{"control", at + ":7070"}, {"bulk", at + ":7071"}, {"join", at + ":7072"}};
+}
+
+TEST(Contract, EndpointsAreThoseOfTheLaunchersEndpointFile) {
+  json text = good();
+  EXPECT_FALSE(request_from(text.dump(), Verb::create)->endpoints);
+  text["endpoints"] = endpoints("head");
+  const auto one = request_from(text.dump(), Verb::create);
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->endpoints->bulk, (Address{"head", 7071}));
+  EXPECT_EQ(one->local, one->endpoints);
+  text["endpoints"]["local"] = endpoints("127.0.0.1");
+  const auto two = request_from(text.dump(), Verb::create);
+  ASSERT_TRUE(two) << two.error().message;
+  EXPECT_EQ(two->endpoints->control.host, "head");
+  EXPECT_EQ(two->local->join, (Address{"127.0.0.1", 7072}));
+  text["endpoints"].erase("join");
+  EXPECT_FALSE(request_from(text.dump(), Verb::create));
+  text["endpoints"] = endpoints("a b");
+  EXPECT_FALSE(request_from(text.dump(), Verb::create));
+  text["endpoints"] = "tcp://head:7070";
+  EXPECT_FALSE(request_from(text.dump(), Verb::create));
+}
+
+TEST(Contract, AnAddressIsReadAndWritten) {
+  for (const char* text : {"tcp://head:1", "tcp://10.0.0.1:65535", "tcp://[fe80::1]:7070"})
+    EXPECT_EQ(to_endpoint(*address_from(text)), text);
+  for (const char* text :
+       {"", "head:1", "tcp://", "tcp://head", "tcp://:1", "tcp://head:", "tcp://head:0",
+        "tcp://head:65536", "tcp://head:1x", "tcp://fe80::1:7070", "tcp://[]:1", "tcp://-v:1",
+        "tcp://$(id):1", "tcp://a/b:1", "tcp://a\"b:1", "ipc://head:1"})
+    EXPECT_FALSE(address_from(text)) << text;
+  EXPECT_TRUE(is_loopback({"127.0.0.2", 1}));
+  EXPECT_TRUE(is_loopback({"::1", 1}));
+  EXPECT_FALSE(is_loopback({"10.0.0.1", 1}));
+}
+
 TEST(Contract, VerbsHaveTheirNames) {
   EXPECT_EQ(verb_from("create"), Verb::create);
   EXPECT_EQ(verb_from("hold"), Verb::hold);
@@ -88,7 +127,7 @@ TEST(Contract, EventsAreOneLineEach) {
   ASSERT_EQ(::pipe(ends), 0);
   Events events(ends[1]);
   events.step("vm1", "connect");
-  events.machine("vm1", "running", {{"kernel", "6.1\n\xff"}});
+  events.machine("vm1", "running", {{"kernel", "6.1\n\xff"}, {"tunnel", true}});
   events.warning("vm1", "check", "late");
   events.error("vm1", {"copy", Failure::no_space, "full"});
   ::close(ends[1]);
@@ -104,6 +143,7 @@ TEST(Contract, EventsAreOneLineEach) {
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0], (json{{"event", "step"}, {"machine", "vm1"}, {"step", "connect"}}));
   EXPECT_EQ(lines[1]["about"]["kernel"], "6.1\n\xef\xbf\xbd");
+  EXPECT_EQ(lines[1]["about"]["tunnel"], true);
   EXPECT_EQ(lines[2]["message"], "late");
   EXPECT_EQ(lines[3]["code"], "no_space");
 }

@@ -1,25 +1,77 @@
 #include "launcher/compute/ssh/scripts.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <sstream>
 
 #include "common/io/run_program.h"
 
 namespace lockstep::compute::ssh {
 namespace {
 
-const Install kInstall{"a1 vms vm1", "", "node-a1-vms", "vm1", "0123456789abcdef"};
+const Install kInstall{
+    "a1 vms vm1", "", "node-a1-vms", "vm1", "0123456789abcdef", "lockstep-a1-vms-0.service"};
+const Endpoints kLauncher{{"head", 7070}, {"head", 7071}, {"fe80::1", 7072}};
+
+io::ProgramOutput run_script(const std::vector<std::string>& words, const std::string& script) {
+  const auto input = io::memory_file(script);
+  io::ProgramOptions options{seconds(60)};
+  options.input = input->get();
+  const auto done = io::run_program(words, options);
+  return done ? *done : io::ProgramOutput{-1, "", done.error().message};
+}
 
 TEST(SshScripts, AreSyntacticallyRight) {
-  for (const std::string& script : {probe_script(kInstall), start_script(kInstall, "token"),
-                                    remove_script(kInstall), unpack_command(kInstall)}) {
-    const auto input = io::memory_file(script);
-    ASSERT_TRUE(input);
-    io::ProgramOptions options{seconds(60)};
-    options.input = input->get();
-    const auto done = io::run_program({"sh", "-n"}, options);
-    ASSERT_TRUE(done);
-    EXPECT_EQ(done->exit_code, 0) << done->errors << script;
+  for (const std::string& script :
+       {probe_script(kInstall, {}), probe_script(kInstall, kLauncher),
+        start_script(kInstall, "token", true), start_script(kInstall, "token", false),
+        remove_script(kInstall), unpack_command(kInstall), tunnel_script(kInstall, true),
+        tunnel_ports_script(20'000)}) {
+    const auto done = run_script({"sh", "-n"}, script);
+    EXPECT_EQ(done.exit_code, 0) << done.errors << script;
   }
+}
+
+TEST(SshScripts, TheUnitSaysOfJobsWhatThePackagesUnitSays) {
+  const auto file = io::read_file(LOCKSTEP_SOURCE "/cmake/package/lockstep-agent.service.in");
+  ASSERT_TRUE(file);
+  const std::string script = start_script(kInstall, "token", false);
+  std::istringstream lines(*file);
+  int seen = 0;
+  for (std::string line; std::getline(lines, line);) {
+    bool of_jobs = false;
+    for (const char* key :
+         {"KillMode", "Delegate", "OOMPolicy", "Limit", "TasksMax", "ExecStartPre", "Capability",
+          "Protect", "Inaccessible", "RestartPrevent"})
+      of_jobs = of_jobs || line.starts_with(key);
+    if (!of_jobs) continue;
+    ++seen;
+    EXPECT_NE(script.find("\n" + line + "\n"), std::string::npos) << line;
+  }
+  EXPECT_GE(seen, 14);
+}
+
+TEST(SshScripts, APortThatIsListenedOnIsSeen) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  const auto ports = [&](std::uint32_t host) {
+    const io::Fd one(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    address.sin_addr.s_addr = htonl(host);
+    address.sin_port = 0;
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(one.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(one.get(), 1), 0);
+    ::getsockname(one.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    return parse_report(
+        run_script({"sh", "-s"}, tunnel_ports_script(ntohs(address.sin_port))).text);
+  };
+  const Report here = ports(INADDR_LOOPBACK), everywhere = ports(INADDR_ANY);
+  EXPECT_EQ(here.count("bound"), 1u);
+  EXPECT_EQ(here.count("open"), 0u);
+  EXPECT_EQ(everywhere.count("bound"), 1u);
+  EXPECT_EQ(everywhere.count("open"), 1u);
 }
 
 TEST(SshScripts, TheCommandHasNoSingleQuoteAndOneLine) {

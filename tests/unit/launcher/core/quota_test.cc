@@ -80,7 +80,7 @@ TEST_F(Quotas, AJobOverItsUsersQuotaWaitsSaysWhyAndBlocksNobody) {
             "waits: user 'alice' uses 3 of 4 gpus, and this job needs 2");
   EXPECT_EQ(launcher.status(other), JobStatus::preparing) << "it waits for nobody's quota";
   const auto explained = launcher.core->explain(second);
-  EXPECT_THAT(explained->lines[0], HasSubstr("holds 3 of 4 gpus"));
+  EXPECT_THAT(explained->lines[0], HasSubstr("uses 3 of 4 gpus"));
   const JobId fits = submit(small("fits", 1), "alice");
   EXPECT_EQ(launcher.status(fits), JobStatus::preparing) << "a quota is no queue";
   run(n1, first);
@@ -149,7 +149,7 @@ TEST_F(Quotas, AWaitingJobThatItsQuotaNowForbidsBlocksNobodyAnyMore) {
   const JobId behind = submit(small("behind"), "bob");
   EXPECT_EQ(launcher.status(behind), JobStatus::queued);
   set(kAlice, QuotaLimit::cpus, 2);
-  EXPECT_THAT(launcher.view(head).reason, HasSubstr("holds 0 of 2 cpus"));
+  EXPECT_THAT(launcher.view(head).reason, HasSubstr("uses 0 of 2 cpus"));
   EXPECT_EQ(launcher.status(behind), JobStatus::preparing);
 }
 
@@ -185,7 +185,7 @@ TEST_F(Quotas, SourcesThatAreTooLargeAreRefused) {
   EXPECT_TRUE(try_submit(small("a"), "alice", Bytes{1'000}));
   const auto refused = try_submit(small("b"), "alice", Bytes{1'001});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("project 'default' may submit 1000 B"));
+  EXPECT_THAT(refused.error().message, HasSubstr("project 'default' may submit at most 1000 B"));
 }
 
 TEST_F(Quotas, TextsAndVariablesOfJobsThatAreKeptHaveABoundByDefault) {

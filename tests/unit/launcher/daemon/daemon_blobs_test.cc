@@ -146,7 +146,7 @@ TEST_F(DaemonBlobsTest, AForeignDigestReadsAndTellsNothing) {
   GetBlobs below = his.get("his");
   below.digests = nothing.all();
   const std::string not_below = why_refused(*bob_, below);
-  EXPECT_THAT(not_below, HasSubstr("not a part of the tree"));
+  EXPECT_THAT(not_below, HasSubstr("not part of the named tree"));
   below.digests = secret_.all();
   EXPECT_EQ(why_refused(*bob_, below), not_below);
 
@@ -287,7 +287,7 @@ TEST_F(DaemonBlobsTest, ANodesOutputsAreOfWhatItSent) {
   const auto& outputs = job->job.attempts.back().parts.at(0).outputs;
   ASSERT_EQ(outputs.size(), 3u);
   EXPECT_FALSE(outputs[0].tree) << "it would be alice's to read";
-  EXPECT_THAT(outputs[0].problems, ElementsAre(HasSubstr("not what its node sent")));
+  EXPECT_THAT(outputs[0].problems, ElementsAre(HasSubstr("differ from what its node sent")));
   EXPECT_EQ(outputs[1].tree, made.root());
   EXPECT_EQ(outputs[2].tree, secret_.root());
   EXPECT_EQ(why_refused(*alice_, made.get("hers")), "");

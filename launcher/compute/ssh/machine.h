@@ -1,0 +1,52 @@
+#pragma once
+// One host of an ssh target: what `check`, `create`, `list` and `remove` do with it.
+
+#include <string>
+
+#include "launcher/compute/ssh/client.h"
+#include "launcher/compute/ssh/scripts.h"
+
+namespace lockstep::compute::ssh {
+
+// What is the same for all hosts of a call.
+struct Call {
+  const Request& request;
+  TunnelUse tunnel = TunnelUse::automatic;
+  std::string bundle_digest;  // of `create` only
+};
+
+Install install_of(const Call& call, const Host& host);
+
+// Each step is told before it begins.
+class Machine {
+ public:
+  template <typename T>
+  using Attempt = tl::expected<T, Failed>;
+
+  Machine(const Call& call, const std::string& token, Client& client, Events& events);
+
+  Attempt<void> check();
+  Attempt<void> create();
+  Attempt<void> list();
+  Attempt<void> remove();
+
+ private:
+  Attempt<Report> probe(bool dials);
+  Attempt<void> judge(const Report& report, bool needs_space);
+  Attempt<void> copy();
+  Attempt<void> join(bool tunnelled, bool has_joined);
+  Attempt<void> start(const std::string& token, bool tunnelled);
+  bool is_tunnelled(const Report& report);
+  bool dials_launcher(const Report& report);
+  void tell(const Report& report, bool tunnelled);
+  std::string unreadable(const Client::Answer& answer) const;
+
+  const Host& host_;
+  const Call& call_;
+  std::string token_;
+  Client& client_;
+  Events& events_;
+  Install install_;
+};
+
+}  // namespace lockstep::compute::ssh

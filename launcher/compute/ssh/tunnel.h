@@ -1,0 +1,25 @@
+#pragma once
+// The far end of a reverse tunnel: ports of the host's loopback that lead to the launcher. They are
+// chosen once and kept in the host's directory, so that the agent's endpoints never change.
+
+#include <optional>
+
+#include "common/io/file_system.h"
+#include "launcher/compute/ssh/client.h"
+#include "launcher/compute/ssh/scripts.h"
+
+namespace lockstep::compute::ssh {
+
+// One process at a time opens a machine's tunnel. nullopt: another one has it.
+Result<std::optional<io::FileLock>> lock_tunnel(const std::string& state,
+                                                const std::string& machine);
+
+// Opens it over the client's connection, for as long as that lasts; returns its first port, or 0
+// where there is none. `chooses`: then it chooses some. Refuses ports that other hosts could reach.
+tl::expected<int, Failed> open_tunnel(Client& client, const Install& install,
+                                      const Endpoints& launcher, bool chooses);
+
+// The same token with the tunnel's addresses in it.
+Result<std::string> token_through(const std::string& token, int port);
+
+}  // namespace lockstep::compute::ssh

@@ -1,0 +1,173 @@
+"""A real sshd, and lockstep-provider called as a launcher would call it, for the tests of kind ssh."""
+import getpass
+import json
+import os
+import pathlib
+import queue
+import signal
+import subprocess
+import threading
+
+from .site import BUILD, alive, wait_until
+
+PROVIDER = BUILD / "bin/lockstep-provider"
+
+
+class Server:
+    """A real sshd on a port of its own; `host_key` can be changed between two starts. `wrap`: what to put before its
+    command line, for one in another network namespace. `lines`: more of its configuration."""
+
+    def __init__(self, directory, address="127.0.0.1", wrap=lambda words: words, lines=""):
+        self.directory, self.address, self.wrap, self.lines = directory, address, wrap, lines
+        self.port = 2200 + os.getpid() % 300
+        for name in ("host", "other_host", "user", "stranger"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory / name], check=True)
+        self.authorized = directory / "authorized"
+        self.authorized.write_text((directory / "user.pub").read_text())
+        self.process = None
+        self.start("host")
+
+    def start(self, host_key):
+        self.stop()
+        config = self.directory / "sshd_config"
+        config.write_text(f"Port {self.port}\nListenAddress {self.address}\nHostKey {self.directory / host_key}\n"
+                          f"AuthorizedKeysFile {self.authorized}\nStrictModes no\nUsePAM no\n"
+                          f"PasswordAuthentication yes\nPidFile none\n{self.lines}")
+        if os.getuid() == 0:
+            pathlib.Path("/run/sshd").mkdir(exist_ok=True)
+        log = self.directory / "sshd.log"
+        self.process = subprocess.Popen(self.wrap(["/usr/sbin/sshd", "-D", "-f", config, "-E", log]))
+        wait_until(lambda: "listening" in self.log(), "sshd listens")
+
+    def log(self):
+        path = self.directory / "sshd.log"
+        return path.read_text() if path.exists() else ""
+
+    def stop(self):
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
+            (self.directory / "sshd.log").unlink()
+            self.process = None
+
+
+class Target:
+    """What a launcher would tell the provider of one target with one host, vm1. `wrap`: as of Server."""
+
+    def __init__(self, server, directory, wrap=lambda words: words):
+        self.server, self.directory, self.wrap = server, directory, wrap
+        self.host = {"name": "vm1", "address": server.address, "port": server.port, "user": getpass.getuser(),
+                     "key": str(server.directory / "user"), "directory": str(directory / "machine/lockstep")}
+        self.settings = {}
+        self.endpoints = None
+        (directory / "machine").mkdir()
+
+    @property
+    def folder(self):
+        return pathlib.Path(self.host["directory"])
+
+    def request(self, bundle="", token="", **changes):
+        request = {"contract": 1, "launcher": "a1b2", "target": "vms", "state": str(self.directory / "state"),
+                   "bundle": str(bundle), "settings": {"hosts": [{**self.host, **changes}], **self.settings},
+                   "machines": [{"name": "vm1", "token": token}]}
+        return {**request, "endpoints": self.endpoints} if self.endpoints else request
+
+    def environment(self):
+        # Its own HOME: known_hosts and agents of the person who runs the tests do not count.
+        return {**os.environ, "HOME": str(self.directory)}
+
+    def call(self, verb, bundle="", token="", **changes):
+        request = self.request(bundle, token, **changes)
+        done = subprocess.run(self.wrap([PROVIDER, "ssh", verb]), input=json.dumps(request), capture_output=True,
+                              text=True, check=False, env=self.environment())
+        assert "Traceback" not in done.stderr
+        assert token == "" or token not in done.stdout + done.stderr
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def done(self, verb, **options):
+        """Demands exit code 0; returns the last event."""
+        code, events, errors = self.call(verb, **options)
+        assert code == 0, (events, errors)
+        return events[-1]
+
+    def error(self, verb, **options):
+        code, events, _ = self.call(verb, **options)
+        assert (code, events[-1]["event"]) == (1, "error"), events
+        return events[-1]
+
+    def state(self):
+        return self.done("list")["state"]
+
+
+class Hold:
+    """`hold` of a target while it runs."""
+
+    def __init__(self, target):
+        self.process = subprocess.Popen(target.wrap([PROVIDER, "ssh", "hold"]), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, env=target.environment())
+        self.mark = str(target.directory / "state/known_hosts")
+        self.process.stdin.write(json.dumps(target.request()) + "\n")
+        self.process.stdin.flush()
+        self.queue = queue.Queue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.queue.put(json.loads(line))
+
+    def next(self, event, timeout=60):
+        found = self.queue.get(timeout=timeout)
+        assert found["event"] == event, found
+        return found
+
+    def ssh_pids(self):
+        """Every ssh of this target, that of a jump among them: {pid: command line}."""
+        found = {}
+        for entry in os.listdir("/proc"):
+            try:
+                words = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes() if entry.isdigit() else b""
+            except OSError:
+                continue
+            words = words.decode(errors="replace").split("\0")
+            if os.path.basename(words[0]) == "ssh" and self.mark in " ".join(words) and alive(int(entry)):
+                found[int(entry)] = " ".join(words)
+        return found
+
+    def connection(self):
+        """The pid of the ssh that holds the tunnel."""
+        [pid] = [pid for pid, words in self.ssh_pids().items() if "ControlMaster=yes" in words]
+        return pid
+
+    def end(self):
+        """Closes its standard input; returns its exit code."""
+        if self.process.poll() is None:
+            self.process.stdin.close()
+        code = self.process.wait(timeout=30)
+        assert self.ssh_pids() == {}
+        return code
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def processes_in(folder):
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        for link in ("exe", "cwd"):
+            try:
+                if os.readlink(entry / link).startswith(str(folder)):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def new_token(site):
+    return site.ok("node", "token", "--compute", "vms").strip()
+
+
+def create_target(site):
+    site.ok("compute", "create", "--name", "vms", "--type", "virtualmachine", "--node-source", "join")
+    return site
