@@ -47,6 +47,8 @@ inline constexpr std::size_t kMaxComputeTags = 50;
 inline constexpr std::size_t kMaxHosts = 1'000;  // of one target
 inline constexpr std::size_t kMaxMachineFindings = 32;
 inline constexpr std::size_t kMaxComputeEvents = 200;  // that are kept of one target
+// The step of a machine whose call has begun, before the provider said one.
+inline constexpr std::string_view kFirstMachineStep = "begin";
 // The text of one ComputeLogReply.
 inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
 

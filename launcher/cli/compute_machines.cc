@@ -15,6 +15,7 @@ struct Meaning {
 };
 
 constexpr std::array kSteps = std::to_array<Meaning>({
+    {kFirstMachineStep, "waits for its turn"},
     {"connect", "connects"},
     {"copy", "copies the bundle"},
     {"start", "starts the agent"},
@@ -53,7 +54,7 @@ constexpr std::array kAdvice = std::to_array<Meaning>({
     {"conflict",
      "Another launcher or target has its agent there. Detach it there first, or choose another "
      "folder: --directory"},
-    {"failed", "`lockstep compute show NAME --history` shows what happened before"},
+    {"failed", "`lockstep compute log NAME` has what ssh and the machine printed"},
 });
 
 std::string_view meaning_in(const auto& words, std::string_view word) {
@@ -91,6 +92,11 @@ std::string next_try(const std::string& target, const MachineView& machine) {
       : machine.retry_at.ns == 0
           ? "The launcher tries again by itself"
           : fmt::format("The launcher tries again by itself at {}", to_string(machine.retry_at));
+  if (machine.state == "joined")
+    return fmt::format(
+        "Its node {} stays as it is; `lockstep compute update {}` tries again. `lockstep compute "
+        "detach {} --host {}` gives it up",
+        machine.node, target, target, machine.name);
   if (leaves(machine))
     return fmt::format(
         "{}; `lockstep compute show {}` shows it. `lockstep compute detach {} --host {} --force` "

@@ -217,9 +217,10 @@ void add_hosts(CLI::App& verb, HostFlags& flags) {
       ->excludes(key);
   verb.add_option("--jump", flags.jump, "[USER@]HOST[:PORT] through which ssh connects")
       ->check(filled("leave it out to connect directly"));
-  verb.add_option("--directory", flags.directory,
-                  "where everything is installed there (default: below ~/.lockstep)")
-      ->check(filled("leave it out for a folder below ~/.lockstep"));
+  verb.add_option(
+          "--directory", flags.directory,
+          "where everything is installed there (default: ~/.lockstep, of root /var/lib/lockstep)")
+      ->check(filled("leave it out for a folder of the account"));
   verb.add_option("--tunnel", flags.tunnel,
                   "whether agents reach the launcher through ssh: auto (default), always, never")
       ->check(CLI::Validator(

@@ -70,15 +70,15 @@ std::string MachineProgress::line_of(const std::string& name, Followed& followed
 
 std::string MachineProgress::line_of_joining(const std::string& name, Followed& followed,
                                              const MachineView* now, bool is_wanted) const {
-  const bool is_idle = now != nullptr && now->state == "joined" && now->step.empty();
-  followed.is_there = is_idle && !is_new_failure(followed.first, *now);
+  const bool has_failed = now != nullptr && is_new_failure(followed.first, *now);
+  followed.is_there = now != nullptr && now->state == "joined" && now->step.empty() && !has_failed;
   if (!is_wanted) {
     followed.has_failed = true;
     return name + ": was detached by another command";
   }
   // It is attached anew as soon as it is removed.
   if (now == nullptr || is_leaving(*now)) return name + ": waits until it is detached";
-  if (!followed.is_there && is_new_failure(followed.first, *now)) {
+  if (has_failed && !is_leaving(*now)) {
     followed.has_failed = true;
     return machine_failure(target_, *now);
   }

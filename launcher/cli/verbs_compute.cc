@@ -98,11 +98,11 @@ int show(Context& context, const ComputeOptions& options) {
   return show_one(context, options, reply->computes.front());
 }
 
-// Texts change at once, and an upgrade is of machines that have joined already.
+// Texts change at once.
 bool changes_machines(const ComputeOptions& options) {
   const bool has_texts = options.description || options.location || !options.tags.empty() ||
                          !options.overrides.empty();
-  return !options.file.empty() || !(has_texts || options.upgrade);
+  return !options.file.empty() || options.upgrade || !has_texts;
 }
 
 int update(Context& context, const ComputeOptions& options) {
@@ -124,11 +124,6 @@ int update(Context& context, const ComputeOptions& options) {
   const auto reply = (*connection)->ask_for<ComputesReply>(UpdateCompute{*spec, options.upgrade});
   if (!reply) return fail(context.terminal, reply.error());
   const ComputeView& changed = reply->computes.front();
-  if (options.upgrade)
-    context.terminal.print_line(fmt::format(
-        "the launcher installs its version on {} machine{}, and running jobs go on; `lockstep "
-        "compute show {}` shows how far it is",
-        changed.machines.size(), changed.machines.size() == 1 ? "" : "s", changed.spec.name));
   if (!changes_machines(options)) return show_one(context, options, changed);
   return wait_and_show(context, **connection, options, changed, goals_of(changed));
 }

@@ -290,6 +290,19 @@ void react(Context& core, const ProviderEndedInput& input) {
   core.pending.dirty_targets.insert(call.target);
 }
 
+namespace {
+
+// A call works on the machine, and has not said yet how it ended. Others of the call may take
+// longer.
+bool is_open(const MachineCalls& calls, const Key& key) {
+  const auto busy = calls.busy.find(key);
+  if (busy == calls.busy.end()) return false;
+  const auto call = calls.calls.find(busy->second);
+  return call != calls.calls.end() && call->second.open.count(key.second) != 0;
+}
+
+}  // namespace
+
 MachineView view_of(const Context& core, const std::string& target, const std::string& name,
                     const Machine& machine) {
   MachineView view;
@@ -298,9 +311,9 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   view.since = machine.since;
   view.about = machine.about;
   const Key key{target, name};
-  const bool busy = core.machines.busy.count(key) != 0;
+  const bool busy = is_open(core.machines, key);
   const auto step = core.machines.steps.find(key);
-  if (busy) view.step = step == core.machines.steps.end() ? "start" : step->second;
+  if (busy) view.step = step == core.machines.steps.end() ? kFirstMachineStep : step->second;
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
   if (node != nullptr) view.node = node->name;
   if (machine.phase == Machine::Phase::leaving)
@@ -310,7 +323,9 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   else if (busy)
     view.state = "creating";
   else
-    view.state = machine.failure ? "failed" : "wanted";
+    view.state = machine.failure                            ? "failed"
+                 : machine.phase == Machine::Phase::created ? "created"
+                                                            : "wanted";
   if (machine.failure) {
     view.failed_step = machine.failure->step;
     view.failed_code = machine.failure->code;

@@ -141,3 +141,47 @@ def test_only_admins_change_targets_and_all_see_them(site):
             assert "create, change or delete compute targets" in person.refused("compute", *words)
         assert "admit nodes" in person.refused("node", "token", "--compute", "laptop")
     assert [one["name"] for one in site.json("compute", "list")] == ["local", "laptop"]
+
+
+def test_a_machine_that_nobody_reaches_is_said_and_given_up(site):
+    site.up(1)
+    done = site.run("compute", "attach", "lab", "--host", "127.0.0.1:1", "--timeout", "60s")
+    said = done.stderr.decode()
+    assert done.returncode == 1, said
+    assert "127.0.0.1: " in said and " failed: " in said and "0 of 1 machine joined; not: 127.0.0.1" in said, said
+    assert "`lockstep compute detach lab --host 127.0.0.1` gives it up" in said
+    shown = json.loads(site.ok("compute", "show", "lab", "--history", "-o", "json"))
+    assert shown["machines"][0]["failure"]["message"] and shown["history"]
+    assert "tries again" in site.ok("compute", "show", "lab")
+    assert b"lockstep.tunnel=never" in site.run("compute", "attach", "lab", "--host", "vm2", "--tunnel", "never").stderr
+    assert site.run("compute", "connect-ssh", "lab", "vm2").returncode == 1
+    site.ok("compute", "detach", "lab", "--host", "127.0.0.1", "--timeout", "60s")
+    assert target(site, "lab")["machines"] == []
+    site.ok("compute", "delete", "lab")
+    assert [one["name"] for one in site.json("compute", "list")] == ["local"]
+
+
+def test_waiting_ends_and_attaching_goes_on(site):
+    site.up(1)
+    site.ok("compute", "attach", "lab", "--host", "127.0.0.1:1", "--no-wait")
+    site.write("lab.yml", "name: lab\ntype: virtualmachine\nlockstep: {hosts: [{address: 127.0.0.1, port: x}, '@']}\n")
+    done = site.run("compute", "attach", "-f", "lab.yml")
+    assert done.returncode == 2 and done.stderr.count(b"lockstep: lab.yml:3:") == 2, done.stderr
+    assert site.run("compute", "attach", "laptop", "--host", "vm1", "--timeout", "soon").returncode == 2
+    assert site.run("up", "--hosts", "vm1:ssh").returncode == 2
+    site.ok("compute", "delete", "lab", "--force", "--timeout", "60s")
+
+
+def test_connect_ssh_runs_ssh_with_the_hosts_settings(site):
+    site.up(1)
+    site.write("bin/ssh", "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 7\n")
+    (site.work / "bin" / "ssh").chmod(0o755)
+    site.ok("compute", "create", "--name", "laptop", "--type", "local")
+    site.ok("compute", "attach", "lab", "--host", "ann@127.0.0.1:1", "--jump", "gate", "--no-wait")
+    path = f"{site.work / 'bin'}:{os.environ['PATH']}"
+    done = site.run("compute", "connect-ssh", "lab", "--", "ls", "-l", env={"PATH": path})
+    assert done.returncode == 7
+    assert done.stdout.decode().split() == ["-p", "1", "-l", "ann", "-J", "gate", "--", "127.0.0.1", "ls", "-l"]
+    done = site.run("compute", "connect-ssh", "laptop", env={"PATH": path})
+    assert done.returncode == 1 and b"has the nodes of target local" in done.stderr
+    site.ok("compute", "detach", "lab", "--force", "--timeout", "60s")

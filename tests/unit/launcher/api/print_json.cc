@@ -140,11 +140,13 @@ void print_cluster() {
   print("status", api::to_json(filled<LauncherStatus>()));
   print("status", api::to_json(LauncherStatus{}));
   print_view("compute", filled<ComputeView>());
-  for (const auto type : {ComputeType::local, ComputeType::virtualmachine}) {
-    auto compute = filled<ComputeView>();
-    compute.spec.type = type;
-    print("compute", api::to_json(compute));
-  }
+  for (const auto type : {ComputeType::local, ComputeType::virtualmachine})
+    for (const auto source : all_of<NodeSource>()) {
+      auto compute = filled<ComputeView>();
+      compute.spec.type = type;
+      compute.spec.source = source;
+      print("compute", api::to_json(compute));
+    }
   print("token", api::to_json(filled<TokenReply>(), 3));
 }
 

@@ -100,6 +100,26 @@ TEST(MachineProgress, AnOldFailureIsNone) {
   EXPECT_TRUE(progress.is_done());
 }
 
+// As after `compute update --upgrade`, or an attach of a host that has joined.
+TEST(MachineProgress, AJoinedMachineIsThereWhenItsCallHasEnded) {
+  Target target;
+  target.machine("vm1").state = "joined";
+  target.machine("vm1").step = kFirstMachineStep;
+  MachineProgress good(target.view, {{"vm1", Goal::joined}}), bad = good;
+  EXPECT_THAT(good.update(target.view), ElementsAre("vm1: waits for its turn"));
+  EXPECT_FALSE(good.is_done());
+  target.machine("vm1").step.clear();
+  good.update(target.view);
+  EXPECT_TRUE(good.is_done());
+  EXPECT_THAT(good.missing(), IsEmpty());
+  target.fail("vm1", 1);
+  target.machine("vm1").state = "joined";
+  target.machine("vm1").node = "vm1";
+  EXPECT_THAT(bad.update(target.view), ElementsAre(HasSubstr("Its node vm1 stays as it is")));
+  EXPECT_TRUE(bad.is_done());
+  EXPECT_THAT(bad.missing(), ElementsAre("vm1"));
+}
+
 TEST(MachineProgress, AMachineThatJoinsAfterAllIsThere) {
   Target target;
   target.machine("vm1");
