@@ -50,6 +50,18 @@ bool is_key_path(const std::string& path) {
           std::none_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }));
 }
 
+// [USER@]HOST[:PORT], HOST may be [an IPv6 address].
+bool is_jump(const std::string& jump) {
+  if (!is_word_of(jump, "._-:@[]", kMaxAddressBytes)) return false;
+  const auto colon = jump.rfind(':');
+  const bool has_port = colon != std::string::npos && jump.find(']', colon) == std::string::npos;
+  if (!has_port) return jump.empty() || jump.back() != '@';
+  const std::string port = jump.substr(colon + 1);
+  const bool is_number = !port.empty() && port.size() <= 5 &&
+                         port.find_first_not_of("0123456789") == std::string::npos;
+  return colon != 0 && is_number && std::stoi(port) >= 1 && std::stoi(port) <= kMaxPort;
+}
+
 Status check_hosts(const ComputeSpec& spec) {
   if (spec.hosts.size() > kMaxHosts)
     return make_error(
@@ -147,15 +159,17 @@ Status check(const SshHost& host) {
   if (host.address.empty())
     return make_error(ErrorCode::invalid_argument, "a host needs an `address`");
   const Rule rules[] = {
-      {"address", host.address, is_word_of(host.address, "._-:", kMaxAddressBytes),
+      {"address", host.address,
+       is_word_of(host.address, "._-:", kMaxAddressBytes) && host.address[0] != '.',
        "a host name or an IP address: letters, digits and . _ - :"},
-      {"name", host.name, !host.name.empty() && is_word_of(host.name, "._-", kMaxHostBytes),
+      {"name", host.name,
+       !host.name.empty() && is_word_of(host.name, "._-", kMaxHostBytes) && host.name[0] != '.',
        "a name of 1 to 63 letters, digits and . _ -"},
       {"user", host.user, is_word_of(host.user, "-._@\\", kMaxUserBytes), "the name of an account"},
       {"key", host.key, is_key_path(host.key), "an absolute path without % and quotes"},
       {"password_secret", host.password_secret,
        is_word_of(host.password_secret, "._-", kMaxSecretBytes), "the name of a secret"},
-      {"jump", host.jump, is_word_of(host.jump, "._-:@", kMaxAddressBytes), "[USER@]HOST[:PORT]"},
+      {"jump", host.jump, is_jump(host.jump), "[USER@]HOST[:PORT] or none"},
       {"directory", host.directory, is_plain_path(host.directory),
        "an absolute path of letters, digits and / . _ - +"},
   };

@@ -19,6 +19,7 @@ constexpr std::array kSteps = std::to_array<Meaning>({
     {"connect", "connects"},
     {"copy", "copies the bundle"},
     {"start", "starts the agent"},
+    {"verify", "checks that the agent runs"},
     {"tunnel", "opens the tunnel"},
     {"remove", "removes the agent"},
 });

@@ -214,7 +214,8 @@ struct Asked {
     if (jobs > 0)
       return refuse(ErrorCode::conflict,
                     fmt::format("compute target '{}' has {} that {} not ended; cancel {} first, or "
-                                "wait",
+                                "wait (to give up what runs on its machines, detach them: --host, "
+                                "--force)",
                                 name, counted(jobs, "job"), jobs == 1 ? "has" : "have",
                                 jobs == 1 ? "it" : "them"));
     const std::string pool = computes.pool_of(name);

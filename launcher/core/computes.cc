@@ -8,17 +8,6 @@
 
 namespace lockstep::launcher {
 
-namespace {
-
-// A call that failed so has changed nothing on the host.
-bool is_before_login(const MachineFailed& fact) {
-  const std::string& code = fact.code;
-  return fact.step == kPrepareStep || code == "unreachable" || code == "host_key" ||
-         code == "unauthenticated";
-}
-
-}  // namespace
-
 std::string target_of(const JobSpec& spec) {
   return spec.compute.empty() ? std::string(kLocalCompute) : spec.compute;
 }
@@ -141,10 +130,11 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
 void Computes::apply(Instant at, const MachineFailed& fact) {
   Machine* known = machine(fact.target, fact.machine);
   if (known == nullptr) return;
-  known->failure = Machine::Failure{fact.step, fact.code, fact.message};
+  known->failure = Machine::Failure{fact.step, fact.code, fact.message, fact.removing};
   ++known->failures;
   known->not_before = fact.not_before;
-  if (!is_before_login(fact)) known->reached = true;
+  const bool is_sure = fact.step != kCallStep && !fact.removing;
+  if (is_sure && !is_before_install(fact.step)) known->reached = true;
   record(at, fact.target, fact.machine, fmt::format("failed: {}: {}", fact.step, fact.message));
 }
 

@@ -32,7 +32,10 @@ struct MachineCalls {
   std::map<Key, std::uint64_t> busy;  // machines in a call
   std::map<Key, std::string> steps;   // that run now
   std::map<Key, Revival> revivals;    // of machines whose node is LOST
-  std::set<Key> refresh;              // `create` is wanted although they have a node
+  // The last `create` of this process failed before it installed anything. A machine that is not
+  // here may have been reached by a call whose result was lost in a crash.
+  std::set<Key> untouched;
+  std::set<Key> refresh;  // `create` is wanted although they have a node
   std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
 };
 

@@ -26,14 +26,23 @@ Duration backoff_after(int failures) {
   return std::min(wait, kLongestMachineBackoff);
 }
 
+// A machine that leaves will be removed whatever became of a `create` that was under way; only that
+// nothing was installed matters.
+bool is_news(const Machine& machine, const Machine::Failure& failure) {
+  if (machine.phase != Machine::Phase::leaving || failure.removing) return true;
+  return !machine.reached && is_before_install(failure.step);
+}
+
 void fail_machine(Context& core, const std::string& target, const std::string& name,
                   Machine::Failure failure) {
   const Machine* machine = core.state.computes().find_machine(target, name);
-  if (machine == nullptr) return;
+  if (machine == nullptr || !is_news(*machine, failure)) return;
   const Duration wait =
       needs_a_person(failure.code) ? kLongestMachineBackoff : backoff_after(machine->failures);
+  if (!failure.removing && is_before_install(failure.step))
+    core.machines.untouched.insert({target, name});
   core.emit(MachineFailed{target, name, std::move(failure.step), std::move(failure.code),
-                          std::move(failure.message), core.now + wait});
+                          std::move(failure.message), core.now + wait, failure.removing});
 }
 
 void forget_tokens(Context& core, const std::string& target, const std::string& machine) {
@@ -53,6 +62,7 @@ void end_machine(Context& core, const std::string& target, const std::string& na
   core.machines.steps.erase({target, name});
   core.machines.revivals.erase({target, name});
   core.machines.refresh.erase({target, name});
+  core.machines.untouched.erase({target, name});
   core.emit(MachineGone{target, name, std::move(why)});
 }
 
@@ -118,9 +128,9 @@ class TargetRules {
         if (machine.force) give_up_parts(core_, *node, "");
       }
       if (is_busy(name) || !machine.failure) continue;
-      if (!machine.reached)
+      if (!machine.reached && core_.machines.untouched.count({target_, name}) != 0)
         end_machine(core_, target_, name, "it was never reached, so nothing is installed there");
-      else if (machine.force)
+      else if (machine.force && machine.failure->removing)
         end_machine(core_, target_, name,
                     fmt::format("forgotten by force, because it could not be removed ({}: {}); an "
                                 "agent may still be there",
@@ -148,8 +158,16 @@ class TargetRules {
     for (const auto& [name, machine] : compute.machines) {
       const bool asked_for = core_.machines.refresh.count({target_, name}) != 0;
       if (is_busy(name) || (machine.not_before > core_.now && !asked_for)) continue;
-      if (must_create(name, machine)) create.machines.push_back(name);
-      if (may_remove(machine)) remove.machines.push_back(name);
+      const bool creates = must_create(name, machine), removes = may_remove(machine);
+      // One that failed before is called alone: it must not hold up the others again.
+      if (machine.failure && creates)
+        begin({0, target_, ProviderVerb::create, {name}});
+      else if (machine.failure && removes)
+        begin({0, target_, ProviderVerb::remove, {name}});
+      else if (creates)
+        create.machines.push_back(name);
+      else if (removes)
+        remove.machines.push_back(name);
     }
     begin(std::move(create));
     begin(std::move(remove));
@@ -163,6 +181,7 @@ class TargetRules {
     for (const std::string& name : machines) {
       all.busy[{target_, name}] = call.call;
       all.refresh.erase({target_, name});
+      if (call.verb == ProviderVerb::create) all.untouched.erase({target_, name});
     }
     all.calls[call.call] = {target_, call.verb, machines, machines};
     core_.act(std::move(call));
@@ -243,28 +262,55 @@ void react(Context& core, const ProviderTokensInput& input) {
   core.act(StartProvider{input.call});
 }
 
+namespace {
+
+// The machine has its result: another call may begin for it while this one goes on with others.
+void release(Context& core, const MachineCalls::Call& call, const std::string& name) {
+  const Key key{call.target, name};
+  core.machines.busy.erase(key);
+  core.machines.steps.erase(key);
+  if (call.verb == ProviderVerb::create) forget_tokens(core, call.target, name);
+  core.pending.dirty_targets.insert(call.target);
+}
+
+void expect_joined(Context& core, const std::string& target, const std::string& name) {
+  const Machine* machine = core.state.computes().find_machine(target, name);
+  if (machine == nullptr || machine->node.value != 0) return;
+  fail_machine(core, target, name,
+               {"join", "launcher_unreachable",
+                "the provider says that it runs, but its agent has not joined", false});
+}
+
+}  // namespace
+
 void react(Context& core, const ProviderEventInput& input) {
   const auto found = core.machines.calls.find(input.call);
   if (found == core.machines.calls.end()) return;
   MachineCalls::Call& call = found->second;
   const ProviderEvent& event = input.event;
-  if (call.machines.count(event.machine) == 0) return;
-  const Key key{call.target, event.machine};
+  if (call.open.count(event.machine) == 0) return;
   const bool is_create = call.verb == ProviderVerb::create;
   switch (event.kind) {
-    case ProviderEvent::Kind::step: core.machines.steps[key] = event.step; return;
+    case ProviderEvent::Kind::step:
+      core.machines.steps[{call.target, event.machine}] = event.step;
+      return;
     case ProviderEvent::Kind::warning: return;
     case ProviderEvent::Kind::running:
-      if (!is_create || call.open.erase(event.machine) == 0) return;
-      return take_running(core, call.target, event);
+      if (!is_create) return;
+      take_running(core, call.target, event);
+      expect_joined(core, call.target, event.machine);
+      break;
     case ProviderEvent::Kind::absent:
-      if (is_create || call.open.erase(event.machine) == 0) return;
-      return end_machine(core, call.target, event.machine, "the provider removed it");
+      if (is_create) return;
+      end_machine(core, call.target, event.machine, "the provider removed it");
+      break;
     case ProviderEvent::Kind::error:
-      if (call.open.erase(event.machine) == 0) return;
-      return fail_machine(core, call.target, event.machine,
-                          {event.step, event.code, event.message});
+      fail_machine(core, call.target, event.machine,
+                   {event.step, event.code, event.message, !is_create});
+      break;
   }
+  call.open.erase(event.machine);
+  release(core, call, event.machine);
 }
 
 void react(Context& core, const ProviderEndedInput& input) {
@@ -272,36 +318,15 @@ void react(Context& core, const ProviderEndedInput& input) {
   if (found == core.machines.calls.end()) return;
   const MachineCalls::Call call = std::move(found->second);
   core.machines.calls.erase(found);
-  for (const std::string& name : call.machines) {
-    const Key key{call.target, name};
-    core.machines.busy.erase(key);
-    const std::string step = core.machines.steps[key];
-    core.machines.steps.erase(key);
-    if (call.verb == ProviderVerb::create) forget_tokens(core, call.target, name);
-    const Machine* machine = core.state.computes().find_machine(call.target, name);
-    if (machine == nullptr) continue;
-    if (call.open.count(name) != 0)
-      fail_machine(core, call.target, name, {step.empty() ? "start" : step, input.code, input.why});
-    else if (call.verb == ProviderVerb::create && !machine->failure && machine->node.value == 0)
-      fail_machine(core, call.target, name,
-                   {"join", "launcher_unreachable",
-                    "the provider says that it runs, but its agent has not joined"});
+  for (const std::string& name : call.open) {
+    const auto step = core.machines.steps.find({call.target, name});
+    const bool has_begun = step != core.machines.steps.end();
+    fail_machine(core, call.target, name,
+                 {has_begun ? step->second : std::string(kCallStep), input.code, input.why,
+                  call.verb == ProviderVerb::remove});
+    release(core, call, name);
   }
-  core.pending.dirty_targets.insert(call.target);
 }
-
-namespace {
-
-// A call works on the machine, and has not said yet how it ended. Others of the call may take
-// longer.
-bool is_open(const MachineCalls& calls, const Key& key) {
-  const auto busy = calls.busy.find(key);
-  if (busy == calls.busy.end()) return false;
-  const auto call = calls.calls.find(busy->second);
-  return call != calls.calls.end() && call->second.open.count(key.second) != 0;
-}
-
-}  // namespace
 
 MachineView view_of(const Context& core, const std::string& target, const std::string& name,
                     const Machine& machine) {
@@ -311,7 +336,7 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   view.since = machine.since;
   view.about = machine.about;
   const Key key{target, name};
-  const bool busy = is_open(core.machines, key);
+  const bool busy = core.machines.busy.count(key) != 0;
   const auto step = core.machines.steps.find(key);
   if (busy) view.step = step == core.machines.steps.end() ? kFirstMachineStep : step->second;
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);

@@ -26,6 +26,7 @@ struct MachineFailed {  // a call of the provider failed for it
   std::string target, machine;
   std::string step, code, message;  // as the provider said; codes: decision 038
   Instant not_before;               // of the next call
+  bool removing = false;            // the call was to remove it
   friend bool operator==(const MachineFailed&, const MachineFailed&) = default;
 };
 struct MachineLeaving {  // it must go when its node holds no part
@@ -44,6 +45,7 @@ struct Machine {
   enum class Phase { wanted, created, leaving };
   struct Failure {
     std::string step, code, message;
+    bool removing = false;  // the call was to remove it
     friend bool operator==(const Failure&, const Failure&) = default;
   };
   Phase phase = Phase::wanted;
@@ -51,7 +53,7 @@ struct Machine {
   std::string why;       // why it is wanted, or why it leaves
   bool force = false;    // how it leaves
   NodeId node;           // 0: no agent of it has joined
-  bool reached = false;  // a call may have changed something there
+  bool reached = false;  // something of it was installed on its host
   std::map<std::string, std::string> about;
   std::optional<Failure> failure;  // of the last call, if that failed
   int failures = 0;                // in a row

@@ -10,6 +10,14 @@ namespace lockstep::launcher {
 
 // The step of failures before a provider was started: the launcher lacks something.
 inline constexpr std::string_view kPrepareStep = "prepare";
+// The steps of `create` before anything is installed.
+inline constexpr std::string_view kConnectStep = "connect";
+inline constexpr std::string_view kCheckStep = "check";
+inline bool is_before_install(std::string_view step) {
+  return step == kPrepareStep || step == kConnectStep || step == kCheckStep;
+}
+// Of failures of the call itself: it ended without a word about the machine.
+inline constexpr std::string_view kCallStep = "call";
 
 enum class ProviderVerb { create, remove };
 

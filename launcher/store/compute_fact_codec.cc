@@ -82,8 +82,10 @@ void to_wire(const launcher::MachineFailed& from, MachineFailed* to) {
   to->set_code(from.code);
   to->set_message(fitting_text(from.message));
   to->set_not_before_ns(from.not_before.ns);
+  to->set_removing(from.removing);
 }
 Status from_wire(const MachineFailed& from, launcher::MachineFailed* to) {
+  to->removing = from.removing();
   TRY(read_machine(from, to));
   TRY(read_text(from.step(), "machine.step", &to->step));
   TRY(read_text(from.code(), "machine.code", &to->code));

@@ -13,7 +13,9 @@ namespace lockstep::launcher {
 namespace {
 
 ErrorCode class_of(int code) {
-  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return ErrorCode::corrupt;
+  // A damaged record may claim to be longer than a value can be.
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_TOOBIG)
+    return ErrorCode::corrupt;
   return code == SQLITE_FULL ? ErrorCode::resource_exhausted : ErrorCode::io;
 }
 

@@ -44,7 +44,7 @@ def test_a_host_becomes_a_node_and_is_given_back_without_a_trace(lab, target, bu
     assert target.state() == "absent"
     code, events, _ = target.call("create", bundle, new_token(lab))
     assert code == 0, events
-    assert [e.get("step") for e in events if e["event"] == "step"] == ["connect", "copy", "start", "connect"]
+    assert [e.get("step") for e in events if e["event"] == "step"] == ["connect", "copy", "start", "verify"]
     assert (events[-1]["state"], events[-1]["about"]["joined"]) == ("running", "yes")
     assert not (folder / "token").exists(), "a token is of use once"
     assert lab.ok("run", "--compute", "vms", "--", "echo", "here").strip() == "here"

@@ -295,11 +295,21 @@ void Workload::join_machine(const Node& node, const Digest& secret) {
   ask(launcher::JoinInput{{}, secret, node.key, node.name()}, "join machine " + node.name());
 }
 
+// Whoever asked before gives way, as with drain().
+void Workload::forget_hosts_requests(const Node& node) {
+  std::erase_if(waiting_, [&](const auto& item) {
+    return item.second.what == "attach " + node.name() ||
+           item.second.what == "detach " + node.name();
+  });
+}
+
 void Workload::attach(const Node& node) {
+  forget_hosts_requests(node);
   ask(launcher::ComputeInput{{}, AttachHosts{kLab, {host_of(node)}}}, "attach " + node.name());
 }
 
 void Workload::detach(const Node& node, bool force) {
+  forget_hosts_requests(node);
   ask(launcher::ComputeInput{{}, DetachHosts{kLab, {node.name()}, force}}, "detach " + node.name());
 }
 
@@ -414,11 +424,7 @@ void Workload::done(const launcher::ReplyTo& to) {
     if (const auto* token = std::get_if<launcher::TokenInput>(&request.input))
       for (auto& node : cluster_.nodes)
         if (!has_lab_ || is_of_lab(node->index) == (token->compute == kLab)) join(*node);
-    const bool all_there = state.computes().has(kLab) && state.computes().has(kLaptop);
-    if (has_lab_ && all_there && !std::exchange(targets_are_there_, true)) {
-      make_tokens();
-      cluster_.world.after(seconds(3), [this] { submit_next(); });
-    }
+    begin_when_targets_are_there();
     if (const auto* asked = std::get_if<launcher::ComputeInput>(&request.input)) {
       const auto* created = std::get_if<CreateCompute>(&asked->ask);
       if (created != nullptr && !state.computes().has(created->spec.name))
@@ -455,6 +461,14 @@ void Workload::done(const launcher::ReplyTo& to) {
   });
 }
 
+void Workload::begin_when_targets_are_there() {
+  const auto& computes = cluster_.launcher.committed().computes();
+  const bool all_there = computes.has(kLab) && computes.has(kLaptop);
+  if (!has_lab_ || !all_there || std::exchange(targets_are_there_, true)) return;
+  make_tokens();
+  cluster_.world.after(seconds(3), [this] { submit_next(); });
+}
+
 void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message) {
   on_reply(to, [this, code, message](const Request& request) {
     cluster_.world.trace("{} refused: {}", request.what, message);
@@ -462,6 +476,9 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (request.is_forbidden)
       return cluster_.world.violate("oracle:authority",
                                     request.what + " came past the door: " + message);
+    // The answer was lost, and its hosts have changed since.
+    if (request.what == "create lab" && code == ErrorCode::already_exists)
+      return begin_when_targets_are_there();
     // It was detached before, or its machine leaves now.
     if (request.what.starts_with("detach ") && code == ErrorCode::not_found) return;
     if (request.what.starts_with("join machine ") && code == ErrorCode::permission_denied) return;

@@ -58,6 +58,8 @@ class Workload {
   void begin_asking(launcher::Input input, std::string what, bool is_forbidden);
   void send(std::uint64_t id);
   void create_targets();
+  void begin_when_targets_are_there();
+  void forget_hosts_requests(const Node& node);
   void make_tokens();
   void submit(const JobPlan& plan);
   void submit_next();

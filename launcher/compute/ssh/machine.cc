@@ -83,7 +83,7 @@ Machine::Attempt<void> Machine::create() {
   const bool has_joined = report->count("joined") != 0;
   if (!has_bundle || !has_joined || report->count("running") == 0) {
     if (auto joined = join(tunnelled, has_joined); !joined) return joined;
-    report = probe(false);
+    report = probe(false, "verify");
     if (!report) return tl::unexpected(report.error());
   }
   tell(*report, tunnelled);
@@ -118,16 +118,16 @@ std::string Machine::unreadable(const Client::Answer& answer) const {
 }
 
 // `dials`: where it depends on that, the host tries whether it can dial the launcher.
-Machine::Attempt<Report> Machine::probe(bool dials) {
-  events_.step(host_.name, "connect");
+Machine::Attempt<Report> Machine::probe(bool dials, const char* step) {
+  events_.step(host_.name, step);
   const bool tries = dials && call_.tunnel == TunnelUse::automatic;
   const auto script =
       probe_script(install_, tries ? call_.request.endpoints : std::optional<Endpoints>());
-  const auto answer = client_.run("connect", script, kProbeTimeout);
+  const auto answer = client_.run(step, script, kProbeTimeout);
   if (!answer) return tl::unexpected(answer.error());
   Report report = parse_report(answer->text);
   if (report.empty())
-    return tl::unexpected(failed("connect", Failure::unsupported, unreadable(*answer)));
+    return tl::unexpected(failed(step, Failure::unsupported, unreadable(*answer)));
   return report;
 }
 

@@ -31,7 +31,7 @@ class Machine {
   Attempt<void> remove();
 
  private:
-  Attempt<Report> probe(bool dials);
+  Attempt<Report> probe(bool dials, const char* step = "connect");
   Attempt<void> judge(const Report& report, bool needs_space);
   Attempt<void> copy();
   Attempt<void> join(bool tunnelled, bool has_joined);

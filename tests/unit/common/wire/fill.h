@@ -375,7 +375,10 @@ class Filler {
   void fill(launcher::ComputeLeaving& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::MachineFailed& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::MachineFailed& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(a, b, c, d, e, f, g);
+  }
   void fill(launcher::MachineLeaving& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::MachineGone& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeApproved& v) { auto& [a, b] = v; each(a, b); }

@@ -204,11 +204,52 @@ TEST_F(Machines, ByForceItsJobGoesBackToTheQueueUncharged) {
   EXPECT_EQ(launcher.status(job), JobStatus::queued);
   EXPECT_EQ(launcher.core->state().job(job)->charged_retries, 0);
   fails(removal, "vm1", "unreachable");
-  ends(removal);
   launcher.expect_one<RevokeNode>();
+  launcher.drop_notices();
+  ends(removal);
   EXPECT_THAT(view().machines, IsEmpty()) << "forgotten by force";
   launcher.drop_notices();
   EXPECT_THAT(view().history.back().text, HasSubstr("an agent may still be there"));
+}
+
+TEST_F(Machines, AForcedDetachDuringAnAttachStillRemoves) {
+  create({"vm1"});
+  const CallProvider first = call();
+  say(first, {ProviderEvent::Kind::step, "vm1", "start", "", "", {}});
+  detach("vm1", true);
+  say(first, {ProviderEvent::Kind::error, "vm1", "start", "launcher_unreachable", "no", {}});
+  const CallProvider removal = call();
+  EXPECT_EQ(removal.verb, ProviderVerb::remove) << "what was installed must go";
+  EXPECT_EQ(machine("vm1").failure, "") << "that the attach failed is no failure of the detach";
+  ends(first);
+  absent(removal, "vm1");
+  EXPECT_THAT(view().machines, IsEmpty());
+}
+
+TEST_F(Machines, AMachineWithItsResultIsFreeWhileItsCallGoesOnWithOthers) {
+  create({"vm1", "slow"});
+  const CallProvider first = call();
+  joined(first, "vm1");
+  launcher.drop_notices();
+  EXPECT_EQ(machine("vm1").step, "");
+  detach("vm1");
+  const CallProvider removal = call();
+  EXPECT_THAT(removal.machines, ElementsAre("vm1"));
+  absent(removal, "vm1");
+  launcher.expect_one<RevokeNode>();
+  launcher.drop_notices();
+  EXPECT_EQ(machine("slow").state, "creating");
+}
+
+TEST_F(Machines, AMachineThatFailedIsCalledAlone) {
+  create({"bad", "good"});
+  const CallProvider first = call();
+  ends(first);
+  launcher.tick(kFirstMachineBackoff);
+  const auto calls = launcher.take<CallProvider>();
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_THAT(calls[0].machines, ElementsAre("bad"));
+  EXPECT_THAT(calls[1].machines, ElementsAre("good"));
 }
 
 TEST_F(Machines, ARemovalThatFailsIsTriedAgain) {
