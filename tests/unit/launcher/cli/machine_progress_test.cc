@@ -127,7 +127,12 @@ TEST(MachineProgress, AMachineThatJoinsAfterAllIsThere) {
   MachineProgress progress(target.view, {{"vm1", Goal::joined}, {"vm2", Goal::joined}});
   target.fail("vm1", 1);
   progress.update(target.view);
-  target.machine("vm1").state = target.machine("vm2").state = "joined";
+  for (MachineView& machine : target.view.machines) {
+    MachineView joined;
+    joined.name = machine.name;
+    joined.state = "joined";
+    machine = joined;
+  }
   progress.update(target.view);
   EXPECT_TRUE(progress.is_done());
   EXPECT_THAT(progress.missing(), IsEmpty());
