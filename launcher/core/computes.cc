@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "launcher/core/provider_event.h"
+
 #include <algorithm>
 
 namespace lockstep::launcher {
 
 namespace {
 
-// A call that failed with such a code has changed nothing on the host.
-bool is_before_login(const std::string& code) {
-  return code == "unreachable" || code == "host_key" || code == "unauthenticated";
+// A call that failed so has changed nothing on the host.
+bool is_before_login(const MachineFailed& fact) {
+  const std::string& code = fact.code;
+  return fact.step == kPrepareStep || code == "unreachable" || code == "host_key" ||
+         code == "unauthenticated";
 }
 
 }  // namespace
@@ -140,7 +144,7 @@ void Computes::apply(Instant at, const MachineFailed& fact) {
   known->failure = Machine::Failure{fact.step, fact.code, fact.message};
   ++known->failures;
   known->not_before = fact.not_before;
-  if (!is_before_login(fact.code)) known->reached = true;
+  if (!is_before_login(fact)) known->reached = true;
   record(at, fact.target, fact.machine, fmt::format("failed: {}: {}", fact.step, fact.message));
 }
 

@@ -4,8 +4,12 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace lockstep::launcher {
+
+// The step of failures before a provider was started: the launcher lacks something.
+inline constexpr std::string_view kPrepareStep = "prepare";
 
 enum class ProviderVerb { create, remove };
 

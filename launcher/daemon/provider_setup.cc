@@ -11,7 +11,6 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr const char* kPrepareStep = "prepare";
 constexpr std::string_view kTokenPrefix = "lockstep-token-";
 constexpr std::size_t kLeastHiddenBytes = 4;  // a shorter one would be found in every word
 

@@ -3,6 +3,7 @@
 The host is this machine: sshd listens on a loopback address and lets in the account that runs the tests.
 test_provider_ssh.py has what the provider itself does."""
 import getpass
+import gzip
 import json
 import os
 import pathlib
@@ -12,9 +13,9 @@ import tempfile
 import time
 
 import pytest
+from harness.provider import Server, processes_in
 from harness.site import BUILD, wait_until
 from test_bundle import archive
-from test_provider_ssh import Server, processes_in
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ class Lab:
     def folder(self, name):
         return self.directory / "machines" / name / "lockstep"
 
-    def file(self, *names, **changes):
+    def file(self, *names, tunnel="auto", **changes):
         """A compute file with these hosts."""
         hosts = []
         for name in names:
@@ -51,7 +52,7 @@ class Lab:
             hosts.append({"name": name, "address": "127.0.0.1", "port": self.server.port,
                           "user": getpass.getuser(), "key": str(self.server.directory / "user"),
                           "directory": str(self.folder(name)), **changes})
-        spec = {"name": "lab", "type": "virtualmachine", "lockstep": {"node_source": "ssh", "hosts": hosts}}
+        spec = {"name": "lab", "type": "virtualmachine", "lockstep": {"node_source": "ssh", "hosts": hosts, "tunnel": tunnel}}
         return self.site.write("lab.json", json.dumps(spec))
 
     def attach(self, *names, **changes):
@@ -169,6 +170,49 @@ def test_a_launcher_that_dies_while_it_attaches_ends_with_one_node(lab):
         assert [n["name"] for n in site.json("compute", "list-nodes", "lab")] == ["vm1"]
         site.ok("compute", "detach", "lab")
         assert processes_in(lab.folder("vm1")) == []
+
+
+def test_the_launcher_holds_tunnels_and_a_job_survives_one_that_breaks(lab):
+    done = lab.attach("vm1", tunnel="always")
+    assert done.returncode == 0, done.stderr.decode() + lab.log()
+    job = lab.site.submit("--compute", "lab", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.1; done; echo survived")
+    lab.site.wait_for_status(job, "Running")
+    holds = subprocess.run(["pgrep", "-f", "lockstep-provider ssh hold"], capture_output=True, text=True, check=True)
+    for pid in holds.stdout.split():
+        os.kill(int(pid), signal.SIGKILL)
+    time.sleep(3)
+    pathlib.Path(f"/proc/{lab.site.rank_pids(job)[0]}/cwd/go").touch()  # in the rank's own mounts
+    assert "survived" in lab.site.ok("job", "stream", job)
+    assert len(lab.site.show(job)["attempts"]) == 1
+    lab.site.kill(lab.site.launcher_pids())
+    lab.up()
+    assert lab.site.ok("run", "--compute", "lab", "--", "echo", "again").strip() == "again"
+    lab.site.ok("compute", "detach", "lab")
+    gone = subprocess.run(["pgrep", "-f", "lockstep-provider ssh hold"], capture_output=True, check=False)
+    assert gone.returncode == 1, gone.stdout
+
+
+def test_an_upgrade_installs_another_archive_and_the_job_goes_on(lab, tmp_path):
+    lab.attached("vm1")
+    before = lab.machine("vm1")["about"]["bundle"]
+    job = lab.site.submit("--compute", "lab", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.1; done; echo survived")
+    lab.site.wait_for_status(job, "Running")
+    agent = (lab.folder("vm1") / "agent/agent.pid").read_text()
+    # Another archive: the same programs, compressed otherwise.
+    other = tmp_path / "other.tar.gz"
+    other.write_bytes(gzip.compress(gzip.decompress(lab.bundle.read_bytes()), compresslevel=1))
+    lab.bundle = other
+    lab.site.kill(lab.site.launcher_pids())
+    lab.up()
+    lab.site.ok("compute", "update", "lab", "--upgrade")
+    wait_until(lambda: lab.machine("vm1")["about"]["bundle"] != before, "another archive is installed")
+    assert (lab.folder("vm1") / "agent/agent.pid").read_text() != agent, "another agent"
+    pathlib.Path(f"/proc/{lab.site.rank_pids(job)[0]}/cwd/go").touch()
+    assert "survived" in lab.site.ok("job", "stream", job)
+    assert len(lab.site.show(job)["attempts"]) == 1
+    # The old archive goes when nothing runs from it any more.
+    lab.attached("vm1")
+    assert len(list(lab.folder("vm1").glob("bundle-*"))) == 1
 
 
 def test_an_agent_that_is_gone_for_good_is_started_again(lab):

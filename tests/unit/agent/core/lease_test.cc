@@ -115,7 +115,7 @@ TEST_F(AgentLease, WithoutAnAnswerItsRanksEndInTime) {
   give(OutputsCollected{assignment.attempt});
   const auto report = core.observed().at(0);
   EXPECT_EQ(report.exit->cause, Cause::node_lost);
-  EXPECT_NE(report.exit->message.find("not heard for 1m00s"), std::string::npos)
+  EXPECT_NE(report.exit->message.find("no message from the launcher for 1m00s"), std::string::npos)
       << report.exit->message;
 }
 

@@ -37,6 +37,12 @@ struct Target {
     known.failure = "nobody answers";
     known.failures = failures;
   }
+  void succeed(const std::string& name) {
+    MachineView joined;
+    joined.name = name;
+    joined.state = "joined";
+    machine(name) = joined;
+  }
   void drop(const std::string& name) {
     std::erase_if(view.machines, [&](const MachineView& one) { return one.name == name; });
   }
@@ -127,15 +133,23 @@ TEST(MachineProgress, AMachineThatJoinsAfterAllIsThere) {
   MachineProgress progress(target.view, {{"vm1", Goal::joined}, {"vm2", Goal::joined}});
   target.fail("vm1", 1);
   progress.update(target.view);
-  for (MachineView& machine : target.view.machines) {
-    MachineView joined;
-    joined.name = machine.name;
-    joined.state = "joined";
-    machine = joined;
-  }
+  target.succeed("vm1");
+  target.succeed("vm2");
   progress.update(target.view);
   EXPECT_TRUE(progress.is_done());
   EXPECT_THAT(progress.missing(), IsEmpty());
+}
+
+// As when the host of a joined machine has another host key: its agent's own link is up.
+TEST(MachineProgress, AFailedAttachOfAJoinedMachineIsAFailure) {
+  Target target;
+  target.succeed("vm1");
+  MachineProgress progress(target.view, {{"vm1", Goal::joined}});
+  target.fail("vm1", 1);
+  target.machine("vm1").state = "joined";
+  progress.update(target.view);
+  EXPECT_TRUE(progress.is_done());
+  EXPECT_THAT(progress.missing(), ElementsAre("vm1"));
 }
 
 TEST(MachineProgress, AHostThatIsStillLeavingIsAttachedAnew) {
