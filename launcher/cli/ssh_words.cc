@@ -55,7 +55,7 @@ std::vector<std::string> ssh_words(const SshHost& host, const std::string& key,
   if (!key.empty()) add("-o", "IdentitiesOnly=yes");
   add("-p", host.port == 0 ? "" : std::to_string(host.port));
   add("-l", host.user);
-  add("-J", host.jump);
+  add("-J", host.jump == "none" ? "" : host.jump);  // as the provider reads it
   words.insert(words.end(), {"--", host.address});
   words.insert(words.end(), command.begin(), command.end());
   return words;

@@ -138,6 +138,8 @@ TEST(SshWords, PutTheAddressBehindTheOptions) {
   EXPECT_THAT(ssh_words(host, "/k", {"ls", "-l"}),
               ElementsAre("ssh", "-i", "/k", "-o", "IdentitiesOnly=yes", "-p", "2222", "-l", "ann",
                           "-J", "gate:22", "--", "vm1.lan", "ls", "-l"));
+  host.jump = "none";
+  EXPECT_EQ(testing::PrintToString(ssh_words(host, "", {})).find("-J"), std::string::npos);
   host = host_named("-oProxyCommand=x");
   const auto words = ssh_words(host, "", {});
   EXPECT_EQ(words[words.size() - 2], "--");

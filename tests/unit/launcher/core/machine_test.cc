@@ -113,6 +113,8 @@ TEST_F(Machines, HostsAreMadeInOneCallAndJoinWithTokensOfTheirOwn) {
   const FakeNode node = joined(first, "vm1");
   EXPECT_EQ(machine("vm1").state, "joined");
   EXPECT_EQ(machine("vm1").node, "vm1");
+  EXPECT_EQ(machine("vm1").step, "") << "it has its result, though the call goes on";
+  EXPECT_EQ(machine("vm2").step, kFirstMachineStep);
   EXPECT_EQ(launcher.core->node_view("vm1")->compute, "lab");
   joined(first, "vm2");
   ends(first);
