@@ -260,7 +260,7 @@ FILES = {
     "fifo": ("environment: {build: {path: context}}\n", [], USAGE,
              ["job.yml:2:29: 'environment.build.path': ", "context/pipe cannot be uploaded, because it is a fifo"]),
     "docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --gpus all}\n", [], USAGE,
-                    ["job.yml:3:26: resources.docker_args: '--gpus' ", "write lockstep.resources.gpus"]),
+                    ["job.yml:3:26: resources.docker_args: a job cannot set '--gpus': ", "write lockstep.resources.gpus"]),
     "operators-docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --privileged}\n", [], REFUSED,
                               ["resources.docker_args: '--privileged' is refused unless the operator allows it: "
                                "lockstepd --allow-docker-args --privileged"]),

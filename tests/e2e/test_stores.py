@@ -89,7 +89,7 @@ def test_what_has_not_ended_is_kept(site):
 
 def test_limits_of_what_is_kept(site, operator):
     code, _, error = tool(site, "--home", launcher_home(site), "--keep-logs", "10")
-    assert code == 2 and "--keep-logs: '10' without a unit is 10 B; is 10g meant?" in error, error
+    assert code == 2 and "--keep-logs: '10' without a unit means 10 B; did you mean 10g?" in error, error
     operator.launcher("--keep-jobs-for", "3s", "--keep-logs", "1g")
     assert site.json("status")["keeps"]["jobs_for_seconds"] == 3
     assert "for 3.0s" in site.ok("status")
