@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "common/domain/compute.h"
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/views.h"
@@ -91,6 +92,29 @@ TEST(JobStatus, WordsRoundTrip) {
     EXPECT_EQ(job_status_from(to_string(status)), status);
   }
   EXPECT_FALSE(job_status_from("Confused"));
+}
+
+TEST(SshHosts, BecomeWordsOfACommandLine) {
+  const auto is_good = [](auto change) {
+    SshHost host;
+    host.name = host.address = "vm1";
+    change(host);
+    return check(host).has_value();
+  };
+  for (const char* name : {"vm1", "a.b_c-d"})
+    EXPECT_TRUE(is_good([&](SshHost& host) { host.name = name; })) << name;
+  for (const char* name : {"", ".", "..", "-vm", "a b", "a:b", "a/b", "a;b"})
+    EXPECT_FALSE(is_good([&](SshHost& host) { host.name = name; })) << name;
+  for (const char* address : {"vm1", "10.0.0.1", "fe80::1"})
+    EXPECT_TRUE(is_good([&](SshHost& host) { host.address = address; })) << address;
+  for (const char* address : {"", "..", "-oProxyCommand=x", "a b", "a\nb", "$(x)"})
+    EXPECT_FALSE(is_good([&](SshHost& host) { host.address = address; })) << address;
+  for (const char* jump : {"", "none", "gate", "ann@gate:22", "ann@[fe80::1]:22", "[fe80::1]"})
+    EXPECT_TRUE(is_good([&](SshHost& host) { host.jump = jump; })) << jump;
+  for (const char* jump : {"gate:0", "gate:65536", "gate:99999", "gate:x", "gate:", ":22", "a b"})
+    EXPECT_FALSE(is_good([&](SshHost& host) { host.jump = jump; })) << jump;
+  EXPECT_FALSE(is_good([](SshHost& host) { host.directory = "/srv/../etc"; }));
+  EXPECT_FALSE(is_good([](SshHost& host) { host.key = "relative/key"; }));
 }
 
 }  // namespace

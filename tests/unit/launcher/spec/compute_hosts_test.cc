@@ -212,7 +212,7 @@ std::vector<BadInput> bad_hosts() {
           "3:46: 'lockstep.hosts.directory': directory 'x/y' is not an absolute path of letters, "
           "digits and / . _ - +"),
       bad("jump_with_a_blank", "lockstep: {hosts: [vm1], ssh: {jump: a b}}\n",
-          "3:38: 'lockstep.ssh.jump': jump 'a b' is not [USER@]HOST[:PORT]"),
+          "3:38: 'lockstep.ssh.jump': jump 'a b' is not [USER@]HOST[:PORT] or none"),
       bad("name_of_a_secret", "lockstep: {hosts: [{address: vm1, password_secret: a-b}]}\n",
           "3:52: 'lockstep.hosts.password_secret': 'a-b' is not a secret's name: 1 to 128 letters, "
           "digits or '_', not beginning with a digit"),
