@@ -84,7 +84,7 @@ def test_a_job_waits_for_gpus_that_another_holds_and_says_so(gpu_site):
     site.submit("--name", "waits", "--gpus", "4", *SHARE, "--", "true")
     job = site.show("waits")
     assert job["status"] == "Queued" and \
-        "2 of its 8 gpus are free" in site.ok("job", "explain", "waits"), job
+        "2 of its 8 gpus free, 4 asked for" in site.ok("job", "explain", "waits"), job
     site.ok("job", "cancel", "holder")
     site.wait_for_status("waits", "Completed")
 
