@@ -43,7 +43,7 @@ def test_outputs_of_a_job_that_runs_are_there_after_a_while(any_site):
     site.submit("--name", "j", "--", "sh", "-c", f"echo 0.5 > outputs/loss; while [ ! -e {flag} ]; do sleep 0.1; done; "
                                                  "echo 0.1 > outputs/loss")
     site.wait_for_status("j", "Running")
-    assert "it is Running" in refused(site, "job", "files", "j")
+    assert "the job is Running" in refused(site, "job", "files", "j")
     wait_until(lambda: site.run("job", "files", "j").returncode == 0, "its node has sent ./outputs", 40)
     assert site.run("job", "cat", "j", "outputs/loss").stdout == b"0.5\n"
     assert "so far ./outputs: 1 file" in site.ok("job", "show", "j")

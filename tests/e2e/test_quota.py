@@ -58,7 +58,7 @@ def test_a_source_beyond_its_projects_quota_is_refused(site, people):
     site.ok("quota", "set", "--project", "default", "--snapshot-size", "1m")
     site.write("big.bin", "x" * (2 << 20))
     site.write("job.yml", "command: \"true\"\ncode: .\n")
-    assert "project 'default' may submit 1.0 MiB" in people["alice"].refused(
+    assert "project 'default' may submit at most 1.0 MiB" in people["alice"].refused(
         "job", "create", "-f", "job.yml")
 
 
