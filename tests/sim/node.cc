@@ -59,9 +59,7 @@ void Node::join_anew() {
   if (!cluster.workload.is_machine(*this)) cluster.workload.join(*this);
 }
 
-void Node::uninstall() {
-  kill_agent();
-  agent.reset();
+void Node::lose_everything() {
   for (auto& [attempt, runner] : runners) {
     if (runner->has_ranks()) cluster.aftermath(*runner, true);
     runner->kill(true);
@@ -70,6 +68,12 @@ void Node::uninstall() {
   runners.clear();
   directories.clear();
   cluster.oracle.files_lost(index);
+}
+
+void Node::uninstall() {
+  kill_agent();
+  agent.reset();
+  lose_everything();
   if (id.value == 0) return;
   id = NodeId(0);
   key = PublicKey("key-" + std::to_string(index) + "-" + std::to_string(++identities));
@@ -96,14 +100,7 @@ void Node::reboot(Duration down_for) {
   cluster.world.trace("n{} reboots, down for {}", index, format_duration(down_for));
   up = false;
   kill_agent();
-  for (auto& [attempt, runner] : runners) {
-    if (runner->has_ranks()) cluster.aftermath(*runner, true);
-    runner->kill(true);
-    cluster.oracle.strays_changed(attempt, index, 0);
-  }
-  runners.clear();
-  directories.clear();
-  cluster.oracle.files_lost(index);
+  lose_everything();
   ++boots;
   cluster.world.after(down_for, [this] {
     up = true;

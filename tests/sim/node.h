@@ -119,6 +119,7 @@ class Node {
   void cut_one_way(Duration duration);
   void clone_for(Duration duration);
   void hear(const AgentReply& message);
+  void lose_everything();  // its runners, their ranks and the attempt directories
   void runner_ended(const AttemptId& attempt);
   bool reachable() const { return up && !partitioned && !deaf && !mute; }
   bool quiet() const;             // nothing is left on it
