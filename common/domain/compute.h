@@ -97,8 +97,8 @@ struct CreateCompute {
   ComputeSpec spec;
   friend bool operator==(const CreateCompute&, const CreateCompute&) = default;
 };
-// Description, location, tags and hosts become these; type and node source cannot change. A host
-// that is no longer named is detached. A host whose last attach failed is tried again at once.
+// Replaces description, location, tags and hosts; type and node source cannot change. The launcher
+// detaches each host that the new list omits, and retries each failed attach at once.
 struct UpdateCompute {
   ComputeSpec spec;
   // Installs the launcher's version of the agent on each machine; running jobs go on.

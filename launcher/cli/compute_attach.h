@@ -7,8 +7,7 @@
 
 namespace lockstep::cli {
 
-// The machines that an answer shows, each with where it shall be: joined, unless it is no host of
-// the target any more.
+// The goal of each machine in the answer: to join if it is a host of the target, else to be gone.
 MachineProgress::Goals goals_of(const ComputeView& compute);
 
 // Creates the target if it is not there, else adds its hosts to it. The target as it is now.
