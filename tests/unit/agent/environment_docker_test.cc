@@ -180,7 +180,8 @@ TEST_F(EnvironmentDockerTest, ANodeThatCannotHaveTheImageSaysWhereItIs) {
   const Assignment second = there->staged("second", first.spec.environment->definition);
   const auto& failed = there->build(second, said.reports.front());
   ASSERT_TRUE(failed.failed);
-  EXPECT_THAT(failed.failed->error.message, AllOf(HasSubstr("alone"), HasSubstr("--rebuild")));
+  EXPECT_THAT(failed.failed->error.message,
+              AllOf(HasSubstr("is only on node "), HasSubstr("--rebuild")));
 }
 
 TEST_F(EnvironmentDockerTest, ATagGoesWithItsEnvironmentAndItsBytesCount) {
