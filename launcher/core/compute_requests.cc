@@ -7,6 +7,7 @@
 #include "common/base/nearest.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/machine_rules.h"
+#include "launcher/core/scaling.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -314,6 +315,7 @@ std::optional<ComputeView> compute_view(const Context& core, const std::string& 
       view.machines.push_back(view_of(core, name, machine, state));
     if (history) view.history = compute->history;
   }
+  view.scaling = scaling_view(core, name);
   view.pool = computes.pool_of(name);
   view.nodes = count_nodes(cluster, view.pool);
   const ComputeLoad load = computes.load_of(name);
