@@ -29,7 +29,7 @@ constexpr std::array<SettingKey, 7> kSlurm{{{"directory", Kind::path, true},
                                             {"time", Kind::word},
                                             {"constraint", Kind::word},
                                             {"options", Kind::words}}};
-constexpr std::array<SettingKey, 1> kCommand{{{"program", Kind::path, true}}};
+constexpr std::array<SettingKey, 1> kCommand{{{"program", Kind::name, true}}};
 
 Error bad(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -67,12 +67,17 @@ Status check_word(const SettingKey& key, const std::string& word) {
     case Kind::path:
       if (word[0] != '/') return bad(fmt::format("{}: '{}' is not an absolute path", key.name, word));
       return {};
+    case Kind::name:
+      if (word[0] == '.' || word[0] == '-' || word.find('/') != std::string::npos)
+        return bad(fmt::format("{}: '{}' is not the name of a file, without a folder", key.name,
+                               word));
+      return {};
     case Kind::words: return {};
   }
   return {};
 }
 
-Status check_setting(const SettingKey& key, const std::vector<std::string>& words) {
+Status check_words(const SettingKey& key, const std::vector<std::string>& words) {
   if (key.kind != Kind::words && words.size() != 1)
     return bad(fmt::format("{} takes one value, not {}", key.name, words.size()));
   if (words.size() > kMaxSettingWords)
@@ -107,20 +112,24 @@ std::span<const SettingKey> setting_keys(NodeSource source) {
   return {};
 }
 
+Status check_setting(NodeSource source, const std::string& name,
+                     const std::vector<std::string>& words) {
+  const auto keys = setting_keys(source);
+  if (name.empty() || name.size() > kMaxSettingBytes || !is_printable(name))
+    return bad("a setting needs a name of one line");
+  const auto known = std::find_if(keys.begin(), keys.end(),
+                                  [&](const SettingKey& key) { return key.name == name; });
+  if (known == keys.end() && source != NodeSource::command) return unknown(source, keys, name);
+  const SettingKey any{name, Kind::words};
+  return check_words(known == keys.end() ? any : *known, words);
+}
+
 Status check_settings(NodeSource source, const ProviderSettings& settings) {
   const auto keys = setting_keys(source);
   if (settings.size() > kMaxSettings)
     return bad(fmt::format("there are {} settings; the most allowed are {}", settings.size(),
                            kMaxSettings));
-  for (const auto& [name, words] : settings) {
-    if (name.empty() || name.size() > kMaxSettingBytes || !is_printable(name))
-      return bad("a setting needs a name of one line");
-    const auto known = std::find_if(keys.begin(), keys.end(),
-                                    [&name = name](const SettingKey& key) { return key.name == name; });
-    const SettingKey any{name, Kind::words};
-    if (known == keys.end() && source != NodeSource::command) return unknown(source, keys, name);
-    TRY(check_setting(known == keys.end() ? any : *known, words));
-  }
+  for (const auto& [name, words] : settings) TRY(check_setting(source, name, words));
   for (const SettingKey& key : keys)
     if (key.is_required && settings.count(std::string(key.name)) == 0)
       return bad(fmt::format("node source {} needs the setting '{}'", to_string(source), key.name));

@@ -21,6 +21,7 @@ struct SettingKey {
     number,  // one number above 0, such as 1.5
     bytes,   // one size, such as 2g
     path,    // one absolute path
+    name,    // one name of a file, without a folder
     words,   // any number of texts
   };
   std::string_view name;
@@ -34,7 +35,10 @@ inline constexpr std::size_t kMaxSettingBytes = 1'024;  // of one word
 // The keys of a source; empty: it has no settings of this form. Source command has those here, and
 // takes any other key as texts for the program.
 std::span<const SettingKey> setting_keys(NodeSource source);
-// invalid_argument: the message names the key.
+// One setting alone. invalid_argument: the message names the key.
+Status check_setting(NodeSource source, const std::string& name,
+                     const std::vector<std::string>& words);
+// All of a target, and whether all that are needed are there.
 Status check_settings(NodeSource source, const ProviderSettings& settings);
 
 }  // namespace lockstep

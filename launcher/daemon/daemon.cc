@@ -226,7 +226,9 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
                       {tag_of(keys.public_key),
                        {at.control, at.bulk, at.join},
                        {at.local_control, at.local_bulk, at.local_join}},
-                      {program ? *program : io::program_directory() + "/lockstep-provider", "ssh"},
+                      [this, ours = program ? *program
+                                            : io::program_directory() + "/lockstep-provider"](
+                          const ComputeSpec& spec) { return provider_words(home, ours, spec); },
                       [this] { return find_node_bundle(options.node_bundle); },
                       [this](const std::string& target) -> const ComputeSpec* {
                         const Compute* compute = durable.core().state().computes().find(target);
