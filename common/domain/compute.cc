@@ -89,20 +89,21 @@ Status check_scale(const ComputeSpec& spec) {
                       "only a target of type amlcompute has a size, a tier, and a number of "
                       "instances");
   }
-  const auto bad = [](std::string message) {
+  const auto bad_scale = [](std::string message) {
     return make_error(ErrorCode::invalid_argument, std::move(message));
   };
   if (spec.size.size() > kMaxSizeNameBytes || !is_word_of(spec.size, "._-", kMaxSizeNameBytes))
-    return bad(fmt::format("size '{}' is not the name of a size: letters, digits and . _ -",
-                           spec.size.substr(0, 100)));
+    return bad_scale(fmt::format("size '{}' is not the name of a size: letters, digits and . _ -",
+                                 spec.size.substr(0, 100)));
   if (scale.max_instances < 1 || scale.max_instances > kMaxInstances)
-    return bad(fmt::format("max_instances is {}; it must be from 1 to {}", scale.max_instances,
-                           kMaxInstances));
+    return bad_scale(fmt::format("max_instances is {}; it must be from 1 to {}",
+                                 scale.max_instances, kMaxInstances));
   if (scale.min_instances < 0 || scale.min_instances > scale.max_instances)
-    return bad(fmt::format("min_instances is {}; it must be from 0 to max_instances, which is {}",
-                           scale.min_instances, scale.max_instances));
+    return bad_scale(
+        fmt::format("min_instances is {}; it must be from 0 to max_instances, which is {}",
+                    scale.min_instances, scale.max_instances));
   if (scale.idle_time < Duration::zero() || scale.idle_time > kMaxIdleTime)
-    return bad("idle_time_before_scale_down must be from 0 s to 30 days");
+    return bad_scale("idle_time_before_scale_down must be from 0 s to 30 days");
   return {};
 }
 
@@ -130,12 +131,11 @@ bool may_have(ComputeType type, NodeSource source) {
 // What belongs together: type, source, hosts, settings.
 Status check_source(const ComputeSpec& spec) {
   if (!may_have(spec.type, spec.source))
-    return make_error(
-        ErrorCode::invalid_argument,
-        spec.type == ComputeType::local
-            ? "a target of type local has no node source of its own"
-            : fmt::format("a target of type {} needs a node source: {}", to_string(spec.type),
-                          sources_of(spec.type)));
+    return make_error(ErrorCode::invalid_argument,
+                      spec.type == ComputeType::local
+                          ? "a target of type local has no node source of its own"
+                          : fmt::format("a target of type {} needs a node source: {}",
+                                        to_string(spec.type), sources_of(spec.type)));
   TRY(check_scale(spec));
   TRY(check_settings(spec.source, spec.settings));
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))

@@ -24,9 +24,9 @@ std::string_view to_string(ComputeType type);
 
 // Where the nodes of a target come from.
 enum class NodeSource {
-  none,  // a target of type local has no nodes of its own
-  join,  // people start agents with a token of the target
-  ssh,   // the launcher's provider attaches hosts over ssh
+  none,     // a target of type local has no nodes of its own
+  join,     // people start agents with a token of the target
+  ssh,      // the launcher's provider attaches hosts over ssh
   docker,   // each machine is a container on the launcher's machine
   slurm,    // each machine is a job of one node in a Slurm cluster
   command,  // a program of the site makes machines
@@ -200,8 +200,8 @@ struct ScalingView {
   std::int64_t wanted = 0;     // machines that there should be
   std::int64_t preparing = 0;  // that have no node yet
   std::int64_t leaving = 0;
-  Instant changed;     // when a machine was wanted or dismissed last; ns = 0: never
-  std::string why;     // of that
+  Instant changed;      // when a machine was wanted or dismissed last; ns = 0: never
+  std::string why;      // of that
   std::string failure;  // why no machine could be made the last time; "": it could
   Instant retry_at;     // ns = 0: now
   friend bool operator==(const ScalingView&, const ScalingView&) = default;

@@ -31,7 +31,7 @@ constexpr std::array<SettingKey, 7> kSlurm{{{"directory", Kind::path, true},
                                             {"options", Kind::words}}};
 constexpr std::array<SettingKey, 1> kCommand{{{"program", Kind::name, true}}};
 
-Error bad(std::string message) {
+Error bad_setting(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
@@ -49,28 +49,31 @@ bool is_positive(const std::string& text) {
 
 Status check_word(const SettingKey& key, const std::string& word) {
   if (word.empty() || word.size() > kMaxSettingBytes || !is_printable(word))
-    return bad(fmt::format("{}: a value must be one line of 1 to {} characters", key.name,
-                           kMaxSettingBytes));
+    return bad_setting(fmt::format("{}: a value must be one line of 1 to {} characters", key.name,
+                                   kMaxSettingBytes));
   switch (key.kind) {
     case Kind::word:
       // It becomes the value of an option of another program.
-      if (word[0] == '-') return bad(fmt::format("{}: '{}' begins with '-'", key.name, word));
+      if (word[0] == '-')
+        return bad_setting(fmt::format("{}: '{}' begins with '-'", key.name, word));
       return {};
     case Kind::number:
       if (!is_positive(word))
-        return bad(fmt::format("{}: '{}' is not a number above 0", key.name, word));
+        return bad_setting(fmt::format("{}: '{}' is not a number above 0", key.name, word));
       return {};
     case Kind::bytes:
       if (const auto size = parse_bytes(word); !size || size->count == 0)
-        return bad(fmt::format("{}: '{}' is not a size, such as 2g or 512m", key.name, word));
+        return bad_setting(
+            fmt::format("{}: '{}' is not a size, such as 2g or 512m", key.name, word));
       return {};
     case Kind::path:
-      if (word[0] != '/') return bad(fmt::format("{}: '{}' is not an absolute path", key.name, word));
+      if (word[0] != '/')
+        return bad_setting(fmt::format("{}: '{}' is not an absolute path", key.name, word));
       return {};
     case Kind::name:
       if (word[0] == '.' || word[0] == '-' || word.find('/') != std::string::npos)
-        return bad(fmt::format("{}: '{}' is not the name of a file, without a folder", key.name,
-                               word));
+        return bad_setting(
+            fmt::format("{}: '{}' is not the name of a file, without a folder", key.name, word));
       return {};
     case Kind::words: return {};
   }
@@ -79,23 +82,24 @@ Status check_word(const SettingKey& key, const std::string& word) {
 
 Status check_words(const SettingKey& key, const std::vector<std::string>& words) {
   if (key.kind != Kind::words && words.size() != 1)
-    return bad(fmt::format("{} takes one value, not {}", key.name, words.size()));
+    return bad_setting(fmt::format("{} takes one value, not {}", key.name, words.size()));
   if (words.size() > kMaxSettingWords)
-    return bad(fmt::format("{} has {} values; the most allowed are {}", key.name, words.size(),
-                           kMaxSettingWords));
+    return bad_setting(fmt::format("{} has {} values; the most allowed are {}", key.name,
+                                   words.size(), kMaxSettingWords));
   for (const std::string& word : words) TRY(check_word(key, word));
   return {};
 }
 
 Error unknown(NodeSource source, std::span<const SettingKey> keys, const std::string& name) {
   if (keys.empty())
-    return bad(fmt::format("node source '{}' has no setting '{}'", to_string(source), name));
+    return bad_setting(
+        fmt::format("node source '{}' has no setting '{}'", to_string(source), name));
   std::vector<std::string_view> words;
   for (const SettingKey& key : keys) words.push_back(key.name);
   const std::string near = nearest(name, words);
-  return bad(fmt::format("node source {} has no setting '{}'; {}", to_string(source), name,
-                         near.empty() ? fmt::format("there are {}", fmt::join(words, ", "))
-                                      : fmt::format("did you mean '{}'?", near)));
+  return bad_setting(fmt::format("node source {} has no setting '{}'; {}", to_string(source), name,
+                                 near.empty() ? fmt::format("there are {}", fmt::join(words, ", "))
+                                              : fmt::format("did you mean '{}'?", near)));
 }
 
 }  // namespace
@@ -116,7 +120,7 @@ Status check_setting(NodeSource source, const std::string& name,
                      const std::vector<std::string>& words) {
   const auto keys = setting_keys(source);
   if (name.empty() || name.size() > kMaxSettingBytes || !is_printable(name))
-    return bad("a setting needs a name of one line");
+    return bad_setting("a setting needs a name of one line");
   const auto known = std::find_if(keys.begin(), keys.end(),
                                   [&](const SettingKey& key) { return key.name == name; });
   if (known == keys.end() && source != NodeSource::command) return unknown(source, keys, name);
@@ -127,12 +131,13 @@ Status check_setting(NodeSource source, const std::string& name,
 Status check_settings(NodeSource source, const ProviderSettings& settings) {
   const auto keys = setting_keys(source);
   if (settings.size() > kMaxSettings)
-    return bad(fmt::format("there are {} settings; the most allowed are {}", settings.size(),
-                           kMaxSettings));
+    return bad_setting(fmt::format("there are {} settings; the most allowed are {}",
+                                   settings.size(), kMaxSettings));
   for (const auto& [name, words] : settings) TRY(check_setting(source, name, words));
   for (const SettingKey& key : keys)
     if (key.is_required && settings.count(std::string(key.name)) == 0)
-      return bad(fmt::format("node source {} needs the setting '{}'", to_string(source), key.name));
+      return bad_setting(
+          fmt::format("node source {} needs the setting '{}'", to_string(source), key.name));
   return {};
 }
 

@@ -204,7 +204,6 @@ Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOption
     if (const auto wrong = spec::assign_to_cluster(key, value, spec); wrong && !wrong->empty())
       return bad_compute(fmt::format("update: {}: {}", flag_of(key), *wrong));
   TRY(apply_texts(options, spec));
-  TRY(check(spec));
   return spec;
 }
 

@@ -26,16 +26,16 @@ void add_scale(Lines& lines, const ComputeView& compute, Instant now) {
   lines.add("tier", to_string(scale.tier));
   lines.add("instances", fmt::format("{} to {}, removed after {} without work", scale.min_instances,
                                      most_machines(spec), format_duration(scale.idle_time)));
-  lines.add("machines", fmt::format("{} wanted: {} with nodes, {} being made; {} leaving",
-                                    scaling.wanted, scaling.wanted - scaling.preparing,
-                                    scaling.preparing, scaling.leaving));
+  lines.add("machines",
+            fmt::format("{} wanted: {} with nodes, {} being made; {} leaving", scaling.wanted,
+                        scaling.wanted - scaling.preparing, scaling.preparing, scaling.leaving));
   if (scaling.changed.ns != 0)
     lines.add("last scaled", fmt::format("{}: {}", to_string(scaling.changed), scaling.why));
   if (scaling.failure.empty()) return;
   const bool waits = scaling.retry_at > now;
-  lines.add("last failure",
-            scaling.failure + (waits ? "; the next machine is tried at " + to_string(scaling.retry_at)
-                                     : std::string()));
+  lines.add("last failure", scaling.failure + (waits ? "; the next machine is tried at " +
+                                                           to_string(scaling.retry_at)
+                                                     : std::string()));
 }
 
 std::string machines_text(const ComputeView& compute, Instant now) {
@@ -95,9 +95,10 @@ std::string how_to_add_nodes(const ComputeView& compute) {
     case NodeSource::docker:
     case NodeSource::slurm:
     case NodeSource::command:
-      return fmt::format("Its machines are made when jobs wait for it: `lockstep run --compute {} "
-                         "-- COMMAND`",
-                         name);
+      return fmt::format(
+          "Its machines are made when jobs wait for it: `lockstep run --compute {} "
+          "-- COMMAND`",
+          name);
     case NodeSource::join: break;
   }
   return fmt::format(

@@ -177,8 +177,9 @@ CLI::App& add_verb(CLI::App& group, VerbTable table, const Options& options, con
 void add_create(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb = add_verb(group, table, options, "create", "make a target", create);
   add_name(&verb, *options, false);
-  verb.add_option("--type", options->type,
-                  "local (another name of target local), virtualmachine, or amlcompute (a cluster)");
+  verb.add_option(
+      "--type", options->type,
+      "local (another name of target local), virtualmachine, or amlcompute (a cluster)");
   verb.add_option("--node-source", options->node_source,
                   "of a virtualmachine: ssh, the launcher attaches --host (default); join, nodes "
                   "come with a token. Of a cluster: docker, ssh, slurm or command");

@@ -22,6 +22,11 @@ std::vector<std::string_view> names_of(const Computes& computes) {
   return names;
 }
 
+bool names_host(const ComputeSpec& spec, const std::string& name) {
+  return std::any_of(spec.hosts.begin(), spec.hosts.end(),
+                     [&](const SshHost& host) { return host.name == name; });
+}
+
 // "local, cpu-cluster and 3 more"
 std::string listed(const std::vector<std::string_view>& names) {
   std::string text;
@@ -185,7 +190,7 @@ struct Asked {
     const Compute* known = known_target(ask.name);
     if (known == nullptr) return;
     for (const std::string& host : ask.hosts)
-      if (known->machines.count(host) == 0) {
+      if (known->machines.count(host) == 0 && !names_host(known->spec, host)) {
         std::vector<std::string_view> names;
         for (const auto& [name, machine] : known->machines) names.push_back(name);
         return refuse(ErrorCode::not_found,
@@ -198,7 +203,9 @@ struct Asked {
     });
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
     for (const std::string& host : ask.hosts) {
-      const Machine& machine = *core.state.computes().find_machine(ask.name, host);
+      const Machine* found = core.state.computes().find_machine(ask.name, host);
+      if (found == nullptr) continue;  // a host of a cluster that is not taken
+      const Machine& machine = *found;
       if (machine.phase != Machine::Phase::leaving || (ask.force && !machine.force))
         core.emit(MachineLeaving{ask.name, host, "detached by " + by(), ask.force});
     }

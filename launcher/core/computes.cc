@@ -181,7 +181,7 @@ void Computes::apply(Instant at, const MachineFailed& fact) {
 
 void Computes::note_success(const std::string& target, const std::string& machine) {
   Compute& compute = computes_.at(target);
-  compute.avoided.erase(machine);
+  std::erase(compute.avoided, machine);
   compute.failure.clear();
   compute.failures = 0;
   compute.not_before = {};
@@ -194,7 +194,10 @@ void Computes::note_failure(Instant at, const MachineFailed& fact) {
   if (at >= compute.not_before) ++compute.failures;
   compute.not_before = std::max(compute.not_before, fact.not_before);
   compute.failure = fmt::format("{}: {}", fact.step, fact.message);
-  compute.avoided.insert(fact.machine);
+  // Only the names of hosts come again.
+  if (compute.spec.source != NodeSource::ssh) return;
+  std::erase(compute.avoided, fact.machine);
+  compute.avoided.push_back(fact.machine);
 }
 
 void Computes::apply(Instant at, const MachineLeaving& fact) {

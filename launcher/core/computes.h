@@ -57,12 +57,12 @@ struct Compute {
   std::map<std::string, SshHost> former_hosts;
   std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
   // Of an elastic target:
-  std::int64_t last_machine = 0;   // number in the newest machine's name
-  std::set<std::string> avoided;   // machines that failed last, and were not made since
-  std::string failure;             // why no machine could be made; "": the last one was
-  int failures = 0;                // in a row
-  Instant not_before;              // of the next machine; ns = 0: now
-  Instant scaled;                  // when a machine was wanted or began to leave last
+  std::int64_t last_machine = 0;     // number in the newest machine's name
+  std::vector<std::string> avoided;  // that failed and were not made since, longest ago first
+  std::string failure;               // why no machine could be made; "": the last one was
+  int failures = 0;                  // in a row
+  Instant not_before;                // of the next machine; ns = 0: now
+  Instant scaled;                    // when a machine was wanted or began to leave last
   std::string scaled_why;
   friend bool operator==(const Compute&, const Compute&) = default;
 };

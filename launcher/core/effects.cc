@@ -25,26 +25,18 @@ struct Effects {
 
   // ---- jobs
 
-  void operator()(const JobSubmitted& fact) const {
-    const Job& job = changed(fact.job);
-    enqueue(core, job);
-    demand_changed(job);
-  }
+  void operator()(const JobSubmitted& fact) const { enqueue(core, changed(fact.job)); }
   void operator()(const CancelRequested& fact) const {
     const Job& job = changed(fact.job);
     touch_last_attempt(job);
     dequeue(core.scheduler, core.retries, job);
-    demand_changed(job);
+    demand_changed(core, job);
   }
   void operator()(const JobShared& fact) const {
     changed(fact.job);
     if (!fact.shared) core.act(ReadersChanged{fact.job});
   }
-  void operator()(const JobRequeued& fact) const {
-    const Job& job = changed(fact.job);
-    enqueue(core, job);
-    demand_changed(job);
-  }
+  void operator()(const JobRequeued& fact) const { enqueue(core, changed(fact.job)); }
   void operator()(const JobFinished& fact) const {
     const Job& job = changed(fact.job);
     core.retention.is_due = true;
@@ -64,7 +56,7 @@ struct Effects {
     const Job& job = changed(fact.attempt.job);
     touch_last_attempt(job);
     core.scheduler.remove(job);
-    demand_changed(job);
+    demand_changed(core, job);
     core.timers.set({TimerKey::Kind::prepare, {}, fact.attempt},
                     core.clock.polled() + core.config.time_to_prepare(job.spec));
   }
@@ -87,8 +79,7 @@ struct Effects {
       core.scheduler.capacity_changed(pool_of(fact.node));
     }
     const auto& exit = fact.report.exit;
-    if (exit && exit->cause == Cause::account_missing)
-      note_lacking_account(fact, exit->message);
+    if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->message);
     if (exit && exit->cause == Cause::account_missing)
       core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -217,11 +208,6 @@ struct Effects {
   void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
 
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
-  // How many machines an elastic target should have depends on the jobs that wait for it.
-  void demand_changed(const Job& job) const {
-    const Compute* compute = core.state.computes().find(job.pool);
-    if (compute != nullptr && is_elastic(compute->spec)) touch_target(job.pool);
-  }
   void note_lacking_account(const PartChanged& fact, const std::string& why) const {
     if (core.state.node(fact.node)->machine.empty()) return;
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;

@@ -46,7 +46,9 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   if (machine == nullptr || !is_news(*machine, failure)) return;
   const Compute& compute = *core.state.computes().find(target);
   const bool is_of_target = is_elastic(compute.spec) && !failure.removing;
-  const int failures = is_of_target ? compute.failures : machine->failures;
+  // Failures of one moment count once.
+  const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
+  const int failures = is_of_target ? before : machine->failures;
   const Duration wait =
       needs_a_person(failure.code) ? kLongestMachineBackoff : backoff_after(failures);
   if (!failure.removing && is_before_install(failure.step))
@@ -191,8 +193,8 @@ class TargetRules {
   // When the next call for the machine may begin.
   Instant due_at(const std::string& name, const Machine& machine) const {
     const auto waiting = core_.machines.waiting.find({target_, name});
-    const bool is_waiting = waiting != core_.machines.waiting.end() &&
-                            machine.phase != Machine::Phase::leaving;
+    const bool is_waiting =
+        waiting != core_.machines.waiting.end() && machine.phase != Machine::Phase::leaving;
     return is_waiting ? std::max(machine.not_before, waiting->second.not_before)
                       : machine.not_before;
   }

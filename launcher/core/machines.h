@@ -17,7 +17,8 @@ struct MachineWanted {
   std::string why;
   friend bool operator==(const MachineWanted&, const MachineWanted&) = default;
 };
-struct MachineFound {  // the provider has it under our tag, and the launcher did not know it: it leaves
+struct MachineFound {  // the provider has it under our tag, and the launcher did not know it: it
+                       // leaves
   std::string target, machine;
   friend bool operator==(const MachineFound&, const MachineFound&) = default;
 };

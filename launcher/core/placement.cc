@@ -278,7 +278,8 @@ Placement place(const Cluster& cluster, const Job& job) {
     if (!has_past) break;
   }
   if (!possible)
-    if (auto waits = waits_for_machines(cluster, job.pool, shape)) return Blocked{*std::move(waits)};
+    if (auto waits = waits_for_machines(cluster, job.pool, shape))
+      return Blocked{*std::move(waits)};
   if (!possible) return impossible(cluster, job.pool, shape, pools, objections);
   if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
@@ -317,7 +318,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   const std::string pool = cluster.state.computes().pool_of(spec.compute);
   if (const Compute* compute = cluster.state.computes().find(pool);
       compute != nullptr && is_elastic(compute->spec)) {
-    const int most = most_machines(compute->spec), nodes = spec.resources.instance_count;
+    // Hosts of a cluster come and go.
+    const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
     if (nodes <= most) return std::nullopt;
     return make_error(
         ErrorCode::invalid_argument,

@@ -57,9 +57,9 @@ struct Cluster {
 
 Placement place(const Cluster& cluster, const Job& job);
 
-// Why the job can never run on its target; nullopt otherwise. This is known only for elastic targets
-// with fewer machines, and for target local with a fixed number of nodes. Nodes that joined beyond that number count as well, unless they are
-// LOST.
+// Why the job can never run on its target; nullopt otherwise. This is known only for elastic
+// targets with fewer machines, and for target local with a fixed number of nodes. Nodes that joined
+// beyond that number count as well, unless they are LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
 // True if no node can have this job's account: the number of nodes is fixed, all of them have

@@ -46,6 +46,7 @@ void schedule(Context& core) {
   };
   moves.waits = [&core](const Job& job) {
     core.pending.job_changed(job.id);
+    demand_changed(core, job);  // a quota may have held it until now
     record_wait(core, job);
   };
   core.scheduler.run(core.cluster(), moves);

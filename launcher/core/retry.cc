@@ -36,9 +36,7 @@ std::optional<std::string> uncharged(const Job& job, const ExitReport& report) {
 }
 
 // What a job sees when somebody takes its machine away.
-bool is_taken_away(Cause cause) {
-  return cause == Cause::node_lost || cause == Cause::runner_lost;
-}
+bool is_taken_away(Cause cause) { return cause == Cause::node_lost || cause == Cause::runner_lost; }
 
 }  // namespace
 

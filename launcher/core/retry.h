@@ -22,8 +22,8 @@ struct Retry {
   Duration backoff{0};
 };
 
-// nullopt: no retry, and the job ends with this report. `tier` is that of the job's target: loss of a
-// low_priority machine is not charged, however often it happens.
+// nullopt: no retry, and the job ends with this report. `tier` is that of the job's target: loss of
+// a low_priority machine is not charged, however often it happens.
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
                                  Tier tier = Tier::dedicated);
 

@@ -15,16 +15,23 @@ using Key = MachineCalls::Key;
 
 // The machines of a target, by what can be expected of them.
 struct Supply {
-  int total = 0;                             // also those that leave
+  int total = 0;  // also those that leave
   int leaving = 0;
-  int busy = 0;                              // hold parts
-  int unusable = 0;                          // have a node that takes no work
-  int coming = 0;                            // have no node yet
-  int idle = 0;                              // can take work, and have none
-  std::vector<std::string> not_begun;        // coming, and no call works on them
+  int busy = 0;                        // hold parts
+  int unusable = 0;                    // have a node that takes no work
+  int coming = 0;                      // have no node yet, or one that is silent for a moment
+  int idle = 0;                        // can take work, and have none
+  std::vector<std::string> not_begun;  // coming, and no call works on them
   std::vector<std::pair<Instant, std::string>> without_work;  // since when; nodes without parts
   int staying() const { return total - leaving; }
 };
+
+// It will be heard soon, or it is LOST soon. After a restart of the launcher all nodes are so.
+bool is_expected(const Cluster& cluster, const Node& node) {
+  if (node.lost || node.drain) return false;
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  return !node.session || watch == nullptr || watch->liveness != Liveness::alive;
+}
 
 Supply supply_of(const Context& core, const std::string& target, const Compute& compute) {
   Supply supply;
@@ -40,6 +47,8 @@ Supply supply_of(const Context& core, const std::string& target, const Compute& 
       if (core.machines.busy.count(key) == 0) supply.not_begun.push_back(name);
     } else if (!node->parts.empty()) {
       ++supply.busy;
+    } else if (is_expected(cluster, *node)) {
+      ++supply.coming;
     } else {
       ++(why_unusable(cluster, *node) ? supply.unusable : supply.idle);
       const auto since = core.machines.idle_since.find(key);
@@ -151,7 +160,8 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
 
 std::string why_wanted(const Need& need) {
   std::string why = fmt::format("job '{}' waits for it", need.first);
-  if (need.jobs > 1) why = fmt::format("{} wait, first '{}'", counted(need.jobs, "job"), need.first);
+  if (need.jobs > 1)
+    why = fmt::format("{} wait, first '{}'", counted(need.jobs, "job"), need.first);
   return why;
 }
 
@@ -162,17 +172,26 @@ class NewNames {
       : target_(target), compute_(compute), last_(compute.last_machine) {}
   std::optional<std::string> next() {
     if (compute_.spec.source != NodeSource::ssh) return fmt::format("{}-{}", target_, ++last_);
-    for (const bool again : {false, true})
-      for (const SshHost& host : compute_.spec.hosts)
-        if (compute_.machines.count(host.name) == 0 && used_.count(host.name) == 0 &&
-            again == (compute_.avoided.count(host.name) != 0)) {
-          used_.insert(host.name);
-          return host.name;
-        }
+    const auto& avoided = compute_.avoided;
+    for (const SshHost& host : compute_.spec.hosts)
+      if (std::find(avoided.begin(), avoided.end(), host.name) == avoided.end() && take(host.name))
+        return host.name;
+    for (const std::string& name : avoided)
+      if (is_host(name) && take(name)) return name;
     return std::nullopt;
   }
 
  private:
+  bool is_host(const std::string& name) const {
+    const auto& hosts = compute_.spec.hosts;
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const SshHost& host) { return host.name == name; });
+  }
+  // False: it is a machine already.
+  bool take(const std::string& name) {
+    return compute_.machines.count(name) == 0 && used_.insert(name).second;
+  }
+
   const std::string& target_;
   const Compute& compute_;
   std::int64_t last_;
@@ -244,8 +263,8 @@ class Scaler {
 
   // Not below min_instances. First those on which nothing was spent, then those idle for longest.
   void shrink(const Supply& supply, int surplus) {
-    int left = std::max(std::min(surplus + supply.unusable,
-                                 supply.staying() - scale_.min_instances), 0);
+    int left =
+        std::max(std::min(surplus + supply.unusable, supply.staying() - scale_.min_instances), 0);
     for (const std::string& name : supply.not_begun) {
       if (left <= 0) return;
       dismiss(name, "no job needs it any more");
@@ -324,8 +343,8 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
   std::string text = fmt::format("waits for {}; target '{}' has {}", describe(shape), pool,
                                  counted(state.computes().nodes_of(pool).size(), "node"));
   if (coming != 0)
-    text += fmt::format(", and {} being made", coming == 1 ? "1 machine is"
-                                                           : fmt::format("{} machines are", coming));
+    text += fmt::format(", and {} being made",
+                        coming == 1 ? "1 machine is" : fmt::format("{} machines are", coming));
   if (leaving != 0) text += fmt::format(", {} being removed", leaving);
   if (!compute->failure.empty())
     text += fmt::format("; the last machine could not be made: {}", compute->failure);

@@ -44,8 +44,8 @@ class Redactor {
 };
 
 struct PreparedRun {
-  std::vector<std::string> words;      // of the provider, without the verb
-  std::string request;                 // JSON, "" if no machine is left
+  std::vector<std::string> words;  // of the provider, without the verb
+  std::string request;             // JSON, "" if no machine is left
   std::string why_none = "no machine can be worked on";
   std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request
   Redactor redactor;

@@ -68,8 +68,9 @@ json settings_json(const ProviderRequest& request) {
   }
   const auto keys = setting_keys(spec.source);
   for (const auto& [name, words] : spec.settings) {
-    const auto known = std::find_if(
-        keys.begin(), keys.end(), [&name = name](const SettingKey& key) { return key.name == name; });
+    const auto known =
+        std::find_if(keys.begin(), keys.end(),
+                     [&name = name](const SettingKey& key) { return key.name == name; });
     if (known != keys.end())
       settings[name] = words_json(known->kind, words);
     else if (words.size() == 1)

@@ -75,8 +75,8 @@ class ClusterReader {
 
   void read_key(const YamlEntry& entry, ComputeSpec& spec) {
     if (!is_elastic(spec))
-      return fault(entry.place, fmt::format("'{}' is of a target of type amlcompute; leave it out",
-                                            entry.key));
+      return fault(entry.place,
+                   fmt::format("'{}' is of a target of type amlcompute; leave it out", entry.key));
     if (entry.value.kind != Kind::scalar)
       return fault(entry.value.place, fmt::format("'{}' must be a value, not {}", entry.key,
                                                   describe(entry.value.kind)));

@@ -17,10 +17,12 @@ namespace lockstep::spec {
 namespace {
 
 constexpr std::array<std::string_view, 14> kKeysOfComputes{
-    "$schema",       "name",         "type",
-    "description",   "location",     "tags",
-    "lockstep",      "ssh_settings", "resource_id",
-    "size",          "tier",         "min_instances",
+    "$schema",       "name",
+    "type",          "description",
+    "location",      "tags",
+    "lockstep",      "ssh_settings",
+    "resource_id",   "size",
+    "tier",          "min_instances",
     "max_instances", "idle_time_before_scale_down"};
 constexpr std::array<std::string_view, 7> kKeysOfOurs{"node_source", "hosts", "ssh",    "tunnel",
                                                       "docker",      "slurm", "command"};
