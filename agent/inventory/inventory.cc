@@ -13,6 +13,7 @@
 #include "agent/inventory/memory.h"
 #include "agent/inventory/network.h"
 #include "agent/inventory/os.h"
+#include "agent/inventory/rdma.h"
 #include "agent/inventory/workdir.h"
 #include "common/base/version.h"
 #include "common/io/process.h"
@@ -76,6 +77,7 @@ void override_version(const char* variable, Inventory& inventory, std::string& v
 
 void add_network(const InventoryRequest& request, Inventory& inventory) {
   inventory.interfaces = probe_interfaces();
+  inventory.rdma_ports = probe_rdma();
   inventory.address =
       request.advertise.empty() ? route_address(request.launcher_endpoint) : request.advertise;
   inventory.address_is_loopback = is_loopback_address(inventory.address);

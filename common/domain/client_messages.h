@@ -14,6 +14,7 @@
 #include "common/domain/job_file.h"
 #include "common/domain/quota.h"
 #include "common/domain/secrets.h"
+#include "common/domain/size.h"
 #include "common/domain/views.h"
 
 namespace lockstep {
@@ -105,6 +106,13 @@ struct DrainNode {
   std::string reason;
   friend bool operator==(const DrainNode&, const DrainNode&) = default;
 };
+// Sets and removes labels of one node, as `kubectl label` does.
+struct LabelNode {
+  std::string name_or_id;
+  NodeLabels set;
+  std::vector<std::string> remove;  // keys
+  friend bool operator==(const LabelNode&, const LabelNode&) = default;
+};
 struct ApproveNode {  // a node that waits for approval may get work from now on
   std::string name_or_id;
   friend bool operator==(const ApproveNode&, const ApproveNode&) = default;
@@ -180,13 +188,16 @@ using ClientRequest =
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
                  CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
-                 DetachHosts, ReadComputeLog>;
+                 DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize, ListSizes,
+                 LabelNode>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
   JobId job;
   bool snapshot_missing =
       false;  // not accepted: upload the snapshot over the bulk socket and submit again
+  // For the person who submits: which target was chosen, and what of the job is not used.
+  std::vector<std::string> notes = {};
   friend bool operator==(const SubmitReply&, const SubmitReply&) = default;
 };
 struct JobReply {
@@ -279,6 +290,6 @@ using ClientReply =
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
-                 ComputeLogReply>;
+                 ComputeLogReply, SizesReply>;
 
 }  // namespace lockstep

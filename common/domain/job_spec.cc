@@ -1,10 +1,13 @@
 #include "common/domain/job_spec.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <set>
 
 #include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
+#include "common/domain/node_labels.h"
 #include "common/domain/secrets.h"
 #include "common/domain/variables.h"
 
@@ -56,6 +59,31 @@ Status validate_numbers(const JobSpec& spec) {
                    "; ask for more lockstep.resources.gpus or start fewer ranks");
   if (spec.timeout && spec.timeout->count() <= 0)
     return invalid("limits.timeout: must be more than 0 seconds");
+  return {};
+}
+
+Status validate_placement(const ResourceRequest& r) {
+  if (r.instance_type.size() > kMaxInstanceTypeBytes)
+    return invalid("resources.instance_type: has more than " +
+                   std::to_string(kMaxInstanceTypeBytes) + " characters");
+  for (const char c : r.instance_type)
+    if (std::isprint(static_cast<unsigned char>(c)) == 0)
+      return invalid("resources.instance_type: holds a character that cannot be printed");
+  if (const Status good = check_labels(r.labels); !good)
+    return good.error().within("lockstep.labels");
+  if (r.nodes.size() > kMaxNamedNodes)
+    return invalid("lockstep.nodes: names " + std::to_string(r.nodes.size()) + " nodes; at most " +
+                   std::to_string(kMaxNamedNodes) + " are possible");
+  std::set<std::string> names;
+  for (const std::string& name : r.nodes) {
+    if (!is_node_name(name))
+      return invalid("lockstep.nodes: '" + name.substr(0, 100) +
+                     "' is not the name of a node; `lockstep node list` shows the names");
+    if (!names.insert(name).second) return invalid("lockstep.nodes: names " + name + " twice");
+  }
+  if (!r.nodes.empty() && static_cast<std::size_t>(std::max(r.instance_count, 0)) > r.nodes.size())
+    return invalid("resources.instance_count: is " + std::to_string(r.instance_count) +
+                   ", but lockstep.nodes names only " + std::to_string(r.nodes.size()));
   return {};
 }
 
@@ -119,6 +147,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(validate(spec.outputs));
   add(validate_keep(spec.keep));
   add(validate_numbers(spec));
+  add(validate_placement(spec.resources));
   add(validate(spec.limits));
   const Status docker_args = check_docker_args(spec.resources.docker_args);
   add(docker_args);
@@ -155,6 +184,21 @@ std::optional<RetryOn> retry_on_from(std::string_view word) {
     const auto on = static_cast<RetryOn>(i);
     if (to_string(on) == word) return on;
   }
+  return std::nullopt;
+}
+
+std::string_view to_string(Rdma rdma) {
+  switch (rdma) {
+    case Rdma::off: return "off";
+    case Rdma::preferred: return "preferred";
+    case Rdma::required: return "required";
+  }
+  return "off";
+}
+
+std::optional<Rdma> rdma_from(std::string_view word) {
+  for (const Rdma rdma : {Rdma::off, Rdma::preferred, Rdma::required})
+    if (to_string(rdma) == word) return rdma;
   return std::nullopt;
 }
 

@@ -40,6 +40,15 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
+// Whether the nodes of a job must reach each other by RDMA (InfiniBand or RoCE).
+enum class Rdma {
+  off,        // RDMA plays no part in the choice of nodes
+  preferred,  // nodes with it are tried first
+  required,   // all nodes have an active port, and all are in one fabric
+};
+std::string_view to_string(Rdma rdma);
+std::optional<Rdma> rdma_from(std::string_view word);
+
 // The resources that a job requests on each of its nodes. Absent cpus, memory or gpus = all of the
 // node's.
 struct ResourceRequest {
@@ -51,6 +60,12 @@ struct ResourceRequest {
   // For jobs in containers only.
   std::optional<Bytes> shm_size;         // of /dev/shm; absent = kDefaultShmSize
   std::vector<std::string> docker_args;  // words for `docker run`; see docker_args.h
+  // Which nodes may run it.
+  std::string instance_type;  // a size; "": any. Used only to choose a target
+  bool isolated = false;      // nobody else is on the same machine
+  Rdma rdma = Rdma::off;
+  std::map<std::string, std::string> labels;  // that each node must have
+  std::vector<std::string> nodes;             // names of nodes; empty: any node of the target
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
@@ -114,6 +129,8 @@ struct JobSpec {
   std::vector<std::string> keep = {};  // patterns of further files to collect: see keep.h
   // The first attempt begins with the newest checkpoint of this job; "": with an empty folder.
   JobId from_checkpoint_of = {};
+  // Why the launcher chose this target; "": the submission named it. A client cannot set it.
+  std::string compute_why = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {
@@ -134,6 +151,8 @@ inline constexpr Bytes kMinShmSize = kibibytes(64);
 inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
+inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
+inline constexpr std::size_t kMaxNamedNodes = 1'000;  // of one job
 inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 // A name is 1-240 characters of [A-Za-z0-9_-], starting with a letter or a digit.

@@ -32,6 +32,21 @@ struct NetworkInterface {
   friend bool operator==(const NetworkInterface&, const NetworkInterface&) = default;
 };
 
+// A port of an InfiniBand or RoCE device, as /sys/class/infiniband shows it.
+struct RdmaPort {
+  std::string device;  // mlx5_0
+  int port = 1;
+  std::string state;          // "ACTIVE", "DOWN", "INIT", "ARMED", …
+  int rate_gbps = 0;          // 0: unknown
+  std::string link_layer;     // "InfiniBand" or "Ethernet" (RoCE)
+  std::string subnet_prefix;  // of its GID 0: "fe80:0000:0000:0000"; "": none
+  std::vector<int> pkeys;     // partitions; the bit 0x8000 says that it is a full member
+  bool active() const { return state == "ACTIVE"; }
+  friend bool operator==(const RdmaPort&, const RdmaPort&) = default;
+};
+inline constexpr std::size_t kMaxRdmaPorts = 128;  // of one node
+inline constexpr std::size_t kMaxPkeys = 128;      // of one port
+
 struct Inventory {
   std::string hostname;
   std::string os;  // PRETTY_NAME
@@ -58,6 +73,7 @@ struct Inventory {
   // The container engine on the agent's PATH: "docker", "podman"; "": none. Absent: the agent does
   // not report it.
   std::optional<std::string> container_engine = {};
+  std::vector<RdmaPort> rdma_ports = {};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/node.h"
+#include "common/domain/node_labels.h"
 
 namespace lockstep {
 
@@ -112,6 +113,7 @@ struct NodeView {
   bool waits_for_approval = false;
   Duration clock_ahead{0};   // its clock minus the launcher's at the last heartbeat
   std::string compute = {};  // the target that it belongs to
+  NodeLabels labels = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 

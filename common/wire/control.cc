@@ -15,6 +15,7 @@
 #include "common/wire/job_file_codec.h"
 #include "common/wire/quota_codec.h"
 #include "common/wire/secrets_codec.h"
+#include "common/wire/size_codec.h"
 
 namespace lockstep::wire {
 
@@ -105,6 +106,12 @@ struct BodyWriter {
   void operator()(const DeleteCompute& m) const { pb::to_wire(m, wire->mutable_delete_compute()); }
   void operator()(const ListComputes& m) const { pb::to_wire(m, wire->mutable_list_computes()); }
   void operator()(const ComputesReply& m) const { pb::to_wire(m, wire->mutable_computes_reply()); }
+  void operator()(const DefineSizes& m) const { pb::to_wire(m, wire->mutable_define_sizes()); }
+  void operator()(const RemoveSize& m) const { pb::to_wire(m, wire->mutable_remove_size()); }
+  void operator()(const GrantSize& m) const { pb::to_wire(m, wire->mutable_grant_size()); }
+  void operator()(const ListSizes& m) const { pb::to_wire(m, wire->mutable_list_sizes()); }
+  void operator()(const SizesReply& m) const { pb::to_wire(m, wire->mutable_sizes_reply()); }
+  void operator()(const LabelNode& m) const { pb::to_wire(m, wire->mutable_label_node()); }
   void operator()(const ReadComputeLog& m) const {
     pb::to_wire(m, wire->mutable_read_compute_log());
   }
@@ -230,6 +237,12 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kReadComputeLog: return read<ReadComputeLog>(wire.read_compute_log(), body);
     case pb::Envelope::kComputeLogReply:
       return read<ComputeLogReply>(wire.compute_log_reply(), body);
+    case pb::Envelope::kDefineSizes: return read<DefineSizes>(wire.define_sizes(), body);
+    case pb::Envelope::kRemoveSize: return read<RemoveSize>(wire.remove_size(), body);
+    case pb::Envelope::kGrantSize: return read<GrantSize>(wire.grant_size(), body);
+    case pb::Envelope::kListSizes: return read<ListSizes>(wire.list_sizes(), body);
+    case pb::Envelope::kSizesReply: return read<SizesReply>(wire.sizes_reply(), body);
+    case pb::Envelope::kLabelNode: return read<LabelNode>(wire.label_node(), body);
     case pb::Envelope::kQuotasReply: return read<QuotasReply>(wire.quotas_reply(), body);
     case pb::Envelope::kQueryAudit: return read<QueryAudit>(wire.query_audit(), body);
     case pb::Envelope::kVerifyAudit: return read<VerifyAudit>(wire.verify_audit(), body);

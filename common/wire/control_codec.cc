@@ -345,12 +345,25 @@ Status from_wire(const Shutdown& from, lockstep::Shutdown* to) {
 
 // ---- launcher -> client -------------------------------------------------------------------------
 
+void to_wire(const lockstep::LabelNode& from, LabelNode* to) {
+  to->set_name_or_id(from.name_or_id);
+  write_map(from.set, to->mutable_set());
+  write_texts(from.remove, to->mutable_remove());
+}
+Status from_wire(const LabelNode& from, lockstep::LabelNode* to) {
+  TRY(read_text(from.name_or_id(), "label.node", &to->name_or_id));
+  TRY(read_map(from.set(), 10 * kMaxNodeLabels, "label.set", &to->set));
+  return read_texts(from.remove(), 10 * kMaxNodeLabels, "label.remove", &to->remove);
+}
+
 void to_wire(const lockstep::SubmitReply& from, SubmitReply* to) {
   to->set_job(from.job.value);
   to->set_snapshot_missing(from.snapshot_missing);
+  write_texts(from.notes, to->mutable_notes());
 }
 
 Status from_wire(const SubmitReply& from, lockstep::SubmitReply* to) {
+  TRY(read_texts(from.notes(), 1'000, "submitted.notes", &to->notes));
   to->snapshot_missing = from.snapshot_missing();
   return read_job_named(from, &to->job);
 }

@@ -61,6 +61,8 @@ void to_wire(const lockstep::RemoveNode& from, RemoveNode* to);
 Status from_wire(const RemoveNode& from, lockstep::RemoveNode* to);
 void to_wire(const lockstep::ApproveNode& from, ApproveNode* to);
 Status from_wire(const ApproveNode& from, lockstep::ApproveNode* to);
+void to_wire(const lockstep::LabelNode& from, LabelNode* to);
+Status from_wire(const LabelNode& from, lockstep::LabelNode* to);
 void to_wire(const lockstep::GetStatus& from, GetStatus* to);
 Status from_wire(const GetStatus& from, lockstep::GetStatus* to);
 void to_wire(const lockstep::Shutdown& from, Shutdown* to);

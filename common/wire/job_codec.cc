@@ -1,5 +1,6 @@
 #include "common/wire/job_codec.h"
 
+#include "common/domain/node_labels.h"
 #include "common/wire/environment_codec.h"
 
 namespace lockstep::pb {
@@ -48,6 +49,25 @@ static_assert(static_cast<int>(lockstep::RetryOn::exit_code) + 1 == RETRY_ON_EXI
 static_assert(static_cast<int>(lockstep::OnLost::immediately) + 1 == ON_LOST_IMMEDIATELY);
 static_assert(static_cast<int>(lockstep::OnLost::after_fence) + 1 == ON_LOST_AFTER_FENCE);
 
+// On the wire and in journals, for ever; the enum's own order may change.
+int number_of(Rdma rdma) {
+  switch (rdma) {
+    case Rdma::off: return 0;
+    case Rdma::preferred: return 1;
+    case Rdma::required: return 2;
+  }
+  return 0;
+}
+
+Status read_rdma(int number, Rdma* to) {
+  for (const Rdma rdma : {Rdma::off, Rdma::preferred, Rdma::required}) {
+    if (number_of(rdma) != number) continue;
+    *to = rdma;
+    return {};
+  }
+  return bad_field("resources.rdma", "has a value that this version does not know");
+}
+
 void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to) {
   to->set_instance_count(from.instance_count);
   if (from.cpus) to->set_cpus(*from.cpus);
@@ -56,6 +76,11 @@ void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to)
   to->set_isolate_gpus(from.isolate_gpus);
   if (from.shm_size) to->set_shm_bytes(from.shm_size->count);
   write_texts(from.docker_args, to->mutable_docker_args());
+  to->set_instance_type(from.instance_type);
+  to->set_isolated(from.isolated);
+  to->set_rdma(number_of(from.rdma));
+  write_map(from.labels, to->mutable_labels());
+  write_texts(from.nodes, to->mutable_nodes());
 }
 
 Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to) {
@@ -69,7 +94,11 @@ Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to
   to->isolate_gpus = from.isolate_gpus();
   if (from.has_shm_bytes()) to->shm_size = Bytes{from.shm_bytes()};
   TRY(read_texts(from.docker_args(), kMaxDockerArgs, "resources.docker_args", &to->docker_args));
-  return {};
+  TRY(read_text(from.instance_type(), "resources.instance_type", &to->instance_type));
+  to->isolated = from.isolated();
+  TRY(read_rdma(from.rdma(), &to->rdma));
+  TRY(read_map(from.labels(), 10 * kMaxNodeLabels, "resources.labels", &to->labels));
+  return read_texts(from.nodes(), 10 * kMaxNamedNodes, "resources.nodes", &to->nodes);
 }
 
 void write_limits(const lockstep::LimitRequest& from, LimitRequest* to) {
@@ -169,6 +198,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   write_texts(from.keep, to->mutable_keep());
   to->set_from_checkpoint_of(from.from_checkpoint_of.value);
+  to->set_compute_why(fitting_text(from.compute_why));
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -202,6 +232,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   TRY(read_texts(from.keep(), kMaxKeepPatterns, "keep", &to->keep));
   TRY(validate_keep(to->keep));
+  TRY(read_text(from.compute_why(), "compute_why", &to->compute_why));
   TRY(read_text(from.from_checkpoint_of(), "from_checkpoint_of", &to->from_checkpoint_of.value,
                 kMaxJobNameBytes));
   return read_text(from.run_as(), "run_as", &to->run_as);

@@ -52,6 +52,30 @@ Status from_wire(const NetworkInterface& from, lockstep::NetworkInterface* to) {
   return {};
 }
 
+void to_wire(const lockstep::RdmaPort& from, RdmaPort* to) {
+  to->set_device(from.device);
+  to->set_port(from.port);
+  to->set_state(from.state);
+  to->set_rate_gbps(from.rate_gbps);
+  to->set_link_layer(from.link_layer);
+  to->set_subnet_prefix(from.subnet_prefix);
+  to->mutable_pkeys()->Assign(from.pkeys.begin(), from.pkeys.end());
+}
+
+Status from_wire(const RdmaPort& from, lockstep::RdmaPort* to) {
+  constexpr std::size_t kMaxWordBytes = 256;
+  TRY(read_text(from.device(), "rdma.device", &to->device, kMaxWordBytes));
+  TRY(read_number(from.port(), 0, 255, "rdma.port", &to->port));
+  TRY(read_text(from.state(), "rdma.state", &to->state, kMaxWordBytes));
+  TRY(read_number(from.rate_gbps(), 0, 1 << 20, "rdma.rate_gbps", &to->rate_gbps));
+  TRY(read_text(from.link_layer(), "rdma.link_layer", &to->link_layer, kMaxWordBytes));
+  TRY(read_text(from.subnet_prefix(), "rdma.subnet_prefix", &to->subnet_prefix, kMaxWordBytes));
+  TRY(check_count(from.pkeys_size(), kMaxPkeys, "rdma.pkeys"));
+  for (const int pkey : from.pkeys())
+    TRY(read_number(pkey, 0, 0xffff, "rdma.pkeys", &to->pkeys.emplace_back()));
+  return {};
+}
+
 void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_hostname(from.hostname);
   to->set_os(from.os);
@@ -75,6 +99,7 @@ void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_isolation(from.isolation);
   to->set_workdir_mode(from.workdir_mode);
   write_texts(from.limitations, to->mutable_limitations());
+  write_list(from.rdma_ports, to->mutable_rdma_ports());
   to->mutable_caps()->set_pids(from.caps.pids);
   to->mutable_caps()->set_log_bytes(from.caps.log.count);
   to->mutable_caps()->set_disk_bytes(from.caps.disk.count);
@@ -104,6 +129,7 @@ Status from_wire(const Inventory& from, lockstep::Inventory* to) {
   TRY(read_text(from.user(), "inventory.user", &to->user));
   TRY(read_text(from.isolation(), "inventory.isolation", &to->isolation));
   TRY(read_text(from.workdir_mode(), "inventory.workdir_mode", &to->workdir_mode));
+  TRY(read_list(from.rdma_ports(), kMaxRdmaPorts, "inventory.rdma_ports", &to->rdma_ports));
   TRY(read_number(from.caps().pids(), 0, kMostPidsLimit, "inventory.caps.pids", &to->caps.pids));
   to->caps.log = Bytes{from.caps().log_bytes()};
   to->caps.disk = Bytes{from.caps().disk_bytes()};

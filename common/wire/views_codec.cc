@@ -177,6 +177,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   write_traffic(from.blobs, to->mutable_blobs());
   to->set_waits_for_approval(from.waits_for_approval);
   to->set_compute(from.compute);
+  write_map(from.labels, to->mutable_labels());
   to->set_clock_ahead_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(from.clock_ahead).count());
 }
@@ -193,6 +194,7 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   TRY(read_traffic(from.blobs(), &to->blobs));
   to->waits_for_approval = from.waits_for_approval();
   TRY(read_text(from.compute(), "node.compute", &to->compute, 1'024));
+  TRY(read_map(from.labels(), 10 * kMaxNodeLabels, "node.labels", &to->labels));
   constexpr std::int64_t kMaxAheadMs = std::int64_t{200} * 366 * 86'400'000;
   if (from.clock_ahead_ms() < -kMaxAheadMs || from.clock_ahead_ms() > kMaxAheadMs)
     return bad_field("node.clock_ahead", "is beyond 200 years");

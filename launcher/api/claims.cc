@@ -48,6 +48,11 @@ struct ClaimOf {
   Claim operator()(const DetachHosts&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const ListComputes&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ReadComputeLog&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const DefineSizes&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const RemoveSize&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const GrantSize&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const ListSizes&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const LabelNode&) const { return {Permission::drain_nodes, {}, ""}; }
   Claim operator()(const ApproveNode&) const { return {Permission::admit_nodes, {}, ""}; }
   Claim operator()(const DrainNode&) const { return {Permission::drain_nodes, {}, ""}; }
   Claim operator()(const RemoveNode& m) const {

@@ -103,6 +103,23 @@ struct AskedOf {
   Asked operator()(const ReadComputeLog& m) const {
     return {"read compute log", "compute " + m.name};
   }
+  Asked operator()(const DefineSizes& m) const {
+    std::string names;
+    for (const Size& size : m.sizes) names += (names.empty() ? "size " : ", ") + size.name;
+    return {"add sizes", names.substr(0, kObjectBytes), "", true};
+  }
+  Asked operator()(const RemoveSize& m) const {
+    return {"remove size", "size " + m.name, "", true};
+  }
+  Asked operator()(const GrantSize& m) const {
+    return {"grant size", "size " + m.name, fmt::format("{} machines", m.machines), true};
+  }
+  Asked operator()(const ListSizes& m) const {
+    return {"list sizes", m.name.empty() ? "sizes" : "size " + m.name};
+  }
+  Asked operator()(const LabelNode& m) const {
+    return {"label node", audited_node(state, m.name_or_id), labels_text(m.set), true};
+  }
   Asked operator()(const DrainNode& m) const {
     return {m.drain ? "drain node" : "resume node", audited_node(state, m.name_or_id), "", true};
   }

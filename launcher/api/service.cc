@@ -12,6 +12,7 @@
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/quotas.h"
+#include "launcher/core/size_requests.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -134,6 +135,24 @@ struct RequestHandler {
   void change_compute(const ComputeInput::Ask& ask) const {
     feed(ComputeInput{expect(), ask, asker.caller});
   }
+  void operator()(const DefineSizes& m) const { change_size(m); }
+  void operator()(const RemoveSize& m) const { change_size(m); }
+  void operator()(const GrantSize& m) const { change_size(m); }
+  void operator()(const ListSizes& m) const {
+    std::vector<std::string> names;
+    if (!m.name.empty()) names.push_back(m.name);
+    SizesReply reply{door.ports_.core->size_views(names), {}};
+    if (names.empty()) reply.series = door.ports_.core->config().catalogue.series;
+    if (reply.sizes.empty() && !names.empty()) {
+      const Error error = no_such_size(door.state(), door.ports_.core->config(), m.name);
+      return door.refuse(asker, error.code, error.message);
+    }
+    door.reply(asker, std::move(reply));
+  }
+  void change_size(const SizeInput::Ask& ask) const {
+    feed(SizeInput{expect(), ask, asker.caller});
+  }
+  void operator()(const LabelNode& m) const { feed(LabelInput{expect(), m, asker.caller}); }
   void operator()(const ListQuotas& m) const {
     door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
   }
@@ -346,7 +365,7 @@ void Service::refuse(const Asker& asker, ErrorCode code, std::string message) {
 }
 
 void Service::perform(const ReplySubmitted& action) {
-  answer(action.to, SubmitReply{action.job, false});
+  answer(action.to, SubmitReply{action.job, false, action.notes});
 }
 // A token's text was made when it was asked for; now that its hash is durable it may be shown.
 void Service::perform(const ReplyDone& action) {
@@ -362,6 +381,9 @@ void Service::perform(const ReplyRefused& action) {
 void Service::perform(const ReplyDeleted& action) { answer(action.to, action.result); }
 void Service::perform(const ReplyCompute& action) {
   answer(action.to, ComputesReply{ports_.core->compute_views(action.name)});
+}
+void Service::perform(const ReplySizes& action) {
+  answer(action.to, SizesReply{ports_.core->size_views(action.names), {}});
 }
 void Service::perform(const ReplyEnvironment& action) {
   answer(action.to, show_environment(state(), action.name + ":" + action.version));

@@ -96,6 +96,7 @@ class Service {
   void perform(const ReplyDeleted& action);
   void perform(const ReplyEnvironment& action);
   void perform(const ReplyCompute& action);
+  void perform(const ReplySizes& action);
   void perform(const ExitDaemon& action);
   void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
   // Ends the watches of this key.

@@ -205,6 +205,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   add_environment_verbs(table);
   add_node_verbs(table);
   add_compute_verbs(table);
+  add_size_verbs(table);
   add_user_verbs(table);
   add_project_verbs(table);
   add_secret_verbs(table);

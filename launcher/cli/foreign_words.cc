@@ -227,6 +227,8 @@ constexpr std::array kOptions = std::to_array<Option>({
     {"--gres", "GPUs on each node is `--gpus`"},
     {"--gpus-per-node", "GPUs on each node is `--gpus`"},
     {"--time", kTimeout},
+    {"--exclusive", "machines that nobody else uses are `--isolated`"},
+    {"--constraint", "labels of nodes are `--label KEY=VALUE`"},
     {"--job-name", "the job's name is `--name`"},
     {"--partition", kTargets},
     {"--chdir", "the source directory is `--code`"},

@@ -7,6 +7,7 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
+#include "common/domain/node_labels.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
 #include "launcher/spec/retry_reader.h"
@@ -141,6 +142,44 @@ Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   return read("--disk-limit", arguments.disk_limit, limits.disk);
 }
 
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+// Which nodes may run the job. As for Slurm: -w without -N means all nodes that are named.
+Status read_placement(const RunArguments& arguments, ResourceRequest& resources) {
+  resources.instance_type = arguments.instance_type;
+  resources.isolated = arguments.isolated;
+  if (!arguments.rdma.empty()) {
+    const auto rdma = rdma_from(arguments.rdma);
+    if (!rdma)
+      return wrong(fmt::format("--rdma '{}' is not required, preferred or off", arguments.rdma));
+    resources.rdma = *rdma;
+  }
+  for (const std::string& label : arguments.labels) {
+    const auto equals = label.find('=');
+    if (equals == std::string::npos)
+      return wrong(fmt::format("--label '{}' has no '='; write KEY=VALUE", label));
+    const std::string key = label.substr(0, equals), value = label.substr(equals + 1);
+    if (const Status good = check_label_key(key); !good)
+      return wrong("--label: " + good.error().message);
+    if (const Status good = check_label_value(value); !good)
+      return wrong("--label: " + good.error().message);
+    if (!resources.labels.emplace(key, value).second)
+      return wrong(fmt::format("--label: '{}' is given twice", key));
+  }
+  if (!arguments.nodelist.empty()) resources.nodes = split_at_commas(arguments.nodelist);
+  const std::size_t named = std::max<std::size_t>(resources.nodes.size(), 1);
+  resources.instance_count = arguments.nodes.value_or(static_cast<int>(named));
+  return {};
+}
+
 // An error that is of no line of the file is the option's.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
@@ -179,7 +218,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   TRY(read_secret_words(arguments.secrets, spec.environment_variables));
   TRY_ASSIGN(spec.distribution.kind, distribution_from(arguments.distribution));
   spec.distribution.processes_per_node = arguments.ranks;
-  spec.resources.instance_count = arguments.nodes;
+  TRY(read_placement(arguments, spec.resources));
   spec.resources.cpus = arguments.cpus;
   spec.resources.gpus = arguments.gpus;
   if (!arguments.memory.empty()) {

@@ -13,8 +13,8 @@
 namespace lockstep::cli {
 
 struct RunArguments {
-  int nodes = 1;
-  int ranks = 1;  // on each node
+  std::optional<int> nodes;  // absent: as many as nodelist has, else 1
+  int ranks = 1;             // on each node
   std::string distribution = "none";
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
@@ -27,6 +27,11 @@ struct RunArguments {
   std::optional<int> cpus;
   std::string memory;
   std::optional<int> gpus;
+  std::string instance_type;  // a size
+  bool isolated = false;
+  std::string rdma;                 // "" = off
+  std::vector<std::string> labels;  // KEY=VALUE
+  std::string nodelist;             // names with commas between them
   std::optional<int> pids_limit;
   std::vector<std::string> keep;      // patterns
   std::string from_checkpoint_of;     // a job's name

@@ -111,7 +111,11 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
   for (int round = 0; round < 3; ++round) {
     TRY_ASSIGN(const SubmitReply reply, connection.ask_for<SubmitReply>(
                                             Submit{key, spec, submission.rebuild}, kSubmitTimeout));
-    if (!reply.snapshot_missing) return reply.job;
+    if (!reply.snapshot_missing) {
+      if (!submission.quiet)
+        for (const std::string& note : reply.notes) context.terminal.print_line(note);
+      return reply.job;
+    }
     if (captured.empty()) break;
     hold_interrupts(false);
     for (const transfer::Captured& one : captured) TRY(upload(context, connection, one));

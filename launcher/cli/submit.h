@@ -22,6 +22,7 @@ struct Submission {
   bool rebuild = false;                  // solve and build its environment again
   // The build context of its image; `spec` does not have its digest yet.
   std::optional<spec::BuildFolder> build = {};
+  bool quiet = false;  // does not print the launcher's notes
 };
 
 // Interrupts end the process until the job exists, and are blocked from then on.

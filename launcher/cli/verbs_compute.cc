@@ -233,6 +233,7 @@ void add_compute_verbs(VerbTable table) {
   auto& nodes_verb =
       add_verb(group, table, options, "list-nodes", "the nodes of a target", list_nodes);
   add_format(*add_name(&nodes_verb, *options, true), options->format);
+  add_list_sizes_verb(group, table);
   add_connect_ssh_verb(group, table);
   add_compute_log_verb(group, table);
 }

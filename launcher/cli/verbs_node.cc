@@ -16,7 +16,8 @@ constexpr const char* kMaxValidForText = "365d";
 
 struct NodeOptions {
   std::string name;
-  std::vector<std::string> names;  // approve
+  std::vector<std::string> names;   // approve
+  std::vector<std::string> labels;  // KEY=VALUE, or KEY- to remove it
   std::string reason;
   std::string valid_for = "60m";
   int uses = 1;
@@ -102,6 +103,43 @@ int approve(Context& context, const NodeOptions& options) {
   return code;
 }
 
+// As for kubectl: KEY=VALUE sets a label, KEY- removes it.
+Result<LabelNode> labels_of(const NodeOptions& options) {
+  LabelNode request;
+  request.name_or_id = options.name;
+  for (const std::string& word : options.labels) {
+    const auto equals = word.find('=');
+    const bool removes = equals == std::string::npos && word.size() > 1 && word.back() == '-';
+    if (equals == std::string::npos && !removes)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("node label: '{}' is neither KEY=VALUE nor KEY-", word));
+    const std::string key = word.substr(0, removes ? word.size() - 1 : equals);
+    if (const Status good = check_label_key(key); !good) return good.error().within("node label");
+    if (removes) {
+      request.remove.push_back(key);
+      continue;
+    }
+    const std::string value = word.substr(equals + 1);
+    if (const Status good = check_label_value(value); !good)
+      return good.error().within("node label");
+    if (!request.set.emplace(key, value).second)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("node label: '{}' is set twice", key));
+  }
+  return request;
+}
+
+int label(Context& context, const NodeOptions& options) {
+  const auto request = labels_of(options);
+  if (!request) return fail(context.terminal, request.error(), kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(*request);
+  if (!reply) return fail(context.terminal, reply.error());
+  context.terminal.print_line(reply->message);
+  return 0;
+}
+
 int remove(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -156,6 +194,12 @@ void add_node_verbs(VerbTable table) {
   approve_verb->add_option("NAME", options->names, "the nodes' names or ids")
       ->required()
       ->check(filled("`lockstep node list` shows the names"));
+  auto* label_verb = named(add("label", "set and remove labels of a node", label));
+  label_verb->add_option("LABEL", options->labels, "KEY=VALUE sets a label, KEY- removes it")
+      ->required();
+  label_verb->footer(
+      "\n  lockstep node label n1 rack=7 example.com/zone=a old-\n"
+      "  `lockstep run --label rack=7` and `lockstep.labels` in a job file choose nodes by them.");
   auto* drain_verb = named(add("drain", "place no new jobs on a node", drain));
   drain_verb->add_option("--reason", options->reason, "shown in node list");
   named(add("resume", "place new jobs on a drained node again", resume));

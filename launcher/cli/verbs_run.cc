@@ -90,6 +90,7 @@ int run(Context& context, const RunArguments& arguments) {
   Submission submission;
   submission.spec = *std::move(spec);
   submission.rebuild = arguments.rebuild;
+  submission.quiet = arguments.quiet;
   if (*environment) {
     auto resolved = resolve(**connection, **environment);
     if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
@@ -227,6 +228,24 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
 
 namespace {
 
+// Which nodes may run the job.
+void add_placement_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--instance-type", arguments.instance_type,
+                  "run on a target with this size, if no target is named")
+      ->check(filled("`lockstep compute list-sizes` shows the sizes"));
+  verb.add_flag("--isolated", arguments.isolated, "nobody else may use the same machines");
+  verb.add_option("--rdma", arguments.rdma,
+                  "required: only nodes in one RDMA fabric; preferred: these first; off (default)")
+      ->check(filled("leave it out for off"));
+  verb.add_option("--label", arguments.labels,
+                  "KEY=VALUE that each node must have (`lockstep node label`); may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_option("-w,--nodelist", arguments.nodelist,
+                  "only these nodes, with commas between them; without -N on all of them")
+      ->check(filled("`lockstep node list` shows the names"));
+}
+
 void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--environment", arguments.environment,
                   "NAME:VERSION, NAME@latest, an Azure ML address, or an environment file")
@@ -308,6 +327,7 @@ void add_run_verb(VerbTable table) {
       ->check(filled("leave it out to hold all"));
   verb->add_option("--gpus", arguments->gpus, "GPUs on each node, 0 for none (default: all)")
       ->check(whole_number(0));
+  add_placement_options(*verb, *arguments);
   verb->add_option("--pids-limit", arguments->pids_limit,
                    "processes and threads that each rank may have (default: 4096)")
       ->check(whole_number(kLeastPidsLimit, kMostPidsLimit));

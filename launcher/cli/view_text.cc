@@ -330,6 +330,22 @@ std::string node_table(const std::vector<NodeView>& nodes) {
   return table.text();
 }
 
+namespace {
+
+// "mlx5_0:1 ACTIVE, 200 Gb/s, InfiniBand, subnet fe80:0000:0000:0000, pkeys 0x8001 0x7fff"
+std::string rdma_port_text(const RdmaPort& port) {
+  std::string text = fmt::format("{}:{} {}", port.device, port.port, port.state);
+  if (port.rate_gbps != 0) text += fmt::format(", {} Gb/s", port.rate_gbps);
+  if (!port.link_layer.empty()) text += ", " + port.link_layer;
+  if (!port.subnet_prefix.empty()) text += ", subnet " + port.subnet_prefix;
+  if (port.pkeys.empty()) return text;
+  text += ", pkeys";
+  for (const int pkey : port.pkeys) text += fmt::format(" 0x{:04x}", pkey);
+  return text;
+}
+
+}  // namespace
+
 std::string node_text(const NodeView& node, Instant now) {
   const Inventory& have = node.inventory;
   Lines lines;
@@ -338,6 +354,7 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("compute", node.compute);
   lines.add("state", node_state(node));
   lines.add("reason", node.reason);
+  for (const auto& [key, value] : node.labels) lines.add("label", fmt::format("{}={}", key, value));
   lines.add("last heard", ago(node.last_heard, now));
   lines.add("clock", clock_trouble(node));
   lines.add("host",
@@ -357,6 +374,7 @@ std::string node_text(const NodeView& node, Instant now) {
   for (const auto& nic : have.interfaces)
     lines.add("interface", fmt::format("{} {} {}", nic.name, nic.up ? "up" : "down",
                                        fmt::join(nic.addresses, ", ")));
+  for (const auto& port : have.rdma_ports) lines.add("rdma", rdma_port_text(port));
   lines.add("address", have.address);
   lines.add("network", have.network);
   lines.add("user", have.user);

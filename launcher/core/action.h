@@ -87,6 +87,7 @@ struct ReportRefused {
 struct ReplySubmitted {
   ReplyTo to;
   JobId job;
+  std::vector<std::string> notes = {};  // for the person who submitted it
 };
 struct ReplyJoined {
   ReplyTo to;
@@ -121,6 +122,10 @@ struct ReplyCompute {  // the target exists, created by this request or before
   ReplyTo to;
   std::string name;
 };
+struct ReplySizes {  // these sizes are as the request said
+  ReplyTo to;
+  std::vector<std::string> names;
+};
 // Prepare a call of the target's provider for these machines. For `create`, make a secret for each
 // machine and send ProviderTokensInput; start when StartProvider comes. Start `remove` at once.
 // Results come as ProviderEventInput and one ProviderEndedInput.
@@ -147,6 +152,6 @@ using Action =
                  AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
                  ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
-                 ReplyCompute, CallProvider, StartProvider, HoldMachines>;
+                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes>;
 
 }  // namespace lockstep::launcher

@@ -46,7 +46,7 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::see_names, "see environments", R::all, R::none, R::project, R::project, R::own},
     {P::write_names, "create environments", R::all, R::none, R::project, R::none, R::none},
     {P::prune_environments, "prune environments", R::all, R::all, R::none, R::none, R::none},
-    {P::drain_nodes, "drain or resume nodes", R::all, R::all, R::none, R::none, R::none},
+    {P::drain_nodes, "drain, resume or label nodes", R::all, R::all, R::none, R::none, R::none},
     {P::admit_nodes, "admit nodes", R::all, R::none, R::none, R::none, R::none},
     {P::manage_computes, "create, change or delete compute targets", R::all, R::none, R::none,
      R::none, R::none},

@@ -9,6 +9,7 @@
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/retry.h"
+#include "launcher/core/target_choice.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -46,7 +47,18 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
   const bool is_ours = std::holds_alternative<LauncherItself>(input.caller);
   if (auto error = refused_by_quota(cluster, spec, input.snapshot_size); error && !is_ours)
     return error;
+  if (auto error = refused_by_target(cluster, spec)) return error;
   return never_possible(cluster, spec);
+}
+
+// The target of a job that names none. What the client says of a choice counts for nothing.
+void settle_target(const Cluster& cluster, JobSpec& spec) {
+  spec.compute_why.clear();
+  if (!validate(spec)) return;
+  auto choice = choose_target(cluster, spec);
+  if (!choice) return;
+  spec.compute = std::move(choice->target);
+  spec.compute_why = std::move(choice->why);
 }
 
 // Null: refused.
@@ -106,7 +118,7 @@ void react(Context& core, const SubmitInput& input) {
         same != nullptr &&
         may(core.state.principals(), input.caller, Permission::see_job, object_of(*same)).allowed;
     if (is_theirs) {
-      core.act(ReplySubmitted{input.reply, same->id});
+      core.act(ReplySubmitted{input.reply, same->id, submission_notes(core.cluster(), same->spec)});
       return;
     }
   }
@@ -128,6 +140,7 @@ void react(Context& core, const SubmitInput& input) {
     return core.refuse(input.reply, ErrorCode::unavailable,
                        "the launcher is shutting down and takes no new jobs; submit again after it "
                        "has restarted");
+  settle_target(core.cluster(), spec);
   if (auto error = refusal(core.cluster(), input, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
   auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
@@ -137,7 +150,8 @@ void react(Context& core, const SubmitInput& input) {
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
                          incarnation_of_new(core.state, job), *std::move(checkpoint)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
-  core.act(ReplySubmitted{input.reply, job});
+  core.act(ReplySubmitted{input.reply, job,
+                          submission_notes(core.cluster(), core.state.job(job)->spec)});
 }
 
 std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec) {
@@ -145,6 +159,7 @@ std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, J
   input.spec = spec;
   input.caller = caller;
   if (const Status owned = take_owner(cluster, caller, spec); !owned) return owned.error();
+  settle_target(cluster, spec);
   if (auto error = refusal(cluster, input, spec)) return error;
   const auto checkpoint = first_checkpoint(cluster, caller, spec);
   if (!checkpoint) return checkpoint.error();

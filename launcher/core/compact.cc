@@ -32,6 +32,8 @@ void Compaction::record(const Fact& fact) {
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
   if (const auto* drain = std::get_if<NodeDrainChanged>(&fact)) nodes_[drain->node].drained = seen_;
+  if (const auto* labels = std::get_if<NodeLabelsChanged>(&fact))
+    nodes_[labels->node].labelled = seen_;
   if (const auto* incarnation = std::get_if<IncarnationBegan>(&fact);
       incarnation != nullptr && incarnation->restored)
     restored_ = seen_;
@@ -141,6 +143,12 @@ struct Compaction::FactFilter {
   bool operator()(MachineFailed&) const { return true; }
   bool operator()(MachineLeaving&) const { return true; }
   bool operator()(MachineGone&) const { return true; }
+  bool operator()(SizeDefined&) const { return true; }
+  bool operator()(SizeRemoved&) const { return true; }
+  bool operator()(SizeGranted&) const { return true; }
+  bool operator()(NodeLabelsChanged& fact) const {
+    return here(fact.node) && !fact.labels.empty() && at == sessions(fact.node).labelled;
+  }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }
   bool operator()(AttemptDoomed&) const { return true; }

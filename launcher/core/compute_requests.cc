@@ -8,6 +8,7 @@
 #include "launcher/core/counted.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/scaling.h"
+#include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -123,6 +124,7 @@ struct Asked {
                                 "compute update {}` changes it",
                                 spec.name, spec.name));
     }
+    if (const auto error = refused_by_size(core.state, core.config, spec)) return refuse(*error);
     if (core.state.computes().all().size() >= kMaxComputes)
       return refuse(ErrorCode::resource_exhausted,
                     fmt::format("there are {} compute targets, the most allowed; delete one first",
@@ -146,6 +148,8 @@ struct Asked {
                       known->spec.source == NodeSource::none
                           ? ""
                           : fmt::format(" with node source {}", to_string(known->spec.source))));
+    if (spec.size != known->spec.size || spec.scale != known->spec.scale)
+      if (const auto error = refused_by_size(core.state, core.config, spec)) return refuse(*error);
     own_secrets(spec, known);
     if (!keeps_places(*known, spec)) return;
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});

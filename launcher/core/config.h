@@ -9,6 +9,7 @@
 
 #include "common/base/time.h"
 #include "common/domain/job_spec.h"
+#include "common/domain/size.h"
 #include "common/domain/views.h"
 
 namespace lockstep::launcher {
@@ -40,6 +41,7 @@ struct CoreConfig {
   // refused.
   std::optional<int> fixed_nodes;
   Retention keeps;
+  SizeCatalogue catalogue;  // of the build; operators add sizes of their own (defined_sizes.h)
 
   Duration time_to_prepare(const JobSpec& spec) const {
     return spec.environment ? environment_timeout : prepare_timeout;

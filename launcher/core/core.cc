@@ -6,6 +6,7 @@
 #include "launcher/core/quotas.h"
 #include "launcher/core/reactor.h"
 #include "launcher/core/roots.h"
+#include "launcher/core/size_requests.h"
 #include "launcher/core/views.h"
 
 namespace lockstep::launcher {
@@ -113,6 +114,10 @@ std::vector<ComputeView> Core::compute_views(const std::string& name, bool histo
   add(std::string(kLocalCompute));
   for (const auto& [one, compute] : state().computes().all()) add(one);
   return views;
+}
+
+std::vector<SizeView> Core::size_views(const std::vector<std::string>& names) const {
+  return launcher::size_views(impl_->context.cluster(), names);
 }
 
 Liveness Core::liveness(NodeId node) const { return impl_->context.watches.liveness(node); }

@@ -61,6 +61,8 @@ class Core {
   std::vector<NodeView> node_views() const;  // by node id
   // "": all targets, sorted by name, "local" first; else only the target with this name, if any.
   std::vector<ComputeView> compute_views(const std::string& name, bool history = false) const;
+  // Without names: all, sorted by name. Of an unknown name there is no view.
+  std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
   std::optional<NodeView> node_view(const std::string& name_or_id) const;
   Liveness liveness(NodeId node) const;
   std::optional<ExplainView> explain(const JobId& job) const;

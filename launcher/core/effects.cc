@@ -4,6 +4,7 @@
 
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
+#include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
 
@@ -135,6 +136,7 @@ struct Effects {
     const Node& node = *core.state.node(fact.node);
     core.machines.revivals.erase({node.pool, node.machine});
     if (!node.machine.empty()) core.samples.inventories[node.pool] = node.inventory;
+    check_size_of_node(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {
@@ -150,6 +152,9 @@ struct Effects {
   }
   void operator()(const NodeDrainChanged& fact) const {
     touch_machine_of(fact.node);
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
+  void operator()(const NodeLabelsChanged& fact) const {
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeRevised& fact) const {
@@ -188,6 +193,7 @@ struct Effects {
   void operator()(const ComputeCreated& fact) const { touch_target(fact.spec.name); }
   void operator()(const ComputeUpdated& fact) const {
     core.samples.forget(fact.spec.name);
+    check_size_of_target(core, fact.spec.name);
     machine_changed(fact.spec.name);
   }
   void operator()(const ComputeDeleted& fact) const {
@@ -197,6 +203,12 @@ struct Effects {
     core.machines.list_at.erase(fact.name);
   }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
+
+  // ---- sizes
+
+  void operator()(const SizeDefined& fact) const { size_changed(core, fact.size.name); }
+  void operator()(const SizeRemoved& fact) const { size_changed(core, fact.name); }
+  void operator()(const SizeGranted&) const {}
 
   // ---- machines
 

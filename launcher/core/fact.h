@@ -11,6 +11,7 @@
 #include "common/domain/assignment.h"
 #include "common/domain/views.h"
 #include "launcher/core/computes.h"
+#include "launcher/core/defined_sizes.h"
 #include "launcher/core/machines.h"
 #include "launcher/core/principals.h"
 
@@ -57,6 +58,12 @@ struct NodeDrainChanged {
   bool draining = false;
   std::string reason;
   friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
+};
+struct NodeLabelsChanged {
+  NodeId node;
+  NodeLabels labels;  // all that it has from now on
+  std::string by;
+  friend bool operator==(const NodeLabelsChanged&, const NodeLabelsChanged&) = default;
 };
 struct NodeRemoved {  // permanently: it holds no part, and its key is revoked
   NodeId node;
@@ -250,7 +257,8 @@ using Fact =
                  ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
                  UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
                  ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
-                 MachineFailed, MachineLeaving, MachineGone, MachineFound>;
+                 MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
+                 SizeGranted, NodeLabelsChanged>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

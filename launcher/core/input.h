@@ -67,6 +67,17 @@ struct DrainInput {
   std::string reason;
   Caller caller = {};
 };
+struct LabelInput {
+  ReplyTo reply;
+  LabelNode ask;
+  Caller caller = {};
+};
+struct SizeInput {
+  using Ask = std::variant<DefineSizes, RemoveSize, GrantSize>;
+  ReplyTo reply;
+  Ask ask;
+  Caller caller = {};
+};
 struct ApproveNodeInput {
   ReplyTo reply;
   std::string name_or_id;
@@ -170,11 +181,12 @@ struct ProviderEndedInput {
 
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
-                           TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
-                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
-                           CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput,
-                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput, ComputeInput,
-                           ProviderTokensInput, ProviderEventInput, ProviderEndedInput>;
+using Input =
+    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
+                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
+                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
+                 ShareInput, UnreadInput, ComputeInput, ProviderTokensInput, ProviderEventInput,
+                 ProviderEndedInput, LabelInput, SizeInput>;
 
 }  // namespace lockstep::launcher

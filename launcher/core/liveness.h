@@ -84,7 +84,10 @@ inline constexpr std::size_t kMaxStaleSessions = 16;
 class NodeWatches {
  public:
   NodeWatch& at(NodeId node) { return watches_[node]; }
-  void forget(NodeId node) { watches_.erase(node); }
+  void forget(NodeId node) {
+    watches_.erase(node);
+    shortfalls_.erase(node);
+  }
   const std::map<NodeId, NodeWatch>& all() const { return watches_; }
   const NodeWatch* find(NodeId node) const {
     const auto it = watches_.find(node);
@@ -95,8 +98,23 @@ class NodeWatches {
     return watch == nullptr ? Liveness::unknown : watch->liveness;
   }
 
+  // What the node lacks of its target's size; null: nothing (size_check.h). Cheap, because
+  // placement asks for every node.
+  const std::string* shortfall_of(NodeId node) const {
+    if (shortfalls_.empty()) return nullptr;
+    const auto it = shortfalls_.find(node);
+    return it == shortfalls_.end() ? nullptr : &it->second;
+  }
+  void set_shortfall(NodeId node, std::string why) {
+    if (why.empty())
+      shortfalls_.erase(node);
+    else
+      shortfalls_[node] = std::move(why);
+  }
+
  private:
   std::map<NodeId, NodeWatch> watches_;
+  std::map<NodeId, std::string> shortfalls_;
 };
 
 }  // namespace lockstep::launcher

@@ -438,6 +438,9 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   if (busy) view.step = step == core.machines.steps.end() ? kFirstMachineStep : step->second;
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
   if (node != nullptr) view.node = node->name;
+  if (node != nullptr)
+    if (const std::string* lacks = core.watches.shortfall_of(node->id))
+      view.about["reason"] = *lacks;
   if (machine.phase == Machine::Phase::leaving)
     view.state = busy ? "removing" : "leaving";
   else if (node != nullptr)

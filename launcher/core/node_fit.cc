@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "launcher/core/fabric.h"
+#include "launcher/core/size_check.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -107,7 +110,46 @@ std::optional<std::string> why_no_account(const Node& node, const std::string& r
   return found->second;
 }
 
-std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
+namespace {
+
+// Of a target without a size, a node that has its machine for itself does; of one with a size, the
+// size says whether others are on the same server.
+std::optional<std::string> why_not_isolated(const Cluster& cluster, const Node& node) {
+  if (const Size* size = size_of_target(cluster, node.pool)) {
+    if (size->isolated) return std::nullopt;
+    return fmt::format("is of size {}, which is not isolated", size->name);
+  }
+  for (const NodeId other : cluster.state.nodes_on_host(node.inventory.host_id)) {
+    if (other == node.id || cluster.state.node(other)->lost) continue;
+    return fmt::format("shares its machine with node {}, but the job asks for isolation",
+                       cluster.state.node_name(other));
+  }
+  return std::nullopt;
+}
+
+// Why the node is none of those that the job chooses; nullopt: it is one of them.
+std::optional<std::string> why_not_chosen(const Cluster& cluster, const Node& node,
+                                          const Shape& shape) {
+  if (!shape.names.empty() &&
+      std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())
+    return "is not among the nodes that the job names";
+  for (const auto& [key, value] : shape.labels) {
+    const auto has = node.labels.find(key);
+    if (has == node.labels.end()) return fmt::format("has no label {}", key);
+    if (has->second != value)
+      return fmt::format("has the label {}={}, {}={} asked for", key, has->second, key, value);
+  }
+  if (shape.isolated)
+    if (auto reason = why_not_isolated(cluster, node)) return reason;
+  if (shape.rdma == Rdma::required)
+    if (auto reason = why_no_rdma(node.inventory, shape.nodes == 1)) return reason;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
+                                      const Shape& shape) {
   if (node.waits_for_approval)
     return fmt::format("waits for approval: an admin approves it with `lockstep node approve {}`",
                        node.name);
@@ -116,6 +158,8 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
   if (const auto why = why_no_account(node, shape.run_as))
     return "cannot run jobs as " + shape.run_as + ": " + *why;
+  if (const std::string* lacks = cluster.watches.shortfall_of(node.id)) return *lacks;
+  if (auto reason = why_not_chosen(cluster, node, shape)) return reason;
   return too_small(node.inventory, shape);
 }
 
@@ -123,7 +167,7 @@ std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch != nullptr && !watch->unread.empty())
     return "has an agent that the launcher cannot understand: " + watch->unread;
-  if (auto reason = never_fits(node, Shape{})) return reason;
+  if (auto reason = never_fits(cluster, node, Shape{})) return reason;
   if (watch == nullptr || watch->liveness != Liveness::alive)
     return "is UNKNOWN: it has not reported recently";
   if (!watch->leftovers.empty())
@@ -174,8 +218,10 @@ Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape) {
   const InUse used = in_use(cluster.state, node);
   Allotment allotment;
   allotment.cpus = free_cpus(node, used);
-  if (shape.cpus) allotment.cpus.resize(static_cast<std::size_t>(*shape.cpus));
   allotment.gpus = free_gpus(node, used);
+  allotment.memory = node.inventory.memory;
+  if (shape.isolated) return allotment;
+  if (shape.cpus) allotment.cpus.resize(static_cast<std::size_t>(*shape.cpus));
   if (shape.gpus) allotment.gpus.resize(static_cast<std::size_t>(*shape.gpus));
   allotment.memory = shape.memory.value_or(node.inventory.memory);
   return allotment;

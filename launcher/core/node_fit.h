@@ -19,7 +19,7 @@ struct InUse {
 InUse in_use(const State& state, const Node& node);
 
 // Why such a part can never run on this node in its present form; nullopt when it could.
-std::optional<std::string> never_fits(const Node& node, const Shape& shape);
+std::optional<std::string> never_fits(const Cluster& cluster, const Node& node, const Shape& shape);
 // Why the node cannot run anything as this user, if an attempt showed that; nullopt: it may be able
 // to.
 std::optional<std::string> why_no_account(const Node& node, const std::string& run_as);

@@ -116,6 +116,25 @@ void react(Context& core, const ApproveNodeInput& input) {
   core.act(ReplyDone{input.reply, "node " + node->name + " is approved"});
 }
 
+void react(Context& core, const LabelInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::drain_nodes)) return;
+  const LabelNode& ask = input.ask;
+  const Node* node = core.state.node_called(ask.name_or_id);
+  if (node == nullptr)
+    return core.refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("there is no node '{}'; `lockstep node list` shows all", ask.name_or_id));
+  NodeLabels labels = node->labels;
+  for (const std::string& key : ask.remove) labels.erase(key);
+  for (const auto& [key, value] : ask.set) labels[key] = value;
+  if (const Status good = check_labels(labels); !good)
+    return core.refuse(input.reply, good.error().code, good.error().message);
+  if (labels != node->labels) core.emit(NodeLabelsChanged{node->id, labels, name_of(input.caller)});
+  core.act(ReplyDone{input.reply, labels.empty() ? fmt::format("node {} has no labels", node->name)
+                                                 : fmt::format("node {} has the labels {}",
+                                                               node->name, labels_text(labels))});
+}
+
 void react(Context& core, const RemoveNodeInput& input) {
   if (!permitted(core, input.reply, input.caller,
                  input.now ? Permission::revoke_nodes : Permission::remove_nodes))

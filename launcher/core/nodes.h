@@ -7,6 +7,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const DrainInput& input);
 void react(Context& core, const ApproveNodeInput& input);
+void react(Context& core, const LabelInput& input);
 void react(Context& core, const RemoveNodeInput& input);
 void react(Context& core, const TokenInput& input);
 void react(Context& core, const JoinInput& input);

@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/fabric.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
 
@@ -20,34 +21,44 @@ constexpr std::size_t kMaxNamedMachines = 4;  // in one reason
 
 constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
 
-// Nodes among which a gang may lie: {network, ""} are those that reach each other, {network, host}
-// those of one host, where a node whose address is loopback is at home.
-using PoolKey = std::pair<std::string, std::string>;
+// Nodes among which a gang may lie: those of one network that reach each other (`host` is empty),
+// or those of one host, where a node whose address is loopback is at home. `fabric` is empty unless
+// the job requires RDMA; a node of several fabrics is in several pools.
+struct PoolKey {
+  std::string network, host, fabric;
+  friend auto operator<=>(const PoolKey&, const PoolKey&) = default;
+};
 using Pool = std::vector<const Node*>;
 using Pools = std::map<PoolKey, Pool>;
 
 // Sorts every node that could ever take a part into its pools; says why of the others.
-Pools gather(PoolNodes nodes, const Shape& shape, std::vector<std::string>* objections) {
+Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape,
+             std::vector<std::string>* objections) {
   Pools pools;
   std::vector<const Node*> fitting;
   std::set<PoolKey> hosts;
   for (const Node& node : nodes) {
-    if (auto reason = never_fits(node, shape)) {
+    if (auto reason = never_fits(cluster, node, shape)) {
       if (objections->size() < kMaxReasonNodes) objections->push_back(node.name + " " + *reason);
       continue;
     }
     fitting.push_back(&node);
     if (node.inventory.address_is_loopback)
-      hosts.emplace(node.inventory.network, node.inventory.host_id);
+      hosts.insert({node.inventory.network, node.inventory.host_id, ""});
   }
   if (shape.nodes == 1) {
     if (!fitting.empty()) pools[{}] = std::move(fitting);
     return pools;
   }
   for (const Node* node : fitting) {
-    const PoolKey host{node->inventory.network, node->inventory.host_id};
-    if (!node->inventory.address_is_loopback) pools[{host.first, ""}].push_back(node);
-    if (hosts.count(host) != 0) pools[host].push_back(node);
+    const PoolKey host{node->inventory.network, node->inventory.host_id, ""};
+    const bool is_at_home = hosts.count(host) != 0;
+    const auto fabrics =
+        shape.rdma == Rdma::required ? fabrics_of(node->inventory) : std::vector<std::string>{""};
+    for (const std::string& fabric : fabrics) {
+      if (!node->inventory.address_is_loopback) pools[{host.network, "", fabric}].push_back(node);
+      if (is_at_home) pools[{host.network, host.host, fabric}].push_back(node);
+    }
   }
   return pools;
 }
@@ -92,7 +103,10 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
                     describe(shape), pool, pool)};
   std::size_t largest = 0;
   for (const auto& [key, pool] : pools) largest = std::max(largest, pool.size());
-  std::string within = pools.size() > 1 ? " together, in one network," : "";
+  std::string within = pools.size() > 1
+                           ? fmt::format(" together, in one {},",
+                                         shape.rdma == Rdma::required ? "RDMA fabric" : "network")
+                           : "";
   bool no_account = false;
   for (const Node& node : nodes)
     no_account = no_account || why_no_account(node, shape.run_as).has_value();
@@ -216,7 +230,7 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
   std::vector<std::string> objections;
   bool possible = false;
   for (const Node& node : cluster.state.nodes_of(job.pool)) {
-    auto reason = never_fits(node, shape);
+    auto reason = never_fits(cluster, node, shape);
     possible = possible || !reason;
     if (!reason && fits_now(cluster, node, shape))
       return placed_on(cluster, shape, job, {&node}, objections);
@@ -233,8 +247,8 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
 Shape shape_of(const JobSpec& spec) {
   const ResourceRequest& r = spec.resources;
   const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count, r.cpus,      r.memory,           r.gpus, own,
-          spec.run_as,      spec.limits, spec.in_container()};
+  return {r.instance_count,    r.cpus,     r.memory, r.gpus,   own,    spec.run_as, spec.limits,
+          spec.in_container(), r.isolated, r.rdma,   r.labels, r.nodes};
 }
 
 std::string describe(const Shape& shape) {
@@ -244,20 +258,34 @@ std::string describe(const Shape& shape) {
   if (shape.memory) parts.push_back(fmt::format("{} memory", to_string(*shape.memory)));
   if (shape.gpus)
     parts.push_back(counted(static_cast<std::size_t>(std::max(*shape.gpus, 0)), "gpu"));
-  std::string text = fmt::format("{} {}", shape.nodes, shape.nodes == 1 ? "node" : "nodes");
+  const bool needs_rdma = shape.rdma == Rdma::required;
+  if (needs_rdma && shape.nodes == 1) parts.emplace_back("RDMA");
+  if (!shape.labels.empty()) parts.push_back("label " + labels_text(shape.labels));
+  std::string text = fmt::format("{} {}{}", shape.nodes, shape.isolated ? "isolated " : "",
+                                 shape.nodes == 1 ? "node" : "nodes");
+  if (!shape.names.empty())
+    text +=
+        fmt::format(" of {}{}",
+                    fmt::join(shape.names.begin(),
+                              shape.names.begin() + std::min<std::ptrdiff_t>(
+                                                        std::ssize(shape.names), kMaxReasonNodes),
+                              ", "),
+                    shape.names.size() > kMaxReasonNodes ? ", …" : "");
   if (!parts.empty()) text += fmt::format(" with {}", fmt::join(parts, ", "));
   if (!parts.empty() && shape.nodes > 1) text += " each";
+  if (needs_rdma && shape.nodes > 1) text += ", in one RDMA fabric";
   return text;
 }
 
-Placement place(const Cluster& cluster, const Job& job) {
-  const Shape shape = shape_of(job.spec);
+namespace {
+
+Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape) {
   const auto count = static_cast<std::size_t>(shape.nodes);
   if (count == 1 && job.attempts.empty())
     if (auto placement = first_fit(cluster, shape, job)) return *std::move(placement);
   const History history = history_of(job);
   std::vector<std::string> objections;
-  const Pools pools = gather(cluster.state.nodes_of(job.pool), shape, &objections);
+  const Pools pools = gather(cluster, cluster.state.nodes_of(job.pool), shape, &objections);
   // Without a past every free node is as good as another: the first ones do.
   const bool has_past = !history.previous.empty();
   const std::size_t most = has_past ? SIZE_MAX : count;
@@ -283,6 +311,18 @@ Placement place(const Cluster& cluster, const Job& job) {
   if (!possible) return impossible(cluster, job.pool, shape, pools, objections);
   if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
+}
+
+}  // namespace
+
+Placement place(const Cluster& cluster, const Job& job) {
+  Shape shape = shape_of(job.spec);
+  if (shape.rdma != Rdma::preferred) return place_shape(cluster, job, shape);
+  shape.rdma = Rdma::required;
+  Placement first = place_shape(cluster, job, shape);
+  if (std::holds_alternative<Placed>(first)) return first;
+  shape.rdma = Rdma::off;
+  return place_shape(cluster, job, shape);
 }
 
 namespace {
@@ -380,9 +420,12 @@ std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
       lines.push_back(fmt::format("… and {} more nodes", nodes.size() - lines.size()));
       break;
     }
-    auto reason = never_fits(node, shape);
+    auto reason = never_fits(cluster, node, shape);
     if (!reason) reason = not_now(cluster, node, shape);
-    lines.push_back(node.name + " " + reason.value_or("could run the job now"));
+    std::string line = node.name + " " + reason.value_or("could run the job now");
+    if (!reason && shape.rdma == Rdma::preferred)
+      line += has_active_port(node.inventory) ? ", with RDMA" : ", but without RDMA";
+    lines.push_back(std::move(line));
   }
   return lines;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/node_labels.h"
 #include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/machine_calls.h"
@@ -28,7 +29,11 @@ struct Shape {
   std::string run_as;     // an account that the node must have
   LimitRequest limits = {};
   bool in_container = false;
-  bool whole_node() const { return !cpus && !memory && !gpus; }
+  bool isolated = false;  // the whole node, and nobody else on its machine
+  Rdma rdma = Rdma::off;
+  NodeLabels labels = {};               // that each node must have
+  std::vector<std::string> names = {};  // the only nodes that may run it; empty: any
+  bool whole_node() const { return isolated || (!cpus && !memory && !gpus); }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
 Shape shape_of(const JobSpec& spec);

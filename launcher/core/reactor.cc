@@ -16,6 +16,8 @@
 #include "launcher/core/retention.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/shutdown.h"
+#include "launcher/core/size_check.h"
+#include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -146,6 +148,7 @@ void recovered(Context& core, Instant now) {
     watch.heard = core.clock.polled();
     watch.liveness = node.lost ? Liveness::lost : Liveness::unknown;
     if (!node.lost) arm_node_timer(core, id);
+    check_size_of_node(core, id);
   }
   if (!core.state.nodes().empty()) core.recovered_at = core.now;
   for (const auto& [order, job] : core.state.queue()) enqueue(core, *core.state.job(job));

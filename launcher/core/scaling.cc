@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "launcher/core/counted.h"
+#include "launcher/core/fabric.h"
 #include "launcher/core/node_fit.h"
+#include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -126,13 +128,17 @@ const Inventory* sample_of(const MachineSamples* samples, const std::string& tar
 }
 
 // True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
-bool unfit(const MachineSamples* samples, const std::string& target, const Shape& shape) {
+bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape) {
+  if (excludes_new_machines(cluster, target, shape)) return true;
+  const MachineSamples* samples = cluster.samples;
   if (samples == nullptr) return false;
   const auto lacking = samples->lacking_accounts.find(target);
   if (lacking != samples->lacking_accounts.end() && lacking->second.count(shape.run_as) != 0)
     return true;
   const Inventory* sample = sample_of(samples, target);
-  return sample != nullptr && too_small(*sample, shape).has_value();
+  if (sample == nullptr) return false;
+  if (shape.rdma == Rdma::required && why_no_rdma(*sample, shape.nodes == 1)) return true;
+  return too_small(*sample, shape).has_value();
 }
 
 struct Need {
@@ -146,10 +152,10 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   Need need;
   Packer packer(sample_of(&core.samples, target), most);
   if (most <= 0) return need;
+  const Cluster cluster = core.cluster();
   core.scheduler.visit(target, [&](const Job& job) {
     const Shape shape = shape_of(job.spec);
-    if (shape.nodes > most_machines(compute.spec) || unfit(&core.samples, target, shape))
-      return true;
+    if (shape.nodes > most_machines(compute.spec) || unfit(cluster, target, shape)) return true;
     if (!packer.add(shape)) return false;
     if (need.jobs++ == 0) need.first = job.id.value;
     return !packer.is_full();
@@ -331,7 +337,7 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
   const State& state = cluster.state;
   const Compute* compute = elastic(state, pool);
   if (compute == nullptr || shape.nodes > most_machines(compute->spec) ||
-      unfit(cluster.samples, pool, shape))
+      unfit(cluster, pool, shape))
     return std::nullopt;
   std::size_t coming = 0, leaving = 0;
   for (const auto& [name, machine] : compute->machines) {

@@ -78,6 +78,19 @@ const Node* State::node(NodeId id) const {
   return it == nodes_.end() ? nullptr : &it->second;
 }
 
+const std::set<NodeId>& State::nodes_on_host(const std::string& host_id) const {
+  static const std::set<NodeId> kNone;
+  const auto found = hosts_.find(host_id);
+  return found == hosts_.end() ? kNone : found->second;
+}
+
+void State::leave_host(const Node& node) {
+  const auto host = hosts_.find(node.inventory.host_id);
+  if (host == hosts_.end()) return;
+  host->second.erase(node.id);
+  if (host->second.empty()) hosts_.erase(host);
+}
+
 const Node* State::node_with_key(const PublicKey& key) const {
   const auto it = keys_.find(key);
   return it == keys_.end() ? nullptr : node(it->second);

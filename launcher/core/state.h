@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/core/computes.h"
+#include "launcher/core/defined_sizes.h"
 #include "launcher/core/deleted_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
@@ -45,6 +46,7 @@ struct Node {
   std::optional<std::string> lost;       // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
   bool waits_for_approval = false;       // it joined, and no admin has approved it yet
+  NodeLabels labels;                     // as people set them
   std::uint64_t revision = 0;            // of its desired state
   std::map<AttemptId, int> parts;        // assigned here -> node rank
   // Sums over the parts that have not ended, so that placement need not visit every part.
@@ -275,7 +277,10 @@ class State {
   const std::map<JobId, Job>& jobs() const { return jobs_; }
   const std::map<NodeId, Node>& nodes() const { return nodes_; }
   PoolNodes nodes_of(const std::string& pool) const { return {nodes_, computes_.nodes_of(pool)}; }
+  // The nodes whose newest session came from this host.
+  const std::set<NodeId>& nodes_on_host(const std::string& host_id) const;
   const Computes& computes() const { return computes_; }
+  const DefinedSizes& sizes() const { return sizes_; }
   const std::map<Digest, Token>& tokens() const { return tokens_; }
   // Waiting jobs that are not canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
@@ -330,7 +335,8 @@ class State {
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
   void touch_environment(const Digest& definition);  // the plan of jobs that use it changed
-  void drop_environment(const Digest& definition);   // if nothing uses it any more
+  void leave_host(const Node& node);
+  void drop_environment(const Digest& definition);  // if nothing uses it any more
 
   std::map<JobId, Job> jobs_;
   std::map<NodeId, Node> nodes_;
@@ -340,6 +346,7 @@ class State {
   std::set<JobId> unfinished_;
   std::map<PublicKey, NodeId> keys_;
   std::map<std::string, NodeId> names_;
+  std::map<std::string, std::set<NodeId>> hosts_;  // by host_id; no set is empty
   std::map<NodeId, RemovedNode> removed_;
   std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;
@@ -348,6 +355,7 @@ class State {
   DeletedJobs deleted_;
   Principals principals_;
   Computes computes_;
+  DefinedSizes sizes_;
   UsageTable usage_;
   std::uint64_t incarnation_ = 0;
   std::optional<Instant> restored_at_;

@@ -126,7 +126,9 @@ struct State::Applier {
     }
     node.session = fact.session;
     node.boot = fact.boot;
+    state.leave_host(node);
     node.inventory = fact.inventory;
+    if (!node.inventory.host_id.empty()) state.hosts_[node.inventory.host_id].insert(node.id);
     node.lost.reset();
     node.cannot_run_as.clear();
   }
@@ -147,6 +149,7 @@ struct State::Applier {
     state.keys_.erase(node.key);
     state.names_.erase(node.name);
     state.fenced_.erase(fact.node);
+    state.leave_host(node);
     state.computes_.remove_node(node.pool, fact.node);
     if (!node.machine.empty()) state.computes_.machine_left(at, node.pool, node.machine, fact.node);
     state.nodes_.erase(fact.node);
@@ -426,6 +429,14 @@ struct State::Applier {
   void operator()(const MachineFailed& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineLeaving& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineGone& fact) const { state.computes_.apply(at, fact); }
+
+  void operator()(const NodeLabelsChanged& fact) const {
+    state.node_ref(fact.node).labels = fact.labels;
+  }
+
+  void operator()(const SizeDefined& fact) const { state.sizes_.apply(fact); }
+  void operator()(const SizeRemoved& fact) const { state.sizes_.apply(fact); }
+  void operator()(const SizeGranted& fact) const { state.sizes_.apply(fact); }
 
   static void use(Node& node, const Part& part, int by) {
     node.use.parts += by;

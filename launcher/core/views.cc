@@ -8,6 +8,7 @@
 
 #include "common/base/cut.h"
 #include "launcher/core/environments.h"
+#include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
 
@@ -351,6 +352,7 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
   view.joined = node.joined;
   view.compute = node.pool;
+  view.labels = node.labels;
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch == nullptr) return view;
   view.last_heard = watch->last_heard;
@@ -366,6 +368,7 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   ExplainView view;
   view.job = view_of(cluster, scheduler, job, queue_position(cluster.state, job));
   std::vector<std::string>& lines = view.lines;
+  if (!job.spec.compute_why.empty()) lines.push_back(job.spec.compute_why);
   for (const Attempt& attempt : job.attempts) {
     lines.push_back(
         fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
@@ -376,7 +379,9 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   if (view.job.queue_position == 0) return view;
   lines.push_back(
       fmt::format("position {} in the queue: {}", view.job.queue_position, view.job.reason));
-  lines.push_back("asks for " + describe(shape_of(job.spec)) + ":");
+  const Size* size = size_of_target(cluster, job.pool);
+  lines.push_back(fmt::format("asks for {}; target {}{}:", describe(shape_of(job.spec)), job.pool,
+                              size == nullptr ? "" : fmt::format(" (size {})", size->name)));
   for (const std::string& line : explain_nodes(cluster, job)) lines.push_back("  " + line);
   return view;
 }

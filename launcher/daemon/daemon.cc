@@ -32,6 +32,7 @@
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
 #include "launcher/daemon/user_secrets.h"
+#include "launcher/spec/size_file.h"
 #include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
@@ -324,6 +325,9 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
     return report(ExitCode::store_refused, done.error());
   CoreConfig core = options.core;
   core.allow_root = options.allow_root;
+  auto catalogue = spec::builtin_sizes();
+  if (!catalogue) return report(ExitCode::internal, catalogue.error());
+  core.catalogue = *std::move(catalogue);
   auto durable = DurableCore::recover(home.journal(), core, sign_of_life(home));
   if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::record_version(home.version(), kHomeVersion); !done)

@@ -30,11 +30,11 @@
 namespace lockstep::launcher {
 
 // The core's actions that are messages, or that allow or revoke a key.
-using ControlAction =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
-                 ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
-                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged, ReplyCompute>;
+using ControlAction = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession,
+                                   AckObserved, AckHeartbeat, JobChanged, AllowNode, RevokeNode,
+                                   AllowUser, RevokeUser, ReplySubmitted, ReplyJoined, ReplyDone,
+                                   ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon,
+                                   ReportRefused, UserChanged, ReplyCompute, ReplySizes>;
 
 class LauncherServer {
  public:

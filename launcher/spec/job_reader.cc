@@ -14,6 +14,7 @@
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/keep_reader.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/placement_reader.h"
 #include "launcher/spec/retry_reader.h"
 
 namespace lockstep::spec {
@@ -265,12 +266,7 @@ void JobReader::fill_compute(ReadJob& job) const {
   const std::string target(without_azureml(compute->text));
   if (target.empty())
     return fault("compute", compute->place, "'compute' is empty; name a target, or leave it out");
-  if (target == "serverless")
-    return fault("compute", compute->place,
-                 source_.error(compute->place,
-                               "compute 'serverless' is not supported yet; leave 'compute' out for "
-                               "your default target",
-                               ErrorCode::unsupported));
+  if (target == "serverless") return;  // as on Azure: no target is named
   if (const Status named = check_compute_name(target); !named)
     return fault("compute", compute->place, "'compute': " + named.error().message);
   job.spec.compute = target;
@@ -381,6 +377,7 @@ ReadJob JobReader::read() {
   fill_compute(job);
   fill_distribution(job.spec);
   fill_resources(job.spec);
+  read_placement(source_, root_, faults_, job.spec.resources, job.notes);
   fill_retry(job.spec);
   fill_environment(job);
   fill_command(job.spec);

@@ -81,8 +81,8 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
   // Their readers check them.
   if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns) return {};
-  const bool wants_mapping =
-      shape == Shape::section || shape == Shape::text_map || shape == Shape::outputs;
+  const bool wants_mapping = shape == Shape::section || shape == Shape::text_map ||
+                             shape == Shape::outputs || shape == Shape::anything;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
@@ -98,6 +98,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::patterns:
     case Shape::conda_file:
     case Shape::environment:
+    case Shape::anything:
     case Shape::not_yet: return {};
     case Shape::section: check_section(node, path); return {};
     case Shape::text_map:

@@ -23,6 +23,7 @@ enum class Shape {
   patterns,     // a list of texts, or one: see keep_reader.h
   conda_file,   // the name of a conda file, or its content as a mapping: see conda_file.h
   environment,  // a name, file:PATH, or a mapping: see environment_reader.h
+  anything,     // a mapping with any content
   not_yet,      // recognised, refused by name
 };
 

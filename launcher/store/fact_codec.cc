@@ -8,6 +8,7 @@
 #include "common/wire/views_codec.h"
 #include "launcher/store/compute_fact_codec.h"
 #include "launcher/store/principal_codec.h"
+#include "launcher/store/size_fact_codec.h"
 #include "proto/journal.pb.h"
 
 // In pb, so that the list helpers of common/wire/fields.h find them by argument.
@@ -87,6 +88,18 @@ struct FactWriter {
   }
   void operator()(const launcher::MachineGone& f) const {
     to_wire(f, wire->mutable_machine_gone());
+  }
+  void operator()(const launcher::SizeDefined& f) const {
+    to_wire(f, wire->mutable_size_defined());
+  }
+  void operator()(const launcher::SizeRemoved& f) const {
+    to_wire(f, wire->mutable_size_removed());
+  }
+  void operator()(const launcher::SizeGranted& f) const {
+    to_wire(f, wire->mutable_size_granted());
+  }
+  void operator()(const launcher::NodeLabelsChanged& f) const {
+    to_wire(f, wire->mutable_node_labels_changed());
   }
   void operator()(const launcher::QuotaSet& f) const { to_wire(f, wire->mutable_quota_set()); }
   void operator()(const launcher::TokenCreated& f) const {
@@ -531,6 +544,11 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kMachineLeaving:
       return read_into<launcher::MachineLeaving>(from.machine_leaving(), to);
     case Fact::kMachineGone: return read_into<launcher::MachineGone>(from.machine_gone(), to);
+    case Fact::kSizeDefined: return read_into<launcher::SizeDefined>(from.size_defined(), to);
+    case Fact::kSizeRemoved: return read_into<launcher::SizeRemoved>(from.size_removed(), to);
+    case Fact::kSizeGranted: return read_into<launcher::SizeGranted>(from.size_granted(), to);
+    case Fact::kNodeLabelsChanged:
+      return read_into<launcher::NodeLabelsChanged>(from.node_labels_changed(), to);
     case Fact::kQuotaSet: return read_into<launcher::QuotaSet>(from.quota_set(), to);
     case Fact::BODY_NOT_SET: break;
   }

@@ -109,6 +109,7 @@ constexpr std::string_view kRequired[] = {
     "fact:UserKeyRevoked",
     "fact:QuotaSet",
     "launcher:quota_reached",
+    "launcher:isolated",
     "fact:UserAdded",
     "fact:RoleGranted",
     "fact:UserKeyAdded",

@@ -300,7 +300,11 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "MachineFailed",
                                            "MachineLeaving",
                                            "MachineGone",
-                                           "MachineFound"};
+                                           "MachineFound",
+                                           "SizeDefined",
+                                           "SizeRemoved",
+                                           "SizeGranted",
+                                           "NodeLabelsChanged"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -455,6 +459,7 @@ void LauncherHost::act(const launcher::ReplyEnvironment& action) {
 }
 
 void LauncherHost::act(const launcher::ReplyCompute& action) { cluster_.workload.done(action.to); }
+void LauncherHost::act(const launcher::ReplySizes& action) { cluster_.workload.done(action.to); }
 
 void LauncherHost::act(const launcher::ReplyRefused& action) {
   cluster_.workload.refused(action.to, action.code, action.message);

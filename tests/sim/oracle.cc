@@ -220,7 +220,7 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
     if (!nodes.insert(part.node).second)
       world_.violate("oracle:placed", to_string(fact.attempt) + " has two parts on one node");
     const ResourceRequest& asked = job.spec.resources;
-    if (part.whole != (!asked.cpus && !asked.memory && !asked.gpus))
+    if (part.whole != (asked.isolated || (!asked.cpus && !asked.memory && !asked.gpus)))
       world_.violate("oracle:placed", to_string(fact.attempt) + " says wrongly what it takes");
     check_free(part, fact.attempt);
   }
@@ -263,9 +263,14 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
     if (cpu < 0 || cpu >= 4)
       world_.violate("oracle:hardware", fmt::format("{} holds cpu {}, which node {} has not",
                                                     to_string(attempt), cpu, node.name));
+  const bool isolated = asked_.at(attempt.job).resources.isolated;
+  if (isolated) world_.count("launcher:isolated");
   for (const auto& [id, rank] : node.parts) {
     const Part& other = state_.attempt(id)->parts[static_cast<std::size_t>(rank)];
     if (other.ended()) continue;
+    if (isolated || asked_.at(id.job).resources.isolated)
+      world_.violate("oracle:isolated", fmt::format("{} is beside {} on node {}",
+                                                    to_string(attempt), to_string(id), node.name));
     for (int cpu : other.allotment.cpus)
       if (std::count(placement.allotment.cpus.begin(), placement.allotment.cpus.end(), cpu) != 0)
         world_.violate("oracle:allotment",

@@ -56,6 +56,7 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::compaction_forgets_revoked_parts, "compaction_forgets_revoked_parts"},
       {Defect::compaction_forgets_sharing, "compaction_forgets_sharing"},
       {Defect::quota_overstated, "quota_overstated"},
+      {Defect::isolation_ignored, "isolation_ignored"},
       {Defect::quota_forgotten, "quota_forgotten"},
       {Defect::compaction_forgets_quotas, "compaction_forgets_quotas"},
       {Defect::target_of_token_ignored, "target_of_token_ignored"},
@@ -134,6 +135,7 @@ void repeat(std::vector<Variant>& list) {
 void Saboteur::spoil_submission(JobSpec& spec) {
   if (has(Defect::fence_not_awaited)) spec.retry.on_lost = OnLost::immediately;
   if (has(Defect::backoff_ignored)) spec.retry.backoff = Duration::zero();
+  if (has(Defect::isolation_ignored)) spec.resources.isolated = false;
   if (has(Defect::retry_on_ignored)) spec.retry.on = {RetryOn::infrastructure};
 }
 

@@ -66,6 +66,7 @@ enum class Defect {
   compaction_forgets_revoked_parts,
   compaction_forgets_sharing,
   quota_overstated,
+  isolation_ignored,
   quota_forgotten,
   compaction_forgets_quotas,
   target_of_token_ignored,

@@ -225,6 +225,7 @@ void Workload::submit_next() {
       [&](const auto& node) { return !has_lab_ || is_of_lab(node->index) == (compute == kLab); });
   JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(here));
   plan.spec.compute = compute;
+  plan.spec.resources.isolated = random.chance(0.15);
   if (cluster_.weather.long_cuts) {
     plan.spec.retry.on_lost = OnLost::after_fence;
     plan.runs = random.between(seconds(10), seconds(40));

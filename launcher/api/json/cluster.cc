@@ -33,6 +33,18 @@ Json interface_json(const NetworkInterface& interface) {
   return json;
 }
 
+Json rdma_port_json(const RdmaPort& port) {
+  Json json;
+  json["device"] = port.device;
+  json["port"] = port.port;
+  json["state"] = port.state;
+  json["rate_gbps"] = port.rate_gbps == 0 ? Json(nullptr) : Json(port.rate_gbps);
+  json["link_layer"] = port.link_layer;
+  json["subnet_prefix"] = port.subnet_prefix;
+  json["pkeys"] = port.pkeys;
+  return json;
+}
+
 Json inventory_json(const Inventory& inventory) {
   Json json;
   json["hostname"] = inventory.hostname;
@@ -52,6 +64,8 @@ Json inventory_json(const Inventory& inventory) {
   for (const auto& gpu : inventory.gpus) json["gpus"].push_back(gpu_json(gpu));
   json["interfaces"] = Json::array();
   for (const auto& nic : inventory.interfaces) json["interfaces"].push_back(interface_json(nic));
+  json["rdma_ports"] = Json::array();
+  for (const auto& port : inventory.rdma_ports) json["rdma_ports"].push_back(rdma_port_json(port));
   json["address"] = inventory.address;
   json["network"] = inventory.network;
   json["user"] = inventory.user;
@@ -73,6 +87,7 @@ Json to_json(const NodeView& node) {
   json["draining"] = node.draining;
   json["waits_for_approval"] = node.waits_for_approval;
   json["reason"] = node.reason;
+  json["labels"] = map_of(node.labels);
   json["jobs"] = Json::array();
   for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));
   json["clock_ahead_seconds"] = std::chrono::duration<double>(node.clock_ahead).count();

@@ -40,6 +40,7 @@ Json asked_of(const JobSpec& spec) {
 Json resources_of(const ResourceRequest& resources) {
   Json json;
   json["instance_count"] = resources.instance_count;
+  if (!resources.instance_type.empty()) json["instance_type"] = resources.instance_type;
   if (resources.shm_size) json["shm_size"] = resources.shm_size->count;
   if (!resources.docker_args.empty()) json["docker_args"] = resources.docker_args;
   return json;
@@ -149,12 +150,17 @@ Json ours_of(const JobSpec& spec) {
   json["run_as"] = spec.run_as;
   json["resources"] = asked_of(spec);
   json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";
+  json["isolated"] = spec.resources.isolated;
+  json["rdma"] = std::string(to_string(spec.resources.rdma));
+  json["labels"] = map_of(spec.resources.labels);
+  json["nodes"] = spec.resources.nodes;
   json["retry"] = retry_of(spec.retry);
   json["checkpoint"] = {{"every", seconds_of(spec.checkpoint.every)}};
   json["limits"] = {{"pids", spec.limits.pids ? Json(*spec.limits.pids) : Json(nullptr)},
                     {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
                     {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)}};
   json["keep"] = spec.keep;
+  json["compute_why"] = spec.compute_why;
   json["from_checkpoint_of"] =
       spec.from_checkpoint_of.value.empty() ? Json(nullptr) : Json(spec.from_checkpoint_of.value);
   return json;

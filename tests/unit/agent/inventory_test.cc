@@ -14,6 +14,7 @@
 #include "agent/inventory/memory.h"
 #include "agent/inventory/network.h"
 #include "agent/inventory/os.h"
+#include "agent/inventory/rdma.h"
 #include "agent/inventory/workdir.h"
 #include "tests/unit/agent/helpers.h"
 
@@ -322,6 +323,44 @@ TEST_F(GpuProbeTest, CondasVariablesCountInsteadOfWhatIsThere) {
   EXPECT_TRUE(says("ignoring CONDA_OVERRIDE_CUDA: 'twelve' is not a version"));
   request.share.gpus = "none";
   EXPECT_EQ(taken("2.17", "12.9").cuda, "12.9") << "to solve here for GPUs of elsewhere";
+}
+
+TEST(RdmaProbeTest, ReadsEveryPortOfTheKernelsTree) {
+  const TempDir sys;
+  EXPECT_TRUE(probe_rdma(sys.path()).empty()) << "most machines have none";
+  const auto port = [&](const std::string& device, const std::string& number) {
+    return sys / ("class/infiniband/" + device + "/ports/" + number);
+  };
+  put(port("mlx5_1", "1") + "/state", "1: DOWN\n");
+  put(port("mlx5_1", "1") + "/link_layer", "Ethernet\n");
+  put(port("mlx5_0", "1") + "/state", "4: ACTIVE\n");
+  put(port("mlx5_0", "1") + "/rate", "200 Gb/sec (4X HDR)\n");
+  put(port("mlx5_0", "1") + "/link_layer", "InfiniBand\n");
+  put(port("mlx5_0", "1") + "/gids/0", "fe80:0000:0000:0000:0015:5dff:fe33:ff0e\n");
+  put(port("mlx5_0", "1") + "/pkeys/0", "0x8001\n");
+  put(port("mlx5_0", "1") + "/pkeys/1", "0x7fff\n");
+  put(port("mlx5_0", "1") + "/pkeys/2", "0x0000\n");
+  put(port("mlx5_0", "1") + "/pkeys/10", "0x8001\n");
+  put(port("mlx5_0", "x") + "/state", "4: ACTIVE\n");
+  const std::vector<RdmaPort> ports = probe_rdma(sys.path());
+  ASSERT_EQ(ports.size(), 2U);
+  EXPECT_EQ(
+      ports[0],
+      (RdmaPort{
+          "mlx5_0", 1, "ACTIVE", 200, "InfiniBand", "fe80:0000:0000:0000", {0x8001, 0x7fff}}));
+  EXPECT_EQ(ports[1], (RdmaPort{"mlx5_1", 1, "DOWN", 0, "Ethernet", "", {}}));
+}
+
+TEST(RdmaProbeTest, TakesNoMoreThanItMaySend) {
+  const TempDir sys;
+  for (int number = 0; number < 200; ++number)
+    put(sys / ("class/infiniband/a/ports/" + std::to_string(number) + "/state"), "4: ACTIVE\n");
+  for (int place = 0; place < 300; ++place)
+    put(sys / ("class/infiniband/a/ports/0/pkeys/" + std::to_string(place)),
+        "0x" + std::to_string(1000 + place) + "\n");
+  const std::vector<RdmaPort> ports = probe_rdma(sys.path());
+  EXPECT_EQ(ports.size(), kMaxRdmaPorts);
+  EXPECT_EQ(ports.front().pkeys.size(), kMaxPkeys);
 }
 
 TEST(InventoryTest, OffersTheShareThatWasAskedFor) {

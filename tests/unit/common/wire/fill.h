@@ -26,6 +26,7 @@ class Filler {
   // Types without fields.
   void fill(bool& v) { v = !v; }
   void fill(int& v) { v = next_int(); }
+  void fill(double& v) { v = 0.5 + next_int(); }
   void fill(std::uint16_t& v) { v = static_cast<std::uint16_t>(2000 + next_int()); }
   void fill(std::uint32_t& v) { v = static_cast<std::uint32_t>(100 + next_int()); }
   void fill(std::uint64_t& v) { v = static_cast<std::uint64_t>(1'000'000 + next_int()); }
@@ -71,8 +72,8 @@ class Filler {
   void fill(Command& v) { fill(v.emplace<Argv>()); }
   void fill(Distribution& v) { auto& [a, b] = v; each(a, b); }
   void fill(ResourceRequest& v) {
-    auto& [nodes, b, c, d, e, f, g] = v;
-    each(b, c, d, e, f, g);
+    auto& [nodes, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(b, c, d, e, f, g, h, i, j, k, l);
     nodes = 2;  // the filled gang table has two members
   }
   void fill(LimitRequest& v) {
@@ -84,8 +85,8 @@ class Filler {
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why);
   }
 
   // common/domain/access.h
@@ -139,6 +140,19 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
     each(a, b, c, d, e, f, g, h, i, j, k);
   }
+  // common/domain/size.h
+  void fill(SizeSeries& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(Size& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  }
+  void fill(SizeView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(DefineSizes& v) { auto& [a] = v; each(a); }
+  void fill(RemoveSize& v) { auto& [a] = v; each(a); }
+  void fill(GrantSize& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ListSizes& v) { auto& [a] = v; each(a); }
+  void fill(SizesReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LabelNode& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(CreateCompute& v) { auto& [a] = v; each(a); }
   void fill(UpdateCompute& v) { auto& [a, b] = v; each(a, b); }
   void fill(AttachHosts& v) { auto& [a, b] = v; each(a, b); }
@@ -215,9 +229,10 @@ class Filler {
   // common/domain/node.h
   void fill(GpuDevice& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(RdmaPort& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y);
   }
 
   // common/domain/assignment.h
@@ -252,8 +267,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -306,7 +321,7 @@ class Filler {
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
   void fill(CheckJobFile& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
   void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobsDeleted& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -377,6 +392,10 @@ class Filler {
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(launcher::SizeDefined& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::SizeRemoved& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::SizeGranted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::NodeLabelsChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::ComputeCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeUpdated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeDeleted& v) { auto& [a, b] = v; each(a, b); }

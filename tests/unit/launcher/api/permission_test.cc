@@ -50,6 +50,11 @@ AttachHosts            -      y     -        -         -      -        -    -
 DetachHosts            -      y     -        -         -      -        -    -
 ReadComputeLog         -      y     -        -         -      -        -    -
 ListComputes           -      y     y        y         y      y        -    -
+DefineSizes            -      y     -        -         -      -        -    -
+RemoveSize             -      y     -        -         -      -        -    -
+GrantSize              -      y     -        -         -      -        -    -
+ListSizes              -      y     y        y         y      y        -    -
+LabelNode              -      y     y        -         -      -        -    -
 DrainNode              -      y     y        -         -      -        -    -
 RemoveNode             -      y     -        -         -      -        -    -
 RemoveNode/now         -      y     y        -         -      -        -    -
@@ -124,8 +129,13 @@ const std::vector<std::vector<std::string>> kRows = {
     {"AttachHosts"},
     {"DetachHosts"},
     {"ReadComputeLog"},
+    {"DefineSizes"},
+    {"RemoveSize"},
+    {"GrantSize"},
+    {"ListSizes"},
+    {"LabelNode"},
 };
-constexpr std::size_t kMessages = 39;
+constexpr std::size_t kMessages = 44;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -219,6 +229,23 @@ const std::map<std::string, Make>& questions() {
                                NodeSource::ssh,
                                {},
                                ""}};
+       }},
+      {"DefineSizes",
+       [](World&, Whose) {
+         Size size;
+         size.name = "lab-a100";
+         size.memory = gibibytes(1);
+         return DefineSizes{{size}};
+       }},
+      {"RemoveSize", [](World&, Whose) { return RemoveSize{World::size()}; }},
+      {"GrantSize",
+       [](World&, Whose) {
+         return GrantSize{World::size(), 2};
+       }},
+      {"ListSizes", [](World&, Whose) { return ListSizes{}; }},
+      {"LabelNode",
+       [](World&, Whose) {
+         return LabelNode{World::node(), {{"rack", "7"}}, {}};
        }},
       {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
       {"ListComputes", [](World&, Whose) { return ListComputes{}; }},

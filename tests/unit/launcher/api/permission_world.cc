@@ -51,6 +51,10 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
       {},
       CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
       LauncherItself{}});
+  Size own;
+  own.name = size();
+  own.memory = gibibytes(1);
+  feed(SizeInput{{}, DefineSizes{{own}}, LauncherItself{}});
   for (const Whose whose : kWhose) add_things(whose);
 }
 

@@ -10,6 +10,7 @@
 #include "launcher/api/json/compute.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
+#include "launcher/api/json/size.h"
 #include "launcher/api/json/value.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -140,6 +141,8 @@ void print_cluster() {
   print("status", api::to_json(filled<LauncherStatus>()));
   print("status", api::to_json(LauncherStatus{}));
   print_view("compute", filled<ComputeView>());
+  print_view("size", filled<SizeView>());
+  print("size-family-list", api::to_json(std::vector<SizeSeries>{filled<SizeSeries>(), {}}));
   for (const auto type : {ComputeType::local, ComputeType::virtualmachine})
     for (const auto source : all_of<NodeSource>()) {
       auto compute = filled<ComputeView>();

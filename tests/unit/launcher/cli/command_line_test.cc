@@ -32,7 +32,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
        "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, node, compute, "
-       "user, "
+       "size, user, "
        "project, secret, audit, quota, config, snapshot, doctor"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
       {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},
@@ -86,6 +86,14 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"run", "--timeout", "", "--", "true"}, "--timeout: must not be empty"},
       {{"run", "--conda-file", "a", "--conda-file", "b", "--", "true"},
        "lockstep: --conda-file is given 2 times; write it once\n"},
+      {{"run", "-w", "", "--", "true"}, "--nodelist: must not be empty"},
+      {{"run", "--exclusive", "--", "true"}, "machines that nobody else uses are `--isolated`"},
+      {{"size", "add"}, "--file is required"},
+      {{"size", "grant", "x"}, "--machines is required"},
+      {{"size", "grant", "x", "--machines", "-1"}, "--machines: '-1' is not a whole number from 0"},
+      {{"size", "show", ""}, "must not be empty; `lockstep compute list-sizes` shows the names"},
+      {{"compute", "list-sizes", "--type", "aks"}, "--type: aks not in"},
+      {{"node", "label", "n1"}, "LABEL is required"},
       {{"run", "--image", "", "--", "true"}, "--image: must not be empty"},
       {{"run", "--shm-size=", "--", "true"}, "--shm-size: must not be empty"},
       {{"job", "create", "-f", ""}, "--file: must not be empty"},

@@ -221,9 +221,10 @@ TEST(Authority, ARefusalSaysWhoseItIsAndWhichRoleWouldDo) {
             "user 'me' may not submit jobs in project speech; an admin may allow it with "
             "`lockstep user role me submitter --project speech`")
       << "a project that the caller named";
-  EXPECT_EQ(may(principals, me, Permission::drain_nodes, {}).why,
-            "user 'me' (submitter in vision) may not drain or resume nodes: that needs the role "
-            "operator or admin");
+  EXPECT_EQ(
+      may(principals, me, Permission::drain_nodes, {}).why,
+      "user 'me' (submitter in vision) may not drain, resume or label nodes: that needs the role "
+      "operator or admin");
   EXPECT_EQ(may(principals, me, Permission::submit, {"", "speech"}).why,
             "user 'me' may not submit jobs in project speech; an admin may allow it with "
             "`lockstep user role me submitter --project speech`");

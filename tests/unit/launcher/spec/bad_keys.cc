@@ -233,11 +233,6 @@ std::vector<BadInput> bad_keys() {
        {},
        "job.yml:2:11: 'my-model' is not a valid output name; use letters, digits and '_', and do "
        "not begin with a digit"},
-      {"instance_type",
-       "command: x\nresources:\n  instance_type: Standard_NC24rs_v3\n",
-       {},
-       "job.yml:3:3: 'resources.instance_type' is not supported yet",
-       kNotYet},
       {"data_input",
        "command: x\ninputs:\n  data:\n    path: ./d\n    type: uri_file\n",
        {},

@@ -65,12 +65,6 @@ std::vector<BadInput> bad_values() {
        "command: x\ncompute: 'azureml:'\n",
        {},
        "job.yml:2:10: 'compute' is empty; name a target, or leave it out"},
-      {"serverless",
-       "command: x\ncompute: azureml:serverless\n",
-       {},
-       "job.yml:2:10: compute 'serverless' is not supported yet; leave 'compute' out for your "
-       "default target",
-       kNotYet},
       {"a_compute_file",
        "name: lab\ntype: amlcompute\nsize: Standard_D2\n",
        {},

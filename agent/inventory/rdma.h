@@ -1,0 +1,15 @@
+#pragma once
+// The ports of InfiniBand and RoCE devices, from /sys/class/infiniband.
+
+#include <string>
+#include <vector>
+
+#include "common/domain/node.h"
+
+namespace lockstep::agent {
+
+// `sys`: /sys, or a fake of it (class/infiniband/DEVICE/ports/N/…). By device and port; at most
+// kMaxRdmaPorts.
+std::vector<RdmaPort> probe_rdma(const std::string& sys = "/sys");
+
+}  // namespace lockstep::agent

@@ -1,0 +1,63 @@
+#include "launcher/core/size_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/core/fabric.h"
+#include "launcher/core/size_requests.h"
+
+namespace lockstep::launcher {
+
+std::optional<std::string> shortfall(const Inventory& inventory, const Size& size) {
+  const auto cpus = inventory.cpus.size(), gpus = inventory.gpus.size();
+  if (cpus < static_cast<std::size_t>(size.vcpus))
+    return fmt::format("has {} cpus, but its size {} has {}", cpus, size.name, size.vcpus);
+  const double least = static_cast<double>(size.memory.count) * (1 - kMemoryTolerance);
+  if (static_cast<double>(inventory.memory.count) < least)
+    return fmt::format("has {} memory, but its size {} has {}", to_string(inventory.memory),
+                       size.name, to_string(size.memory));
+  if (gpus < static_cast<std::size_t>(size.gpus))
+    return fmt::format("has {} gpus, but its size {} has {}", gpus, size.name, size.gpus);
+  if (!size.rdma) return std::nullopt;
+  if (const auto why = why_no_rdma(inventory, true))
+    return fmt::format("{}, but its size {} has RDMA", *why, size.name);
+  return std::nullopt;
+}
+
+const Size* size_of_target(const Cluster& cluster, const std::string& target) {
+  const Compute* compute = cluster.state.computes().find(target);
+  if (compute == nullptr) return nullptr;
+  return size_called(cluster.state, cluster.config, compute->spec.size);
+}
+
+bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape) {
+  if (!shape.labels.empty()) return true;
+  for (const std::string& name : shape.names)
+    if (cluster.state.computes().host_of(target, name) == nullptr) return true;
+  const Size* size = size_of_target(cluster, target);
+  if (size == nullptr) return false;
+  return shape.cpus.value_or(1) > size->vcpus || shape.memory.value_or(Bytes{}) > size->memory ||
+         std::max(shape.gpus.value_or(0), shape.gpus_at_least) > size->gpus ||
+         (shape.isolated && !size->isolated) || (shape.rdma == Rdma::required && !size->rdma);
+}
+
+void check_size_of_node(Context& core, NodeId id) {
+  const Node* node = core.state.node(id);
+  if (node == nullptr || !node->session) return;
+  const Size* size = size_of_target(core.cluster(), node->pool);
+  auto why = size == nullptr ? std::nullopt : shortfall(node->inventory, *size);
+  core.watches.set_shortfall(id, why.value_or(""));
+}
+
+void check_size_of_target(Context& core, const std::string& target) {
+  for (const Node& node : core.state.nodes_of(target)) check_size_of_node(core, node.id);
+  core.scheduler.topology_changed(target);
+}
+
+void size_changed(Context& core, const std::string& size) {
+  for (const std::string& target : targets_of_size(core.state, size))
+    check_size_of_target(core, target);
+}
+
+}  // namespace lockstep::launcher

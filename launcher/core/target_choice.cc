@@ -1,0 +1,163 @@
+#include "launcher/core/target_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "launcher/core/node_fit.h"
+#include "launcher/core/size_check.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr std::size_t kMaxNamedCandidates = 8;  // in one reason
+
+// What a node has that the job does not ask for, the dearest first.
+struct Spare {
+  std::int64_t gpus = 0, cpus = 0, memory = 0;
+  friend auto operator<=>(const Spare&, const Spare&) = default;
+};
+
+struct Candidate {
+  std::string target;
+  bool is_free = false;  // now
+  double price = 0;      // of a node and hour; a target without a price costs nothing
+  Spare spare;
+  std::string state;  // in words
+
+  auto rank() const { return std::make_tuple(!is_free, target == kLocalCompute, price, spare); }
+};
+
+Spare spare_of(std::int64_t gpus, std::int64_t cpus, Bytes memory, const Shape& shape) {
+  return {gpus - shape.gpus.value_or(shape.gpus_at_least), cpus - shape.cpus.value_or(0),
+          static_cast<std::int64_t>(memory.count) -
+              static_cast<std::int64_t>(shape.memory.value_or(Bytes{}).count)};
+}
+Spare spare_of(const Inventory& has, const Shape& shape) {
+  return spare_of(std::ssize(has.gpus), std::ssize(has.cpus), has.memory, shape);
+}
+
+const Node* first_that_fits(const Cluster& cluster, const std::string& pool, const Shape& shape) {
+  for (const Node& node : cluster.state.nodes_of(pool))
+    if (!never_fits(cluster, node, shape)) return &node;
+  return nullptr;
+}
+
+// nullopt: the target could never run the job. `trial` is the job, of whatever pool.
+std::optional<Candidate> candidate(const Cluster& cluster, const std::string& target, Job& trial) {
+  trial.pool = target;
+  const Shape shape = shape_of(trial.spec);
+  const Size* size = size_of_target(cluster, target);
+  Candidate result;
+  result.target = target;
+  if (size != nullptr) result.price = size->price_per_hour.value_or(0);
+  const Placement placement = place(cluster, trial);
+  if (const auto* placed = std::get_if<Placed>(&placement)) {
+    result.is_free = true;
+    result.state = "free now";
+    result.spare = spare_of(cluster.state.node(placed->parts.front().node)->inventory, shape);
+    return result;
+  }
+  if (std::holds_alternative<Impossible>(placement)) return std::nullopt;
+  const Node* node = first_that_fits(cluster, target, shape);
+  result.state = node == nullptr ? "its machines would have to be made" : "busy now";
+  if (node != nullptr)
+    result.spare = spare_of(node->inventory, shape);
+  else if (size != nullptr)
+    result.spare = spare_of(size->gpus, size->vcpus, size->memory, shape);
+  return result;
+}
+
+// Of the targets with nodes of their own, those that are not being deleted; if the job names a size
+// that some of them have, only these.
+std::vector<std::string> targets_for(const Cluster& cluster, const std::string& instance_type) {
+  std::vector<std::string> all, of_size;
+  for (const auto& [name, compute] : cluster.state.computes().all()) {
+    if (compute.leaving || cluster.state.computes().pool_of(name) != name) continue;
+    all.push_back(name);
+    if (!instance_type.empty() && size_key(compute.spec.size) == size_key(instance_type))
+      of_size.push_back(name);
+  }
+  if (!of_size.empty()) return of_size;
+  if (!all.empty()) all.emplace_back(kLocalCompute);
+  return all;
+}
+
+std::string described(const Candidate& candidate) {
+  return candidate.price == 0 ? candidate.state
+                              : fmt::format("{}, {:g} an hour", candidate.state, candidate.price);
+}
+
+}  // namespace
+
+std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec& spec) {
+  if (!spec.compute.empty()) return std::nullopt;
+  Job trial;
+  trial.spec = spec;
+  std::vector<Candidate> candidates;
+  for (const std::string& target : targets_for(cluster, spec.resources.instance_type))
+    if (auto one = candidate(cluster, target, trial)) candidates.push_back(*std::move(one));
+  if (candidates.empty()) return std::nullopt;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.rank() < b.rank(); });
+  const Candidate& best = candidates.front();
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < candidates.size() && others.size() < kMaxNamedCandidates; ++i)
+    others.push_back(fmt::format("{} ({})", candidates[i].target, described(candidates[i])));
+  std::string why = fmt::format("target {} was chosen: {}", best.target, described(best));
+  if (!others.empty()) why += fmt::format("; others that fit: {}", fmt::join(others, ", "));
+  return TargetChoice{best.target, std::move(why)};
+}
+
+std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec) {
+  std::vector<std::string> notes;
+  if (!spec.compute_why.empty()) notes.push_back(spec.compute_why);
+  const std::string& type = spec.resources.instance_type;
+  if (type.empty()) return notes;
+  const std::string target = target_of(spec);
+  const Compute* compute = cluster.state.computes().find(target);
+  const std::string size = compute == nullptr ? "" : compute->spec.size;
+  if (size.empty())
+    notes.push_back(
+        fmt::format("resources.instance_type {} is not used: target {} has no size", type, target));
+  else if (size_key(size) != size_key(type))
+    notes.push_back(
+        fmt::format("resources.instance_type {} is not used: the nodes of target {} are of size {}",
+                    type, target, size));
+  return notes;
+}
+
+std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& spec) {
+  const std::string target = target_of(spec);
+  const std::string pool = cluster.state.computes().pool_of(target);
+  for (const std::string& name : spec.resources.nodes) {
+    const Node* node = cluster.state.node_called(name);
+    if (node != nullptr && node->name == name && node->pool == pool) continue;
+    if (node == nullptr || node->name != name)
+      return make_error(ErrorCode::not_found,
+                        fmt::format("lockstep.nodes: there is no node '{}'; `lockstep node list` "
+                                    "shows all",
+                                    name));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("lockstep.nodes: node {} belongs to target '{}', but the job "
+                                  "runs on target '{}'; name the node's target with `compute: {}` "
+                                  "or --compute {}",
+                                  name, node->pool, target, node->pool, node->pool));
+  }
+  const Size* size = size_of_target(cluster, pool);
+  const int nodes = spec.resources.instance_count;
+  const bool is_too_large = size != nullptr && size->max_mpi_nodes != 0 &&
+                            nodes > size->max_mpi_nodes &&
+                            spec.distribution.kind == Distribution::Kind::mpi;
+  if (!is_too_large) return std::nullopt;
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("resources.instance_count: an MPI job on target '{}' has at most {} nodes, as on "
+                  "Azure (size {}), and this one has {}; an admin raises it with `max_mpi_nodes` "
+                  "in a size of this name (`lockstep size add -f FILE`)",
+                  target, size->max_mpi_nodes, size->name, nodes));
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,29 @@
+#pragma once
+// Chooses the target of a job that names none, when it is submitted: of the targets that could ever
+// run it, those that could now; of these, any other before local; then the cheapest; then the one
+// whose nodes have least that the job does not ask for. Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/core/placement.h"
+
+namespace lockstep::launcher {
+
+struct TargetChoice {
+  std::string target;
+  std::string why;  // "target lab was chosen: …"
+};
+// nullopt: there is nothing to choose (the job names a target, or local is the only one with nodes
+// of its own), or no target could run it; it then belongs to local.
+std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec& spec);
+
+// What a person who submits this job should know: which target was chosen, and what is not used.
+std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec);
+
+// Why the job can never run on its target, apart from the nodes that there are now: it names nodes
+// that are not the target's, or is larger than the target's size allows.
+std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& spec);
+
+}  // namespace lockstep::launcher

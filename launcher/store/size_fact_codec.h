@@ -1,0 +1,18 @@
+#pragma once
+// Facts about sizes and the labels of nodes, in the journal.
+
+#include "launcher/core/fact.h"
+#include "proto/journal.pb.h"
+
+namespace lockstep::pb {
+
+void to_wire(const launcher::SizeDefined& from, SizeDefined* to);
+Status from_wire(const SizeDefined& from, launcher::SizeDefined* to);
+void to_wire(const launcher::SizeRemoved& from, SizeRemoved* to);
+Status from_wire(const SizeRemoved& from, launcher::SizeRemoved* to);
+void to_wire(const launcher::SizeGranted& from, SizeGranted* to);
+Status from_wire(const SizeGranted& from, launcher::SizeGranted* to);
+void to_wire(const launcher::NodeLabelsChanged& from, NodeLabelsChanged* to);
+Status from_wire(const NodeLabelsChanged& from, launcher::NodeLabelsChanged* to);
+
+}  // namespace lockstep::pb
