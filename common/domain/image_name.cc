@@ -190,4 +190,13 @@ std::string tagged_image_name(std::string_view image) {
   return fmt::format("{}{}", image, is_whole ? "" : ":latest");
 }
 
+std::string full_image_name(const std::string& image) {
+  if (image.starts_with("sha256:")) return image;
+  const auto slash = image.find('/');
+  if (slash == std::string::npos) return "docker.io/library/" + image;
+  const std::string_view first = std::string_view(image).substr(0, slash);
+  const bool is_host = first.find_first_of(".:") != std::string_view::npos || first == "localhost";
+  return is_host ? image : "docker.io/" + image;
+}
+
 }  // namespace lockstep

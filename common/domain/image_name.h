@@ -19,4 +19,7 @@ Status check_image_name(std::string_view image);
 // stay as they are.
 std::string tagged_image_name(std::string_view image);
 
+// "debian:12" -> "docker.io/library/debian:12": docker expands short names so, podman does not.
+std::string full_image_name(const std::string& image);
+
 }  // namespace lockstep

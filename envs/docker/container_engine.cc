@@ -139,15 +139,6 @@ Result<ContainerEngine> ContainerEngine::find(Toolbox& tools) {
 
 // ---- images -------------------------------------------------------------------------------------
 
-std::string full_image_name(const std::string& name) {
-  if (name.starts_with(kSha256)) return name;
-  const auto slash = name.find('/');
-  if (slash == std::string::npos) return "docker.io/library/" + name;
-  const std::string_view first = std::string_view(name).substr(0, slash);
-  const bool is_host = first.find_first_of(".:") != std::string_view::npos || first == "localhost";
-  return is_host ? name : "docker.io/" + name;
-}
-
 Result<Toolbox::Answer> ContainerEngine::run(const Words& words, Toolbox::Output output) const {
   return tools_->run(joined({program()}, words), output);
 }

@@ -67,7 +67,4 @@ class ContainerEngine {
   bool has_buildx_ = false;
 };
 
-// "debian:12" -> "docker.io/library/debian:12": docker expands short names so, podman does not.
-std::string full_image_name(const std::string& name);
-
 }  // namespace lockstep::envs

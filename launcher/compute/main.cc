@@ -1,6 +1,7 @@
 // lockstep-provider KIND VERB: makes machines into nodes and gives them back, for a launcher that
 // runs it. docs/decisions/038-providers.md has the contract.
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,10 +10,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/compute/contract.h"
+#include "launcher/compute/docker/provider.h"
 #include "launcher/compute/ssh/hold.h"
 #include "launcher/compute/ssh/provider.h"
 
@@ -21,11 +24,12 @@ namespace {
 using namespace lockstep;
 
 constexpr int kNotUnderstood = 2;
+constexpr std::array<std::string_view, 2> kKinds{"ssh", "docker"};
 
 constexpr const char* kUsage =
     "usage: lockstep-provider KIND VERB < REQUEST.json\n"
-    "KIND: ssh. VERB: check, create, list, remove, hold. A launcher runs this program; it is\n"
-    "described in docs/decisions/038-providers.md.\n";
+    "KIND: ssh, docker. VERB: check, create, list, remove, hold. A launcher runs this program; it\n"
+    "is described in docs/decisions/038-providers.md.\n";
 
 int refuse(const std::string& why) {
   std::fprintf(stderr, "lockstep-provider: %s\n", why.c_str());
@@ -50,9 +54,18 @@ Result<std::string> read_request(compute::Verb verb) {
   return text.substr(0, text.find('\n'));
 }
 
+Result<int> carry_out(const std::string& kind, compute::Verb verb, const compute::Request& request,
+                      compute::Events& events) {
+  if (kind == "docker") return compute::docker::carry_out(verb, request, events);
+  return compute::ssh::carry_out(verb, request, io::program_directory() + "/lockstep-provider",
+                                 events);
+}
+
 int run(const std::string& kind, const std::string& word) {
   const auto verb = compute::verb_from(word);
-  if (kind != "ssh") return refuse("there is no kind '" + kind + "'; the only kind is ssh");
+  if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end())
+    return refuse(
+        fmt::format("there is no kind '{}'; the kinds are {}", kind, fmt::join(kKinds, ", ")));
   if (!verb)
     return refuse("there is no verb '" + word +
                   "'; the verbs are check, create, list, remove and hold");
@@ -62,8 +75,7 @@ int run(const std::string& kind, const std::string& word) {
   if (!request) return refuse(request.error().message);
   const auto work = [&] {
     compute::Events events(STDOUT_FILENO);
-    const auto failures = compute::ssh::carry_out(
-        *verb, *request, io::program_directory() + "/lockstep-provider", events);
+    const auto failures = carry_out(kind, *verb, *request, events);
     if (!failures) return refuse(failures.error().message);
     return *failures == 0 ? 0 : 1;
   };

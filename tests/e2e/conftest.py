@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import accounts, leftovers  # noqa: E402
+from harness.bundle import archive  # noqa: E402
 from harness.site import BUILD, Site, wait_until  # noqa: E402
 
 # Under nohup, or behind a shell's '&', these are ignored, and what the tests start would inherit that.
@@ -30,6 +31,17 @@ def shared_bin():
             shutil.copy(program, directory / program.name)
     yield directory
     shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def bundle():
+    """The archive of scripts/bundle. LOCKSTEP_TEST_BUNDLE names one that is made already."""
+    made = os.environ.get("LOCKSTEP_TEST_BUNDLE")
+    if made:
+        yield pathlib.Path(made)
+        return
+    with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
+        yield archive(BUILD, pathlib.Path(name))
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,10 @@ import tempfile
 
 import pytest
 from harness import roots
+from harness.bundle import archive
 from harness.namespaces import Cluster, Host
 from harness.roots import RootHost
-from harness.site import BUILD, ROOT, wait_until
+from harness.site import BUILD, wait_until
 
 # Debian 11's C library is that of Ubuntu 20.04, and older than all that the bundle was built with.
 SUITES = ["bookworm", "bullseye"]
@@ -26,15 +27,6 @@ RANKS_PMIX = {f"PMIX_{name}" for name in """BFROP_BUFFER_TYPE GDS_MODULE HOSTNAM
               SECURITY_MODE SERVER_TMPDIR SERVER_URI2 SERVER_URI21 SERVER_URI3 SERVER_URI4 SERVER_URI41
               SYSTEM_TMPDIR VERSION""".split()}
 LOOK = "env; cat /proc/self/maps; echo the end\n"
-
-
-def archive(build, directory):
-    out = directory / "bundle.tar.gz"
-    done = subprocess.run([ROOT / "scripts/bundle", "--build", build, "--out", out], capture_output=True,
-                          text=True, check=False, stdin=subprocess.DEVNULL)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1] == str(out)
-    return out
 
 
 @pytest.fixture(scope="module")

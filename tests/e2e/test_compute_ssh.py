@@ -9,19 +9,11 @@ import os
 import pathlib
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
 from harness.provider import Server, processes_in
-from harness.site import BUILD, wait_until
-from test_bundle import archive
-
-
-@pytest.fixture(scope="module")
-def bundle():
-    with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
-        yield archive(BUILD, pathlib.Path(name))
+from harness.site import wait_until
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import subprocess
 import tempfile
 
 import pytest
+from harness.bundle import archive
 from harness.provider import Server, Target, create_target, new_token, processes_in
 from harness.site import BUILD, wait_until
 from harness.systemd import SystemdMachine
-from test_bundle import archive
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0 or not shutil.which("/lib/systemd/systemd") or
                                 SystemdMachine.unified() is None,

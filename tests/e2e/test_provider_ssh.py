@@ -6,20 +6,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
 from harness.provider import Server, Target, create_target, new_token, processes_in
-from harness.site import BUILD
-from test_bundle import archive
-
-@pytest.fixture(scope="module")
-def bundle():
-    with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
-        yield archive(BUILD, pathlib.Path(name))
-
-
 @pytest.fixture
 def server(tmp_path):
     made = Server(tmp_path)

@@ -17,8 +17,7 @@ import tempfile
 
 import pytest
 from harness.provider import Server, Target, create_target, new_token, processes_in
-from harness.site import BUILD, wait_until
-from test_bundle import archive
+from harness.site import wait_until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="mounting needs root")
 FAKE = pathlib.Path(__file__).parent / "programs/fake_systemctl.py"
@@ -64,12 +63,6 @@ class SystemdHost:
 
     def forget_calls(self):
         (self.state / "calls").unlink()
-
-
-@pytest.fixture(scope="module")
-def bundle():
-    with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
-        yield archive(BUILD, pathlib.Path(name))
 
 
 @pytest.fixture

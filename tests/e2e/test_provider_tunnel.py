@@ -14,8 +14,7 @@ import tempfile
 import pytest
 from harness.namespaces import Cluster, Host
 from harness.provider import Hold, Server, Target, create_target, new_token
-from harness.site import BUILD, alive, wait_until
-from test_bundle import archive
+from harness.site import alive, wait_until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
 LISTENS_ON = "10.99.0.1"
@@ -69,12 +68,6 @@ class FarCluster(Cluster):
         home = pwd.getpwuid(os.getuid()).pw_dir
         inner = f'mount -t tmpfs tmpfs {home}; cp -r {self.ssh} {home}/.ssh; exec "$@"'
         return self.launcher.argv(["sh", "-c", inner, "sh", *words])
-
-
-@pytest.fixture(scope="module")
-def bundle():
-    with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
-        yield archive(BUILD, pathlib.Path(name))
 
 
 @pytest.fixture

@@ -7,30 +7,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <thread>
 
-#include "common/base/digest.h"
+#include "launcher/compute/at_once.h"
+#include "launcher/compute/bundle.h"
 #include "launcher/compute/ssh/hold.h"
 #include "launcher/compute/ssh/machine.h"
 
 namespace lockstep::compute::ssh {
 namespace {
-
-constexpr int kAtOnce = 16;
-Result<std::string> digest_of_file(const std::string& path) {
-  const io::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return errno_error(errno, "open " + path);
-  Sha256 hash;
-  std::array<char, 1 << 16> buffer;
-  for (;;) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got < 0) return errno_error(errno, "read " + path);
-    if (got == 0) return hash.finish().hex().substr(0, 16);
-    hash.update({buffer.data(), static_cast<std::size_t>(got)});
-  }
-}
 
 tl::expected<void, Failed> work_on(Verb verb, Machine& machine) {
   switch (verb) {
@@ -92,30 +76,15 @@ Status check_tunnel(Verb verb, const Request& request, TunnelUse use) {
 // Several at a time. The number of machines that failed.
 int work_on_all(Verb verb, const Call& call, const std::vector<Task>& tasks,
                 const std::vector<ClientFiles>& files, Events& events) {
-  std::atomic<std::size_t> next{0};
-  std::atomic<int> failures{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      const Task& task = tasks[i];
-      auto client = Client::open(task.host, files[i]);
-      auto done = tl::expected<void, Failed>();
-      if (client) {
-        Machine machine(call, task.token, **client, events);
-        done = work_on(verb, machine);
-      } else {
-        done = tl::unexpected(Failed{"connect", Failure::failed, client.error().message});
-      }
-      if (done) continue;
-      ++failures;
-      events.error(task.host.name, done.error());
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min<std::size_t>(tasks.size(), kAtOnce); ++i)
-    threads.emplace_back(work);
-  work();
-  threads.clear();
-  return failures.load();
+  return at_once(tasks.size(), events, [&](std::size_t i) {
+    const Task& task = tasks[i];
+    auto client = Client::open(task.host, files[i]);
+    if (!client)
+      return Outcome{task.host.name,
+                     tl::unexpected(Failed{"connect", Failure::failed, client.error().message})};
+    Machine machine(call, task.token, **client, events);
+    return Outcome{task.host.name, work_on(verb, machine)};
+  });
 }
 
 }  // namespace
@@ -130,7 +99,7 @@ Result<int> carry_out(Verb verb, const Request& request, const std::string& prog
     if (request.bundle.empty())
       return make_error(ErrorCode::invalid_argument,
                         "the request's bundle is missing; scripts/bundle makes one");
-    TRY_ASSIGN(call.bundle_digest, digest_of_file(request.bundle));
+    TRY_ASSIGN(call.bundle_digest, bundle_digest(request.bundle));
   }
   TRY(io::make_directories(request.state, 0700));
   SocketsDirectory sockets;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "launcher/compute/contract.h"
+#include "launcher/compute/settings_object.h"
 
 namespace lockstep::compute::ssh {
 namespace {
@@ -23,18 +24,9 @@ Error bad(const std::string& where, const std::string& why) {
   return make_error(ErrorCode::invalid_argument, where + " " + why);
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-bool is_of(std::string_view text, std::string_view others) {
-  return std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_word(c) || others.find(c) != std::string_view::npos;
-  });
-}
-
 Status check_user(const std::string& where, const std::string& user) {
   if (user.empty()) return {};
-  if (user.size() <= kMaxUserBytes && user[0] != '-' && is_of(user, "-.@\\")) return {};
+  if (user.size() <= kMaxUserBytes && user[0] != '-' && is_made_of(user, "-.@\\")) return {};
   return bad(where, "'" + user + "' is not a valid account name");
 }
 
@@ -42,7 +34,7 @@ Status check_user(const std::string& where, const std::string& user) {
 Status check_directory(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good = path.size() <= kMaxPathBytes && path.size() > 1 && path[0] == '/' &&
-                    path.back() != '/' && is_of(path, "/.-+") &&
+                    path.back() != '/' && is_made_of(path, "/.-+") &&
                     path.find("/../") == std::string::npos && !path.ends_with("/..") &&
                     path.find("//") == std::string::npos;
   if (good) return {};
@@ -61,64 +53,44 @@ Status check_key(const std::string& where, const std::string& path) {
   return bad(where, "'" + path + "' is not an absolute path without % and quotes");
 }
 
-Result<std::string> text_of(const json& object, const std::string& where, const char* key) {
-  const auto it = object.find(key);
-  if (it == object.end()) return std::string();
-  if (!it->is_string()) return bad(where + "." + key, "is not a string");
-  return it->get<std::string>();
-}
-
-Status check_keys(const json& object, const std::string& where,
-                  const std::set<std::string>& known) {
-  if (!object.is_object()) return bad(where, "is not an object");
-  for (const auto& [key, value] : object.items())
-    if (known.count(key) == 0) return bad(where, "has the unknown key '" + key + "'");
-  return {};
-}
-
-Result<int> port_of(const json& object, const std::string& where) {
-  const auto port = object.find("port");
-  if (port == object.end()) return 0;
-  if (!port->is_number_integer() || *port < 1 || *port > 65'535)
-    return bad(where + ".port", "is not a number from 1 to 65535");
-  return port->get<int>();
-}
-
 // `otherwise` where there is no key; "none" is no jump.
-Result<Jump> jump_of(const json& object, const std::string& where, const Jump& otherwise) {
-  TRY_ASSIGN(const std::string text, text_of(object, where, "jump"));
+Result<Jump> jump_of(const SettingsObject& object, const std::string& where,
+                     const Jump& otherwise) {
+  TRY_ASSIGN(const std::string text, object.text("jump"));
   if (text.empty()) return otherwise;
   if (text == "none") return Jump{};
   return jump_from(where + ".jump", text);
 }
 
-Result<Host> host_from(const json& object, const std::string& where, const Jump& jump) {
-  TRY(check_keys(object, where,
-                 {"name", "address", "user", "port", "key", "password", "jump", "directory"}));
+Result<Host> host_from(const json& entry, const std::string& where, const Jump& jump) {
+  TRY_ASSIGN(const auto object, SettingsObject::open(entry, where,
+                                                     {"name", "address", "user", "port", "key",
+                                                      "password", "jump", "directory"}));
   Host host;
-  TRY_ASSIGN(host.address, text_of(object, where, "address"));
+  TRY_ASSIGN(host.address, object.text("address"));
   if (host.address.empty()) return bad(where, "has no address");
   TRY(check_machine_name(host.address));
-  TRY_ASSIGN(host.name, text_of(object, where, "name"));
+  TRY_ASSIGN(host.name, object.text("name"));
   if (host.name.empty()) host.name = host.address;
   TRY(check_machine_name(host.name));
-  TRY_ASSIGN(host.user, text_of(object, where, "user"));
+  TRY_ASSIGN(host.user, object.text("user"));
   TRY(check_user(where + ".user", host.user));
-  TRY_ASSIGN(host.key, text_of(object, where, "key"));
+  TRY_ASSIGN(host.key, object.text("key"));
   TRY(check_key(where + ".key", host.key));
-  TRY_ASSIGN(host.password, text_of(object, where, "password"));
+  TRY_ASSIGN(host.password, object.text("password"));
   if (host.password.size() > kMaxPasswordBytes ||
       host.password.find_first_of(std::string_view("\n\0", 2)) != std::string::npos)
     return bad(where + ".password", "is too long, or contains a line break or NUL byte");
   TRY_ASSIGN(host.jump, jump_of(object, where, jump));
-  TRY_ASSIGN(host.directory, text_of(object, where, "directory"));
+  TRY_ASSIGN(host.directory, object.text("directory"));
   TRY(check_directory(where + ".directory", host.directory));
-  TRY_ASSIGN(host.port, port_of(object, where));
+  TRY_ASSIGN(const auto port, object.integer("port", 1, 65'535));
+  host.port = static_cast<int>(port.value_or(0));
   return host;
 }
 
-Result<TunnelUse> tunnel_of(const json& settings) {
-  TRY_ASSIGN(const std::string word, text_of(settings, "settings", "tunnel"));
+Result<TunnelUse> tunnel_of(const SettingsObject& settings) {
+  TRY_ASSIGN(const std::string word, settings.text("tunnel"));
   if (word.empty() || word == "auto") return TunnelUse::automatic;
   if (word == "always") return TunnelUse::always;
   if (word == "never") return TunnelUse::never;
@@ -136,7 +108,7 @@ Result<Jump> jump_from(const std::string& where, const std::string& text) {
     jump.user = rest.substr(0, at);
     rest.erase(0, at + 1);
     if (jump.user.empty() || jump.user.size() > kMaxUserBytes || jump.user[0] == '-' ||
-        !is_of(jump.user, "-."))
+        !is_made_of(jump.user, "-."))
       return wrong;
   }
   const bool bracketed = !rest.empty() && rest[0] == '[';
@@ -155,15 +127,16 @@ Result<Jump> jump_from(const std::string& where, const std::string& text) {
 
 Result<Settings> settings_from(const std::string& settings_json) {
   const json object = json::parse(settings_json, nullptr, false);
-  TRY(check_keys(object, "settings", {"hosts", "jump", "tunnel"}));
+  TRY_ASSIGN(const auto reader,
+             SettingsObject::open(object, "settings", {"hosts", "jump", "tunnel"}));
   const auto list = object.find("hosts");
   if (list == object.end() || !list->is_array() || list->empty())
     return bad("settings.hosts", "is not a list of at least one host");
   if (list->size() > kMaxMachines)
     return bad("settings.hosts", fmt::format("has more than {} hosts", kMaxMachines));
   Settings settings;
-  TRY_ASSIGN(settings.tunnel, tunnel_of(object));
-  TRY_ASSIGN(const Jump jump, jump_of(object, "settings", {}));
+  TRY_ASSIGN(settings.tunnel, tunnel_of(reader));
+  TRY_ASSIGN(const Jump jump, jump_of(reader, "settings", {}));
   std::set<std::string> names;
   for (std::size_t i = 0; i < list->size(); ++i) {
     TRY_ASSIGN(Host host, host_from((*list)[i], fmt::format("settings.hosts[{}]", i), jump));

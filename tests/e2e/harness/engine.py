@@ -119,8 +119,8 @@ class Podman(Engine):
         assert not self.folder.exists(), sorted(self.folder.rglob("*"))[:5]
 
 
-def import_busybox(engine, name, variables=None):
-    """An image of 2 MB that has busybox and nothing else."""
+def import_busybox(engine, name, variables=None, accounts=""):
+    """An image of 2 MB that has busybox and nothing else, but /etc/passwd where `accounts` are its lines."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for folder in ("bin", "tmp", "etc", "proc", "sys", "dev", "root"):
@@ -128,6 +128,10 @@ def import_busybox(engine, name, variables=None):
             info.type, info.mode = tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755
             tar.addfile(info)
         tar.add("/bin/busybox", "bin/busybox")
+        if accounts:
+            info = tarfile.TarInfo("etc/passwd")
+            info.size = len(accounts)
+            tar.addfile(info, io.BytesIO(accounts.encode()))
         for applet in subprocess.run(["/bin/busybox", "--list"], capture_output=True, check=True,
                                      text=True).stdout.split():
             if applet != "busybox":

@@ -51,38 +51,39 @@ class Server:
             self.process = None
 
 
-class Target:
-    """What a launcher would tell the provider of one target with one host, vm1. `wrap`: as of Server."""
+class ProviderTarget:
+    """What a launcher would tell the provider of one target, `vms`, with one machine, vm1. `wrap`: as of Server."""
 
-    def __init__(self, server, directory, wrap=lambda words: words):
-        self.server, self.directory, self.wrap = server, directory, wrap
-        self.host = {"name": "vm1", "address": server.address, "port": server.port, "user": getpass.getuser(),
-                     "key": str(server.directory / "user"), "directory": str(directory / "machine/lockstep")}
-        self.settings = {}
+    words = ()  # the provider's program, and its kind
+    target, machine = "vms", "vm1"
+
+    def __init__(self, directory, wrap=lambda words: words):
+        self.directory, self.wrap = directory, wrap
         self.endpoints = None
-        (directory / "machine").mkdir()
 
-    @property
-    def folder(self):
-        return pathlib.Path(self.host["directory"])
+    def settings_with(self, **changes):
+        raise NotImplementedError
 
-    def request(self, bundle="", token="", **changes):
-        request = {"contract": 1, "launcher": "a1b2", "target": "vms", "state": str(self.directory / "state"),
-                   "bundle": str(bundle), "settings": {"hosts": [{**self.host, **changes}], **self.settings},
-                   "machines": [{"name": "vm1", "token": token}]}
+    def request(self, bundle="", token="", machines=None, **changes):
+        machines = [{"name": self.machine, "token": token}] if machines is None else machines
+        request = {"contract": 1, "launcher": "a1b2", "target": self.target, "state": str(self.directory / "state"),
+                   "bundle": str(bundle), "settings": self.settings_with(**changes), "machines": machines}
         return {**request, "endpoints": self.endpoints} if self.endpoints else request
 
     def environment(self):
         # Its own HOME: known_hosts and agents of the person who runs the tests do not count.
         return {**os.environ, "HOME": str(self.directory)}
 
+    def start(self, verb):
+        return subprocess.Popen(self.wrap([*self.words, verb]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=self.environment())
+
     def call(self, verb, bundle="", token="", **changes):
-        request = self.request(bundle, token, **changes)
-        done = subprocess.run(self.wrap([PROVIDER, "ssh", verb]), input=json.dumps(request), capture_output=True,
-                              text=True, check=False, env=self.environment())
-        assert "Traceback" not in done.stderr
-        assert token == "" or token not in done.stdout + done.stderr
-        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+        process = self.start(verb)
+        text, errors = process.communicate(json.dumps(self.request(bundle, token, **changes)))
+        assert "Traceback" not in errors
+        assert token == "" or token not in text + errors
+        return process.returncode, [json.loads(line) for line in text.splitlines()], errors
 
     def done(self, verb, **options):
         """Demands exit code 0; returns the last event."""
@@ -97,6 +98,49 @@ class Target:
 
     def state(self):
         return self.done("list")["state"]
+
+
+class Target(ProviderTarget):
+    """A target of kind ssh with one host, vm1."""
+
+    words = (PROVIDER, "ssh")
+
+    def __init__(self, server, directory, wrap=lambda words: words):
+        super().__init__(directory, wrap)
+        self.server = server
+        self.host = {"name": "vm1", "address": server.address, "port": server.port, "user": getpass.getuser(),
+                     "key": str(server.directory / "user"), "directory": str(directory / "machine/lockstep")}
+        self.settings = {}
+        (directory / "machine").mkdir()
+
+    @property
+    def folder(self):
+        return pathlib.Path(self.host["directory"])
+
+    def settings_with(self, **changes):
+        return {"hosts": [{**self.host, **changes}], **self.settings}
+
+
+class DockerTarget(ProviderTarget):
+    """A target of kind docker; its machine is a container of `image` in a test's own engine."""
+
+    words = (PROVIDER, "docker")
+
+    def __init__(self, engine, image, directory):
+        super().__init__(directory)
+        self.engine = self.real = engine
+        self.settings = {"image": image}
+
+    def settings_with(self, **changes):
+        return {**self.settings, **changes}
+
+    def environment(self):
+        return {**super().environment(), **self.engine.environment}
+
+    @property
+    def name(self):
+        """Of the machine's container."""
+        return f"lockstep-a1b2-{self.target}-{self.machine}"
 
 
 class Hold:

@@ -1,0 +1,31 @@
+#pragma once
+// Which cpus each container's agent offers. Agents bind ranks to the cpus that they offer, so those
+// of containers beside each other should differ.
+
+#include <string>
+#include <vector>
+
+namespace lockstep::compute::docker {
+
+class CpuChoice {
+ public:
+  // `cpus`: those of this machine, in order.
+  explicit CpuChoice(std::vector<int> cpus);
+  // Counts a list ("0,3") that a container has.
+  void add(const std::string& list);
+  // The `count` cpus that the fewest have, as a list, and counts them.
+  std::string take(int count);
+
+ private:
+  struct Cpu {
+    int number = 0;
+    int uses = 0;
+  };
+  std::vector<Cpu> cpus_;
+};
+
+// The cpus that are online; empty where this process may use only a part of them, since then a
+// container's may be others.
+std::vector<int> online_cpus();
+
+}  // namespace lockstep::compute::docker

@@ -1,0 +1,68 @@
+#pragma once
+// The container engine of this machine, docker or podman, called by its command line program. What
+// it prints is bounded. What its errors mean becomes a Failure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/io/run_program.h"
+#include "launcher/compute/at_once.h"
+
+namespace lockstep::compute::docker {
+
+// The labels of every container that this kind makes.
+inline constexpr const char* kLauncherLabel = "lockstep.launcher";
+inline constexpr const char* kTargetLabel = "lockstep.target";
+inline constexpr const char* kMachineLabel = "lockstep.machine";
+inline constexpr const char* kBundleLabel = "lockstep.bundle";
+inline constexpr const char* kCpusLabel = "lockstep.cpus";  // the numbers that its agent offers
+
+struct Container {
+  enum class State { running, paused, exited, other };  // other: was never started, is being removed
+  std::string id;
+  State state = State::other;
+  std::string reason;  // why it does not run: "Exited (137)"; "" while it runs
+  std::string target, machine, bundle, cpus;  // of its labels
+};
+
+// What `ps` printed with Engine::list's format.
+std::vector<Container> containers_from(const std::string& text);
+
+class Engine {
+ public:
+  // A machine keeps one engine: the name that is in the file `chosen`, if it is there. Else
+  // LOCKSTEP_CONTAINER_ENGINE, docker or podman, whichever answers first; it is then written there.
+  static Attempt<Engine> open(const std::string& chosen);
+
+  const std::string& program() const { return program_; }  // absolute
+  const std::string& name() const { return name_; }        // docker, podman
+
+  // All containers with this launcher's label, also those that have ended.
+  Attempt<std::vector<Container>> list(const std::string& launcher) const;
+  // An error when the program could not be run, or said nothing for so long.
+  Attempt<io::ProgramOutput> run(const std::string& step, std::vector<std::string> words,
+                                 Duration timeout) const;
+  // nothing: it is there. Fetches it from its registry if not.
+  Attempt<void> pull(const std::string& image) const;
+  // Whether the image is here or in its registry; fetches nothing.
+  Attempt<void> find_image(const std::string& image) const;
+  // Absent is success.
+  Attempt<void> remove(const std::string& id, Duration grace) const;
+
+ private:
+  Engine(std::string program, std::string name)
+      : program_(std::move(program)), name_(std::move(name)) {}
+
+  std::string program_, name_;
+};
+
+// What the engine's error output means. `engine`: its name.
+Failed engine_failure(const std::string& step, const std::string& engine, std::string_view errors);
+bool says_no_such_image(std::string_view errors);
+bool says_no_such_container(std::string_view errors);
+// The last line that says something.
+std::string last_line(std::string_view text);
+
+}  // namespace lockstep::compute::docker

@@ -1,0 +1,102 @@
+// The command line that starts a machine's container, and the script that is its first process.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/domain/image_name.h"
+#include "launcher/compute/bundle.h"
+#include "launcher/compute/docker/machine.h"
+
+namespace lockstep::compute::docker {
+namespace {
+
+constexpr const char* kBundlePlace = "/opt/lockstep-node";
+constexpr const char* kVolume = "/var/lib/lockstep";
+constexpr const char* kSharedLogSize = "max-size=4m";
+
+// Process 1 of the container. It uses nothing but the shell, which is all that an image has to have.
+// It reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The token
+// is read from standard input and goes on through a pipe: no argument and no file holds it.
+constexpr const char* kFirstProcess = R"sh(
+home=$1 agent=$2
+shift 2
+child='' stop='' token=''
+trap 'stop=1; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM INT HUP
+if [ ! -f "$home/identity.json" ]; then
+  IFS= read -r token
+  [ -n "$token" ] || { echo "lockstep-agent: this node has no identity and got no token" >&2; exit 3; }
+fi
+while [ -z "$stop" ]; do
+  if [ -n "$token" ]; then
+    printf '%s\n' "$token" | "$agent" --token-file - "$@" &
+  else
+    "$agent" "$@" < /dev/null &
+  fi
+  child=$! token=''
+  wait "$child"
+  code=$?
+  while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
+  child=''
+  case $code in 0|2) exit "$code" ;; esac
+  [ -f "$home/identity.json" ] || exit "$code"
+  [ -z "$stop" ] || break
+  sleep 5 &
+  child=$!
+  wait "$child"
+  child=''
+done
+)sh";
+
+// Names of containers have no ':' (IPv6 addresses do, which a site may have as machine names).
+std::string without_colons(std::string name) {
+  std::replace(name.begin(), name.end(), ':', '-');
+  return name;
+}
+
+std::string label(const char* name, const std::string& value) {
+  return fmt::format("--label={}={}", name, value);
+}
+
+}  // namespace
+
+std::string container_name(const Request& request, const std::string& machine) {
+  return fmt::format("lockstep-{}-{}-{}", request.launcher, request.target,
+                     without_colons(machine));
+}
+
+std::vector<std::string> run_words(const Call& call, const std::string& machine,
+                                   const std::string& cpus) {
+  const Settings& settings = call.settings;
+  const std::string home = std::string(kVolume) + "/agent";
+  std::vector<std::string> words{
+      "run", "--interactive", "--pull=never", "--name", container_name(call.request, machine),
+      label(kLauncherLabel, call.request.launcher), label(kTargetLabel, call.request.target),
+      label(kMachineLabel, machine), label(kBundleLabel, call.bundle_digest),
+      label(kCpusLabel, cpus),
+      // Jobs run as accounts of the image, which only root can become.
+      "--user=0:0", "--workdir=/", "--network=" + settings.network,
+      fmt::format("--shm-size={}", settings.shm_size),
+      // Of the engine's own file system, on which jobs' folders can be overlays.
+      "--volume", kVolume, "--volume",
+      fmt::format("{}/{}:{}:ro,z", call.request.state, bundle_folder(call.bundle_digest),
+                  kBundlePlace),
+      "--log-driver=json-file", "--log-opt", kSharedLogSize,
+      // Ranks of one node copy from each other's memory.
+      "--cap-add=SYS_PTRACE"};
+  if (settings.network != "host") words.push_back("--hostname=" + without_colons(machine));
+  if (settings.cpus) words.push_back(fmt::format("--cpus={}", *settings.cpus));
+  if (settings.memory) words.push_back(fmt::format("--memory={}", *settings.memory));
+  if (!settings.gpus.empty()) words.push_back("--gpus=" + settings.gpus);
+  words.insert(words.end(), settings.args.begin(), settings.args.end());
+  words.insert(words.end(), {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c",
+                             kFirstProcess, "lockstep-node", home,
+                             std::string(kBundlePlace) + "/bin/lockstep-agent", "--home", home,
+                             "--name", without_colons(machine)});
+  if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
+  if (settings.memory) words.insert(words.end(), {"--memory", std::to_string(*settings.memory)});
+  return words;
+}
+
+}  // namespace lockstep::compute::docker

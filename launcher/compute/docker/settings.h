@@ -1,0 +1,37 @@
+#pragma once
+// The settings of a target whose machines are containers. All that becomes a word of the engine's
+// command line is checked here.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::compute::docker {
+
+struct Settings {
+  std::string image;
+  std::optional<double> cpus;           // absent: all of this machine
+  std::optional<std::uint64_t> memory;  // bytes; the same
+  std::uint64_t shm_size = 0;           // bytes of /dev/shm
+  std::string gpus;                     // "": none
+  std::string network = "host";
+  std::vector<std::string> args;  // of `docker run`
+};
+
+// The cpus and the memory that there are to give.
+struct Host {
+  int cpus = 0;
+  std::uint64_t memory = 0;
+};
+Host this_host();
+
+// {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm has half of the memory unless the
+// settings say otherwise. invalid_argument names the key.
+Result<Settings> settings_from(const std::string& settings_json, const Host& host);
+// What the settings ask of this machine and it has not; "" if it has all.
+std::string missing_on(const Host& host, const Settings& settings);
+
+}  // namespace lockstep::compute::docker
