@@ -39,6 +39,7 @@ struct Options {
   std::string log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
   int max_pids_limit = kDefaultPidsCap;
   std::string max_log_limit, max_disk_limit;
+  std::string sample_every = "5s";
   std::string format = "table";
   OfferFlags offer;
 };
@@ -91,6 +92,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--max-disk-limit", options.max_disk_limit,
                  "the most that a job's folders on this node may hold, also for a job that "
                  "requests no limit (default: none)");
+  app.add_option("--sample-every", options.sample_every,
+                 "how often this node reports what it and its ranks use, for `lockstep top`: 1s to "
+                 "10m, 0 = never (default: 5s)")
+      ->envname("LOCKSTEP_SAMPLE_EVERY");
   app.add_option("--network", options.offer.network,
                  "label of the node's network: one job uses only nodes with the same label; all: "
                  "the label of the node's compute target");
@@ -245,6 +250,16 @@ Result<Bytes> low_space(const Options& options) {
   return parse_size_flag("--low-space", options.low_space, "500m or 5g");
 }
 
+Result<Duration> sample_every(const Options& options) {
+  const Duration every = parse_duration(options.sample_every);
+  if (every == Duration::zero() ||
+      (every >= kShortestSampleInterval && every <= kLongestSampleInterval))
+    return every;
+  return make_error(ErrorCode::invalid_argument,
+                    "--sample-every " + options.sample_every +
+                        " is neither a time from 1s to 10m nor 0 (never); write 5s or 1m");
+}
+
 Result<LimitCaps> caps(const Options& options) {
   LimitCaps caps{options.max_pids_limit, {}, {}};
   const auto read = [](const std::string& flag, const std::string& text, Bytes least,
@@ -283,6 +298,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.log_spool, log_spool(options));
   TRY_ASSIGN(config.low_space, low_space(options));
   TRY_ASSIGN(config.caps, caps(options));
+  TRY_ASSIGN(config.sample_every, sample_every(options));
   TRY_ASSIGN(config.environments.limit, environments_size(options));
   if (!options.packages.empty())
     config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();

@@ -1,8 +1,8 @@
 // lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] [--max-log-limit
-// BYTES] (0 = none): supervises one attempt's ranks on this
-// node, and outlives the agent that started it. lockstep-runner --template, started ahead of time,
-// is forked for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for
-// `lockstep doctor`. See runner.h.
+// BYTES] [--sample-every-ms N] (0 = none): supervises one attempt's ranks on this node, and
+// outlives the agent that started it. lockstep-runner --template, started ahead of time, is forked
+// for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for `lockstep doctor`.
+// See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -34,6 +34,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr int kOurFailure = 125;
+constexpr std::uint64_t kMostSampleMs = 3'600'000;
 
 Status start_log(const io::AttemptDir& directory) {
   TRY_ASSIGN(const io::Fd writable,
@@ -140,6 +141,8 @@ std::optional<Invocation> invocation_from(const std::vector<std::string>& words)
       bounds.caps.pids = static_cast<int>(std::min<std::uint64_t>(number->count, kMostPidsLimit));
     else if (words[i] == "--max-log-limit")
       bounds.caps.log = *number;
+    else if (words[i] == "--sample-every-ms")
+      bounds.sample_every = milliseconds(std::min<std::uint64_t>(number->count, kMostSampleMs));
     else
       return std::nullopt;
   }
@@ -190,7 +193,7 @@ int be_template(char** argv) {
 int usage() {
   std::fputs(
       "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] "
-      "[--max-log-limit BYTES] | --template "
+      "[--max-log-limit BYTES] [--sample-every-ms N] | --template "
       "(it is started by lockstep-agent)\n",
       stderr);
   return kOurFailure;

@@ -53,6 +53,7 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
       limits_(limits_of(orders_.assignment.spec.limits, bounds.caps)),
       logs_(loop, directory_, bounds.log_spool, limits_.log),
       limit_watch_(limits_),
+      sampler_(bounds.sample_every),
       nursery_(bounds.nursery),
       stage_(secrets_of(orders_.assignment.spec.environment_variables).empty()
                  ? Stage::supervising
@@ -119,6 +120,7 @@ void Runner::look_at_clock() {
   if (now >= unpause_at_) unpause();
   if (now >= sweep_at_) sweep();
   if (now >= look_at_limits_at_) look_at_limits(false);
+  if (now >= sampler_.next_sample()) sample_ranks();
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
@@ -127,7 +129,7 @@ void Runner::look_at_clock() {
 Duration Runner::until_deadline() {
   const Instant next =
       std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
-                join_at_, unpause_at_, sweep_at_, look_at_limits_at_,
+                join_at_, unpause_at_, sweep_at_, look_at_limits_at_, sampler_.next_sample(),
                 setup_.container ? setup_.container->next_deadline() : Instant::never(),
                 bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
@@ -157,7 +159,9 @@ spawn::Client::Events Runner::spawn_events() {
   return {
       [this](int rank, int pid) { rank_started(rank, pid); },
       [this](int rank, int error, spawn::SpawnStage stage) { rank_failed(rank, error, stage); },
-      [this](int rank, int wait_status) { rank_exited(rank, wait_status); },
+      [this](int rank, int wait_status, const spawn::Spent& spent) {
+        rank_exited(rank, wait_status, spent);
+      },
       [this] {
         if (spawner_ == Spawner::kills) spawner_ = Spawner::serves;
       },
@@ -269,6 +273,7 @@ void Runner::perform(const WriteFinalReport& action) {
   final_report_ = action.report;
   stage_ = Stage::settling;
   tell_limits();
+  tell_totals();
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);

@@ -22,6 +22,7 @@
 #include "runner/steps/limit_watch.h"
 #include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
+#include "runner/usage/rank_sampler.h"
 
 namespace lockstep::runner {
 
@@ -30,6 +31,7 @@ struct NodeBounds {
   Bytes log_spool = kDefaultLogSpool;  // see LogCapture
   LimitCaps caps;
   std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
+  Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
 };
 
 class Runner {
@@ -93,6 +95,8 @@ class Runner {
   LimitCounts count_limits() const;
   void look_at_limits(bool final);
   void tell_limits();
+  void sample_ranks();
+  void tell_totals();
   bool others_need_us();
   bool container_ends();
   void tell_environment_log();
@@ -127,7 +131,7 @@ class Runner {
   void frozen_removed();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   bool was_out_of_memory(int rank);
-  void rank_exited(int rank, int wait_status);
+  void rank_exited(int rank, int wait_status, const spawn::Spent& spent);
   void spawn_lost();
   void sweep();
   void container_lost();
@@ -142,6 +146,7 @@ class Runner {
   std::deque<Input> inputs_;
   LogCapture logs_;
   LimitWatch limit_watch_;
+  RankSampler sampler_;
   const std::string nursery_;
   Instant look_at_limits_at_ = Instant::never();
   NodeSetup setup_;

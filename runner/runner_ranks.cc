@@ -60,6 +60,7 @@ std::string program_of(const Command& command) {
 void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
   feed(RankStarted{rank, pid});
+  sampler_.started(clock_.now(), rank, pid);
   const auto& cgroups = setup_.isolation.cgroups;
   if (!cgroups || cgroups->limited()) return;
   joining_[rank] = pid;
@@ -109,8 +110,9 @@ bool Runner::was_out_of_memory(int rank) {
   return cgroups && cgroups->out_of_memory(rank - orders_.assignment.first_rank());
 }
 
-void Runner::rank_exited(int rank, int wait_status) {
+void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   joining_.erase(rank);
+  sampler_.exited(rank, spent.cpu_time, spent.largest);
   RankExited exited;
   exited.rank = rank;
   if (WIFSIGNALED(wait_status))
@@ -121,6 +123,33 @@ void Runner::rank_exited(int rank, int wait_status) {
   spdlog::info("rank {} ended: exit code {}, signal {}{}", rank, exited.exit_code, exited.signal,
                exited.oom ? ", out of memory" : "");
   feed(exited);
+}
+
+// The agent keeps the newest; the launcher hears of it with the agent's own samples.
+void Runner::sample_ranks() {
+  const auto& cgroups = setup_.isolation.cgroups;
+  RankSampler::Look look;
+  look.spawn_pid = setup_.container         ? setup_.container->spawn_pid()
+                   : setup_.isolation.spawn ? setup_.isolation.spawn->pid()
+                                            : -1;
+  if (cgroups && !setup_.container)
+    look.cgroup = [&](int rank) {
+      return cgroups->memory_directory(rank - orders_.assignment.first_rank());
+    };
+  for (const LogSize& size : logs_.sizes()) look.logged += size.stdout_bytes + size.stderr_bytes;
+  PartUse use = sampler_.sample(clock_.now(), look);
+  use.attempt = orders_.assignment.attempt;
+  control_->tell(use);
+}
+
+void Runner::tell_totals() {
+  for (RankExit& exit : final_report_->ranks) {
+    const RankUse used = sampler_.used(exit.rank);
+    exit.cpu_time = used.cpu_time;
+    exit.peak_memory = used.peak_memory;
+    exit.read = used.read;
+    exit.written = used.written;
+  }
 }
 
 void Runner::perform(const SignalRanks& action) {

@@ -57,6 +57,13 @@ void RunnerServer::tell(const PartReport& report) {
   for (const auto& [id, connection] : connections_) connection->send(frame);
 }
 
+// An agent that does not read has no use for old samples.
+void RunnerServer::tell(const PartUse& use) {
+  const std::string frame = wire::encode(RunnerControl(RanksUse{use}));
+  for (const auto& [id, connection] : connections_)
+    if (connection->backlog_bytes() == 0) connection->send(frame);
+}
+
 std::size_t RunnerServer::backlog_bytes() const {
   std::size_t total = 0;
   for (const auto& [id, connection] : connections_) total += connection->backlog_bytes();

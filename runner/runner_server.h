@@ -31,6 +31,7 @@ class RunnerServer {
   RunnerServer& operator=(const RunnerServer&) = delete;
 
   void tell(const PartReport& report);
+  void tell(const PartUse& use);
   std::size_t backlog_bytes() const;  // queued for all agents together
 
  private:

@@ -14,6 +14,7 @@
 namespace lockstep::agent {
 namespace {
 
+constexpr Duration kFirstUsageAfter = seconds(1);
 constexpr int kWorkers = 4;  // staging, starts and removals at once
 
 Config core_config(const AgentConfig& config) {
@@ -71,13 +72,15 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       environments_(loop, config_.home, config_.environments,
                     [this](Input input) { emit(std::move(input)); }),
       supervisor_(loop, workers_, config_.home,
-                  {config_.runner_program, config_.log_spool, config_.caps},
+                  {config_.runner_program, config_.log_spool, config_.caps, config_.sample_every},
                   [this](Input input) { emit(std::move(input)); }),
       disk_watch_(loop, clock, workers_, config_.home, config_.low_space, config_.caps.disk,
                   {[this](const AttemptId& attempt) { return supervisor_.is_running(attempt); },
                    [this](const MustEnd& found) {
                      supervisor_.end(found.attempt, {Cause::disk_limit, found.why});
-                   }}) {
+                   }}),
+      node_sampler_(config_.inventory.cpus, config_.home.attempts()),
+      gpu_sampler_(config_.inventory.gpus, config_.sample_every) {
   Recovered recovered = supervisor_.recover(config_.same_boot);
   for (FoundPart& part : recovered.parts)
     part.lease_until = lease_of(config_.home.attempt(part.assignment.attempt), clock_.now());
@@ -118,6 +121,7 @@ void Agent::turn(Duration longest) {
     handle_inputs();
   }
   if (redial_at_ <= now) redial();
+  if (report_usage_at_ <= now) report_usage(now);
   environments_.tick(now);
   supervisor_.tick(now);
   disk_watch_.tick(now);
@@ -126,7 +130,8 @@ void Agent::turn(Duration longest) {
 
 Instant Agent::next_deadline() const {
   return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
-                   environments_.next_deadline(), disk_watch_.next_deadline(), redial_at_});
+                   environments_.next_deadline(), disk_watch_.next_deadline(), redial_at_,
+                   report_usage_at_});
 }
 
 void Agent::handle_inputs() {
@@ -193,8 +198,34 @@ void Agent::receive() {
       if (config_.allow_peers) config_.allow_peers(*allow);
       continue;
     }
+    note_session(envelope->body);
     emit(FromLauncher{std::move(envelope->body)});
   }
+}
+
+// The first report soon, for people who look at a node that has just come.
+void Agent::note_session(const AgentReply& reply) {
+  if (std::holds_alternative<SessionLost>(reply)) in_session_ = false;
+  if (!std::holds_alternative<SessionAccepted>(reply) || in_session_) return;
+  in_session_ = true;
+  if (config_.sample_every == Duration::zero()) return;
+  (void)node_sampler_.sample(clock_.now());  // rates count from here
+  report_usage_at_ = clock_.now() + std::min(config_.sample_every, kFirstUsageAfter);
+}
+
+void Agent::report_usage(Instant now) {
+  report_usage_at_ = now + config_.sample_every;
+  UsageReport report{config_.identity.node, config_.session, config_.sample_every,
+                     node_sampler_.sample(now), supervisor_.uses()};
+  report.use.gpus = gpu_sampler_.newest();
+  report.use.gpus.resize(std::min(report.use.gpus.size(), kMaxGpusOfUse));
+  report.parts.resize(std::min(report.parts.size(), kMaxPartsOfUse));
+  std::size_t ranks = 0;
+  for (PartUse& part : report.parts) {
+    part.ranks.resize(std::min(part.ranks.size(), kMaxRanksOfUse - ranks));
+    ranks += part.ranks.size();
+  }
+  if (in_session_) send(std::move(report));
 }
 
 void Agent::send_observed() {

@@ -19,6 +19,8 @@
 #include "agent/supervise/disk_watch.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/supervise/workers.h"
+#include "agent/usage/gpu_sampler.h"
+#include "agent/usage/node_sampler.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/clock.h"
 
@@ -38,6 +40,7 @@ struct AgentConfig {
   Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/steps/log_capture.h
   Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
   LimitCaps caps = {};
+  Duration sample_every = kSampleEvery;  // what the node and its ranks use; zero: never
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
@@ -71,6 +74,8 @@ class Agent {
   void on_link(io::ClientSocket::Link link);
   void send(AgentMessage body);
   void send_observed();
+  void note_session(const AgentReply& reply);
+  void report_usage(Instant now);
 
   void perform(SendSession& action);
   std::string low_disk() const;
@@ -108,6 +113,10 @@ class Agent {
   Environments environments_;
   Supervisor supervisor_;
   DiskWatch disk_watch_;
+  NodeSampler node_sampler_;
+  GpuSampler gpu_sampler_;
+  bool in_session_ = false;  // the launcher has accepted our session, as far as we know
+  Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
   // Only the newest of several is sent: it holds every unacknowledged change.

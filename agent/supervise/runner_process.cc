@@ -87,6 +87,8 @@ void RunnerProcess::connected(io::Fd fd) {
 
 void RunnerProcess::receive(const std::string& frame) {
   auto message = wire::decode_runner_control(frame);
+  if (auto* use = message ? std::get_if<RanksUse>(&*message) : nullptr)
+    return events_.on_use(std::move(use->use));
   auto* status = message ? std::get_if<RunnerStatus>(&*message) : nullptr;
   if (!status) {
     spdlog::error("the runner of {} sent an unexpected message: {}", directory_.path(),

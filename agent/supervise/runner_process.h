@@ -21,6 +21,7 @@ class RunnerProcess {
  public:
   struct Events {
     std::function<void(PartReport)> on_report;
+    std::function<void(PartUse)> on_use;
     std::function<void()> on_death;  // once; the owner may destroy this object in it
   };
   RunnerProcess(io::EventLoop& loop, io::AttemptDir directory, io::ProcessIdentity identity,

@@ -79,6 +79,7 @@ void RunnerStarter::drop(const Template& broken, const Error& why) {
 }
 
 Result<io::ProcessIdentity> RunnerStarter::start(const io::AttemptDir& directory) {
+  const auto every = std::chrono::duration_cast<milliseconds>(program_.sample_every);
   const std::vector<std::string> words = {"lockstep-runner",
                                           "--attempt-dir",
                                           directory.path(),
@@ -87,7 +88,9 @@ Result<io::ProcessIdentity> RunnerStarter::start(const io::AttemptDir& directory
                                           "--max-pids-limit",
                                           std::to_string(program_.caps.pids),
                                           "--max-log-limit",
-                                          std::to_string(program_.caps.log.count)};
+                                          std::to_string(program_.caps.log.count),
+                                          "--sample-every-ms",
+                                          std::to_string(every.count())};
   if (const Template ready = current()) {
     auto forked = ready->fork({words, directory.runner_log()});
     if (forked || forked.error().code != ErrorCode::unavailable) {

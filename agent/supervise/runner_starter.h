@@ -23,6 +23,7 @@ struct RunnerProgram {
   std::string path;
   Bytes log_spool = gibibytes(1);
   LimitCaps caps = {};
+  Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
 };
 
 // All functions are for worker threads.

@@ -17,6 +17,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr int kRemovers = 2;
+constexpr Duration kUseAllowance = seconds(2);
 
 Status write_assignment(const io::AttemptDir& directory, const Assignment& assignment) {
   const std::string bytes = wire::encode(assignment);
@@ -40,6 +41,7 @@ Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, AgentHome home, Ru
     : loop_(loop),
       workers_(workers),
       home_(std::move(home)),
+      use_lasts_(3 * runner.sample_every + kUseAllowance),
       starter_(std::make_shared<RunnerStarter>(std::move(runner), home_.attempts())),
       emit_(std::move(emit)),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
@@ -119,6 +121,13 @@ void Supervisor::attach(const AttemptId& attempt, const io::ProcessIdentity& ide
     found->second.last_report = report;
     emit_(RunnerReported{attempt, std::move(report)});
   };
+  events.on_use = [this, attempt](PartUse use) {
+    const auto found = parts_.find(attempt);
+    if (found == parts_.end()) return;
+    use.attempt = attempt;
+    found->second.use = std::move(use);
+    found->second.use_at = clock_.now();
+  };
   events.on_death = [this, alive = alive_, attempt] {
     if (*alive) on_death(attempt);
   };
@@ -126,6 +135,14 @@ void Supervisor::attach(const AttemptId& attempt, const io::ProcessIdentity& ide
   part.process =
       std::make_unique<RunnerProcess>(loop_, home_.attempt(attempt), identity, std::move(events));
   part.process->dial({});
+}
+
+std::vector<PartUse> Supervisor::uses() {
+  std::vector<PartUse> all;
+  const Instant now = clock_.now();
+  for (const auto& [attempt, part] : parts_)
+    if (part.process && part.use && now - part.use_at <= use_lasts_) all.push_back(*part.use);
+  return all;
 }
 
 void Supervisor::update(const Assignment& assignment) {

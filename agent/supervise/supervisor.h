@@ -15,6 +15,7 @@
 #include "agent/supervise/runner_process.h"
 #include "agent/supervise/runner_starter.h"
 #include "agent/supervise/workers.h"
+#include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/runners.h"
 
@@ -41,6 +42,8 @@ class Supervisor {
   // Tells the runner to end the ranks for the reason in `order`, unless they are ending already.
   void end(const AttemptId& attempt, const EndPart& order);
   bool is_running(const AttemptId& attempt) const;
+  // What the ranks used by the newest sample of each live runner, unless that is old.
+  std::vector<PartUse> uses();
   void kill(const AttemptId& attempt);
   void remove(const AttemptId& attempt);  // -> PartRemoved; the second call kills a live runner
 
@@ -56,6 +59,8 @@ class Supervisor {
   struct Part {
     std::unique_ptr<RunnerProcess> process;  // null: no runner is alive
     PartReport last_report;
+    std::optional<PartUse> use;  // the newest sample
+    Instant use_at;
     Removal removal = Removal::not_asked;
   };
   void end_unknown(std::vector<io::Runner> unknown);
@@ -71,6 +76,8 @@ class Supervisor {
   io::EventLoop& loop_;
   Workers& workers_;
   AgentHome home_;
+  io::SystemClock clock_;
+  const Duration use_lasts_;
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;

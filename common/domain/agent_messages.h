@@ -9,6 +9,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/envelope.h"
+#include "common/domain/metrics.h"
 
 namespace lockstep {
 
@@ -43,7 +44,17 @@ struct Observed {  // delta: the parts that changed
   friend bool operator==(const Observed&, const Observed&) = default;
 };
 
-using AgentMessage = std::variant<SessionOpen, Heartbeat, Observed>;
+// What the node and its parts use now. Not acknowledged: the next one replaces it.
+struct UsageReport {
+  NodeId node;
+  SessionId session;
+  Duration every = kSampleEvery;  // until the next one
+  NodeUse use;
+  std::vector<PartUse> parts;
+  friend bool operator==(const UsageReport&, const UsageReport&) = default;
+};
+
+using AgentMessage = std::variant<SessionOpen, Heartbeat, Observed, UsageReport>;
 
 // ---- launcher -> agent -------------------------------------------------------------------------
 struct SessionAccepted {

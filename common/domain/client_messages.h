@@ -181,6 +181,13 @@ struct ListQuotas {
   friend bool operator==(const ListQuotas&, const ListQuotas&) = default;
 };
 
+// Answered by UsageReply: all nodes, and the jobs that hold some of them, as far as the asker may
+// see them.
+struct GetUsage {
+  bool nodes = true, jobs = true;
+  friend bool operator==(const GetUsage&, const GetUsage&) = default;
+};
+
 using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
@@ -188,8 +195,7 @@ using ClientRequest =
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
                  CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
-                 DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize, ListSizes,
-                 LabelNode>;
+                 DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize, ListSizes, LabelNode, GetUsage>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -285,11 +291,18 @@ struct QuotasReply {
   friend bool operator==(const QuotasReply&, const QuotasReply&) = default;
 };
 
+struct UsageReply {
+  std::vector<NodeUsage> nodes;
+  std::vector<JobUsage> jobs;
+  std::int64_t more = 0;  // so many more jobs are not in this reply
+  friend bool operator==(const UsageReply&, const UsageReply&) = default;
+};
+
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
-                 ComputeLogReply, SizesReply>;
+                 ComputeLogReply, SizesReply, UsageReply>;
 
 }  // namespace lockstep

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 
@@ -55,6 +56,10 @@ struct RankExit {
   Instant time;             // node's clock
   std::string stderr_tail;  // last lines, at most kStderrTailBytes
   std::string detail;       // in words, e.g. "MPI_Abort(42): message", "execve: No such file"
+  // Of the rank and the processes that it started; 0: unknown.
+  Duration cpu_time{0};
+  Bytes peak_memory = {};
+  Bytes read = {}, written = {};  // from and to storage
   friend bool operator==(const RankExit&, const RankExit&) = default;
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/domain/assignment.h"
+#include "common/domain/metrics.h"
 
 namespace lockstep {
 
@@ -37,7 +38,12 @@ struct EndPart {
   std::string message;
   friend bool operator==(const EndPart&, const EndPart&) = default;
 };
-using RunnerControl = std::variant<RunnerStatus, UpdateAssignment, LogsTaken, EndPart>;
+// The runner sends what its ranks use at each sample; the next one replaces it.
+struct RanksUse {
+  PartUse use;
+  friend bool operator==(const RanksUse&, const RanksUse&) = default;
+};
+using RunnerControl = std::variant<RunnerStatus, UpdateAssignment, LogsTaken, EndPart, RanksUse>;
 
 // ---- runner <-> runner (CURVE, k-ary tree by node rank, one ordered path) -----------------------
 struct GangHello {  // child -> parent, first message

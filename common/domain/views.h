@@ -12,6 +12,7 @@
 #include "common/domain/assignment.h"
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
+#include "common/domain/metrics.h"
 #include "common/domain/node.h"
 #include "common/domain/node_labels.h"
 
@@ -46,6 +47,8 @@ struct PartView {
   std::optional<EnvironmentReport> environment = {};
   std::vector<std::string> limits = {};  // see PartReport
   std::optional<NotKept> not_kept = {};  // see PartReport
+  std::optional<MeasuredPart> use = {};  // while it runs
+  std::vector<RankUse> used = {};        // in all, of the ranks that have ended
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
@@ -83,6 +86,9 @@ struct JobView {
   std::optional<ExitReport> report;   // of the last attempt, once final
   Instant retry_at;                   // not placed again before this time; ns = 0: at any time
   bool shared = false;                // its owner lets the members of its project read it
+  // It runs, and for so long its ranks have written nothing and used no cpu; 0: they did, or that
+  // is not unusual yet, or it is unknown.
+  Duration silent{0};
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
@@ -114,7 +120,48 @@ struct NodeView {
   Duration clock_ahead{0};   // its clock minus the launcher's at the last heartbeat
   std::string compute = {};  // the target that it belongs to
   NodeLabels labels = {};
+  std::optional<MeasuredNode> use = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+
+// What a node offers and what of it is used, and the same of a job on its nodes.
+struct NodeUsage {
+  NodeId id;
+  std::string name;
+  Liveness liveness = Liveness::unknown;
+  bool draining = false;
+  int cpus = 0;
+  Bytes memory;
+  std::vector<Bytes> gpus;  // the memory of each
+  int jobs = 0;             // that run on it, also those that the asker may not see
+  std::optional<MeasuredNode> use;
+  friend bool operator==(const NodeUsage&, const NodeUsage&) = default;
+};
+struct UsageNow {  // of all ranks of a part
+  RankUse sum;
+  std::optional<int> gpu_percent;  // mean of the gpus that it holds
+  Bytes gpu_memory;
+  Duration age{0};
+  bool stale = false;
+  friend bool operator==(const UsageNow&, const UsageNow&) = default;
+};
+struct PartUsage {
+  std::string node_name;
+  int node_rank = 0, ranks = 0;
+  int cpus = 0;  // that it holds
+  Bytes memory;
+  int gpus = 0;
+  std::optional<UsageNow> use;  // absent: unknown, or the asker may not read the job
+  friend bool operator==(const PartUsage&, const PartUsage&) = default;
+};
+struct JobUsage {
+  JobId job;
+  std::string submitter;
+  JobStatus status = JobStatus::running;
+  std::uint32_t attempt = 0;
+  std::vector<PartUsage> parts;
+  Duration silent{0};  // as JobView::silent
+  friend bool operator==(const JobUsage&, const JobUsage&) = default;
 };
 
 // An environment that somebody registered, or that is in the operator's map.

@@ -54,6 +54,10 @@ class Cgroups {
   std::string nursery() const { return begins_in_nursery_ ? request_.nursery : ""; }
   // The files for processes that belong to no known rank.
   std::vector<std::string> shared_procs_files() const;
+  // The rank's own directory in the hierarchy that counts memory; "": it is not made yet.
+  std::string memory_directory(int local_rank) const {
+    return made_ && !directories_.empty() ? rank_directory(0, local_rank) : "";
+  }
   // How often the kernel refused this rank a process or thread.
   long long refused_forks(int local_rank) const;
   // The kernel killed a process of this rank for memory.

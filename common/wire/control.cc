@@ -13,6 +13,7 @@
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_file_codec.h"
+#include "common/wire/metrics_codec.h"
 #include "common/wire/quota_codec.h"
 #include "common/wire/secrets_codec.h"
 #include "common/wire/size_codec.h"
@@ -26,6 +27,7 @@ struct BodyWriter {
   void operator()(const SessionOpen& m) const { pb::to_wire(m, wire->mutable_session_open()); }
   void operator()(const Heartbeat& m) const { pb::to_wire(m, wire->mutable_heartbeat()); }
   void operator()(const Observed& m) const { pb::to_wire(m, wire->mutable_observed()); }
+  void operator()(const UsageReport& m) const { pb::to_wire(m, wire->mutable_usage_report()); }
   void operator()(const SessionAccepted& m) const {
     pb::to_wire(m, wire->mutable_session_accepted());
   }
@@ -118,6 +120,8 @@ struct BodyWriter {
   void operator()(const ComputeLogReply& m) const {
     pb::to_wire(m, wire->mutable_compute_log_reply());
   }
+  void operator()(const GetUsage& m) const { pb::to_wire(m, wire->mutable_get_usage()); }
+  void operator()(const UsageReply& m) const { pb::to_wire(m, wire->mutable_usage_reply()); }
   void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
   void operator()(const QueryAudit& m) const { pb::to_wire(m, wire->mutable_query_audit()); }
   void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
@@ -160,6 +164,9 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kSessionOpen: return read<SessionOpen>(wire.session_open(), body);
     case pb::Envelope::kHeartbeat: return read<Heartbeat>(wire.heartbeat(), body);
     case pb::Envelope::kObserved: return read<Observed>(wire.observed(), body);
+    case pb::Envelope::kUsageReport: return read<UsageReport>(wire.usage_report(), body);
+    case pb::Envelope::kGetUsage: return read<GetUsage>(wire.get_usage(), body);
+    case pb::Envelope::kUsageReply: return read<UsageReply>(wire.usage_reply(), body);
     case pb::Envelope::kSessionAccepted:
       return read<SessionAccepted>(wire.session_accepted(), body);
     case pb::Envelope::kSessionRefused: return read<SessionRefused>(wire.session_refused(), body);

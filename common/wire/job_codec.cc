@@ -253,6 +253,10 @@ void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_time_ns(from.time.ns);
   to->set_stderr_tail(fitting_text(from.stderr_tail));
   to->set_detail(fitting_text(from.detail));
+  to->set_cpu_time_ns(from.cpu_time.count());
+  to->set_peak_memory_bytes(from.peak_memory.count);
+  to->set_read_bytes(from.read.count);
+  to->set_written_bytes(from.written.count);
 }
 
 Status from_wire(const RankExit& from, lockstep::RankExit* to) {
@@ -265,6 +269,10 @@ Status from_wire(const RankExit& from, lockstep::RankExit* to) {
   to->started = from.started();
   TRY(read_instant(from.time_ns(), "rank_exit.time", &to->time));
   TRY(read_text(from.stderr_tail(), "rank_exit.stderr_tail", &to->stderr_tail));
+  TRY(read_duration(from.cpu_time_ns(), "rank_exit.cpu_time", &to->cpu_time));
+  to->peak_memory = Bytes{from.peak_memory_bytes()};
+  to->read = Bytes{from.read_bytes()};
+  to->written = Bytes{from.written_bytes()};
   return read_text(from.detail(), "rank_exit.detail", &to->detail);
 }
 

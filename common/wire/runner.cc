@@ -3,6 +3,7 @@
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
+#include "common/wire/metrics_codec.h"
 #include "proto/runner.pb.h"
 
 namespace lockstep::wire {
@@ -38,6 +39,8 @@ std::string encode(const RunnerControl& message) {
     pb::write_list(taken->logs, wire.mutable_logs_taken()->mutable_logs());
   else if (const auto* end = std::get_if<EndPart>(&message))
     write_end(*end, wire.mutable_end_part());
+  else if (const auto* ranks = std::get_if<RanksUse>(&message))
+    pb::to_wire(ranks->use, wire.mutable_ranks_use());
   else
     pb::to_wire(std::get<UpdateAssignment>(message).assignment, wire.mutable_update());
   return pb::serialize(wire);
@@ -64,6 +67,9 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes) {
       TRY(pb::read_text(wire.end_part().message(), "end_part.message", &end.message));
       return message;
     }
+    case pb::RunnerControl::kRanksUse:
+      TRY(pb::from_wire(wire.ranks_use(), &message.emplace<RanksUse>().use));
+      return message;
     case pb::RunnerControl::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -3,6 +3,7 @@
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
+#include "common/wire/metrics_codec.h"
 #include "common/wire/node_codec.h"
 
 namespace lockstep::pb {
@@ -60,6 +61,8 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_texts(from.limits, to->mutable_limits());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
+  if (from.use) to_wire(*from.use, to->mutable_use());
+  write_list(from.used, to->mutable_used());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -74,6 +77,8 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(from_wire(from.allotment(), &to->allotment));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
+  if (from.has_use()) TRY(from_wire(from.use(), &to->use.emplace()));
+  TRY(read_list(from.used(), kMaxRanksOfUse, "part.used", &to->used));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
@@ -129,6 +134,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   if (from.report) to_wire(*from.report, to->mutable_report());
   to->set_retry_at_ns(from.retry_at.ns);
   to->set_shared(from.shared);
+  to->set_silent_ns(from.silent.count());
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -141,6 +147,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   to->shared = from.shared();
+  TRY(read_duration(from.silent_ns(), "job.silent", &to->silent));
   return read_instant(from.retry_at_ns(), "job.retry_at", &to->retry_at);
 }
 
@@ -178,6 +185,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_waits_for_approval(from.waits_for_approval);
   to->set_compute(from.compute);
   write_map(from.labels, to->mutable_labels());
+  if (from.use) to_wire(*from.use, to->mutable_use());
   to->set_clock_ahead_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(from.clock_ahead).count());
 }
@@ -199,6 +207,7 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   if (from.clock_ahead_ms() < -kMaxAheadMs || from.clock_ahead_ms() > kMaxAheadMs)
     return bad_field("node.clock_ahead", "is beyond 200 years");
   to->clock_ahead = milliseconds(from.clock_ahead_ms());
+  if (from.has_use()) TRY(from_wire(from.use(), &to->use.emplace()));
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }
 

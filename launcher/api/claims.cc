@@ -98,6 +98,8 @@ struct ClaimOf {
   Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
   // Whose quotas are in the answer says quota_queries.
   Claim operator()(const ListQuotas&) const { return {Permission::see_cluster, {}, ""}; }
+  // What of it is in the answer says usage_queries.
+  Claim operator()(const GetUsage&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ChangePrincipals& m) const {
     const bool about_keys =
         std::holds_alternative<AddKey>(m.change) || std::holds_alternative<RevokeKey>(m.change);

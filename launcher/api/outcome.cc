@@ -164,6 +164,7 @@ struct AskedOf {
   }
   Asked operator()(const ListSecrets&) const { return {"list secrets", "its own secrets"}; }
   Asked operator()(const ListQuotas&) const { return {"list quotas", "quotas"}; }
+  Asked operator()(const GetUsage&) const { return {"get usage", "nodes and jobs"}; }
   Asked operator()(const QueryAudit&) const { return {"read the audit log", "audit log"}; }
   Asked operator()(const VerifyAudit&) const { return {"verify the audit log", "audit log"}; }
 };

@@ -153,6 +153,11 @@ struct RequestHandler {
     feed(SizeInput{expect(), ask, asker.caller});
   }
   void operator()(const LabelNode& m) const { feed(LabelInput{expect(), m, asker.caller}); }
+  void operator()(const GetUsage& m) const {
+    const Viewer viewer(door.state(), asker.caller);
+    door.reply(asker, door.ports_.usage ? usage_of(*door.ports_.usage, *door.ports_.core, viewer, m)
+                                        : UsageReply{});
+  }
   void operator()(const ListQuotas& m) const {
     door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
   }
@@ -200,6 +205,7 @@ struct RequestHandler {
     auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
     if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
+    if (door.ports_.usage) add_use(*door.ports_.usage, viewer, door.state(), query, &reply);
     Asker noted = asker;
     record_read(viewer, reply, &noted.asked);
     door.reply(noted, std::move(reply));

@@ -21,6 +21,7 @@
 #include "launcher/api/job_file_check.h"
 #include "launcher/api/outcome.h"
 #include "launcher/api/queries.h"
+#include "launcher/api/usage_queries.h"
 #include "launcher/api/watchers.h"
 #include "launcher/core/action.h"
 
@@ -55,6 +56,7 @@ class Service {
     std::function<std::string()> low_space;  // why no new work is accepted; "" if it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;
+    std::optional<UsagePorts> usage = {};
     // The answer to ShowEnvironment, the operator's map included.
     std::function<ClientReply(const std::string& reference)> show_environment;
     // Performs a request about this owner's secrets.

@@ -45,6 +45,8 @@ JobView outline_of(JobView view) {
       part.outputs.clear();
       part.not_kept.reset();
       part.environment.reset();
+      part.use.reset();
+      part.used.clear();
     }
   }
   return view;

@@ -21,7 +21,7 @@ Examples:
   lockstep job create -f job.yml --stream         an Azure ML command job
   lockstep job list;  lockstep job stream NAME;  lockstep job logs NAME --rank 3 --tail 20
   lockstep environment create -f env.yml;  lockstep run --environment NAME@latest -- python t.py
-  lockstep up --nodes 2;  lockstep status;  lockstep down
+  lockstep up --nodes 2;  lockstep status;  lockstep top;  lockstep down
 
 No set-up is needed: the first verb that needs a launcher starts one under ~/.lockstep.
 
@@ -203,6 +203,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   add_run_verb(table);
   add_job_verbs(table);
   add_environment_verbs(table);
+  add_top_verb(table);
   add_node_verbs(table);
   add_compute_verbs(table);
   add_size_verbs(table);

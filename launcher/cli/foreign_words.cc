@@ -28,6 +28,8 @@ constexpr std::string_view kLogs = "`lockstep job logs NAME` shows what its rank
 constexpr std::string_view kStream = "`lockstep job stream NAME` follows a job to its end";
 constexpr std::string_view kNodes = "`lockstep node list` shows the nodes";
 constexpr std::string_view kStatus = "`lockstep status` shows launcher, nodes and jobs";
+constexpr std::string_view kTop = "`lockstep top` shows what nodes and jobs use now";
+constexpr std::string_view kUsed = "`lockstep job show NAME` shows what each rank used";
 constexpr std::string_view kUp = "`lockstep up` starts a launcher and a node on this machine";
 constexpr std::string_view kDrain = "`lockstep node drain NAME` keeps new jobs off a node";
 constexpr std::string_view kResume = "`lockstep node resume NAME` gives a drained node jobs again";
@@ -82,7 +84,15 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "download", "`lockstep job download NAME` fetches a job's outputs and logs"},
     {"", "cp", "`lockstep job download NAME` fetches a job's outputs and logs"},
     {"", "nodes", kNodes},
-    {"", "top", kStatus},
+    {"", "htop", kTop},
+    {"", "stats", kTop},
+    {"", "sstat", kTop},
+    {"", "seff", kUsed},
+    {"", "nvidia-smi", kTop},
+    {"", "nvtop", kTop},
+    {"", "usage", kTop},
+    {"node", "top", "`lockstep top --nodes` shows what the nodes use now"},
+    {"job", "top", "`lockstep top --jobs` shows what the jobs use now"},
     {"", "info", kStatus},
     {"", "ping", kStatus},
     {"", "start", kUp},

@@ -12,6 +12,7 @@
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
+#include "launcher/cli/usage_view.h"
 
 namespace lockstep::cli {
 
@@ -181,7 +182,8 @@ std::string attempt_text(const AttemptView& attempt, const AttemptView* before) 
   text += "\n";
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
   for (const auto& part : attempt.parts)
-    text += part_line(part) + environment_line(part) + limit_lines(part) + output_lines(part);
+    text += part_line(part) + environment_line(part) + limit_lines(part) + rank_use_lines(part) +
+            output_lines(part);
   return text + end_of(attempt, before);
 }
 
@@ -230,7 +232,9 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                job.spec.experiment_name, job.spec.display_name, shape_of(job.spec),
                ago(job.submitted, now), running_time(job, now),
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
-               job.reason.substr(0, job.reason.find('\n'))});  // what a tool said is for `job show`
+               job.reason.empty()
+                   ? silence_text(job.silent)
+                   : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
   if (!columns) return table.text();
   return table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},
                     {"RESTARTS", "NODESxRANKS", "RAN", "EXPERIMENT", "USER", "DISPLAY NAME"});
@@ -242,6 +246,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("name", spec.name);
   lines.add("status", to_string(job.status));
   lines.add("reason", in_one_line(job.reason));
+  lines.add("note", silence_text(job.silent));
   if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
   lines.add("display name", spec.display_name);
   lines.add("experiment", spec.experiment_name);
@@ -368,6 +373,13 @@ std::string node_text(const NodeView& node, Instant now) {
                                 ranges_of(have.cpus), have.sockets, have.numa_nodes));
   lines.add("memory", to_string(have.memory));
   lines.add("disk free", to_string(have.disk_free));
+  const NodeUseLines use = node_use_lines(node);
+  lines.add("uses now", use.cpu);
+  lines.add("memory used", use.memory);
+  for (const std::string& gpu : use.gpus) lines.add("gpu use", gpu);
+  lines.add("disk used", use.disk);
+  lines.add("traffic", use.network);
+  lines.add("measured", use.age);
   for (const auto& gpu : have.gpus)
     lines.add(fmt::format("gpu {}", gpu.index),
               fmt::format("{}, {}, {}", gpu.name, to_string(gpu.memory), gpu.pci_bus_id));

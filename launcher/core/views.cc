@@ -70,6 +70,15 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
   return report;
 }
 
+std::vector<RankUse> used_by(const NodeExitReport& exit) {
+  std::vector<RankUse> used;
+  for (const RankExit& rank : exit.ranks)
+    if (rank.peak_memory.count != 0 || rank.cpu_time != Duration::zero())
+      used.push_back({rank.rank, 0, rank.cpu_time, {}, rank.peak_memory, rank.read, rank.written});
+  if (used.size() > kMaxRanksOfUse) used.resize(kMaxRanksOfUse);
+  return used;
+}
+
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank) {
   const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
   PartView view;
@@ -84,7 +93,10 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
     if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
-    if (part.report && part.report->exit) view.limits = part.report->exit->limits;
+    if (part.report && part.report->exit) {
+      view.limits = part.report->exit->limits;
+      view.used = used_by(*part.report->exit);
+    }
     if (part.gone) view.progress = part.gone->why;
     return view;
   }

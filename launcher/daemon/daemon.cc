@@ -148,6 +148,7 @@ Status Daemon::open() {
   settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
     bulk->measure_snapshot(root, std::move(then));
   };
+  settings.silent_after = options.silent_after;
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
   secrets->follow(durable.core().state().principals());

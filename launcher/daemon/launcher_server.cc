@@ -38,6 +38,7 @@ struct NodeMessages {
     server.links_.heard(from.key, observed.session, from.peer, from.address);
     server.durable_.feed(ObservedInput{from.key, std::move(observed)});
   }
+  void operator()(UsageReport& report) const { server.take_usage(from, std::move(report)); }
 };
 
 LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& gate, io::ServerSocket& control,
@@ -78,6 +79,14 @@ Service::Ports LauncherServer::ports() {
     return info;
   };
   ports.traffic = settings_.traffic;
+  ports.usage.emplace();
+  ports.usage->of_node = [this](NodeId node, bool history) {
+    return usage_.of_node(durable_.now(), node, history);
+  };
+  ports.usage->of_part = [this](NodeId node, const AttemptId& attempt) {
+    return usage_.of_part(durable_.now(), node, attempt);
+  };
+  ports.usage->silent_after = settings_.silent_after;
   ports.show_environment = [this](const std::string& reference) {
     return with_map(durable_.core().state(), settings_.environments_map, reference);
   };
@@ -133,6 +142,24 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
         AuditOutcome::refused, error.message);
   outbox_.put(control_, request.peer, wire::peek_sequence(bytes).value_or(0),
               AgentReply(Refused{error.code, std::move(error.message)}));
+}
+
+// Of the node's present session only; another one, of a cloned image or a late message, counts for
+// nothing.
+void LauncherServer::take_usage(const Request& from, UsageReport report) {
+  const auto node = gate_.node_of(from.key);
+  if (!node) return;
+  const auto current = links_.current(*node);
+  if (!current || current->session != report.session || report.node != *node) return;
+  const State& state = durable_.core().state();
+  std::size_t left_out = 0;
+  report = own_use(state, *node, std::move(report), &left_out);
+  // A part that has just ended is no lie.
+  if (left_out > 0)
+    spdlog::debug("{} parts or ranks in a usage report of node {} are not its own", left_out,
+                  state.node_name(*node));
+  usage_.take(durable_.now(), *node, std::move(report));
+  usage_.keep_only(state);
 }
 
 std::string LauncherServer::limit_reached(const PublicKey& key, const std::string& user,

@@ -25,6 +25,7 @@
 #include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/report_check.h"
 #include "launcher/daemon/sampled_log.h"
+#include "launcher/daemon/usage_store.h"
 #include "launcher/daemon/user_secrets.h"
 
 namespace lockstep::launcher {
@@ -47,6 +48,7 @@ class LauncherServer {
     std::string environments_map;        // see LauncherHome
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
+    Duration silent_after = minutes(10);         // see UsagePorts
     JobFileParser* job_files = nullptr;          // never null in a daemon
     UserSecrets* secrets = nullptr;              // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
@@ -102,6 +104,7 @@ class LauncherServer {
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
   void on_node(Request request, const std::string& bytes);
+  void take_usage(const Request& from, UsageReport report);
   // The limit that this message exceeds, as a text for the sender; "" if none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
   void on_user(io::ServerSocket::Incoming incoming, const std::string& user);
@@ -124,6 +127,7 @@ class LauncherServer {
   Outbox outbox_;
   NodeLinks links_;
   ReportCheck reports_;
+  UsageStore usage_;
   Service service_;
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;

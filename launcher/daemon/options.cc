@@ -65,7 +65,7 @@ Status read_docker_args(const std::string& text, std::vector<std::string>* out) 
 }
 
 struct Texts {
-  std::string listen, heartbeat, lost, grace, stop, logs, lease;
+  std::string listen, heartbeat, lost, grace, stop, logs, lease, silent;
   std::string low_space, reserve, keep_audit;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
   std::vector<std::string> docker_args;
@@ -81,6 +81,10 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_duration("--reconnect-grace", texts.grace, &options->core.reconnect_grace));
   TRY(read_duration("--stop-grace", texts.stop, &options->core.stop_grace));
   TRY(read_duration("--logs-timeout", texts.logs, &options->core.logs_timeout));
+  if (texts.silent == "0")
+    options->silent_after = Duration(0);
+  else
+    TRY(read_duration("--silent-after", texts.silent, &options->silent_after));
   Retention& keeps = options->core.keeps;
   if (is_unlimited(texts.keep_jobs_for))
     keeps.jobs_for = Duration(0);
@@ -229,6 +233,10 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   app.add_option("--reconnect-grace", texts.grace, "default 60s");
   app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
   app.add_option("--logs-timeout", texts.logs, "default 5m");
+  app.add_option("--silent-after", texts.silent,
+                 "a running job that has written nothing and used no cpu for so long is shown as "
+                 "silent; it is never ended for that (default 10m; 0 = never shown)")
+      ->envname("LOCKSTEP_SILENT_AFTER");
   add_retention(app, texts, options);
   app.add_option("--fence-lease", texts.lease,
                  "how long ranks of a job with on_lost: after_fence run on after the last contact "

@@ -42,6 +42,7 @@ struct Options {
   Bytes low_space = {};                  // 0: io::default_low_space
   Bytes reserve = {};                    // 0: DiskMonitor's default
   Bytes keep_audit = kDefaultAudit;      // the audit log's total size
+  Duration silent_after = minutes(10);   // see UsagePorts
   std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)
   std::uint64_t compact_after = 10'000;  // compact at this many facts beyond twice what was kept
   CoreConfig core;

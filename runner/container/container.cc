@@ -147,6 +147,7 @@ void ContainerProcess::accept() {
   fcntl(socket->get(), F_SETFL, 0);
   stop_listening();
   state_ = State::connected;
+  spawn_pid_ = peer.pid;
   if (plan_.memory) memory_ = MemoryEvents::of(peer.pid);
   if (plan_.memory && !memory_) spdlog::warn("cannot find the container's cgroup");
   pids_ = PidsEvents::of(peer.pid);

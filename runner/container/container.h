@@ -76,6 +76,8 @@ class ContainerProcess {
   // How many processes and threads the kernel refused to all its ranks together, and the limit.
   long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
   int pids_limit() const { return plan_.pids_limit; }
+  // Of lockstep-spawn, as we know it; -1: it has not connected.
+  int spawn_pid() const { return spawn_pid_; }
 
  private:
   enum class State { starting, connected, failed };
@@ -103,6 +105,7 @@ class ContainerProcess {
   Instant connect_by_;
   io::Fd listener_;
   std::string refused_peer_;  // a peer that was refused because of its uid, for the error
+  int spawn_pid_ = -1;
   std::optional<MemoryEvents> memory_;
   std::optional<PidsEvents> pids_;
   std::function<void()> removed_;             // called at the end of the removal

@@ -206,7 +206,10 @@ void Client::receive() {
       case Type::failed:
         events_.failed(header.id, header.value, static_cast<SpawnStage>(header.stage));
         break;
-      case Type::exited: events_.exited(header.id, header.value); break;
+      case Type::exited:
+        events_.exited(header.id, header.value,
+                       {std::chrono::microseconds(header.cpu_us), kibibytes(header.largest_kib)});
+        break;
       case Type::empty: events_.empty(); break;
       case Type::start:
       case Type::signal:

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/io/event_loop.h"
@@ -45,6 +46,12 @@ struct Namespaces {
   std::function<Status()> prepare_mounts;
 };
 
+// What a rank used, with the descendants that were waited for.
+struct Spent {
+  Duration cpu_time{0};
+  Bytes largest = {};  // the most resident memory of one process
+};
+
 inline constexpr Duration kSpawnEndTimeout = seconds(10);
 
 class Client {
@@ -52,7 +59,7 @@ class Client {
   struct Events {
     std::function<void(int id, int pid)> started;
     std::function<void(int id, int error, SpawnStage stage)> failed;
-    std::function<void(int id, int wait_status)> exited;
+    std::function<void(int id, int wait_status, const Spent& spent)> exited;
     std::function<void()> empty;
     std::function<void()> lost;  // lockstep-spawn has died, and its ranks with it; at most once
   };

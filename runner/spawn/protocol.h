@@ -13,7 +13,7 @@
 // spawn -> runner
 //   started  {id, value = pid}: exec succeeded
 //   failed   {id, value = errno, stage = SpawnStage}: the rank never ran
-//   exited   {id, value = wait status}
+//   exited   {id, value = wait status, cpu_us, largest_kib}
 //   empty    {}: the answer to kill_all: no descendant is left
 // When the socket closes, lockstep-spawn kills every descendant and exits. It is a child subreaper,
 // so orphaned descendants become its children; each rank has PR_SET_PDEATHSIG SIGKILL.
@@ -58,6 +58,10 @@ struct Header {
   std::int32_t id = 0;
   std::int32_t value = 0;  // pid, signal, wait status or errno
   std::int32_t stage = 0;  // SpawnStage, in `failed`
+  // In `exited`: cpu time, and the most resident memory of one process. As wait4(2) has them: of
+  // the rank and of the descendants that were waited for.
+  std::uint32_t largest_kib = 0;
+  std::uint64_t cpu_us = 0;
 };
 
 // The argument block: StartBlock, then the numeric tables (gids: uint32, cpus: int32, padding to 8

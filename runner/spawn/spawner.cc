@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +17,23 @@
 #include "runner/spawn/sweep.h"
 
 namespace lockstep::spawn {
+namespace {
+
+Header exit_of(int id, int status, const rusage& used) {
+  const auto us = [](const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 +
+           static_cast<std::uint64_t>(time.tv_usec);
+  };
+  return {kMagic,
+          Type::exited,
+          id,
+          status,
+          0,
+          static_cast<std::uint32_t>(used.ru_maxrss),
+          us(used.ru_utime) + us(used.ru_stime)};
+}
+
+}  // namespace
 
 Spawner::Spawner(int socket) : socket_(socket) {
   sigset_t set;
@@ -141,12 +159,13 @@ void Spawner::signal_ranks(int id, int signal_number) {
 void Spawner::reap() {
   while (true) {
     int status = 0;
-    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    rusage used{};
+    const pid_t pid = wait4(-1, &status, WNOHANG, &used);
     if (pid <= 0) return;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (ranks_[i].pid != pid) continue;
       if (ranks_[i].error_fd >= 0) finish_start(ranks_[i]);
-      if (!ranks_[i].failed) send(Type::exited, ranks_[i].id, status);
+      if (!ranks_[i].failed) send(exit_of(ranks_[i].id, status, used));
       ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(i));
       break;
     }
@@ -173,8 +192,11 @@ void Spawner::pursue_kill() {
 }
 
 void Spawner::send(Type type, int id, int value, int stage) {
+  send({kMagic, type, id, value, stage, 0, 0});
+}
+
+void Spawner::send(const Header& header) {
   if (!open_) return;
-  const Header header{kMagic, type, id, value, stage};
   while (::send(socket_, &header, sizeof header, MSG_NOSIGNAL) < 0) {
     if (errno == EINTR) continue;
     open_ = false;

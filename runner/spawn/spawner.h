@@ -30,6 +30,7 @@ class Spawner {
   void reap();
   void pursue_kill();
   void send(Type type, int id, int value, int stage = 0);
+  void send(const Header& header);
   bool children_left() const;
 
   int socket_;

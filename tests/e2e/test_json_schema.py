@@ -137,6 +137,7 @@ def test_what_each_verb_prints_fits(site):
     check("environment", "environment show", "packed:7")
     check("job", "environment prepare", "-f", "file:./host.yml")
     check("message", "environment prune", "--unused-for", "1d")
+    check("usage", "top")
     check("node-list", "node list")
     check("node", "node show", site.json("node", "list")[0]["name"])
     check("token", "node token", "--uses", "2")

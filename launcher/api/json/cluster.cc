@@ -1,5 +1,6 @@
 #include "launcher/api/json/cluster.h"
 
+#include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
 
 namespace lockstep::api {
@@ -99,6 +100,7 @@ Json to_json(const NodeView& node) {
                    {"to_peers_bytes", node.blobs.to_peers_bytes},
                    {"lies", node.blobs.lies},
                    {"last_lie", node.blobs.last_lie}};
+  json["use"] = node.use ? to_json(*node.use) : Json(nullptr);
   return json;
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/domain/access.h"
 #include "launcher/api/json/environment.h"
+#include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
 
 namespace lockstep::api {
@@ -103,6 +104,8 @@ Json part_json(const PartView& part) {
   const bool names_any = part.not_kept && !part.not_kept->names.empty();
   json["not_kept"] = names_any ? not_kept_json(*part.not_kept) : Json(nullptr);
   json["environment"] = part.environment ? to_json(*part.environment) : Json(nullptr);
+  json["use"] = part.use ? to_json(*part.use) : Json(nullptr);
+  json["used"] = totals_of(part.used);
   return json;
 }
 
@@ -236,6 +239,9 @@ Json to_json(const JobView& job) {
   json["attempts"] = Json::array();
   for (const auto& attempt : job.attempts) json["attempts"].push_back(attempt_json(attempt));
   json["warnings"] = unwritten_outputs(job);
+  json["silent_seconds"] = job.silent == Duration::zero()
+                               ? Json(nullptr)
+                               : seconds_of(std::chrono::floor<seconds>(job.silent));
   return json;
 }
 

@@ -63,6 +63,7 @@ class FakeLauncher {
   std::map<AttemptId, PartReport> parts;
   std::set<AttemptId> removed;
   std::map<LogKey, std::string> logs;
+  std::optional<UsageReport> usage;  // the newest
 
  private:
   // A port that was just closed is free a moment later.
@@ -104,6 +105,7 @@ class FakeLauncher {
     }
     say(ObservedAck{session, observed.sequence});
   }
+  void hear(const UsageReport& report) { usage = report; }
   template <typename T>
   void hear(const T&) {
     ADD_FAILURE() << "no message for a launcher's node side";
@@ -197,6 +199,15 @@ TEST_F(AgentLoopTest, OpensASessionWithItsInventoryAndBeats) {
   EXPECT_EQ(launcher_.sessions[0].inventory.hostname, "n1");
   EXPECT_GT(launcher_.sessions[0].inventory.disk_free.count, 0u);
   EXPECT_EQ(launcher_.sessions[0].version, LOCKSTEP_VERSION);
+}
+
+TEST_F(AgentLoopTest, ReportsWhatItsNodeUses) {
+  ASSERT_TRUE(until([&] { return launcher_.usage.has_value(); }));
+  EXPECT_EQ(launcher_.usage->node, NodeId(7));
+  EXPECT_EQ(launcher_.usage->session, launcher_.session);
+  EXPECT_GT(launcher_.usage->use.memory.count, 0u);
+  EXPECT_GT(launcher_.usage->use.disk_total.count, 0u);
+  EXPECT_TRUE(launcher_.usage->parts.empty());
 }
 
 TEST_F(AgentLoopTest, RunsAnAssignmentShipsItsLogsAndRemovesIt) {

@@ -36,8 +36,11 @@ class SpawnTest : public ::testing::TestWithParam<bool> {
             [this](int id, int error, spawn::SpawnStage stage) {
               failures_[id] = {error, stage};
             },
-            [this](int id, int status) { exits_[id] = status; }, [this] { ++empties_; },
-            [this] { lost_ = true; }};
+            [this](int id, int status, const spawn::Spent& spent) {
+              exits_[id] = status;
+              spent_[id] = spent;
+            },
+            [this] { ++empties_; }, [this] { lost_ = true; }};
   }
   static spawn::RankProcess process(std::vector<std::string> argv) {
     spawn::RankProcess rank;
@@ -71,6 +74,7 @@ class SpawnTest : public ::testing::TestWithParam<bool> {
   std::unique_ptr<spawn::Client> client_;
   Pipe out_;
   std::map<int, int> pids_, exits_;
+  std::map<int, spawn::Spent> spent_;
   std::map<int, std::pair<int, spawn::SpawnStage>> failures_;
   int empties_ = 0;
   bool lost_ = false;

@@ -213,8 +213,8 @@ class Filler {
 
   // common/domain/exit_report.h
   void fill(RankExit& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeExitReport& v) {
@@ -255,16 +255,44 @@ class Filler {
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 
+  // common/domain/metrics.h
+  void fill(GpuUse& v) {
+    auto& [a, percent, c] = v;
+    each(a, c);
+    percent = 73;
+  }
+  void fill(NodeUse& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(RankUse& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(PartUse& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(UseSample& v) {
+    auto& [a, b, c, d, e, percent] = v;
+    each(a, b, c, d, e);
+    percent = 12;
+  }
+  void fill(MeasuredNode& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(MeasuredPart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(UsageReport& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(GetUsage& v) { auto& [a, b] = v; each(a, b); }
+  void fill(NodeUsage& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(UsageNow& v) {
+    auto& [a, percent, c, d, e] = v;
+    each(a, c, d, e);
+    percent = 41;
+  }
+  void fill(PartUsage& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(JobUsage& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(UsageReply& v) { auto& [a, b, c] = v; each(a, b, c); }
+
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
@@ -378,6 +406,7 @@ class Filler {
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
+  void fill(RanksUse& v) { auto& [a] = v; each(a); }
   void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangReady& v) { auto& [a] = v; each(a); }

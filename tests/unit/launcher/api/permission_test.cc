@@ -85,6 +85,7 @@ ListSecrets            -      y     -        y         -      y        -    -
 SetQuota               -      y     -        -         -      -        -    -
 CheckJobFile           -      y     -        y         -      y        -    -
 ListQuotas             -      y     y        y         y      y        -    -
+GetUsage               -      y     y        y         y      y        -    -
 )";
 
 // The rows of each message, in the order of ClientRequest.
@@ -134,8 +135,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"GrantSize"},
     {"ListSizes"},
     {"LabelNode"},
+    {"GetUsage"},
 };
-constexpr std::size_t kMessages = 44;
+constexpr std::size_t kMessages = 45;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -261,6 +263,7 @@ const std::map<std::string, Make>& questions() {
        [](World&, Whose) {
          return ReadComputeLog{World::compute(), 0};
        }},
+      {"GetUsage", [](World&, Whose) { return GetUsage{}; }},
       {"DrainNode",
        [](World&, Whose) {
          return DrainNode{World::node(), true, ""};

@@ -11,6 +11,7 @@
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
 #include "launcher/api/json/size.h"
+#include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -138,6 +139,12 @@ void print_cluster() {
     node.liveness = liveness;
     print("node", api::to_json(node));
   }
+  for (const auto& use : {filled<MeasuredNode>(), MeasuredNode{}})
+    print("node-use", api::to_json(use));
+  for (const auto& use : {filled<MeasuredPart>(), MeasuredPart{}})
+    print("part-use", api::to_json(use));
+  for (const auto& usage : {filled<UsageReply>(), UsageReply{{NodeUsage{}}, {JobUsage{}}, 0}})
+    print("usage", api::to_json(usage));
   print("status", api::to_json(filled<LauncherStatus>()));
   print("status", api::to_json(LauncherStatus{}));
   print_view("compute", filled<ComputeView>());

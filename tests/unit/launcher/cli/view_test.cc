@@ -47,9 +47,9 @@ TEST(JobJson, IsShapedLikeAzures) {
                    "state": "finished", "progress": "", "limits": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "problems": ["a: a fifo"]}],
-                   "not_kept": null, "environment": null}],
+                   "not_kept": null, "environment": null, "use": null, "used": []}],
         "report": null, "retried": null, "checkpoint": null}],
-    "warnings": []})");
+    "warnings": [], "silent_seconds": null})");
   want["report"] = report;
   want["attempts"][0]["report"] = report;
   EXPECT_EQ(json.dump(1), want.dump(1));

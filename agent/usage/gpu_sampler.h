@@ -1,0 +1,34 @@
+#pragma once
+// Samples the GPUs' utilisation and memory through NVML, on a thread of its own: a driver that
+// hangs holds up this thread and nothing else, and its values age away. Starts no thread where the
+// node offers no GPU.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/inventory/nvml.h"
+#include "common/base/time.h"
+#include "common/domain/metrics.h"
+#include "common/domain/node.h"
+
+namespace lockstep::agent {
+
+class GpuSampler {
+ public:
+  GpuSampler(std::vector<GpuDevice> gpus, Duration every, std::string library = nvml_library());
+  ~GpuSampler();  // does not wait for a call into the driver
+  GpuSampler(const GpuSampler&) = delete;
+  GpuSampler& operator=(const GpuSampler&) = delete;
+
+  // The newest values, unless they are older than three intervals: then none.
+  std::vector<GpuUse> newest() const;
+
+ private:
+  struct Shared;
+  static void work(const std::shared_ptr<Shared>& shared);
+
+  std::shared_ptr<Shared> shared_;  // null: no GPUs
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,69 @@
+#pragma once
+// Samples what the ranks of this node use: cpu, memory, bytes from and to storage, and since when
+// they have done nothing. A rank's processes are those of its cgroup; without cgroups they are the
+// rank and its descendants, and memory that they share is counted in each. It only reads; it
+// decides nothing.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/domain/metrics.h"
+#include "runner/usage/process_use.h"
+
+namespace lockstep::runner {
+
+class RankSampler {
+ public:
+  // `every`: zero = no samples. `root`: "", or the root directory of a fake machine, with /proc.
+  explicit RankSampler(Duration every, std::string root = "")
+      : every_(every), root_(std::move(root)) {}
+
+  // `pid` as lockstep-spawn knows it, which may be in another pid namespace than we.
+  void started(Instant now, int rank, int pid);
+  // What the kernel says of the rank and the descendants that were waited for: their cpu time, and
+  // the most resident memory of one of them.
+  void exited(int rank, Duration cpu_time, Bytes largest);
+  // When to call sample(); never() while no rank lives.
+  Instant next_sample() const { return next_; }
+
+  struct Look {
+    int spawn_pid = -1;  // the parent of the ranks, as we know it; -1: unknown
+    // The directory of a rank's memory cgroup; "": none.
+    std::function<std::string(int rank)> cgroup;
+    std::uint64_t logged = 0;  // bytes in the logs of all ranks
+  };
+  // The live ranks. `attempt` is left empty.
+  PartUse sample(Instant now, const Look& look);
+
+  // In all, of a rank that has ended or lives.
+  RankUse used(int rank) const;
+
+ private:
+  struct Rank {
+    int pid = 0;
+    std::optional<int> our_pid;  // the same process as we know it, once found
+    bool live = true;
+    std::uint64_t ticks = 0;  // at the last sample
+    Instant sampled;          // its start before the first sample
+    ProcessIo io;
+    RankUse use;
+  };
+  std::optional<std::string> read(int pid, const char* file) const;
+  std::vector<ProcessUse> all_processes() const;
+  void find_our_pids(int spawn_pid, const std::vector<ProcessUse>& all);
+  void measure(Instant now, Rank& rank, const std::vector<int>& pids, const std::string& cgroup);
+
+  const Duration every_;
+  const std::string root_;
+  std::map<int, Rank> ranks_;
+  Instant next_ = Instant::never();
+  std::uint64_t logged_ = 0;
+  Instant active_;  // when a rank last did something, as far as samples tell
+};
+
+}  // namespace lockstep::runner
