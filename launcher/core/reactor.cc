@@ -27,7 +27,7 @@ void react(Context&, const TickInput&) {}
 // ---- what follows -------------------------------------------------------------------------------
 
 void record_wait(Context& core, const Job& job) {
-  std::string reason = core.scheduler.reason(core.state, job);
+  std::string reason = core.scheduler.reason(job);
   const auto* notes = core.notes.of(job.id);
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
                     notes->back().event.text == reason &&
