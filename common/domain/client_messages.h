@@ -36,6 +36,12 @@ struct ShareJob {
   bool shared = true;  // false: ends the sharing
   friend bool operator==(const ShareJob&, const ShareJob&) = default;
 };
+// Changes a job that waits.
+struct UpdateJob {
+  JobId job;
+  Priority priority = Priority::medium;
+  friend bool operator==(const UpdateJob&, const UpdateJob&) = default;
+};
 // Deletes final jobs with their logs and outputs: those in `jobs`, or (`all_final`) all that ended
 // at least `older_than` ago. The client repeats the request while the reply's `more` is not 0.
 struct DeleteJobs {
@@ -178,9 +184,9 @@ using ClientRequest =
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
-                 CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
-                 DetachHosts, ReadComputeLog>;
+                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
+                 CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
+                 AttachHosts, DetachHosts, ReadComputeLog>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

@@ -17,6 +17,7 @@
 #include "common/domain/keep.h"
 #include "common/domain/limits.h"
 #include "common/domain/outputs.h"
+#include "common/domain/queue_settings.h"
 
 namespace lockstep {
 
@@ -114,6 +115,7 @@ struct JobSpec {
   std::vector<std::string> keep = {};  // patterns of further files to collect: see keep.h
   // The first attempt begins with the newest checkpoint of this job; "": with an empty folder.
   JobId from_checkpoint_of = {};
+  QueueSettings queue = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {

@@ -53,6 +53,12 @@ struct ShareInput {
   bool shared = true;
   Caller caller = {};
 };
+struct UpdateJobInput {
+  ReplyTo reply;
+  JobId job;
+  Priority priority = Priority::medium;
+  Caller caller = {};
+};
 struct DeleteInput {
   ReplyTo reply;
   std::vector<JobId> jobs;
@@ -170,11 +176,12 @@ struct ProviderEndedInput {
 
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
-                           TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
-                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
-                           CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput,
-                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput, ComputeInput,
-                           ProviderTokensInput, ProviderEventInput, ProviderEndedInput>;
+using Input =
+    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
+                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
+                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
+                 ShareInput, UpdateJobInput, UnreadInput, ComputeInput, ProviderTokensInput,
+                 ProviderEventInput, ProviderEndedInput>;
 
 }  // namespace lockstep::launcher

@@ -39,6 +39,7 @@ ListEvents/shared      ---    yyy   ---      yy-       yy-    y--      ---  ---
 WatchJob/shared        ---    vmm   ooo      vm-       mm-    v--      ---  ---
 ShareJob               ---    y--   ---      y--       ---    y--      ---  ---
 ShareJob/undo          ---    y--   ---      y--       ---    y--      ---  ---
+UpdateJob              ---    yyy   yyy      y--       ---    y--      ---  ---
 ListNodes              -      y     y        y         y      y        -    -
 ShowNode               -      y     y        y         y      y        -    -
 CreateToken            -      y     -        -         -      -        -    -
@@ -116,6 +117,7 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListQuotas"},
     {"ApproveNode"},
     {"ShareJob", "ShareJob/undo"},
+    {"UpdateJob"},
     {"CheckJobFile"},
     {"CreateCompute"},
     {"UpdateCompute"},
@@ -125,7 +127,7 @@ const std::vector<std::vector<std::string>> kRows = {
     {"DetachHosts"},
     {"ReadComputeLog"},
 };
-constexpr std::size_t kMessages = 39;
+constexpr std::size_t kMessages = 40;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -199,6 +201,10 @@ const std::map<std::string, Make>& questions() {
        [](World& w, Whose of) {
          w.share_jobs();
          return ShareJob{w.job(of), false};
+       }},
+      {"UpdateJob",
+       [](World& w, Whose of) {
+         return UpdateJob{w.job(of), Priority::high};
        }},
       {"ListNodes", [](World&, Whose) { return ListNodes{}; }},
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},
