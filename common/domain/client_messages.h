@@ -37,6 +37,12 @@ struct ShareJob {
   bool shared = true;  // false: ends the sharing
   friend bool operator==(const ShareJob&, const ShareJob&) = default;
 };
+// Changes a job that waits.
+struct UpdateJob {
+  JobId job;
+  Priority priority = Priority::medium;
+  friend bool operator==(const UpdateJob&, const UpdateJob&) = default;
+};
 // Deletes final jobs with their logs and outputs: those in `jobs`, or (`all_final`) all that ended
 // at least `older_than` ago. The client repeats the request while the reply's `more` is not 0.
 struct DeleteJobs {
@@ -195,7 +201,8 @@ using ClientRequest =
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
                  CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
-                 DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize, ListSizes, LabelNode, GetUsage>;
+                 DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize, ListSizes,
+                 LabelNode, GetUsage, UpdateJob>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

@@ -153,6 +153,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(docker_args);
   if (docker_args) add(validate_pids_of_container(spec));
   add(validate_retry(spec));
+  add(validate(spec.queue));
   if (spec.environment) add(validate(*spec.environment));
   if (!spec.compute.empty())
     if (const Status named = check_compute_name(spec.compute); !named)

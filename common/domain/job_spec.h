@@ -17,6 +17,7 @@
 #include "common/domain/keep.h"
 #include "common/domain/limits.h"
 #include "common/domain/outputs.h"
+#include "common/domain/queue_settings.h"
 
 namespace lockstep {
 
@@ -131,6 +132,7 @@ struct JobSpec {
   JobId from_checkpoint_of = {};
   // Why the launcher chose this target; "": the submission named it. A client cannot set it.
   std::string compute_why = {};
+  QueueSettings queue = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {

@@ -42,6 +42,7 @@ struct BodyWriter {
   void operator()(const CancelJob& m) const { pb::to_wire(m, wire->mutable_cancel_job()); }
   void operator()(const DeleteJobs& m) const { pb::to_wire(m, wire->mutable_delete_jobs()); }
   void operator()(const ShareJob& m) const { pb::to_wire(m, wire->mutable_share_job()); }
+  void operator()(const UpdateJob& m) const { pb::to_wire(m, wire->mutable_update_job()); }
   void operator()(const ListJobs& m) const { pb::to_wire(m, wire->mutable_list_jobs()); }
   void operator()(const ShowJob& m) const { pb::to_wire(m, wire->mutable_show_job()); }
   void operator()(const ExplainJob& m) const { pb::to_wire(m, wire->mutable_explain_job()); }
@@ -178,6 +179,7 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kCancelJob: return read<CancelJob>(wire.cancel_job(), body);
     case pb::Envelope::kDeleteJobs: return read<DeleteJobs>(wire.delete_jobs(), body);
     case pb::Envelope::kShareJob: return read<ShareJob>(wire.share_job(), body);
+    case pb::Envelope::kUpdateJob: return read<UpdateJob>(wire.update_job(), body);
     case pb::Envelope::kListJobs: return read<ListJobs>(wire.list_jobs(), body);
     case pb::Envelope::kShowJob: return read<ShowJob>(wire.show_job(), body);
     case pb::Envelope::kExplainJob: return read<ExplainJob>(wire.explain_job(), body);

@@ -263,6 +263,15 @@ Status from_wire(const ShareJob& from, lockstep::ShareJob* to) {
   return read_job_named(from, &to->job);
 }
 
+void to_wire(const lockstep::UpdateJob& from, UpdateJob* to) {
+  to->set_job(from.job.value);
+  to->set_priority(wire_enum<Priority>(from.priority));
+}
+Status from_wire(const UpdateJob& from, lockstep::UpdateJob* to) {
+  TRY(read_priority(from.priority(), "priority", &to->priority));
+  return read_job_named(from, &to->job);
+}
+
 void to_wire(const lockstep::ExplainJob& from, ExplainJob* to) { to->set_job(from.job.value); }
 Status from_wire(const ExplainJob& from, lockstep::ExplainJob* to) {
   return read_job_named(from, &to->job);

@@ -31,6 +31,8 @@ void to_wire(const lockstep::Submit& from, Submit* to);
 Status from_wire(const Submit& from, lockstep::Submit* to);
 void to_wire(const lockstep::CancelJob& from, CancelJob* to);
 Status from_wire(const CancelJob& from, lockstep::CancelJob* to);
+void to_wire(const lockstep::UpdateJob& from, UpdateJob* to);
+Status from_wire(const UpdateJob& from, lockstep::UpdateJob* to);
 void to_wire(const lockstep::ShareJob& from, ShareJob* to);
 Status from_wire(const ShareJob& from, lockstep::ShareJob* to);
 void to_wire(const lockstep::DeleteJobs& from, DeleteJobs* to);

@@ -46,6 +46,16 @@ static_assert(static_cast<int>(lockstep::RetryOn::out_of_memory) + 1 == RETRY_ON
 static_assert(static_cast<int>(lockstep::RetryOn::signal) + 1 == RETRY_ON_SIGNAL);
 static_assert(static_cast<int>(lockstep::RetryOn::timeout) + 1 == RETRY_ON_TIMEOUT);
 static_assert(static_cast<int>(lockstep::RetryOn::exit_code) + 1 == RETRY_ON_EXIT_CODE);
+static_assert(is_wire_of(lockstep::Priority::low, PRIORITY_LOW));
+static_assert(is_wire_of(lockstep::Priority::medium, PRIORITY_MEDIUM));
+static_assert(is_wire_of(lockstep::Priority::high, PRIORITY_HIGH));
+static_assert(is_wire_of(lockstep::JobTier::unset, JOB_TIER_UNSET));
+static_assert(is_wire_of(lockstep::JobTier::spot, JOB_TIER_SPOT));
+static_assert(is_wire_of(lockstep::JobTier::basic, JOB_TIER_BASIC));
+static_assert(is_wire_of(lockstep::JobTier::standard, JOB_TIER_STANDARD));
+static_assert(is_wire_of(lockstep::JobTier::premium, JOB_TIER_PREMIUM));
+static_assert(is_wire_of(lockstep::AfterWhen::completed, AFTER_WHEN_COMPLETED));
+static_assert(is_wire_of(lockstep::AfterWhen::ended, AFTER_WHEN_ENDED));
 static_assert(static_cast<int>(lockstep::OnLost::immediately) + 1 == ON_LOST_IMMEDIATELY);
 static_assert(static_cast<int>(lockstep::OnLost::after_fence) + 1 == ON_LOST_AFTER_FENCE);
 
@@ -135,6 +145,37 @@ Status read_retry(const RetryPolicy& from, lockstep::RetryPolicy* to) {
   return read_enum(from.on_lost(), lockstep::OnLost::after_fence, "retry.on_lost", &to->on_lost);
 }
 
+}  // namespace
+
+void to_wire(const lockstep::After& from, After* to) {
+  to->set_job(from.job.value);
+  to->set_when(wire_enum<AfterWhen>(from.when));
+}
+Status from_wire(const After& from, lockstep::After* to) {
+  TRY(read_text(from.job(), "after.job", &to->job.value, kMaxJobNameBytes));
+  return read_enum(from.when(), lockstep::AfterWhen::ended, "after.when", &to->when);
+}
+
+namespace {
+
+void write_queue(const lockstep::QueueSettings& from, JobSpec* to) {
+  to->set_priority(wire_enum<Priority>(from.priority));
+  to->set_job_tier(wire_enum<JobTier>(from.tier));
+  write_list(from.after, to->mutable_after());
+  to->set_not_before_ns(from.not_before.ns);
+  to->set_delay_ns(from.delay.count());
+}
+
+Status read_queue(const JobSpec& from, lockstep::QueueSettings* to) {
+  if (from.priority() != PRIORITY_UNSPECIFIED)
+    TRY(read_priority(from.priority(), "priority", &to->priority));
+  TRY(read_list(from.after(), kMaxAfter, "after", &to->after));
+  TRY(read_instant(from.not_before_ns(), "not_before", &to->not_before));
+  TRY(read_duration(from.delay_ns(), "delay", &to->delay));
+  if (from.job_tier() == JOB_TIER_UNSPECIFIED) return {};
+  return read_enum(from.job_tier(), lockstep::JobTier::premium, "job_tier", &to->tier);
+}
+
 Status read_command(const JobSpec& from, lockstep::Command* to) {
   switch (from.command_case()) {
     case JobSpec::kShell:
@@ -199,6 +240,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   write_texts(from.keep, to->mutable_keep());
   to->set_from_checkpoint_of(from.from_checkpoint_of.value);
   to->set_compute_why(fitting_text(from.compute_why));
+  write_queue(from.queue, to);
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -235,7 +277,12 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_text(from.compute_why(), "compute_why", &to->compute_why));
   TRY(read_text(from.from_checkpoint_of(), "from_checkpoint_of", &to->from_checkpoint_of.value,
                 kMaxJobNameBytes));
+  TRY(read_queue(from, &to->queue));
   return read_text(from.run_as(), "run_as", &to->run_as);
+}
+
+Status read_priority(int value, const char* field, lockstep::Priority* out) {
+  return read_enum(value, lockstep::Priority::high, field, out);
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {

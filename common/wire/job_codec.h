@@ -11,6 +11,8 @@ namespace lockstep::pb {
 // The limit of a list with items from the ranks or nodes of one attempt.
 inline constexpr std::size_t kMaxRanksInReport = 10'000;
 
+void to_wire(const lockstep::After& from, After* to);
+Status from_wire(const After& from, lockstep::After* to);
 void to_wire(const lockstep::OutputSpec& from, OutputSpec* to);
 Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to);
 void to_wire(const lockstep::JobSpec& from, JobSpec* to);
@@ -23,6 +25,7 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to);
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to);
 void to_wire(const lockstep::ExitReport& from, ExitReport* to);
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to);
+Status read_priority(int value, const char* field, lockstep::Priority* out);
 Status read_cause(int value, const char* field, lockstep::Cause* out);
 
 }  // namespace lockstep::pb

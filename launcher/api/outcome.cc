@@ -59,6 +59,9 @@ struct AskedOf {
   Asked operator()(const ShareJob& m) const {
     return {m.shared ? "share job" : "unshare job", job(m.job), "", true};
   }
+  Asked operator()(const UpdateJob& m) const {
+    return {"update job", job(m.job), fmt::format("priority {}", to_string(m.priority)), true};
+  }
   Asked operator()(const DeleteJobs& m) const {
     return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
   }

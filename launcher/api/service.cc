@@ -41,6 +41,9 @@ struct RequestHandler {
   void operator()(const ShareJob& m) const {
     feed(ShareInput{expect(), m.job, m.shared, asker.caller});
   }
+  void operator()(const UpdateJob& m) const {
+    feed(UpdateJobInput{expect(), m.job, m.priority, asker.caller});
+  }
   void operator()(const DrainNode& m) const {
     feed(DrainInput{expect(), m.name_or_id, m.drain, m.reason, asker.caller});
   }

@@ -30,6 +30,7 @@ JobView outline_of(JobView view) {
   spec.outputs.clear();
   spec.keep.clear();
   spec.from_checkpoint_of = {};
+  spec.queue.after.clear();
   spec.snapshot.reset();
   spec.environment.reset();
   spec.resources.docker_args.clear();
@@ -77,15 +78,15 @@ bool Viewer::sees(const EnvironmentVersion& version) const {
 
 // The core names jobs as 'NAME' and NAME.ATTEMPT.
 std::string Viewer::cut(std::string words) const {
-  static const std::string kBehind = "waits behind job '";
+  static const std::string kJob = "job '", kHiddenJob = "a job of another project";
   const auto is_hidden = [this](const std::string& name) {
     const Job* job = state_.job(JobId(name));
     return job != nullptr && !sees(*job);
   };
-  if (words.starts_with(kBehind)) {
-    const auto end = words.find('\'', kBehind.size());
-    if (end != words.npos && is_hidden(words.substr(kBehind.size(), end - kBehind.size())))
-      return "waits behind a job of another project";
+  for (auto at = words.find(kJob); at != words.npos; at = words.find(kJob, at + 1)) {
+    const auto name = at + kJob.size(), end = words.find('\'', name);
+    if (end != words.npos && is_hidden(words.substr(name, end - name)))
+      words.replace(at, end + 1 - at, kHiddenJob);
   }
   std::string shown;
   for (std::size_t at = 0; at < words.size();) {
@@ -100,7 +101,7 @@ std::string Viewer::cut(std::string words) const {
       }
     const bool has_attempt = after > end + 1;
     if (end > at && has_attempt && is_hidden(words.substr(at, end - at))) {
-      shown += "a job of another project";
+      shown += kHiddenJob;
       at = after;
     } else {
       end = std::max(end, at + 1);
@@ -122,6 +123,10 @@ NodeView Viewer::cut(NodeView view) const {
 
 JobView Viewer::cut(JobView view) const {
   view.reason = cut(std::move(view.reason));
+  std::erase_if(view.spec.queue.after, [this](const After& after) {
+    const Job* job = state_.job(after.job);
+    return job != nullptr && !sees(*job);
+  });
   if (!may_of(Permission::read_job, view)) return outline_of(std::move(view));
   if (may_of(Permission::read_values, view)) return view;
   for (auto& [name, value] : view.spec.environment_variables) value = kHiddenValue;

@@ -122,6 +122,19 @@ Status read_container(const RunArguments& arguments, ResourceRequest& resources)
   return {};
 }
 
+Status read_queue(const RunArguments& arguments, QueueSettings& queue) {
+  queue.priority = priority_from(arguments.priority).value_or(queue.priority);
+  for (const std::string& word : arguments.after) {
+    auto after = after_from(word);
+    if (!after) return wrong("--after: " + after.error().message);
+    queue.after.push_back(*std::move(after));
+  }
+  if (arguments.begin.empty()) return {};
+  if (const Status read = read_not_before(arguments.begin, &queue); !read)
+    return wrong("--begin: " + read.error().message);
+  return {};
+}
+
 Status read_keep(const RunArguments& arguments, std::vector<std::string>& keep) {
   for (const std::string& pattern : arguments.keep)
     if (const std::string fault = fault_of_keep(pattern); !fault.empty())
@@ -232,6 +245,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   TRY(read_container(arguments, spec.resources));
   TRY(read_limits(arguments, spec.limits));
   TRY(read_keep(arguments, spec.keep));
+  TRY(read_queue(arguments, spec.queue));
   if (const std::string& from = arguments.from_checkpoint_of; !from.empty()) {
     if (const Status named = validate_job_name(from); !named)
       return named.error().within("--from-checkpoint-of");

@@ -24,6 +24,9 @@ struct RunArguments {
   std::string project;  // "" = the default one
   std::string compute;  // "" = the default one
   std::string timeout;
+  std::string priority;            // "" = medium
+  std::vector<std::string> after;  // NAME, or NAME:ended
+  std::string begin;               // "" = at any time
   std::optional<int> cpus;
   std::string memory;
   std::optional<int> gpus;

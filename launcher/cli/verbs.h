@@ -48,8 +48,10 @@ void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job lo
 void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_validate_verb(CLI::App& group, VerbTable table);  // job validate
 void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
-void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
-void add_resume_verb(CLI::App& group, VerbTable table);    // job resume
+void add_update_verb(CLI::App& group, VerbTable table);
+CLI::Validator priority_word();                          // low, medium or high
+void add_share_verbs(CLI::App& group, VerbTable table);  // job share, job unshare
+void add_resume_verb(CLI::App& group, VerbTable table);  // job resume
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
 void add_top_verb(VerbTable table);           // top
 void add_node_verbs(VerbTable table);         // node list|show|token|drain|resume

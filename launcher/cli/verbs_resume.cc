@@ -43,6 +43,8 @@ Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& opti
   TRY(check_ended(reply.job));
   JobSpec spec = std::move(reply.job.spec);
   if (spec.display_name == spec.name) spec.display_name.clear();
+  spec.queue.after.clear();  // they had ended
+  spec.queue.not_before = {};
   spec.from_checkpoint_of = JobId(std::exchange(spec.name, options.new_name));
   return spec;
 }

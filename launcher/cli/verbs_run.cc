@@ -321,6 +321,19 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--timeout", arguments->timeout,
                    "end the job after this time: 90, 90s, 5m, 2h, 1d")
       ->check(filled("leave it out to set no limit"));
+  verb->add_option("--priority", arguments->priority,
+                   "low, medium (default) or high: which of the jobs that wait go first")
+      ->check(priority_word());
+  verb->add_option("--after", arguments->after,
+                   "start only when this job has completed; NAME:ended: when it has ended in any "
+                   "way; may be repeated, or several names separated by commas")
+      ->expected(1)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("name the job; `lockstep job list` shows all"));
+  verb->add_option("--begin", arguments->begin,
+                   "start only then: a time from now (90s, 5m, 2h), or 2026-11-26T18:00:00Z")
+      ->check(filled("leave it out to start as soon as nodes are free"));
   verb->add_option("--cpus", arguments->cpus, "cpus on each node (default: all of the node)")
       ->check(whole_number(1));
   verb->add_option("--memory", arguments->memory, "memory on each node, e.g. 4g (default: all)")

@@ -194,6 +194,15 @@ std::string names_of(const std::vector<OutputSpec>& outputs) {
   return text;
 }
 
+// "prep (completed), clean (ended)".
+std::string jobs_before(const QueueSettings& queue) {
+  std::string text;
+  for (const After& after : queue.after)
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : ", ", after.job.value, to_string(after.when));
+  return text;
+}
+
 std::string caps_of(const LimitCaps& caps) {
   std::vector<std::string> all;
   if (caps.pids != 0) all.push_back(with_commas(caps.pids) + " processes a rank");
@@ -268,6 +277,10 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("container", container_of(spec));
   lines.add("network", network_variables(spec.environment_variables));
   lines.add("holds", asked_of(spec.resources));
+  if (spec.queue.priority != Priority::medium)
+    lines.add("priority", to_string(spec.queue.priority));
+  lines.add("after", jobs_before(spec.queue));
+  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
   lines.add("limits", limits_of(spec.limits));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),

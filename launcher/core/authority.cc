@@ -39,6 +39,7 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::submit, "submit jobs", R::all, R::none, R::project, R::none, R::own},
     {P::choose_account, "run jobs as another account", R::all, R::none, R::none, R::none, R::none},
     {P::cancel_job, "cancel this job", R::all, R::all, R::own, R::none, R::own},
+    {P::update_job, "change this job's priority", R::all, R::all, R::own, R::none, R::none},
     {P::delete_job, "delete this job", R::all, R::none, R::own, R::none, R::none},
     {P::share_job, "share this job", R::own, R::none, R::own, R::none, R::none},
     {P::read_blobs, "read these files", R::audited, R::none, R::shared, R::granted, R::own},

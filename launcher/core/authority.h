@@ -44,6 +44,7 @@ enum class Permission {
   submit,          // into a project
   choose_account,  // run a job as another account than one's own
   cancel_job,
+  update_job,  // its priority
   delete_job,
   share_job,
   read_blobs,   // blobs reachable from the object

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "common/domain/docker_args.h"
 #include "launcher/core/compute_requests.h"
+#include "launcher/core/dependencies.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/quotas.h"
@@ -143,9 +146,13 @@ void react(Context& core, const SubmitInput& input) {
   settle_target(core.cluster(), spec);
   if (auto error = refusal(core.cluster(), input, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
+  if (auto error = refused_dependencies(core.cluster(), input.caller, spec))
+    return core.refuse(input.reply, error->code, std::move(error->message));
   auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
   if (!checkpoint)
     return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
+  if (const Duration delay = std::exchange(spec.queue.delay, Duration{0}); delay > Duration{0})
+    spec.queue.not_before = core.now + delay;
   const JobId job{spec.name};
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
                          incarnation_of_new(core.state, job), *std::move(checkpoint)});
@@ -161,6 +168,7 @@ std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, J
   if (const Status owned = take_owner(cluster, caller, spec); !owned) return owned.error();
   settle_target(cluster, spec);
   if (auto error = refusal(cluster, input, spec)) return error;
+  if (auto error = refused_dependencies(cluster, caller, spec)) return error;
   const auto checkpoint = first_checkpoint(cluster, caller, spec);
   if (!checkpoint) return checkpoint.error();
   return std::nullopt;
@@ -171,6 +179,24 @@ void cancel(Context& core, const JobId& id, const std::string& by) {
   const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed;
   if (can && !job.cancel_by) core.emit(CancelRequested{id, by});
   if (job.phase == Job::Phase::ended) core.canceled_late.insert(id);
+}
+
+void react(Context& core, const UpdateJobInput& input) {
+  const Job* job = known_job(core, input.reply, input.job);
+  if (job == nullptr) return;
+  if (!permitted(core, input.reply, input.caller, Permission::update_job, object_of(*job))) return;
+  const std::string_view priority = to_string(input.priority);
+  if (job->phase != Job::Phase::waiting || job->cancel_by)
+    return core.refuse(
+        input.reply, ErrorCode::conflict,
+        fmt::format("job '{}' is {}; the priority of a job can be changed only while it is Queued",
+                    job->id.value, to_string(job->status())));
+  if (job->spec.queue.priority == input.priority)
+    return core.act(ReplyDone{
+        input.reply, fmt::format("job '{}' has priority {} already", job->id.value, priority)});
+  core.emit(JobPriorityChanged{job->id, input.priority, name_of(input.caller)});
+  core.act(
+      ReplyDone{input.reply, fmt::format("job '{}' has priority {}", job->id.value, priority)});
 }
 
 void react(Context& core, const ShareInput& input) {

@@ -1,5 +1,5 @@
 #pragma once
-// Reactions to requests about jobs: submit, cancel and share. Deletion is in retention.h.
+// Reactions to requests about jobs: submit, update, cancel and share. Deletion is in retention.h.
 
 #include "launcher/core/context.h"
 
@@ -7,6 +7,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const SubmitInput& input);
 void react(Context& core, const CancelInput& input);
+void react(Context& core, const UpdateJobInput& input);
 void react(Context& core, const ShareInput& input);
 
 // The error with which a submission of this job would be refused now; nullopt: it would be

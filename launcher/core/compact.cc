@@ -122,6 +122,10 @@ struct Compaction::FactFilter {
   }
   bool operator()(CancelRequested&) const { return true; }
   bool operator()(JobShared& fact) const { return fact.shared && at == all.shared_.at(fact.job); }
+  bool operator()(JobPriorityChanged&) const { return true; }
+  bool operator()(DependencyMet&) const { return true; }
+  bool operator()(JobAtHead&) const { return true; }
+  bool operator()(RecentUseSet&) const { return false; }  // closing() tells it anew
   bool operator()(ProjectCreated&) const { return true; }
   bool operator()(ProjectRemoved&) const { return true; }
   bool operator()(UserAdded&) const { return true; }
@@ -184,6 +188,8 @@ std::vector<StampedFact> Compaction::closing() {
     add(IncarnationBegan{whole_.incarnation(), false});
   for (const auto& [id, node] : whole_.nodes())
     if (node.revision != 0) add(NodeRevised{id, node.revision});
+  for (const auto& [name, pool] : whole_.shares().pools())
+    for (const auto& [user, use] : pool.users) add(RecentUseSet{name, user, use.recent, use.at});
   return facts;
 }
 

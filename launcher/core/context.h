@@ -58,7 +58,7 @@ struct Context {
   const State& state = memory_;
   NodeWatches watches;
   Notes notes;
-  Scheduler scheduler{memory_};
+  Scheduler scheduler{memory_, config};
   Timers timers;   // polled time
   Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
   PolledClock clock;

@@ -76,7 +76,7 @@ std::optional<JobView> Core::job_view(const JobId& id) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
   return view_of(impl_->context.cluster(), impl_->context.scheduler, *job,
-                 queue_position(state(), *job));
+                 impl_->context.scheduler.position(*job));
 }
 
 void Core::each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,

@@ -33,6 +33,13 @@ struct Effects {
     dequeue(core.scheduler, core.retries, job);
     demand_changed(core, job);
   }
+  void operator()(const JobPriorityChanged& fact) const { move(changed(fact.job)); }
+  void operator()(const DependencyMet& fact) const {
+    const Job& job = changed(fact.job);
+    const bool waits = job.phase == Job::Phase::waiting && !job.cancel_by;
+    if (waits && job.waits_for.empty()) enqueue(core, job);
+  }
+  void operator()(const JobAtHead& fact) const { move(changed(fact.job)); }
   void operator()(const JobShared& fact) const {
     changed(fact.job);
     if (!fact.shared) core.act(ReadersChanged{fact.job});
@@ -42,6 +49,8 @@ struct Effects {
     const Job& job = changed(fact.job);
     core.retention.is_due = true;
     core.canceled_late.erase(fact.job);
+    for (const std::uint64_t order : core.state.dependents(fact.job))
+      core.pending.dirty_jobs.insert(core.state.submitted().at(order));
     const bool lacked_account =
         std::any_of(job.attempts.begin(), job.attempts.end(), [](const Attempt& attempt) {
           return attempt.ended && attempt.ended->cause == Cause::account_missing;
@@ -185,6 +194,7 @@ struct Effects {
     core.act(AllowUser{fact.key, fact.user, fact.from_file});
   }
   void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
+  void operator()(const RecentUseSet&) const {}
   void operator()(const QuotaSet&) const { core.scheduler.quota_changed(); }
 
   // ---- compute targets
@@ -234,6 +244,11 @@ struct Effects {
   void touch_machine_of(NodeId id) const {
     const Node* node = core.state.node(id);
     if (node != nullptr && !node->machine.empty()) touch_target(node->pool);
+  }
+
+  // To its new place in the queue, if it is in one.
+  void move(const Job& job) const {
+    if (core.scheduler.has(job)) core.scheduler.add(job);
   }
 
   const std::string& pool_of(NodeId node) const { return core.state.node(node)->pool; }

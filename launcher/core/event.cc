@@ -12,6 +12,7 @@ std::string_view to_string(Event::Kind kind) {
   switch (kind) {
     case Event::Kind::submitted: return "Submitted";
     case Event::Kind::cancel_requested: return "CancelRequested";
+    case Event::Kind::updated: return "Updated";
     case Event::Kind::placed: return "Placed";
     case Event::Kind::preparing: return "Preparing";
     case Event::Kind::prepared: return "Prepared";
@@ -97,6 +98,7 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::ended: return attempt.ended ? ended_text(*attempt.ended) : "";
     case Event::Kind::submitted:
     case Event::Kind::cancel_requested:
+    case Event::Kind::updated:
     case Event::Kind::part_gone:
     case Event::Kind::collected:
     case Event::Kind::requeued:
@@ -122,6 +124,7 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
       if (job.finish->status == JobStatus::completed)
         return std::string(to_string(job.finish->status));
       return fmt::format("{}: {}", to_string(job.finish->status), ended_text(job.finish->report));
+    case Event::Kind::updated:
     case Event::Kind::placed:
     case Event::Kind::preparing:
     case Event::Kind::prepared:

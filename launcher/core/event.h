@@ -23,6 +23,7 @@ struct Event {
     // of facts
     submitted,
     cancel_requested,
+    updated,  // its priority
     placed,
     preparing,    // the first node has begun
     prepared,     // all nodes are ready

@@ -8,6 +8,9 @@ struct JobOf {
   const JobId* operator()(const JobSubmitted& fact) const { return &fact.job; }
   const JobId* operator()(const CancelRequested& fact) const { return &fact.job; }
   const JobId* operator()(const JobShared& fact) const { return &fact.job; }
+  const JobId* operator()(const JobPriorityChanged& fact) const { return &fact.job; }
+  const JobId* operator()(const DependencyMet& fact) const { return &fact.job; }
+  const JobId* operator()(const JobAtHead& fact) const { return &fact.job; }
   const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
   const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
   const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }
@@ -46,6 +49,7 @@ struct JobOf {
   const JobId* operator()(const RoleWithdrawn&) const { return nullptr; }
   const JobId* operator()(const UserKeyAdded&) const { return nullptr; }
   const JobId* operator()(const UserKeyRevoked&) const { return nullptr; }
+  const JobId* operator()(const RecentUseSet&) const { return nullptr; }
   const JobId* operator()(const QuotaSet&) const { return nullptr; }
   const JobId* operator()(const ComputeCreated&) const { return nullptr; }
   const JobId* operator()(const ComputeUpdated&) const { return nullptr; }

@@ -12,6 +12,7 @@
 #include "common/domain/views.h"
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
+#include "launcher/core/fair_share.h"
 #include "launcher/core/machines.h"
 #include "launcher/core/principals.h"
 
@@ -105,6 +106,32 @@ struct JobShared {  // sharing with the members of its project starts or ends
   bool shared = false;
   std::string by;
   friend bool operator==(const JobShared&, const JobShared&) = default;
+};
+struct JobPriorityChanged {  // of a job that waits
+  JobId job;
+  Priority priority = Priority::medium;
+  std::string by;
+  friend bool operator==(const JobPriorityChanged&, const JobPriorityChanged&) = default;
+};
+// A job that it was to run after has ended as asked.
+struct DependencyMet {
+  JobId job;
+  JobId after;
+  friend bool operator==(const DependencyMet&, const DependencyMet&) = default;
+};
+// The job is the first of its queue, and has to wait for busy nodes. It keeps its place before all
+// other jobs of its priority until it is placed.
+struct JobAtHead {
+  JobId job;
+  friend bool operator==(const JobAtHead&, const JobAtHead&) = default;
+};
+// Sets a user's recent use of a pool. Compaction writes this fact in place of the attempts that it
+// dropped.
+struct RecentUseSet {
+  std::string pool, user;
+  Amounts recent;
+  Instant until;  // the use before this time
+  friend bool operator==(const RecentUseSet&, const RecentUseSet&) = default;
 };
 struct CancelRequested {
   JobId job;
@@ -247,18 +274,17 @@ struct EnvironmentsPruned {
   friend bool operator==(const EnvironmentsPruned&, const EnvironmentsPruned&) = default;
 };
 
-using Fact =
-    std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
-                 JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
-                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
-                 TokenForgotten, NodeRevised, IncarnationBegan, JobDeleted, CheckpointSaved,
-                 FenceLifted, EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked,
-                 EnvironmentReset, EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated,
-                 ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
-                 UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
-                 ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
-                 MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
-                 SizeGranted, NodeLabelsChanged>;
+using Fact = std::variant<
+    TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged, JobSubmitted,
+    CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone, AttemptDoomed, AttemptEnded,
+    JobRequeued, PartReleased, JobFinished, NodeRemoved, TokenForgotten, NodeRevised,
+    IncarnationBegan, JobDeleted, CheckpointSaved, FenceLifted, EnvironmentRegistered,
+    EnvironmentWanted, EnvironmentLocked, EnvironmentReset, EnvironmentsPruned,
+    EnvironmentNotSolved, ProjectCreated, ProjectRemoved, UserAdded, UserAccountSet, UserRemoved,
+    RoleGranted, RoleWithdrawn, UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared,
+    ComputeCreated, ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
+    MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved, SizeGranted,
+    NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -20,11 +20,12 @@ void enqueue(Context& core, const Job& job) {
   const Instant due = ready_at(core.cluster(), job);
   const TimerKey timer{TimerKey::Kind::retry, {}, {job.id, 0}};
   core.retries.clear(timer);
+  core.pending.job_changed(job.id);
+  if (!job.waits_for.empty()) return;
   if (due <= core.now)
     core.scheduler.add(job);
   else
     core.retries.set(timer, due);
-  core.pending.job_changed(job.id);
 }
 
 void dequeue(Scheduler& scheduler, Timers& retries, const Job& job) {

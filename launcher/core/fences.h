@@ -12,7 +12,8 @@
 
 namespace lockstep::launcher {
 
-// Puts the job into the queue now, or when its back-off and fences are over.
+// Puts the job into the queue now, or when its back-off and fences are over, and its time has come.
+// Nothing while it waits for other jobs: see dependencies.h.
 void enqueue(Context& core, const Job& job);
 // How many machines an elastic target should have depends on the jobs that wait for it.
 void demand_changed(Context& core, const Job& job);

@@ -53,6 +53,12 @@ struct ShareInput {
   bool shared = true;
   Caller caller = {};
 };
+struct UpdateJobInput {
+  ReplyTo reply;
+  JobId job;
+  Priority priority = Priority::medium;
+  Caller caller = {};
+};
 struct DeleteInput {
   ReplyTo reply;
   std::vector<JobId> jobs;
@@ -187,6 +193,6 @@ using Input =
                  LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
                  PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
                  ShareInput, UnreadInput, ComputeInput, ProviderTokensInput, ProviderEventInput,
-                 ProviderEndedInput, LabelInput, SizeInput>;
+                 ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput>;
 
 }  // namespace lockstep::launcher

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "launcher/core/environments.h"
@@ -51,6 +52,13 @@ class Checker {
            "is in the queue exactly while it waits uncanceled");
     expect(state_.unfinished().count(job.id) == (job.phase == Job::Phase::final ? 0U : 1U), what,
            "is unfinished exactly until it is final");
+    expect(job.waits_for.empty() || (job.phase == Job::Phase::waiting && job.attempts.empty()),
+           what, "is placed only when the jobs before it have ended");
+    for (const After& after : job.waits_for)
+      expect(state_.dependents(after.job).count(job.order) != 0, what,
+             "is known to the jobs that it waits for");
+    expect(!job.at_head || (job.phase == Job::Phase::waiting && !job.cancel_by), what,
+           "leaves the head of its queue when it is placed");
     expect(job.finish.has_value() == (job.phase == Job::Phase::final), what,
            "has an end exactly when it is final");
     expect(job.charged_retries <= job.spec.retry.max, what, "was retried more often than allowed");
@@ -101,7 +109,8 @@ class Checker {
     expect(completed == (job.finish->report.exit_code == 0), what,
            "has an exit code that agrees with its status");
     if (job.finish->status == JobStatus::canceled)
-      expect(job.cancel_by.has_value(), what, "is Canceled only when somebody asked");
+      expect(job.cancel_by || (job.attempts.empty() && !job.spec.queue.after.empty()), what,
+             "is Canceled only when somebody asked, or a job before it failed");
     if (!completed) return;
     expect(!job.attempts.empty(), what, "is Completed only after an attempt");
     if (job.attempts.empty()) return;
@@ -182,7 +191,27 @@ class Checker {
       }
       counted.add(job.spec, usage);
     }
+    check_shares();
     expect(counted == state_.usage(), "usage", "is what the jobs of each user and project take");
+  }
+
+  void check_shares() {
+    std::map<std::pair<std::string, std::string>, Amounts> held;
+    for (const auto& [id, job] : state_.jobs()) {
+      for (const Attempt& attempt : job.attempts) {
+        for (const Part& part : attempt.parts) {
+          if (part.ended()) continue;
+          Amounts& sum = held[{job.pool, job.spec.submitter}];
+          sum.cpus += static_cast<double>(part.allotment.cpus.size());
+          sum.gpus += static_cast<double>(part.allotment.gpus.size());
+          sum.memory += static_cast<double>(part.allotment.memory.count);
+        }
+      }
+    }
+    for (const auto& [name, pool] : state_.shares().pools())
+      for (const auto& [user, use] : pool.users)
+        expect(use.held == held[{name, user}], "share of " + user,
+               "is what its jobs hold in pool " + name);
   }
 
   void check_machines(const std::string& target, const Compute& compute) {

@@ -1,88 +1,76 @@
 #include "launcher/core/lane.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "common/base/check.h"
+#include "launcher/core/pass.h"
 
 namespace lockstep::launcher {
 
-void Lane::add(const Job& job) {
-  ready_.insert(job.order);
-  // Behind a job that waits for busy nodes nothing moves until they are freed.
-  if (!blocked_ || job.order < blocked_->first) dirty_ = true;
+void Lane::add(const CoreConfig& config, const Job& job) {
+  over_quota_.remove(job);
+  jobs_.add(job, class_of(config, job.spec));
+  const JobClass& kind = jobs_.class_of(job.order);
+  if (parked_.count(kind.shape) != 0) {
+    unsaid_.insert(job.order);
+    dirty_ = true;
+  } else if (!head_ || goes_before_head(job)) {
+    forget_head();
+    dirty_ = true;
+  } else if (full_.count(kind.shape) == 0 && closed_.count(kind) == 0) {
+    dirty_ = true;
+  }
+}
+
+bool Lane::goes_before_head(const Job& job) const {
+  if (job.spec.queue.priority != head_->priority) return job.spec.queue.priority > head_->priority;
+  return job.order < head_->order && (job.at_head || job.spec.submitter == head_->user);
 }
 
 void Lane::remove(const Job& job) {
-  ready_.erase(job.order);
+  jobs_.remove(job.order);
   over_quota_.remove(job);
+  unsaid_.erase(job.order);
   const auto parked = parked_.find(shape_of(job.spec));
   if (parked != parked_.end()) {
     parked->second.orders.erase(job.order);
     if (parked->second.orders.empty()) parked_.erase(parked);
   }
-  if (blocked_ && blocked_->first == job.order) {
-    blocked_.reset();
+  if (head_ && head_->order == job.order) {
+    forget_head();
     dirty_ = true;
   }
 }
 
+// Which jobs may not start before the head depends on it.
+void Lane::forget_head() {
+  head_.reset();
+  closed_.clear();
+  tests_ = 0;
+  nodes_tested_ = 0;
+}
+
 void Lane::run(const Cluster& cluster, const Moves& moves) {
   if (!dirty_) return;
-  dirty_ = false;
+  const State& state = cluster.state;
+  const auto job_at = [&](std::uint64_t order) { return state.job(state.queue().at(order)); };
+  now_ = cluster.now;
+  for (const std::uint64_t order : std::exchange(unsaid_, {})) {
+    const auto parked = parked_.find(jobs_.class_of(order).shape);
+    if (parked == parked_.end()) continue;
+    parked->second.orders.insert(order);
+    moves.waits(*job_at(order));
+  }
   if (std::exchange(topology_dirty_, false)) {
     unpark(cluster, moves);
     over_quota_.nodes_changed();
   }
-  ready_.merge(over_quota_.take_fitting(cluster.state));
-  while (!ready_.empty()) {
-    const Job& job = *cluster.state.job(cluster.state.queue().at(*ready_.begin()));
-    if (!take_turn(cluster, job, moves)) break;
-    if (const auto next = over_quota_.take_next(cluster.state, job.spec)) ready_.insert(*next);
+  const std::optional<Head> before = head_;
+  if (std::exchange(retest_, false)) {
+    forget_head();
+    full_.clear();
   }
-  if (blocked_ && ready_.count(blocked_->first) == 0) blocked_.reset();
+  for (const std::uint64_t order : over_quota_.take_fitting(state))
+    jobs_.add(*job_at(order), class_of(cluster.config, job_at(order)->spec));
+  Pass(*this, cluster, moves).run(before);
   dirty_ = false;
-}
-
-// Places the job, or takes it out of those that are ready. False: it blocks them.
-bool Lane::take_turn(const Cluster& cluster, const Job& job, const Moves& moves) {
-  const Shape shape = shape_of(job.spec);
-  if (const auto known = parked_.find(shape); known != parked_.end()) {
-    park(job, shape, known->second.reason, moves);
-    return true;
-  }
-  // What it would hold at least is a look at all nodes.
-  const bool any_quota = !cluster.state.principals().quotas().empty();
-  if (any_quota && over_quota(cluster.state, job.spec, least_demand(cluster.state, job.spec))) {
-    hold(job, std::nullopt, moves);
-    return true;
-  }
-  Placement placement = place(cluster, job);
-  if (const auto* impossible = std::get_if<Impossible>(&placement)) {
-    park(job, shape, impossible->reason, moves);
-    return true;
-  }
-  if (auto* placed = std::get_if<Placed>(&placement)) {
-    const Demand demand = demand_of(*placed);
-    if (any_quota && over_quota(cluster.state, job.spec, demand)) {
-      hold(job, demand, moves);
-      return true;
-    }
-    moves.place(job, std::move(*placed));
-    CHECK(ready_.count(job.order) == 0, "a placed job has left the queue");
-    return true;
-  }
-  const std::string& reason = std::get<Blocked>(placement).reason;
-  const bool news = !blocked_ || blocked_->first != job.order || blocked_->second != reason;
-  blocked_ = {job.order, reason};
-  if (news) moves.waits(job);
-  return false;
-}
-
-void Lane::hold(const Job& job, std::optional<Demand> measured, const Moves& moves) {
-  ready_.erase(job.order);
-  over_quota_.hold(job, measured);
-  moves.waits(job);
 }
 
 void Lane::unpark(const Cluster& cluster, const Moves& moves) {
@@ -95,49 +83,32 @@ void Lane::unpark(const Cluster& cluster, const Moves& moves) {
       if (news) moves.waits(first);
       ++it;
     } else {
-      ready_.merge(it->second.orders);
       it = parked_.erase(it);
     }
   }
 }
 
-void Lane::park(const Job& job, const Shape& shape, const std::string& reason, const Moves& moves) {
-  ready_.erase(job.order);
-  Parked& parked = parked_[shape];
-  parked.orders.insert(job.order);
-  parked.reason = reason;
-  moves.waits(job);
+void Lane::park(const State& state, const Shape& shape, const std::string& reason,
+                const Moves& moves) {
+  const auto parked = parked_.insert_or_assign(shape, Parked{jobs_.with_shape(shape), reason});
+  for (const std::uint64_t order : parked.first->second.orders)
+    moves.waits(*state.job(state.queue().at(order)));
 }
 
 std::string Lane::reason(const State& state, const Job& job) const {
-  const auto parked = parked_.find(shape_of(job.spec));
-  if (parked != parked_.end() && parked->second.orders.count(job.order) != 0)
-    return parked->second.reason;
   if (over_quota_.holds(job)) return over_quota_.reason(state, job).value_or("waits to be placed");
-  if (!blocked_ || ready_.count(job.order) == 0) return "waits to be placed";
-  if (blocked_->first == job.order) return blocked_->second;
-  const auto head = state.queue().find(blocked_->first);
-  if (head == state.queue().end()) return "waits to be placed";
-  return "waits behind job '" + head->second.value + "', which " + blocked_->second;
+  const auto parked = parked_.find(shape_of(job.spec));
+  if (parked != parked_.end()) return parked->second.reason;
+  if (!head_ || !jobs_.has(job.order)) return "waits to be placed";
+  const std::string why = head_->reason + "; " + describe(head_->reservation);
+  if (head_->order == job.order) return why;
+  return "waits behind job '" + head_->reservation.kept.job.value + "', which " + why;
 }
 
-void Lane::visit(const State& state, const std::function<bool(const Job&)>& take) const {
-  using Range = std::pair<Orders::const_iterator, Orders::const_iterator>;
-  const auto later = [](const Range& a, const Range& b) { return *a.first > *b.first; };
-  std::vector<Range> ranges;
-  if (!ready_.empty()) ranges.emplace_back(ready_.begin(), ready_.end());
-  for (const auto& [shape, parked] : parked_)
-    ranges.emplace_back(parked.orders.begin(), parked.orders.end());
-  std::make_heap(ranges.begin(), ranges.end(), later);
-  while (!ranges.empty()) {
-    std::pop_heap(ranges.begin(), ranges.end(), later);
-    Range& next = ranges.back();
-    if (!take(*state.job(state.queue().at(*next.first)))) return;
-    if (++next.first == next.second)
-      ranges.pop_back();
-    else
-      std::push_heap(ranges.begin(), ranges.end(), later);
-  }
+void Lane::visit(const State& state, const std::string& pool,
+                 const std::function<bool(const Job&)>& take) const {
+  jobs_.visit([&](const std::string& user) { return state.shares().share_of(pool, user, now_); },
+              [&](std::uint64_t order) { return take(*state.job(state.queue().at(order))); });
 }
 
 }  // namespace lockstep::launcher

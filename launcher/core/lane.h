@@ -1,10 +1,12 @@
 #pragma once
-// Schedules the jobs of one pool of nodes, in strict order of submission among those that could be
-// placed. A job for which the pool has no suitable nodes at all is parked and blocks no other job.
-// The first job that only has to wait for busy nodes blocks all jobs behind it. A job whose user or
-// project is at a quota waits apart and blocks no other job (quota_queue.h). All data of a lane can
-// be rebuilt from State's queue. The cost of a step depends on the jobs that it moves, not on those
-// that wait.
+// Schedules the jobs of one pool of nodes, in the order of waiting_jobs.h. A job for which the pool
+// has no suitable nodes at all is parked and blocks no other job. The first job that has to wait
+// for busy nodes is the head: nodes are kept for it by a reservation (reservation.h), and jobs
+// behind it start only where that does not make it later. A job whose user or project is at a quota
+// waits apart and blocks no other job (quota_queue.h).
+//
+// All data of a lane can be rebuilt from State's queue. The cost of a pass depends on the jobs that
+// it moves and on the number of different requests that wait, not on the number of jobs.
 
 #include <cstdint>
 #include <functional>
@@ -16,52 +18,84 @@
 
 #include "launcher/core/placement.h"
 #include "launcher/core/quota_queue.h"
+#include "launcher/core/reservation.h"
+#include "launcher/core/waiting_jobs.h"
 
 namespace lockstep::launcher {
+
+// How many requests behind the head a pass looks at that cannot start, and at how many nodes it
+// looks for them.
+inline constexpr int kMaxBackfillTests = 100;
+inline constexpr std::size_t kMaxBackfillNodes = 50'000;
 
 class Lane {
  public:
   struct Moves {
     // Records the placement. The job then leaves the queue through remove().
     std::function<void(const Job&, Placed)> place;
+    // Records that the job is the head. The job then moves through add().
+    std::function<void(const Job&)> at_head;
     // The job's reason to wait changed.
     std::function<void(const Job&)> waits;
   };
+  struct Head {
+    std::uint64_t order = 0;
+    Priority priority = Priority::medium;
+    std::string user;
+    std::string reason;
+    Reservation reservation;
+  };
 
-  void add(const Job& job);
+  // Also for a job whose priority or turn changed.
+  void add(const CoreConfig& config, const Job& job);
   void remove(const Job& job);
-  void capacity_changed() { dirty_ = true; }                    // resources were freed or came back
-  void topology_changed() { dirty_ = topology_dirty_ = true; }  // the set of placeable jobs changed
+  void capacity_changed() { dirty_ = retest_ = true; }  // resources were freed or came back
+  // The set of placeable jobs changed.
+  void topology_changed() { dirty_ = retest_ = topology_dirty_ = true; }
   void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }  // of a quota, not of a node
-  void quota_changed() { dirty_ = true; }
+  void quota_changed() { dirty_ = retest_ = true; }
   bool dirty() const { return dirty_; }
-  bool is_empty() const { return ready_.empty() && parked_.empty() && over_quota_.empty(); }
+  bool is_empty() const { return jobs_.empty() && over_quota_.empty(); }
 
   void run(const Cluster& cluster, const Moves& moves);
 
   // The reason why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
+  const std::optional<Head>& head() const { return head_; }
+  bool is_parked(const Job& job) const { return parked_.count(shape_of(job.spec)) != 0; }
 
   // Visits the jobs that wait for nodes, in the order of the queue, until `take` returns false.
   // Jobs that wait for a quota, a time or other jobs are left out.
-  void visit(const State& state, const std::function<bool(const Job&)>& take) const;
+  void visit(const State& state, const std::string& pool,
+             const std::function<bool(const Job&)>& take) const;
+  bool has(const Job& job) const { return jobs_.has(job.order); }
+  bool holds_for_quota(const Job& job) const { return over_quota_.holds(job); }
 
  private:
-  using Orders = std::set<std::uint64_t>;
+  friend class Pass;
   struct Parked {
-    Orders orders;
+    WaitingJobs::Orders orders;
     std::string reason;
   };
-  bool take_turn(const Cluster& cluster, const Job& job, const Moves& moves);
-  void hold(const Job& job, std::optional<Demand> measured, const Moves& moves);
+  bool goes_before_head(const Job& job) const;
+  void forget_head();
   void unpark(const Cluster& cluster, const Moves& moves);
-  void park(const Job& job, const Shape& shape, const std::string& reason, const Moves& moves);
+  void park(const State& state, const Shape& shape, const std::string& reason, const Moves& moves);
 
-  Orders ready_;
+  WaitingJobs jobs_;
   std::map<Shape, Parked> parked_;
+  WaitingJobs::Orders unsaid_;  // added to a parked shape; not said yet
   QuotaQueue over_quota_;
-  std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the first job, and why it waits
+  std::optional<Head> head_;
+  // What was found out since resources were freed: the requests for which too few nodes are free,
+  // with the reason, and those that may not start before the head.
+  std::map<Shape, std::string> full_;
+  std::set<JobClass> closed_;
+  int tests_ = 0;  // of those
+  std::size_t nodes_tested_ = 0;
+  Instant now_;  // of the last pass
   bool dirty_ = false;
+  bool retest_ = false;  // forget what was found out
   bool topology_dirty_ = false;
 };
 

@@ -182,6 +182,9 @@ std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node
 
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape) {
   if (auto reason = why_unusable(cluster, node)) return reason;
+  const bool is_kept = cluster.kept != nullptr && !cluster.kept->leaves_room(node, shape);
+  if (is_kept && has_room(node, node.use, shape))
+    return "is kept for job '" + cluster.kept->job.value + "'";
   if (node.use.parts == 0) return std::nullopt;
   const Inventory& has = node.inventory;
   const std::string holder = to_string(in_use(cluster.state, node).holder.value());
@@ -198,20 +201,34 @@ std::optional<std::string> not_now(const Cluster& cluster, const Node& node, con
   return std::nullopt;
 }
 
+bool has_room(const Node& node, const Node::Use& use, const Shape& shape) {
+  if (use.parts == 0) return true;
+  if (use.wholes > 0 || shape.whole_node()) return false;
+  const auto short_of_it = [](std::size_t total, int used, std::optional<int> asked) {
+    return left(total, used) < (asked ? static_cast<std::size_t>(*asked) : total);
+  };
+  if (short_of_it(node.inventory.cpus.size(), use.cpus, shape.cpus)) return false;
+  if (short_of_it(node.inventory.gpus.size(), use.gpus, shape.gpus)) return false;
+  const std::uint64_t memory = node.inventory.memory.count;
+  return memory - std::min(memory, use.memory.count) >= shape.memory.value_or(Bytes{memory}).count;
+}
+
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape) {
-  const Node::Use& use = node.use;
-  if (use.parts > 0) {
-    if (use.wholes > 0 || shape.whole_node()) return false;
-    const auto short_of_it = [](std::size_t total, int used, std::optional<int> asked) {
-      return left(total, used) < (asked ? static_cast<std::size_t>(*asked) : total);
-    };
-    if (short_of_it(node.inventory.cpus.size(), use.cpus, shape.cpus)) return false;
-    if (short_of_it(node.inventory.gpus.size(), use.gpus, shape.gpus)) return false;
-    const std::uint64_t memory = node.inventory.memory.count;
-    if (memory - std::min(memory, use.memory.count) < shape.memory.value_or(Bytes{memory}).count)
-      return false;
-  }
-  return !why_unusable(cluster, node);
+  if (!has_room(node, node.use, shape) || why_unusable(cluster, node)) return false;
+  return cluster.kept == nullptr || cluster.kept->leaves_room(node, shape);
+}
+
+bool KeptNodes::leaves_room(const Node& node, const Shape& other) const {
+  const auto then = uses.find(node.id);
+  if (then == uses.end()) return true;
+  const Inventory& has = node.inventory;
+  Node::Use use = then->second;
+  use.parts += 1;
+  use.wholes += shape.whole_node() ? 1 : 0;
+  use.cpus += shape.cpus.value_or(static_cast<int>(has.cpus.size()));
+  use.gpus += shape.gpus.value_or(static_cast<int>(has.gpus.size()));
+  use.memory.count += shape.memory.value_or(has.memory).count;
+  return has_room(node, use, other);
 }
 
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape) {

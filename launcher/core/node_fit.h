@@ -36,6 +36,8 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape);
 // The same without the reason. Cheap, because placement calls it for every node.
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
+// Whether the part fits beside what is in use, on a node that could run it.
+bool has_room(const Node& node, const Node::Use& use, const Shape& shape);
 // The resources that the part would get. Only call it if the part fits now.
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape);
 std::string describe(const Allotment& allotment);

@@ -325,6 +325,15 @@ Placement place(const Cluster& cluster, const Job& job) {
   return place_shape(cluster, job, shape);
 }
 
+std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool,
+                                 const Shape& shape) {
+  std::vector<std::string> objections;
+  std::vector<NodeGroup> groups;
+  for (auto& [key, nodes] : gather(cluster, cluster.state.nodes_of(pool), shape, &objections))
+    groups.push_back(std::move(nodes));
+  return groups;
+}
+
 namespace {
 
 // A wall clock may be set while no launcher runs, so a fence of an earlier one begins anew.

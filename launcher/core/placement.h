@@ -5,6 +5,7 @@
 // ranks if possible.
 
 #include <compare>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -51,6 +52,15 @@ struct Impossible {
 };  // the existing nodes can never run it
 using Placement = std::variant<Placed, Blocked, Impossible>;
 
+// What is kept for one job that waits. Others may use it only as far as that job does not need it.
+struct KeptNodes {
+  JobId job;
+  Shape shape;                       // its request
+  std::map<NodeId, Node::Use> uses;  // of each node that it will have, what others use then
+  // Whether a part with this shape leaves enough for the job.
+  bool leaves_room(const Node& node, const Shape& shape) const;
+};
+
 struct Cluster {
   const State& state;
   const NodeWatches& watches;
@@ -58,9 +68,15 @@ struct Cluster {
   Instant now = {};           // of the newest step
   Instant recovered_at = {};  // when this launcher recovered its journal; ns = 0: it was empty
   const MachineSamples* samples = nullptr;  // null: nothing is known
+  const KeptNodes* kept = nullptr;          // null: nothing is kept
 };
 
 Placement place(const Cluster& cluster, const Job& job);
+
+// The groups of nodes within which a gang with this shape could ever lie.
+using NodeGroup = std::vector<const Node*>;
+std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool,
+                                 const Shape& shape);
 
 // Why the job can never run on its target; nullopt otherwise. This is known only for elastic
 // targets with fewer machines, and for target local with a fixed number of nodes. Nodes that joined

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "launcher/core/dependencies.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/verdict.h"
@@ -130,6 +131,7 @@ void advance(Context& core, const JobId& id) {
         report.message += logs_not_kept(core.state, *job);
         core.emit(JobFinished{id, JobStatus::canceled, std::move(report)});
       }
+      if (!job->cancel_by && !job->waits_for.empty()) advance_dependencies(core, *job);
       break;
     case Job::Phase::placed: advance_attempt(core, *job, job->attempts.back()); break;
     case Job::Phase::ended: conclude(core, *job); break;

@@ -14,25 +14,25 @@ Demand demand_in_line(const State& state, const JobSpec& spec,
 
 QuotaQueue::Key QuotaQueue::key_of(const JobSpec& spec) {
   const Shape shape = shape_of(spec);
-  return {spec.submitter, spec.project, shape.nodes, shape.cpus, shape.gpus, shape.gpus_at_least};
+  return {spec.submitter, spec.project, spec.queue.priority, shape.nodes,
+          shape.cpus,     shape.gpus,   shape.gpus_at_least};
 }
 
 void QuotaQueue::hold(const Job& job, std::optional<Demand> measured) {
-  Line& line = lines_[key_of(job.spec)];
+  const Key key = key_of(job.spec);
+  Line& line = lines_[key];
   line.orders.insert(job.order);
+  keys_.insert_or_assign(job.order, key);
   if (measured) line.measured = measured;
 }
 
 void QuotaQueue::remove(const Job& job) {
-  const auto line = lines_.find(key_of(job.spec));
-  if (line == lines_.end()) return;
+  const auto key = keys_.find(job.order);
+  if (key == keys_.end()) return;
+  const auto line = lines_.find(key->second);
   line->second.orders.erase(job.order);
   if (line->second.orders.empty()) lines_.erase(line);
-}
-
-bool QuotaQueue::holds(const Job& job) const {
-  const auto line = lines_.find(key_of(job.spec));
-  return line != lines_.end() && line->second.orders.count(job.order) != 0;
+  keys_.erase(key);
 }
 
 std::optional<std::string> QuotaQueue::reason(const State& state, const Job& job) const {
@@ -51,6 +51,7 @@ std::optional<std::uint64_t> QuotaQueue::take_first(const State& state, Lines::i
     return std::nullopt;
   }
   line.orders.erase(first);
+  keys_.erase(first);
   it = line.orders.empty() ? lines_.erase(it) : std::next(it);
   return first;
 }

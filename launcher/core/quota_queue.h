@@ -21,7 +21,7 @@ class QuotaQueue {
   void hold(const Job& job, std::optional<Demand> measured);
   void remove(const Job& job);
   bool empty() const { return lines_.empty(); }
-  bool holds(const Job& job) const;
+  bool holds(const Job& job) const { return keys_.count(job.order) != 0; }
   // Why the job waits; nullopt: it would fit its quotas, but was not checked yet.
   std::optional<std::string> reason(const State& state, const Job& job) const;
 
@@ -36,6 +36,7 @@ class QuotaQueue {
  private:
   struct Key {
     std::string user, project;
+    Priority priority = Priority::medium;
     int nodes = 1;
     std::optional<int> cpus, gpus;
     int gpus_at_least = 0;
@@ -50,6 +51,7 @@ class QuotaQueue {
   std::optional<std::uint64_t> take_first(const State& state, Lines::iterator& line);
 
   Lines lines_;
+  std::map<std::uint64_t, Key> keys_;  // of each job
 };
 
 }  // namespace lockstep::launcher

@@ -46,6 +46,7 @@ void schedule(Context& core) {
     core.emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why),
                             newest_checkpoint(job), std::move(virtual_packages)});
   };
+  moves.at_head = [&core](const Job& job) { core.emit(JobAtHead{job.id}); };
   moves.waits = [&core](const Job& job) {
     core.pending.job_changed(job.id);
     demand_changed(core, job);  // a quota may have held it until now
@@ -119,6 +120,9 @@ void finish_cut_step(Context& core) {
   for (const auto& [id, node] : core.state.nodes())
     if (node.lost) fence(core, id, *node.lost);
   fence_unknown_to_nodes(core);
+  // Before a request of this step can delete a job whose end was not looked at.
+  for (const JobId& id : std::set<JobId>(core.state.unfinished()))
+    if (!core.state.job(id)->waits_for.empty()) advance(core, id);
 }
 
 }  // namespace

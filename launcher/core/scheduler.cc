@@ -4,7 +4,7 @@ namespace lockstep::launcher {
 
 void Scheduler::add(const Job& job) {
   Lane& lane = lanes_[job.pool];
-  lane.add(job);
+  lane.add(config_, job);
   note(job.pool, lane);
 }
 
@@ -25,15 +25,44 @@ void Scheduler::run(const Cluster& cluster, const Moves& moves) {
   }
 }
 
+const Lane* Scheduler::lane_of(const std::string& pool) const {
+  const auto found = lanes_.find(pool);
+  return found == lanes_.end() ? nullptr : &found->second;
+}
+
 std::string Scheduler::reason(const Job& job) const {
-  const auto found = lanes_.find(job.pool);
-  if (found == lanes_.end()) return "waits to be placed";
-  return found->second.reason(state_, job);
+  const Lane* lane = lane_of(job.pool);
+  return lane == nullptr ? "waits to be placed" : lane->reason(state_, job);
 }
 
 void Scheduler::visit(const std::string& pool, const std::function<bool(const Job&)>& take) const {
-  const auto found = lanes_.find(pool);
-  if (found != lanes_.end()) found->second.visit(state_, take);
+  if (const Lane* lane = lane_of(pool)) lane->visit(state_, pool, take);
+}
+
+int Scheduler::position(const Job& job) const {
+  const Lane* lane = lane_of(job.pool);
+  if (lane == nullptr || !lane->has(job)) return 0;
+  int position = 0;
+  visit(job.pool, [&](const Job& other) {
+    ++position;
+    return other.order != job.order;
+  });
+  return position;
+}
+
+bool Scheduler::has(const Job& job) const {
+  const Lane* lane = lane_of(job.pool);
+  return lane != nullptr && (lane->has(job) || lane->holds_for_quota(job));
+}
+
+const Lane::Head* Scheduler::head(const std::string& pool) const {
+  const Lane* lane = lane_of(pool);
+  return lane == nullptr || !lane->head() ? nullptr : &*lane->head();
+}
+
+bool Scheduler::is_parked(const Job& job) const {
+  const Lane* lane = lane_of(job.pool);
+  return lane != nullptr && lane->has(job) && lane->is_parked(job);
 }
 
 void Scheduler::change(const std::string& pool, void (Lane::*what)()) {

@@ -15,8 +15,9 @@ class Scheduler {
  public:
   using Moves = Lane::Moves;
 
-  explicit Scheduler(const State& state) : state_(state) {}
+  Scheduler(const State& state, const CoreConfig& config) : state_(state), config_(config) {}
 
+  // Also for a job whose priority or turn changed.
   void add(const Job& job);
   void remove(const Job& job);
   // Resources in this pool were freed or came back.
@@ -38,13 +39,24 @@ class Scheduler {
   // Visits the jobs of a pool that wait for nodes, in the order of its queue, until `take` returns
   // false. Jobs that wait for a quota, a time or other jobs are left out.
   void visit(const std::string& pool, const std::function<bool(const Job&)>& take) const;
+  // 1 = next among those that visit() visits; 0: it is not among them.
+  int position(const Job& job) const;
+  // False while the job waits for a time or for other jobs.
+  bool has(const Job& job) const;
+  // The first job that waits for busy nodes of the pool, and what is kept for it; null: none does.
+  const Lane::Head* head(const std::string& pool) const;
+  // True if the pool has no suitable nodes at all for the job.
+  bool is_parked(const Job& job) const;
 
  private:
   void change(const std::string& pool, void (Lane::*what)());
   void change_all(void (Lane::*what)());
   void note(const std::string& pool, const Lane& lane);
 
+  const Lane* lane_of(const std::string& pool) const;
+
   const State& state_;
+  const CoreConfig& config_;
   std::map<std::string, Lane> lanes_;  // by pool; only pools that ever had a waiting job
   std::set<std::string> dirty_;
 };

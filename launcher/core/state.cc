@@ -170,6 +170,20 @@ void State::dequeue(const Job& job) {
   computes_.count(job.spec, {.queued = -1});
 }
 
+void State::meet(Job& job, const JobId& after) {
+  std::erase_if(job.waits_for, [&](const After& one) { return one.job == after; });
+  const auto dependents = dependents_.find(after);
+  if (dependents == dependents_.end()) return;
+  dependents->second.erase(job.order);
+  if (dependents->second.empty()) dependents_.erase(dependents);
+}
+
+const std::set<std::uint64_t>& State::dependents(const JobId& job) const {
+  static const std::set<std::uint64_t> kNone;
+  const auto found = dependents_.find(job);
+  return found == dependents_.end() ? kNone : found->second;
+}
+
 void State::touch_nodes(const Attempt& attempt) {
   for (const Part& part : attempt.parts)
     if (part.assigned()) ++node_ref(part.node).revision;

@@ -185,7 +185,9 @@ struct Job {
   int charged_retries = 0;
   int uncharged_retries = 0;
   std::string requeued_because;  // of the last requeue
-  Instant not_before;            // end of its back-off; ns = 0: none
+  bool at_head = false;          // it became the first of its queue, and still waits
+  Instant not_before;            // it is placed at this time or later; ns = 0: at any time
+  std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
   std::optional<Finish> finish;
   EventList events;
 
@@ -284,6 +286,8 @@ class State {
   const std::map<Digest, Token>& tokens() const { return tokens_; }
   // Waiting jobs that are not canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
+  // The waiting jobs that are to run after this one, by order.
+  const std::set<std::uint64_t>& dependents(const JobId& job) const;
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
   const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
   // The final jobs by the time of their end (and their order), and their total size.
@@ -292,6 +296,7 @@ class State {
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
   const UsageTable& usage() const { return usage_; }                   // by user and project
+  const FairShares& shares() const { return shares_; }                 // by pool and user
   std::uint64_t incarnation() const { return incarnation_; }           // least one of new attempts
   std::optional<Instant> restored_at() const { return restored_at_; }  // from a backup
 
@@ -331,6 +336,7 @@ class State {
   Part& part_ref(Attempt& attempt, NodeId node);
   void enqueue(const Job& job);
   void dequeue(const Job& job);
+  void meet(Job& job, const JobId& after);   // it waits no longer for this one
   void touch_nodes(const Attempt& attempt);  // its nodes' desired states changed
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
@@ -344,6 +350,7 @@ class State {
   std::map<std::uint64_t, JobId> queue_;
   std::map<std::uint64_t, JobId> submitted_;
   std::set<JobId> unfinished_;
+  std::map<JobId, std::set<std::uint64_t>> dependents_;  // no set is empty
   std::map<PublicKey, NodeId> keys_;
   std::map<std::string, NodeId> names_;
   std::map<std::string, std::set<NodeId>> hosts_;  // by host_id; no set is empty
@@ -357,6 +364,7 @@ class State {
   Computes computes_;
   DefinedSizes sizes_;
   UsageTable usage_;
+  FairShares shares_;
   std::uint64_t incarnation_ = 0;
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;

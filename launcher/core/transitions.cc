@@ -1,5 +1,7 @@
 // What each fact makes of the state.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/base/check.h"
@@ -124,6 +126,7 @@ struct State::Applier {
       if (node.past_sessions.size() > kMaxPastSessions)
         node.past_sessions.erase(node.past_sessions.begin());
     }
+    state.shares_.node_changed(node.pool, node.inventory, fact.inventory);
     node.session = fact.session;
     node.boot = fact.boot;
     state.leave_host(node);
@@ -151,6 +154,7 @@ struct State::Applier {
     state.fenced_.erase(fact.node);
     state.leave_host(node);
     state.computes_.remove_node(node.pool, fact.node);
+    state.shares_.node_changed(node.pool, node.inventory, {});
     if (!node.machine.empty()) state.computes_.machine_left(at, node.pool, node.machine, fact.node);
     state.nodes_.erase(fact.node);
   }
@@ -167,6 +171,9 @@ struct State::Applier {
     job.pool = state.computes_.pool_of(job.spec.compute);
     job.first_checkpoint = fact.checkpoint;
     job.submitted = at;
+    job.not_before = job.spec.queue.not_before;
+    job.waits_for = job.spec.queue.after;
+    for (const After& after : job.waits_for) state.dependents_[after.job].insert(job.order);
     state.submitted_.emplace(job.order, job.id);
     state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
@@ -186,10 +193,29 @@ struct State::Applier {
   void operator()(const CancelRequested& fact) const {
     Job& job = state.job_ref(fact.job);
     job.cancel_by = fact.by;
+    job.at_head = false;
     record(job, Event::Kind::cancel_requested);
     state.dequeue(job);
     if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
     solver_may_change(job);
+  }
+
+  void operator()(const JobPriorityChanged& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.spec.queue.priority = fact.priority;
+    job.at_head = false;
+    record(job, Event::Kind::updated, {}, {},
+           fmt::format("priority {}, by {}", to_string(fact.priority), fact.by));
+  }
+
+  void operator()(const DependencyMet& fact) const {
+    state.meet(state.job_ref(fact.job), fact.after);
+  }
+
+  void operator()(const JobAtHead& fact) const { state.job_ref(fact.job).at_head = true; }
+
+  void operator()(const RecentUseSet& fact) const {
+    state.shares_.set_recent(fact.pool, fact.user, fact.recent, fact.until);
   }
 
   void operator()(const JobShared& fact) const { state.job_ref(fact.job).shared = fact.shared; }
@@ -214,12 +240,14 @@ struct State::Applier {
       part.whole = placement.whole.value_or(took_whole_node_in_0_5(job.spec));
       use(node, part, +1);
       state.usage_.add(job.spec, usage_of(part));
+      state.shares_.hold(at, job.pool, job.spec.submitter, part.allotment, 1);
       part.revision = placement.revision == 0 ? node.revision : placement.revision;
       attempt.parts.push_back(std::move(part));
     }
     job.attempts.push_back(std::move(attempt));
     record(job, Event::Kind::placed, fact.attempt);
     job.phase = Job::Phase::placed;
+    job.at_head = false;
     state.usage_.add(job.spec, {.running = 1});
     state.computes_.count(job.spec, {.running = 1});
     state.dequeue(job);
@@ -321,7 +349,9 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     for (Attempt& attempt : job.attempts)  // nobody waits for them any more
       for (Part& part : attempt.parts) state.unfence(part, attempt.id);
+    for (const After& after : std::vector<After>(job.waits_for)) state.meet(job, after.job);
     job.phase = Job::Phase::final;
+    job.at_head = false;
     job.finish = Job::Finish{fact.status, fact.report, at};
     record(job, Event::Kind::finished);
     state.dequeue(job);
@@ -421,7 +451,10 @@ struct State::Applier {
 
   void operator()(const ComputeCreated& fact) const { state.computes_.apply(at, fact); }
   void operator()(const ComputeUpdated& fact) const { state.computes_.apply(at, fact); }
-  void operator()(const ComputeDeleted& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const ComputeDeleted& fact) const {
+    state.computes_.apply(at, fact);
+    state.shares_.forget_pool(fact.name);
+  }
   void operator()(const ComputeLeaving& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineWanted& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineFound& fact) const { state.computes_.apply(at, fact); }
@@ -452,7 +485,9 @@ struct State::Applier {
   }
   void free(const JobId& job, const Part& part) const {
     use(state.node_ref(part.node), part, -1);
-    state.usage_.add(state.job_ref(job).spec, -usage_of(part));
+    const Job& holder = state.job_ref(job);
+    state.usage_.add(holder.spec, -usage_of(part));
+    state.shares_.hold(at, holder.pool, holder.spec.submitter, part.allotment, -1);
   }
 
   static void count(Attempt::Tally& tally, const Part& part, int by) {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "common/base/cut.h"
+#include "launcher/core/dependencies.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/size_check.h"
 
@@ -279,6 +281,9 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
   switch (job.phase) {
     case Job::Phase::waiting: {
       if (job.cancel_by) return reason_of_logs(cluster, job);
+      if (!job.waits_for.empty()) return reason_of_dependencies(job);
+      if (job.attempts.empty() && job.not_before > cluster.now)
+        return fmt::format("does not start before {} (not_before)", to_string(job.not_before));
       if (ready_at(cluster, job) > cluster.now) return reason_of_retry(cluster, job);
       const std::string why = scheduler.reason(job);
       return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
@@ -289,24 +294,6 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
       return job.finish->status == JobStatus::completed ? "" : job.finish->report.message;
   }
   return "";
-}
-
-// The attempt's end; of one that ended in the words of the attempt before, only that. What a
-// container engine says may be a page.
-std::string said_once(const Job& job, const Attempt& attempt) {
-  const auto before = static_cast<std::size_t>(&attempt - job.attempts.data());
-  const bool same = before > 0 && job.attempts[before - 1].ended &&
-                    job.attempts[before - 1].ended->message == attempt.ended->message;
-  return same ? fmt::format("as attempt {}", job.attempts[before - 1].id.number)
-              : attempt.ended->message;
-}
-
-// "retry 1 of 3": why another followed, without the attempt's end, which it opens with.
-std::string what_followed(const Attempt& attempt) {
-  if (!attempt.ended) return attempt.retried;
-  const std::string opening = attempt.ended->message + "; ";
-  return attempt.retried.starts_with(opening) ? attempt.retried.substr(opening.size())
-                                              : attempt.retried;
 }
 
 }  // namespace
@@ -320,7 +307,8 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   view.queue_position = queue_position;
   view.submitted = job.submitted;
   view.shared = job.shared;
-  if (job.phase == Job::Phase::waiting && ready_at(cluster, job) > cluster.now)
+  if (job.phase == Job::Phase::waiting && !job.attempts.empty() &&
+      ready_at(cluster, job) > cluster.now)
     view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
     view.attempts.push_back(view_of_attempt(cluster, job, attempt));
@@ -331,11 +319,30 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   return view;
 }
 
-int queue_position(const State& state, const Job& job) {
-  const auto it = state.queue().find(job.order);
-  if (it == state.queue().end()) return 0;
-  return static_cast<int>(std::distance(state.queue().begin(), it)) + 1;
-}
+namespace {
+
+// The positions of all jobs of a pool are counted when the first of them is asked for.
+class Positions {
+ public:
+  explicit Positions(const Scheduler& scheduler) : scheduler_(scheduler) {}
+  int of(const Job& job) {
+    if (job.phase != Job::Phase::waiting) return 0;
+    const auto [pool, fresh] = pools_.try_emplace(job.pool);
+    if (fresh)
+      scheduler_.visit(job.pool, [&positions = pool->second](const Job& other) {
+        positions.emplace(other.order, static_cast<int>(positions.size()) + 1);
+        return true;
+      });
+    const auto position = pool->second.find(job.order);
+    return position == pool->second.end() ? 0 : position->second;
+  }
+
+ private:
+  const Scheduler& scheduler_;
+  std::map<std::string, std::map<std::uint64_t, int>> pools_;
+};
+
+}  // namespace
 
 void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
                    const std::function<bool(const Job&)>& wanted,
@@ -343,12 +350,10 @@ void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const Job
   const State& state = cluster.state;
   const Job* last = state.job(after);
   auto end = last ? state.submitted().lower_bound(last->order) : state.submitted().end();
-  auto queue_end = last ? state.queue().lower_bound(last->order) : state.queue().end();
-  auto queued = static_cast<int>(std::distance(state.queue().begin(), queue_end));
+  Positions positions(scheduler);
   for (auto it = std::make_reverse_iterator(end); it != state.submitted().rend(); ++it) {
     const Job& job = *state.job(it->second);
-    const int position = state.queue().count(it->first) != 0 ? queued-- : 0;
-    if (wanted(job) && !take(view_of(cluster, scheduler, job, position))) return;
+    if (wanted(job) && !take(view_of(cluster, scheduler, job, positions.of(job)))) return;
   }
 }
 
@@ -373,28 +378,6 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
     view.reason += "; silent for " +
                    format_duration(std::chrono::floor<seconds>(cluster.now - view.last_heard));
   if (!watch->live && !watch->refused.empty()) view.reason = watch->refused.begin()->second;
-  return view;
-}
-
-ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
-  ExplainView view;
-  view.job = view_of(cluster, scheduler, job, queue_position(cluster.state, job));
-  std::vector<std::string>& lines = view.lines;
-  if (!job.spec.compute_why.empty()) lines.push_back(job.spec.compute_why);
-  for (const Attempt& attempt : job.attempts) {
-    lines.push_back(
-        fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
-    for (const std::string& why : attempt.why) lines.push_back("  " + why);
-    if (attempt.ended) lines.push_back("  ended: " + said_once(job, attempt));
-    if (!attempt.retried.empty()) lines.push_back("  then: " + what_followed(attempt));
-  }
-  if (view.job.queue_position == 0) return view;
-  lines.push_back(
-      fmt::format("position {} in the queue: {}", view.job.queue_position, view.job.reason));
-  const Size* size = size_of_target(cluster, job.pool);
-  lines.push_back(fmt::format("asks for {}; target {}{}:", describe(shape_of(job.spec)), job.pool,
-                              size == nullptr ? "" : fmt::format(" (size {})", size->name)));
-  for (const std::string& line : explain_nodes(cluster, job)) lines.push_back("  " + line);
   return view;
 }
 

@@ -13,10 +13,9 @@
 
 namespace lockstep::launcher {
 
-// The caller counts `queue_position`, because it may show many jobs: 1 = next, 0 = not queued.
+// The caller counts `queue_position`, because it may show many jobs: see Scheduler::position.
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
                 int queue_position);
-int queue_position(const State& state, const Job& job);
 // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns false.
 void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
                    const std::function<bool(const Job&)>& wanted,

@@ -15,6 +15,7 @@
 #include "launcher/spec/keep_reader.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/placement_reader.h"
+#include "launcher/spec/queue_reader.h"
 #include "launcher/spec/retry_reader.h"
 
 namespace lockstep::spec {
@@ -57,6 +58,7 @@ class JobReader {
   void fill_distribution(JobSpec& spec) const;
   void fill_resources(JobSpec& spec) const;
   void fill_retry(JobSpec& spec) const;
+  void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
   void warn_of_ignored(ReadJob& job) const;
   void validate_whole(const JobSpec& spec) const;
@@ -322,6 +324,26 @@ void JobReader::fill_retry(JobSpec& spec) const {
     spec.checkpoint.every = parse_duration(every->text);
 }
 
+void JobReader::fill_queue(ReadJob& job) const {
+  QueueSettings& queue = job.spec.queue;
+  if (at("queue_settings.priority") != nullptr)
+    if (const auto priority = good("queue_settings.priority", word("queue_settings.priority")))
+      queue.priority = priority_from(*priority).value_or(queue.priority);
+  if (const YamlNode* tier = at("queue_settings.job_tier")) {
+    const auto chosen = good("queue_settings.job_tier", word("queue_settings.job_tier"));
+    for (const JobTier known : kJobTiers)
+      if (chosen == to_string(known)) queue.tier = known;
+    if (const std::string note = note_of_tier(queue.tier); !note.empty())
+      job.notes.push_back(fmt::format("{}: {}", source_.where(tier->place), note));
+  }
+  if (const YamlNode* after = at("lockstep.after"))
+    queue.after =
+        good("lockstep.after", read_after(source_, *after)).value_or(std::vector<After>());
+  if (const YamlNode* time = at("lockstep.not_before"))
+    if (const Status read = read_not_before(time->text, &queue); !read)
+      fault("lockstep.not_before", time->place, "'lockstep.not_before': " + read.error().message);
+}
+
 void JobReader::fill_environment(ReadJob& job) const {
   const YamlNode* node = at("environment");
   if (node == nullptr) return;
@@ -379,6 +401,7 @@ ReadJob JobReader::read() {
   fill_resources(job.spec);
   read_placement(source_, root_, faults_, job.spec.resources, job.notes);
   fill_retry(job.spec);
+  fill_queue(job);
   fill_environment(job);
   fill_command(job.spec);
   validate_whole(job.spec);

@@ -80,7 +80,9 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
   YamlNode& node = entry.value;
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
   // Their readers check them.
-  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns) return {};
+  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
+      shape == Shape::after)
+    return {};
   const bool wants_mapping = shape == Shape::section || shape == Shape::text_map ||
                              shape == Shape::outputs || shape == Shape::anything;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
@@ -96,6 +98,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::words:
     case Shape::lines:
     case Shape::patterns:
+    case Shape::after:
     case Shape::conda_file:
     case Shape::environment:
     case Shape::anything:

@@ -21,6 +21,7 @@ enum class Shape {
   words,        // one text, split as a shell does, or a list of words
   lines,        // a list of texts, or the name of a file that has them
   patterns,     // a list of texts, or one: see keep_reader.h
+  after,        // names of jobs, or mappings: see queue_reader.h
   conda_file,   // the name of a conda file, or its content as a mapping: see conda_file.h
   environment,  // a name, file:PATH, or a mapping: see environment_reader.h
   anything,     // a mapping with any content

@@ -1,5 +1,7 @@
 #include "launcher/store/fact_codec.h"
 
+#include <cmath>
+
 #include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
@@ -126,6 +128,28 @@ struct FactWriter {
     to->set_job(f.job.value);
     to->set_shared(f.shared);
     to->set_by(f.by);
+  }
+  void operator()(const launcher::JobPriorityChanged& f) const {
+    auto* to = wire->mutable_job_priority_changed();
+    to->set_job(f.job.value);
+    to->set_priority(wire_enum<Priority>(f.priority));
+    to->set_by(f.by);
+  }
+  void operator()(const launcher::DependencyMet& f) const {
+    wire->mutable_dependency_met()->set_job(f.job.value);
+    wire->mutable_dependency_met()->set_after(f.after.value);
+  }
+  void operator()(const launcher::JobAtHead& f) const {
+    wire->mutable_job_at_head()->set_job(f.job.value);
+  }
+  void operator()(const launcher::RecentUseSet& f) const {
+    auto* to = wire->mutable_recent_use_set();
+    to->set_pool(f.pool);
+    to->set_user(f.user);
+    to->set_cpus(f.recent.cpus);
+    to->set_gpus(f.recent.gpus);
+    to->set_memory(f.recent.memory);
+    to->set_until_ns(f.until.ns);
   }
   void operator()(const launcher::NodeApproved& f) const {
     wire->mutable_node_approved()->set_node(f.node.value);
@@ -314,6 +338,26 @@ Status from_wire(const JobShared& from, launcher::JobShared* to) {
   to->shared = from.shared();
   return read_text(from.by(), "shared.by", &to->by);
 }
+Status from_wire(const JobPriorityChanged& from, launcher::JobPriorityChanged* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  TRY(read_priority(from.priority(), "priority", &to->priority));
+  return read_text(from.by(), "priority.by", &to->by);
+}
+Status from_wire(const DependencyMet& from, launcher::DependencyMet* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  return read_job(from.after(), "after", &to->after);
+}
+Status from_wire(const JobAtHead& from, launcher::JobAtHead* to) {
+  return read_job(from.job(), "job", &to->job);
+}
+Status from_wire(const RecentUseSet& from, launcher::RecentUseSet* to) {
+  TRY(read_text(from.pool(), "use.pool", &to->pool));
+  TRY(read_text(from.user(), "use.user", &to->user));
+  to->recent = {from.cpus(), from.gpus(), from.memory()};
+  for (const double amount : {from.cpus(), from.gpus(), from.memory()})
+    if (!std::isfinite(amount)) return bad_field("use", "is no number");
+  return read_instant(from.until_ns(), "use.until", &to->until);
+}
 Status from_wire(const NodeApproved& from, launcher::NodeApproved* to) {
   to->node = NodeId(from.node());
   return read_text(from.by(), "approved.by", &to->by);
@@ -476,6 +520,11 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kTokenCreated: return read_into<launcher::TokenCreated>(from.token_created(), to);
     case Fact::kNodeJoined: return read_into<launcher::NodeJoined>(from.node_joined(), to);
     case Fact::kJobShared: return read_into<launcher::JobShared>(from.job_shared(), to);
+    case Fact::kJobPriorityChanged:
+      return read_into<launcher::JobPriorityChanged>(from.job_priority_changed(), to);
+    case Fact::kDependencyMet: return read_into<launcher::DependencyMet>(from.dependency_met(), to);
+    case Fact::kJobAtHead: return read_into<launcher::JobAtHead>(from.job_at_head(), to);
+    case Fact::kRecentUseSet: return read_into<launcher::RecentUseSet>(from.recent_use_set(), to);
     case Fact::kNodeApproved: return read_into<launcher::NodeApproved>(from.node_approved(), to);
     case Fact::kNodeSessionStarted:
       return read_into<launcher::NodeSessionStarted>(from.node_session_started(), to);

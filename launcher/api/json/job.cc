@@ -166,6 +166,11 @@ Json ours_of(const JobSpec& spec) {
   json["compute_why"] = spec.compute_why;
   json["from_checkpoint_of"] =
       spec.from_checkpoint_of.value.empty() ? Json(nullptr) : Json(spec.from_checkpoint_of.value);
+  json["after"] = Json::array();
+  for (const After& after : spec.queue.after)
+    json["after"].push_back(
+        {{"job", after.job.value}, {"when", std::string(to_string(after.when))}});
+  json["not_before"] = time_or_null(spec.queue.not_before);
   return json;
 }
 
@@ -225,6 +230,10 @@ Json to_json(const JobView& job) {
   json["distribution"] = distribution_of(spec);
   json["resources"] = resources_of(spec.resources);
   json["limits"] = spec.timeout ? Json{{"timeout", seconds_of(*spec.timeout)}} : Json(nullptr);
+  json["queue_settings"] = {{"priority", std::string(to_string(spec.queue.priority))},
+                            {"job_tier", spec.queue.tier == JobTier::unset
+                                             ? Json(nullptr)
+                                             : Json(std::string(to_string(spec.queue.tier)))}};
   json["creation_context"] = {{"created_at", time_or_null(job.submitted)},
                               {"created_by", spec.submitter}};
   json["lockstep"] = ours_of(spec);

@@ -1,6 +1,6 @@
 #pragma once
-// Starts a container with the engine's program attached to it, and reads what its agent prints until
-// that has joined. The engine's program is then killed, and the container goes on.
+// Starts a container with the engine's program attached to it, and reads what its agent prints
+// until that has joined. The engine's program is then killed, and the container goes on.
 
 #include <string>
 #include <string_view>

@@ -39,9 +39,8 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> sign
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
-    return lower.find(sign) != std::string::npos;
-  });
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](std::string_view sign) { return lower.find(sign) != std::string::npos; });
 }
 
 tl::unexpected<Failed> failed(const std::string& step, Failure code, std::string message) {
@@ -129,7 +128,7 @@ Attempt<Engine> Engine::open(const std::string& chosen) {
   Failed why{kStep, Failure::unreachable,
              fmt::format("there is no container engine on this machine: {} not on the PATH of the "
                          "launcher. Install one (apt-get install docker.io)",
-                         fmt::join(names, " and ") , names.size() == 1 ? "is" : "are")};
+                         fmt::join(names, " and "), names.size() == 1 ? "is" : "are")};
   bool tried = false;
   for (const std::string& name : names) {
     const std::string program = find_on_path(name);
@@ -142,7 +141,8 @@ Attempt<Engine> Engine::open(const std::string& chosen) {
       return engine;
     }
     // The first one is what a person has to look at.
-    if (!tried) why = answer ? engine_failure(kStep, engine.name(), answer->errors) : answer.error();
+    if (!tried)
+      why = answer ? engine_failure(kStep, engine.name(), answer->errors) : answer.error();
     tried = true;
   }
   return tl::unexpected(why);
@@ -165,20 +165,20 @@ Attempt<io::ProgramOutput> Engine::run(const std::string& step, std::vector<std:
   words.insert(words.begin(), program_);
   auto answer = io::run_program(words, {.timeout = timeout, .dies_with_us = true});
   if (answer) return *std::move(answer);
-  return failed(step,
-                answer.error().code == ErrorCode::unavailable ? Failure::timed_out
-                                                              : Failure::failed,
-                answer.error().message);
+  return failed(
+      step, answer.error().code == ErrorCode::unavailable ? Failure::timed_out : Failure::failed,
+      answer.error().message);
 }
 
 Attempt<void> Engine::pull(const std::string& image) const {
   const std::string tagged = tagged_image_name(image);
-  const auto answer = run("pull", {"pull", name_ == "podman" ? full_image_name(tagged) : tagged}, kPullTimeout);
+  const auto answer =
+      run("pull", {"pull", name_ == "podman" ? full_image_name(tagged) : tagged}, kPullTimeout);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->exit_code == 0) return {};
   Failed why = engine_failure("pull", name_, answer->errors);
-  why.message = fmt::format("the image {} is not here, and cannot be pulled: {}", image,
-                            why.message);
+  why.message =
+      fmt::format("the image {} is not here, and cannot be pulled: {}", image, why.message);
   return tl::unexpected(why);
 }
 
@@ -189,8 +189,9 @@ Attempt<void> Engine::find_image(const std::string& image) const {
   if (here->exit_code == 0) return {};
   if (!says_no_such_image(here->errors))
     return tl::unexpected(engine_failure("check", name_, here->errors));
-  const auto away = run("check", {"manifest", "inspect", name_ == "podman" ? full_image_name(name) : name},
-                        kAnswerTimeout);
+  const auto away =
+      run("check", {"manifest", "inspect", name_ == "podman" ? full_image_name(name) : name},
+          kAnswerTimeout);
   if (!away) return tl::unexpected(away.error());
   if (away->exit_code == 0) return {};
   Failed why = engine_failure("check", name_, away->errors);
@@ -249,11 +250,11 @@ Failed engine_failure(const std::string& step, const std::string& engine, std::s
                        "no such host", "tls handshake", "network is unreachable",
                        "context deadline", "service unavailable", "toomanyrequests"}))
     return is(Failure::unreachable, "network error: " + line);
-  if (has_any(errors, {"no such image", "image not known", "manifest unknown", "not found",
-                       "name unknown", "access denied", "denied:", "unauthorized",
-                       "authentication required", "no matching manifest", "invalid reference",
-                       "exec format error", "range of cpus", "unknown flag", "device driver",
-                       "no such manifest", "no such file or directory"}))
+  if (has_any(errors,
+              {"no such image", "image not known", "manifest unknown", "not found", "name unknown",
+               "access denied", "denied:", "unauthorized", "authentication required",
+               "no matching manifest", "invalid reference", "exec format error", "range of cpus",
+               "unknown flag", "device driver", "no such manifest", "no such file or directory"}))
     return is(Failure::unsupported, line);
   return is(Failure::failed, line.empty() ? engine + " failed and gave no reason" : line);
 }

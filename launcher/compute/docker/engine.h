@@ -20,7 +20,12 @@ inline constexpr const char* kBundleLabel = "lockstep.bundle";
 inline constexpr const char* kCpusLabel = "lockstep.cpus";  // the numbers that its agent offers
 
 struct Container {
-  enum class State { running, paused, exited, other };  // other: was never started, is being removed
+  enum class State {
+    running,
+    paused,
+    exited,
+    other
+  };  // other: was never started, is being removed
   std::string id;
   State state = State::other;
   std::string reason;  // why it does not run: "Exited (137)"; "" while it runs

@@ -17,8 +17,8 @@ struct Call {
   const Settings& settings;
   const Host& host;
   const Engine& engine;
-  std::string bundle_digest;    // of `create` only
-  std::mutex* pull = nullptr;   // held while the image is fetched: once for all machines
+  std::string bundle_digest;   // of `create` only
+  std::mutex* pull = nullptr;  // held while the image is fetched: once for all machines
 };
 
 std::string container_name(const Request& request, const std::string& machine);

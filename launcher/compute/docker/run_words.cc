@@ -16,9 +16,9 @@ constexpr const char* kBundlePlace = "/opt/lockstep-node";
 constexpr const char* kVolume = "/var/lib/lockstep";
 constexpr const char* kSharedLogSize = "max-size=4m";
 
-// Process 1 of the container. It uses nothing but the shell, which is all that an image has to have.
-// It reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The token
-// is read from standard input and goes on through a pipe: no argument and no file holds it.
+// Process 1 of the container. It uses nothing but the shell, which is all that an image has to
+// have. It reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The
+// token is read from standard input and goes on through a pipe: no argument and no file holds it.
 constexpr const char* kFirstProcess = R"sh(
 home=$1 agent=$2
 shift 2
@@ -90,10 +90,10 @@ std::vector<std::string> run_words(const Call& call, const std::string& machine,
   if (settings.memory) words.push_back(fmt::format("--memory={}", *settings.memory));
   if (!settings.gpus.empty()) words.push_back("--gpus=" + settings.gpus);
   words.insert(words.end(), settings.args.begin(), settings.args.end());
-  words.insert(words.end(), {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c",
-                             kFirstProcess, "lockstep-node", home,
-                             std::string(kBundlePlace) + "/bin/lockstep-agent", "--home", home,
-                             "--name", without_colons(machine)});
+  words.insert(words.end(),
+               {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c", kFirstProcess,
+                "lockstep-node", home, std::string(kBundlePlace) + "/bin/lockstep-agent", "--home",
+                home, "--name", without_colons(machine)});
   if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
   if (settings.memory) words.insert(words.end(), {"--memory", std::to_string(*settings.memory)});
   return words;

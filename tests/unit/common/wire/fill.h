@@ -31,6 +31,7 @@ class Filler {
   void fill(std::uint32_t& v) { v = static_cast<std::uint32_t>(100 + next_int()); }
   void fill(std::uint64_t& v) { v = static_cast<std::uint64_t>(1'000'000 + next_int()); }
   void fill(std::int64_t& v) { v = 1'000 + next_int(); }
+  void fill(double& v) { v = next_int() + 0.5; }
   void fill(std::string& v) { v = "text\xff_" + std::to_string(next_int()); }  // not UTF-8
   void fill(Duration& v) { v = seconds(next_int()); }
   void fill(Instant& v) { v = {1'700'000'000'000'000'000 + next_int()}; }
@@ -84,9 +85,11 @@ class Filler {
   void fill(LimitCaps& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
+  void fill(After& v) { auto& [a, b] = v; each(a, b); }
+  void fill(QueueSettings& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue);
   }
 
   // common/domain/access.h
@@ -331,6 +334,7 @@ class Filler {
   void fill(EnvironmentsReply& v) { auto& [a] = v; each(a); }
   void fill(CancelJob& v) { auto& [a] = v; each(a); }
   void fill(ShareJob& v) { auto& [a, b] = v; each(a, b); }
+  void fill(UpdateJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
@@ -439,6 +443,11 @@ class Filler {
   void fill(launcher::MachineLeaving& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::MachineGone& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeApproved& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::JobPriorityChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::DependencyMet& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::JobAtHead& v) { auto& [a] = v; each(a); }
+  void fill(launcher::Amounts& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::RecentUseSet& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }

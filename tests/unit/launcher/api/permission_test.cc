@@ -39,6 +39,7 @@ ListEvents/shared      ---    yyy   ---      yy-       yy-    y--      ---  ---
 WatchJob/shared        ---    vmm   ooo      vm-       mm-    v--      ---  ---
 ShareJob               ---    y--   ---      y--       ---    y--      ---  ---
 ShareJob/undo          ---    y--   ---      y--       ---    y--      ---  ---
+UpdateJob              ---    yyy   yyy      y--       ---    y--      ---  ---
 ListNodes              -      y     y        y         y      y        -    -
 ShowNode               -      y     y        y         y      y        -    -
 CreateToken            -      y     -        -         -      -        -    -
@@ -122,6 +123,7 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListQuotas"},
     {"ApproveNode"},
     {"ShareJob", "ShareJob/undo"},
+    {"UpdateJob"},
     {"CheckJobFile"},
     {"CreateCompute"},
     {"UpdateCompute"},
@@ -137,7 +139,7 @@ const std::vector<std::vector<std::string>> kRows = {
     {"LabelNode"},
     {"GetUsage"},
 };
-constexpr std::size_t kMessages = 45;
+constexpr std::size_t kMessages = 46;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -211,6 +213,10 @@ const std::map<std::string, Make>& questions() {
        [](World& w, Whose of) {
          w.share_jobs();
          return ShareJob{w.job(of), false};
+       }},
+      {"UpdateJob",
+       [](World& w, Whose of) {
+         return UpdateJob{w.job(of), Priority::high};
        }},
       {"ListNodes", [](World&, Whose) { return ListNodes{}; }},
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},

@@ -44,6 +44,10 @@ cancel_job          admin      y   y     y    y    y
 cancel_job          operator   y   y     y    y    y
 cancel_job          submitter  y   -     -    -    -
 cancel_job          viewer     -   -     -    -    -
+update_job          admin      y   y     y    y    y
+update_job          operator   y   y     y    y    y
+update_job          submitter  y   -     -    -    -
+update_job          viewer     -   -     -    -    -
 delete_job          admin      y   y     y    y    y
 delete_job          operator   -   -     -    -    -
 delete_job          submitter  y   -     -    -    -
@@ -111,11 +115,11 @@ read_audit          viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
-    "see_cluster",    "see_job",         "read_job",     "read_values",        "submit",
-    "choose_account", "cancel_job",      "delete_job",   "share_job",          "read_blobs",
-    "write_blobs",    "see_names",       "write_names",  "prune_environments", "drain_nodes",
-    "admit_nodes",    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users",
-    "use_secrets",    "shut_down",       "read_audit"};
+    "see_cluster",    "see_job",     "read_job",        "read_values",  "submit",
+    "choose_account", "cancel_job",  "update_job",      "delete_job",   "share_job",
+    "read_blobs",     "write_blobs", "see_names",       "write_names",  "prune_environments",
+    "drain_nodes",    "admit_nodes", "manage_computes", "remove_nodes", "revoke_nodes",
+    "manage_users",   "use_secrets", "shut_down",       "read_audit"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {

@@ -105,9 +105,7 @@ class Elastic : public Machines {
     drop_notices();
     return job;
   }
-  std::string why_it_waits(const JobId& job) {
-    return launcher.core->job_view(job)->reason;
-  }
+  std::string why_it_waits(const JobId& job) { return launcher.core->job_view(job)->reason; }
   // Time passes with all nodes alive.
   void pass(Duration time, std::vector<FakeNode>& nodes) {
     std::vector<FakeNode*> alive;
@@ -177,7 +175,8 @@ TEST_F(Elastic, AMachineThatNoJobNeedsAnyMoreIsGivenBackBeforeItIsMade) {
   make(cluster(0, 2));
   const JobId job = submit_gang("train", 1);
   const CallProvider create_call = only_call();
-  say(create_call, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Resources"}}});
+  say(create_call,
+      ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Resources"}}});
   ends(create_call);
   EXPECT_EQ(machine("lab-1").state, "pending");
   EXPECT_EQ(machine("lab-1").about["reason"], "Resources");
@@ -185,7 +184,8 @@ TEST_F(Elastic, AMachineThatNoJobNeedsAnyMoreIsGivenBackBeforeItIsMade) {
   drop_notices();
   const CallProvider again = only_call();
   EXPECT_EQ(again.verb, ProviderVerb::create) << "asked again";
-  say(again, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Priority"}}});
+  say(again,
+      ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Priority"}}});
   ends(again);
   launcher.cancel(job);
   drop_notices();
@@ -221,8 +221,10 @@ TEST_F(Elastic, AFailureIsGivenBackBackedOffAndShownWhereTheJobWaits) {
   make(cluster(0, 2));
   const JobId job = submit_gang("train", 2);
   const CallProvider first = only_call();
-  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", "no_space", "the disk is full", {}});
-  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-2", "start", "no_space", "the disk is full", {}});
+  say(first, ProviderEvent{
+                 ProviderEvent::Kind::error, "lab-1", "start", "no_space", "the disk is full", {}});
+  say(first, ProviderEvent{
+                 ProviderEvent::Kind::error, "lab-2", "start", "no_space", "the disk is full", {}});
   ends(first);
   for (const CallProvider& removal : calls()) {
     EXPECT_EQ(removal.verb, ProviderVerb::remove);

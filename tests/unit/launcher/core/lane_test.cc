@@ -8,9 +8,9 @@ namespace {
 
 struct Lanes {
   State state;
-  Scheduler scheduler{state};
   NodeWatches watches;
   CoreConfig config;
+  Scheduler scheduler{state, config};
   Instant now{1'700'000'000'000'000'000};
 
   void submit(JobSpec spec) {
@@ -21,6 +21,7 @@ struct Lanes {
   void run() {
     Scheduler::Moves moves;
     moves.place = [](const Job&, Placed) {};
+    moves.at_head = [](const Job&) {};
     moves.waits = [](const Job&) {};
     scheduler.run({state, watches, config, now, {}}, moves);
   }

@@ -181,7 +181,8 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
             "n1 has 0 free (a job of another project runs there), and no secret-name");
   EXPECT_EQ(Viewer(core.state(), bob).cut(held), held);
   const std::string behind = "waits behind job 'secret-name', which needs 1 node with 2 cpus";
-  EXPECT_EQ(Viewer(core.state(), ann).cut(behind), "waits behind a job of another project");
+  EXPECT_EQ(Viewer(core.state(), ann).cut(behind),
+            "waits behind a job of another project, which needs 1 node with 2 cpus");
   EXPECT_EQ(Viewer(core.state(), bob).cut(behind), behind);
   NodeView node;
   node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};

@@ -1,0 +1,149 @@
+// `lockstep job explain`: why a job was placed where it was, or why it waits and what would let it
+// start earlier.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "launcher/core/counted.h"
+#include "launcher/core/reservation.h"
+#include "launcher/core/size_check.h"
+#include "launcher/core/views.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr std::size_t kMaxAhead = 3;  // jobs named in one line
+
+// The attempt's end; of one that ended in the words of the attempt before, only that. What a
+// container engine says may be a page.
+std::string said_once(const Job& job, const Attempt& attempt) {
+  const auto before = static_cast<std::size_t>(&attempt - job.attempts.data());
+  const bool same = before > 0 && job.attempts[before - 1].ended &&
+                    job.attempts[before - 1].ended->message == attempt.ended->message;
+  return same ? fmt::format("as attempt {}", job.attempts[before - 1].id.number)
+              : attempt.ended->message;
+}
+
+// "retry 1 of 3": why another followed, without the attempt's end, which it opens with.
+std::string what_followed(const Attempt& attempt) {
+  if (!attempt.ended) return attempt.retried;
+  const std::string opening = attempt.ended->message + "; ";
+  return attempt.retried.starts_with(opening) ? attempt.retried.substr(opening.size())
+                                              : attempt.retried;
+}
+
+// "ahead of it: job 'a' (priority high), job 'b' and 3 more".
+std::string jobs_ahead(const Scheduler& scheduler, const Job& job) {
+  std::vector<std::string> named;
+  std::size_t count = 0;
+  scheduler.visit(job.pool, [&](const Job& other) {
+    if (other.order == job.order) return false;
+    const bool is_parked = scheduler.is_parked(other);
+    if (is_parked || ++count > kMaxAhead) return true;
+    const Priority priority = other.spec.queue.priority;
+    named.push_back(fmt::format("job '{}'", other.id.value));
+    if (priority != job.spec.queue.priority)
+      named.back() += fmt::format(" (priority {})", to_string(priority));
+    return true;
+  });
+  if (named.empty()) return "";
+  std::string text = fmt::format("ahead of it: {}", fmt::join(named, ", "));
+  if (count > named.size()) text += fmt::format(" and {} more", count - named.size());
+  return text;
+}
+
+// How many users' jobs go first: only if other users' jobs of its priority wait too.
+std::string shares_line(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
+  constexpr int kMostVisited = 1'000;
+  const auto share_of = [&](const std::string& user) {
+    return cluster.state.shares().share_of(job.pool, user, cluster.now);
+  };
+  const std::string& user = job.spec.submitter;
+  const double share = share_of(user);
+  std::set<std::string> less, more;
+  int visited = 0;
+  scheduler.visit(job.pool, [&](const Job& other) {
+    const std::string& name = other.spec.submitter;
+    const bool counts = other.spec.queue.priority == job.spec.queue.priority && name != user;
+    if (counts) (share_of(name) < share ? less : more).insert(name);
+    return ++visited < kMostVisited;
+  });
+  if (less.empty() && more.empty()) return "";
+  return fmt::format(
+      "user {} has a share of {:.2f} of target '{}' (what its jobs hold, and its recent use); "
+      "within priority {} {} with a smaller share {} first",
+      user, share, job.pool, to_string(job.spec.queue.priority), counted(less.size(), "user"),
+      less.size() == 1 ? "goes" : "go");
+}
+
+// What would let the job start before the head, if anything would.
+std::string way_ahead(const Cluster& cluster, const Job& job, const Reservation& reservation) {
+  if (!std::holds_alternative<Placed>(place(cluster, job))) return "";
+  JobSpec shortest = job.spec;
+  shortest.timeout = Duration::zero();
+  const Duration window = reservation.at ? *reservation.at - cluster.now : kLongestBackfill;
+  const auto timeout =
+      std::chrono::floor<seconds>(window - *longest_hold(cluster.config, shortest));
+  if (timeout < seconds(1))
+    return fmt::format("it could start only after job '{}'", reservation.kept.job.value);
+  return fmt::format(
+      "with a limits.timeout of at most {} it could start before job '{}'{}",
+      format_duration(timeout), reservation.kept.job.value,
+      job.spec.timeout ? fmt::format("; it has {}", format_duration(*job.spec.timeout)) : "");
+}
+
+// Of a job that waits for nodes: its place in the queue, and each node.
+void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
+                   std::vector<std::string>& lines) {
+  const auto add = [&](std::string line) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  };
+  const bool is_parked = scheduler.is_parked(job);
+  if (!is_parked) {
+    add(jobs_ahead(scheduler, job));
+    add(shares_line(cluster, scheduler, job));
+  }
+  Cluster seen = cluster;
+  Reservation reservation;
+  const Lane::Head* head = scheduler.head(job.pool);
+  if (head != nullptr && head->order != job.order && !is_parked) {
+    reservation = reserve(cluster, *cluster.state.job(cluster.state.queue().at(head->order)));
+    if (!reservation.ends_before(cluster.now, longest_hold(cluster.config, job.spec))) {
+      seen.kept = &reservation.kept;
+      add(way_ahead(cluster, job, reservation));
+    }
+  }
+  const Size* size = size_of_target(cluster, job.pool);
+  lines.push_back(fmt::format("asks for {}; target {}{}:", describe(shape_of(job.spec)), job.pool,
+                              size == nullptr ? "" : fmt::format(" (size {})", size->name)));
+  for (const std::string& line : explain_nodes(seen, job)) lines.push_back("  " + line);
+}
+
+}  // namespace
+
+ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
+  ExplainView view;
+  view.job = view_of(cluster, scheduler, job, scheduler.position(job));
+  std::vector<std::string>& lines = view.lines;
+  if (!job.spec.compute_why.empty()) lines.push_back(job.spec.compute_why);
+  for (const Attempt& attempt : job.attempts) {
+    lines.push_back(
+        fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
+    for (const std::string& why : attempt.why) lines.push_back("  " + why);
+    if (attempt.ended) lines.push_back("  ended: " + said_once(job, attempt));
+    if (!attempt.retried.empty()) lines.push_back("  then: " + what_followed(attempt));
+  }
+  if (job.phase != Job::Phase::waiting || job.cancel_by) return view;
+  lines.push_back(view.job.queue_position == 0
+                      ? view.job.reason
+                      : fmt::format("position {} in the queue (priority {}): {}",
+                                    view.job.queue_position, to_string(job.spec.queue.priority),
+                                    view.job.reason));
+  if (scheduler.has(job)) explain_queue(cluster, scheduler, job, lines);
+  return view;
+}
+
+}  // namespace lockstep::launcher

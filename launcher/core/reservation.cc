@@ -1,0 +1,183 @@
+#include "launcher/core/reservation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "launcher/core/node_fit.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// Absent: never, as far as anybody knows. Sorts behind all instants.
+struct End {
+  std::optional<Instant> at;
+  AttemptId attempt = {};  // that ends then; empty: none has to end
+  std::string why = {};    // it is not known
+  friend bool operator<(const End& a, const End& b) {
+    if (a.at && b.at) return *a.at < *b.at;
+    return a.at.has_value() && !b.at.has_value();
+  }
+};
+
+struct RunningPart {
+  End end;
+  Node::Use use;
+};
+
+// When one node can take a part of the job, and what will still be in use there then.
+struct Candidate {
+  const Node* node = nullptr;
+  End end;
+  std::vector<RunningPart> parts;  // in the order of their ends
+  Node::Use use;                   // then
+};
+
+Duration preparation_of(const JobSpec& spec) {
+  return spec.environment ? kPreparationOfEnvironment : kPreparation;
+}
+
+// A part's clock is its node's, and may be wrong.
+End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const Part& part) {
+  End end{{}, attempt.id};
+  const Duration grace = cluster.config.stop_grace;
+  if (job.cancel_by || attempt.doomed) {
+    end.at = cluster.now + grace;
+  } else if (job.spec.timeout) {
+    Instant start = attempt.placed + preparation_of(job.spec);
+    if (part.at_least(PartState::running) && part.report->started.ns != 0)
+      start = std::clamp(part.report->started, attempt.placed, start);
+    else if (!part.at_least(PartState::running))
+      start = std::max(start, cluster.now);
+    end.at = std::max(start + *job.spec.timeout + grace, cluster.now);
+  } else {
+    end.why = fmt::format("job '{}' has no limits.timeout", job.id.value);
+  }
+  return end;
+}
+
+void add(Node::Use& use, const Node::Use& more, int times) {
+  use.parts += times * more.parts;
+  use.wholes += times * more.wholes;
+  use.cpus += times * more.cpus;
+  use.gpus += times * more.gpus;
+  use.memory.count += static_cast<std::uint64_t>(times) * more.memory.count;
+}
+
+Node::Use use_of(const Allotment& allotment, bool whole) {
+  return {1, whole ? 1 : 0, static_cast<int>(allotment.cpus.size()),
+          static_cast<int>(allotment.gpus.size()), allotment.memory};
+}
+
+std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
+  std::vector<RunningPart> parts;
+  for (const auto& [id, rank] : node.parts) {
+    const Attempt& attempt = *cluster.state.attempt(id);
+    const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
+    if (part.ended()) continue;
+    parts.push_back({end_of(cluster, *cluster.state.job(id.job), attempt, part),
+                     use_of(part.allotment, part.whole)});
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const RunningPart& a, const RunningPart& b) { return a.end < b.end; });
+  return parts;
+}
+
+Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
+  Candidate candidate{&node, {cluster.now}, {}, node.use};
+  if (auto why = why_unusable(cluster, node)) {
+    candidate.end = {{}, {}, fmt::format("{} {}", node.name, *why)};
+    return candidate;
+  }
+  candidate.parts = parts_of(cluster, node);
+  if (has_room(node, node.use, shape)) return candidate;
+  for (const RunningPart& part : candidate.parts) {
+    add(candidate.use, part.use, -1);
+    candidate.end = part.end;
+    if (has_room(node, candidate.use, shape)) break;
+  }
+  return candidate;
+}
+
+bool sooner(const Candidate& a, const Candidate& b) { return a.end < b.end; }
+
+// The candidates of the group in the order in which they can take a part.
+std::vector<Candidate> candidates_of(const Cluster& cluster, const NodeGroup& group,
+                                     const Shape& shape) {
+  std::vector<Candidate> candidates;
+  for (const Node* node : group) candidates.push_back(candidate_of(cluster, *node, shape));
+  std::stable_sort(candidates.begin(), candidates.end(), sooner);
+  return candidates;
+}
+
+// What is still in use on the node when the job starts.
+Node::Use use_at(const Candidate& candidate, const End& start) {
+  Node::Use use = candidate.use;
+  if (!start.at) return use;
+  use = candidate.node->use;
+  for (const RunningPart& part : candidate.parts)
+    if (!(start < part.end)) add(use, part.use, -1);
+  return use;
+}
+
+Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, const JobId& job) {
+  const auto count = static_cast<std::ptrdiff_t>(shape.nodes);
+  const Candidate& last = candidates[static_cast<std::size_t>(count - 1)];
+  Reservation reservation;
+  reservation.at = last.end.at;
+  reservation.until =
+      last.end.at ? fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value)
+                  : last.end.why;
+  reservation.kept.job = job;
+  reservation.kept.shape = shape;
+  // Of the nodes that it can have by then, it takes those that become free last: the others may be
+  // used until then and longer.
+  auto end = candidates.begin() + count;
+  if (last.end.at) end = std::upper_bound(end, candidates.end(), last, sooner);
+  for (auto it = end - count; it != end; ++it)
+    reservation.kept.uses.emplace(it->node->id, use_at(*it, last.end));
+  return reservation;
+}
+
+}  // namespace
+
+std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& spec) {
+  if (!spec.timeout) return std::nullopt;
+  return preparation_of(spec) + *spec.timeout + config.stop_grace;
+}
+
+Reservation reserve(const Cluster& cluster, const Job& job) {
+  const Shape shape = shape_of(job.spec);
+  std::vector<Candidate> best;
+  for (const NodeGroup& group : groups_of(cluster, job.pool, shape)) {
+    if (group.size() < static_cast<std::size_t>(shape.nodes)) continue;
+    std::vector<Candidate> candidates = candidates_of(cluster, group, shape);
+    const auto last = static_cast<std::size_t>(shape.nodes - 1);
+    if (best.empty() || sooner(candidates[last], best[last])) best = std::move(candidates);
+  }
+  if (best.empty()) return {};
+  return on(best, shape, job.id);
+}
+
+bool Reservation::ends_before(Instant now, std::optional<Duration> longest) const {
+  if (!longest) return false;
+  return at ? now + *longest <= *at : *longest <= kLongestBackfill;
+}
+
+void Reservation::take(const Placed& placed) {
+  for (const PartPlacement& part : placed.parts)
+    if (const auto use = kept.uses.find(part.node); use != kept.uses.end())
+      add(use->second, use_of(part.allotment, part.whole.value_or(false)), 1);
+}
+
+std::string describe(const Reservation& reservation) {
+  if (reservation.at)
+    return fmt::format("starts at {} at the latest, when {}", to_string(*reservation.at),
+                       reservation.until);
+  return fmt::format("it is not known when it starts: {}", reservation.until);
+}
+
+}  // namespace lockstep::launcher
