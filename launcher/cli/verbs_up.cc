@@ -101,8 +101,8 @@ int down(Context& context, bool cancel) {
   if (attached > 0)
     context.terminal.print_line(fmt::format(
         "{} attached machine{} as {}: the agents there wait for this launcher, and are its nodes "
-        "again after `lockstep up`. `lockstep compute detach NAME` takes machines off, while the "
-        "launcher runs",
+        "again after `lockstep up`. While the launcher runs, `lockstep compute detach NAME` takes "
+        "machines off, and `lockstep compute delete NAME` those of a cluster",
         attached, attached == 1 ? " stays" : "s stay", attached == 1 ? "it is" : "they are"));
   return 0;
 }

@@ -78,6 +78,7 @@ json settings_json(const ProviderRequest& request) {
     else
       settings[name] = words;
   }
+  if (spec.source != NodeSource::command) return settings;
   if (!spec.size.empty()) settings["size"] = spec.size;
   settings["tier"] = std::string(to_string(spec.scale.tier));
   return settings;

@@ -31,7 +31,6 @@ class Filler {
   void fill(std::uint32_t& v) { v = static_cast<std::uint32_t>(100 + next_int()); }
   void fill(std::uint64_t& v) { v = static_cast<std::uint64_t>(1'000'000 + next_int()); }
   void fill(std::int64_t& v) { v = 1'000 + next_int(); }
-  void fill(double& v) { v = next_int() + 0.5; }
   void fill(std::string& v) { v = "text\xff_" + std::to_string(next_int()); }  // not UTF-8
   void fill(Duration& v) { v = seconds(next_int()); }
   void fill(Instant& v) { v = {1'700'000'000'000'000'000 + next_int()}; }
@@ -298,8 +297,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }

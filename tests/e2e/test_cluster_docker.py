@@ -1,0 +1,117 @@
+"""Clusters whose machines are containers: a real launcher, a real dockerd, real agents in containers, real MPI."""
+import json
+import os
+import re
+import signal
+
+import pytest
+from harness.engine import Docker, import_busybox, import_debian
+from harness.site import Site, wait_until
+
+ROOT_ACCOUNT = "root:x:0:0:root:/root:/bin/sh\n"
+
+
+@pytest.fixture(scope="module")
+def engine():
+    made = Docker()
+    import_busybox(made, "base:1", accounts=ROOT_ACCOUNT)
+    import_debian(made, "mpi:1", "libopenmpi3")
+    yield made
+    made.close()
+
+
+class DockerCluster:
+    def __init__(self, site, engine, bundle):
+        self.site, self.engine = site, engine
+        site.ok("up", "--nodes", "1", env={**engine.environment, "LOCKSTEP_NODE_BUNDLE": str(bundle)})
+
+    def create(self, image="base:1", **keys):
+        spec = {"name": "lab", "type": "amlcompute", "max_instances": 3, "idle_time_before_scale_down": 2, **keys,
+                "lockstep": {"docker": {"image": image, "cpus": 1, "memory": "400m"}}}
+        self.site.ok("compute", "create", "-f", self.site.write("lab.json", json.dumps(spec)))
+
+    def until_empty(self):
+        wait_until(lambda: not self.engine.containers() and
+                   not self.site.json("compute", "show", "lab")["machines"], "no container is left", 60)
+
+
+@pytest.fixture
+def cluster(site, engine, bundle):
+    made = DockerCluster(site, engine, bundle)
+    yield made
+    for container in engine.containers():
+        engine.ok("rm", "-f", "-v", container)
+
+
+def test_three_containers_run_mpi_and_go(cluster):
+    site = cluster.site
+    cluster.create("mpi:1")
+    program = site.install_program("mpi_hello")
+    site.submit("--compute", "lab", "-N", "3", "--name", "hello", "--distribution", "mpi", "--", program)
+    done = site.wait_for_status("hello", "Completed", "Failed", deadline_s=100)
+    assert done["status"] == "Completed", (done["reason"], site.ok("compute", "log", "lab"))
+    assert sorted(re.findall(r"rank (\d+) of 3", site.logs("hello").decode())) == list("012")
+    [attempt] = done["attempts"]
+    assert [part["node_name"] for part in attempt["parts"]] == ["lab-1", "lab-2", "lab-3"]
+    cluster.until_empty()
+
+
+def test_a_container_that_is_killed_is_a_preemption(cluster):
+    site = cluster.site
+    cluster.create(tier="low_priority", max_instances=1)
+    script = ("if [ -f $LOCKSTEP_CHECKPOINT_DIR/begun ]; then echo goes on, attempt $LOCKSTEP_ATTEMPT; exit; fi; "
+              "touch $LOCKSTEP_CHECKPOINT_DIR/begun; echo begun; sleep 300")
+    file = site.write("victim.json", json.dumps({"name": "victim", "compute": "azureml:lab", "command": script,
+                                                 "lockstep": {"checkpoint": {"every": "1s"}}}))
+    site.ok("job", "create", "-f", file)
+    wait_until(lambda: b"begun" in site.logs("victim"), "it runs")
+    wait_until(lambda: "CheckpointSaved" in site.ok("job", "events", "victim"), "its checkpoint is saved")
+    [container] = cluster.engine.containers()
+    cluster.engine.ok("kill", container)
+    done = site.wait_for_status("victim", "Completed", "Failed", deadline_s=100)
+    assert done["status"] == "Completed" and "goes on, attempt 2" in site.logs("victim").decode(), done
+    cluster.until_empty()
+
+
+def test_deleting_a_busy_cluster_needs_its_jobs_to_end_and_leaves_no_container(cluster):
+    site = cluster.site
+    cluster.create(min_instances=1)
+    assert len(cluster.engine.containers()) == 1
+    site.submit("--compute", "lab", "--name", "busy", "--", "sleep", "300")
+    site.wait_for_status("busy", "Running")
+    assert site.run("compute", "delete", "lab", "--yes").returncode != 0
+    site.ok("job", "cancel", "busy")
+    site.wait_for_status("busy", "Canceled")
+    site.ok("compute", "delete", "lab", "--yes")
+    assert not cluster.engine.containers() and cluster.engine.ok("volume", "ls", "--quiet") == ""
+
+
+def test_jobs_of_an_ordinary_users_launcher_run_as_that_user(engine, bundle, ordinary_user, tmp_path, shared_bin):
+    os.chmod(engine.folder / "socket", 0o666)
+    directory = tmp_path / "user"
+    directory.mkdir()
+    for folder in (tmp_path.parent, tmp_path, directory):
+        folder.chmod(0o755)
+    site = Site(directory, user=ordinary_user, bin_directory=shared_bin)
+    try:
+        cluster = DockerCluster(site, engine, bundle)
+        cluster.create(max_instances=1)
+        assert site.ok("run", "--compute", "lab", "--", "id", "-un", timeout=100).split()[-1] == ordinary_user
+        site.ok("compute", "delete", "lab", "--yes")
+    finally:
+        site.down()
+        for container in engine.containers():
+            engine.ok("rm", "-f", "-v", container)
+
+
+def test_an_image_that_is_not_there_is_said_where_the_job_waits(cluster):
+    site = cluster.site
+    cluster.create("nowhere.invalid/image:1")
+    site.submit("--compute", "lab", "--name", "waits", "--", "true")
+    reason = wait_until(lambda: "could not be made" in (why := site.show("waits")["reason"]) and why, "the reason", 60)
+    assert "nowhere.invalid/image:1" in reason, reason
+    started = site.start("job", "stream", "waits")
+    started.send_signal(signal.SIGINT)
+    started.wait(timeout=20)
+    site.ok("job", "cancel", "waits")
+    cluster.until_empty()
