@@ -97,12 +97,12 @@ Traffic traffic(std::string_view net_dev) {
     if (colon == line.npos) return;
     if (Words(line.substr(0, colon)).next() == "lo") return;
     Words words(line.substr(colon + 1));
-    for (int column = 0; column <= kSentColumn; ++column) {
-      const auto value = words.number();
-      if (!value) return;
-      if (column == 0) sum.received += *value;
-      if (column == kSentColumn) sum.sent += *value;
-    }
+    const auto received = words.number();
+    for (int column = 1; column < kSentColumn; ++column) words.next();
+    const auto sent = words.number();
+    if (!received || !sent) return;
+    sum.received += *received;
+    sum.sent += *sent;
   });
   return sum;
 }

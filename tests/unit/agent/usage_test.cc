@@ -87,8 +87,7 @@ TEST(NodeSampler, ACgroupWithALimitCountsInsteadOfTheMachine) {
   root.file("proc/meminfo", "MemTotal: 2048 kB\nMemAvailable: 24 kB\n");
   root.file("proc/stat", "cpu0 100 0 0 0 0 0 0 0\n");
   root.file("proc/self/cgroup", "0::/box\n");
-  root.file("proc/self/mountinfo",
-            "30 20 0:26 / " + root.path() + "/sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  root.file("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   root.file("sys/fs/cgroup/box/cpu.max", "200000 100000\n");
   root.file("sys/fs/cgroup/box/cpu.stat", "usage_usec 1000000\n");
   root.file("sys/fs/cgroup/box/memory.max", "1048576\n");
