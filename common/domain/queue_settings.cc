@@ -117,7 +117,7 @@ std::optional<Instant> time_stamp(std::string_view text) {
 Status validate(const QueueSettings& queue) {
   if (queue.after.size() > kMaxAfter)
     return bad_setting("lockstep.after: names " + std::to_string(queue.after.size()) +
-                   " jobs; at most " + std::to_string(kMaxAfter) + " are possible");
+                       " jobs; at most " + std::to_string(kMaxAfter) + " are possible");
   std::set<std::string> names;
   for (const After& after : queue.after) {
     if (const Status named = validate_job_name(after.job.value); !named)
@@ -127,7 +127,7 @@ Status validate(const QueueSettings& queue) {
   }
   if (queue.delay < Duration::zero() || queue.delay > kMaxDelay)
     return bad_setting("lockstep.not_before: must be at most " + format_duration(kMaxDelay) +
-                   " from now");
+                       " from now");
   return {};
 }
 
@@ -139,8 +139,9 @@ Result<After> after_from(const std::string& text) {
   if (colon == std::string::npos) return after;
   const auto when = after_when_from(text.substr(colon + 1));
   if (!when)
-    return bad_setting("'" + text + "': write NAME or NAME:completed (it must have Completed), or " +
-                   "NAME:ended (it must have ended in any way)");
+    return bad_setting("'" + text +
+                       "': write NAME or NAME:completed (it must have Completed), or " +
+                       "NAME:ended (it must have ended in any way)");
   after.when = *when;
   return after;
 }
@@ -152,8 +153,9 @@ Status read_not_before(const std::string& text, QueueSettings* queue) {
   }
   const auto time = time_stamp(text);
   if (!time)
-    return bad_setting("'" + text + "' is neither a time from now, such as 90s, 5m or 2h, nor a time " +
-                   "stamp with a zone, such as 2026-11-26T18:00:00Z or 2026-11-26T18:00+01:00");
+    return bad_setting("'" + text +
+                       "' is neither a time from now, such as 90s, 5m or 2h, nor a time " +
+                       "stamp with a zone, such as 2026-11-26T18:00:00Z or 2026-11-26T18:00+01:00");
   queue->not_before = *time;
   return {};
 }

@@ -56,8 +56,8 @@ Status validate(const QueueSettings& queue);
 
 // "train", "train:ended": an entry of `run --after`.
 Result<After> after_from(const std::string& text);
-// Reads the value of `run --begin` and lockstep.not_before into `queue`: a duration from now ("2h"),
-// or a time stamp with a zone ("2026-11-26T18:00:00Z", "2026-11-26T18:00+01:00").
+// Reads the value of `run --begin` and lockstep.not_before into `queue`: a duration from now
+// ("2h"), or a time stamp with a zone ("2026-11-26T18:00:00Z", "2026-11-26T18:00+01:00").
 Status read_not_before(const std::string& text, QueueSettings* queue);
 
 }  // namespace lockstep

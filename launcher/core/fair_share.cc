@@ -44,10 +44,10 @@ void FairShares::hold(Instant at, const std::string& pool, const std::string& us
   UserUse& use = pools_[pool].users[user];
   use.recent = recent_at(use, at);
   use.at = std::max(use.at, at);
-  use.held = sum(use.held, by,
-                 {static_cast<double>(allotment.cpus.size()),
-                  static_cast<double>(allotment.gpus.size()),
-                  static_cast<double>(allotment.memory.count)});
+  use.held =
+      sum(use.held, by,
+          {static_cast<double>(allotment.cpus.size()), static_cast<double>(allotment.gpus.size()),
+           static_cast<double>(allotment.memory.count)});
 }
 
 void FairShares::node_changed(const std::string& pool, const Inventory& before,
@@ -58,8 +58,8 @@ void FairShares::node_changed(const std::string& pool, const Inventory& before,
   if (found->second == Pool{}) pools_.erase(found);
 }
 
-void FairShares::set_recent(const std::string& pool, const std::string& user,
-                            const Amounts& recent, Instant at) {
+void FairShares::set_recent(const std::string& pool, const std::string& user, const Amounts& recent,
+                            Instant at) {
   UserUse& use = pools_[pool].users[user];
   use.recent = recent;
   use.at = at;

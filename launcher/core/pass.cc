@@ -133,7 +133,8 @@ void Pass::try_to_place(const Job& job, const JobClass& kind) {
 Lane::Head& Pass::fresh_head() {
   Lane::Head& head = *lane_.head_;
   if (!std::exchange(is_fresh_, true))
-    head.reservation = reserve(cluster_, *cluster_.state.job(cluster_.state.queue().at(head.order)));
+    head.reservation =
+        reserve(cluster_, *cluster_.state.job(cluster_.state.queue().at(head.order)));
   return head;
 }
 

@@ -128,9 +128,9 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   const Candidate& last = candidates[static_cast<std::size_t>(count - 1)];
   Reservation reservation;
   reservation.at = last.end.at;
-  reservation.until = last.end.at ? fmt::format("job '{}' reaches its time limit",
-                                                last.end.attempt.job.value)
-                                  : last.end.why;
+  reservation.until =
+      last.end.at ? fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value)
+                  : last.end.why;
   reservation.kept.job = job;
   reservation.kept.shape = shape;
   // Of the nodes that it can have by then, it takes those that become free last: the others may be

@@ -1,12 +1,13 @@
 #pragma once
 // The jobs of one pool that wait for nodes, in the order of the queue:
 //   1. priority;
-//   2. within a priority, jobs whose turn has come (Job::at_head), each behind the older jobs of its
+//   2. within a priority, jobs whose turn has come (Job::at_head), each behind the older jobs of
+//   its
 //      own user;
 //   3. then the jobs of the user whose share of the pool is least (fair_share.h);
 //   4. within a user, order of submission.
-// Jobs of one user with equal requests form a class, so that a pass of the scheduler can skip all of
-// them at once. Part of the scheduler; all its data can be rebuilt.
+// Jobs of one user with equal requests form a class, so that a pass of the scheduler can skip all
+// of them at once. Part of the scheduler; all its data can be rebuilt.
 
 #include <cstdint>
 #include <functional>

@@ -17,9 +17,8 @@ After completed(const char* name) { return {JobId(name), AfterWhen::completed}; 
 After ended(const char* name) { return {JobId(name), AfterWhen::ended}; }
 
 void finish(TestLauncher& launcher, FakeNode& node, const JobId& job, int code = 0) {
-  launcher.run_solo(
-      node, attempt(job),
-      node_exit({code == 0 ? rank_exit(0) : rank_exit(0, Cause::exit_code, code)}));
+  launcher.run_solo(node, attempt(job),
+                    node_exit({code == 0 ? rank_exit(0) : rank_exit(0, Cause::exit_code, code)}));
 }
 
 TEST(After, AJobStartsWhenTheJobsBeforeItHaveCompleted) {
@@ -112,8 +111,8 @@ TEST(After, AWaitingJobCanBeCanceled) {
 TEST(After, RefusesJobsThatTheCallerMayNotRead) {
   TestLauncher launcher;
   for (const char* user : {"ann", "bob"}) {
-    launcher.send(PrincipalInput{
-        {}, AddUser{user, "", {}, {Role::submitter, "default"}}, LauncherItself{}});
+    launcher.send(
+        PrincipalInput{{}, AddUser{user, "", {}, {Role::submitter, "default"}}, LauncherItself{}});
     launcher.take<ReplyDone>();
   }
   JobSpec spec = job_spec("of-ann");

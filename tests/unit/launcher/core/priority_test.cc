@@ -82,11 +82,12 @@ TEST(Priority, OfAJobThatWaitsForAQuotaCanBeChanged) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
   FakeNode n2 = launcher.join("n2");
-  launcher.send(PrincipalInput{
-      {}, AddUser{"alice", "", {}, {Role::submitter, "default"}}, LauncherItself{}});
+  launcher.send(
+      PrincipalInput{{}, AddUser{"alice", "", {}, {Role::submitter, "default"}}, LauncherItself{}});
   launcher.take<ReplyDone>();
   launcher.send(PrincipalInput{
-      {}, SetQuota{{QuotaHolder::Kind::user, "alice"}, {{QuotaLimit::running_jobs, 1}}, {}},
+      {},
+      SetQuota{{QuotaHolder::Kind::user, "alice"}, {{QuotaLimit::running_jobs, 1}}, {}},
       LauncherItself{}});
   launcher.take<ReplyDone>();
   const JobId running = launcher.submit(job_spec("running"));
