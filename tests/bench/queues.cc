@@ -1,8 +1,8 @@
 // One queue of 500 jobs, made from a seed like those that clusters record (few wide and long jobs,
-// many narrow and short ones, limits that are too high), run through the launcher's core in simulated
-// time: with the limits (backfill), and without them (strict order). For comparison the same queue
-// through EASY as textbooks have it, which counts whole free nodes. Prints utilisation and waits;
-// fails if backfill waits longer than EASY by more than a tenth.
+// many narrow and short ones, limits that are too high), run through the launcher's core in
+// simulated time: with the limits (backfill), and without them (strict order). For comparison the
+// same queue through EASY as textbooks have it, which counts whole free nodes. Prints utilisation
+// and waits; fails if backfill waits longer than EASY by more than a tenth.
 //   queues [SEED] [--jobs]     --jobs: prints the queue as CSV, for other schedulers
 
 #include <fmt/format.h>
@@ -90,7 +90,8 @@ Result measure(const std::vector<QueuedJob>& jobs, const std::vector<Duration>& 
   return result;
 }
 
-// ---- EASY, as Lifka (1995) has it ----------------------------------------------------------------
+// ---- EASY, as Lifka (1995) has it
+// ----------------------------------------------------------------
 
 struct Running {
   Duration ends, ends_at_most;
@@ -99,9 +100,8 @@ struct Running {
 
 // When the head can start at the latest, and how many nodes are free besides then.
 std::pair<Duration, int> shadow_of(std::vector<Running> running, int free, int wanted) {
-  std::sort(running.begin(), running.end(), [](const Running& a, const Running& b) {
-    return a.ends_at_most < b.ends_at_most;
-  });
+  std::sort(running.begin(), running.end(),
+            [](const Running& a, const Running& b) { return a.ends_at_most < b.ends_at_most; });
   Duration at{0};
   for (const Running& job : running) {
     if (free >= wanted) break;
@@ -151,7 +151,8 @@ std::vector<Duration> easy(const std::vector<QueuedJob>& jobs) {
   return starts;
 }
 
-// ---- the launcher's core -------------------------------------------------------------------------
+// ---- the launcher's core
+// -------------------------------------------------------------------------
 
 class Cluster {
  public:
@@ -212,7 +213,8 @@ class Cluster {
     spec.submitter = "ann";
     spec.resources.instance_count = job.nodes;
     // The time that the launcher reckons for the preparation is a part of the job's time here.
-    if (with_limits_) spec.timeout = std::max<Duration>(job.limit - kPreparing - kGrace, seconds(1));
+    if (with_limits_)
+      spec.timeout = std::max<Duration>(job.limit - kPreparing - kGrace, seconds(1));
     handle(SubmitInput{{}, "s" + spec.name, spec, "", false, LauncherItself{}});
   }
   // What was placed is prepared and runs at once.

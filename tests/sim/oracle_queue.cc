@@ -1,5 +1,5 @@
-// What the oracle knows of queues: who may go before whom, what a job waits for, and that jobs which
-// go before the head do not delay it.
+// What the oracle knows of queues: who may go before whom, what a job waits for, and that jobs
+// which go before the head do not delay it.
 
 #include <algorithm>
 #include <optional>
@@ -23,7 +23,8 @@ constexpr Duration kGrace = seconds(3), kPreparing = seconds(10), kBuilding = mi
 std::string passed(const launcher::AttemptPlaced& fact) {
   for (const std::string& why : fact.why)
     if (why.starts_with(kWentBefore))
-      return why.substr(kWentBefore.size(), why.find('\'', kWentBefore.size()) - kWentBefore.size());
+      return why.substr(kWentBefore.size(),
+                        why.find('\'', kWentBefore.size()) - kWentBefore.size());
   return "";
 }
 
@@ -62,8 +63,7 @@ void Oracle::check_order(const Job& job, const launcher::AttemptPlaced& fact) {
   }
 }
 
-bool Oracle::must_go_before(const Job& other, const Job& job,
-                            const launcher::AttemptPlaced& fact) {
+bool Oracle::must_go_before(const Job& other, const Job& job, const launcher::AttemptPlaced& fact) {
   const JobSpec &mine = asked_[job.id], &theirs = asked_[other.id];
   if (theirs.queue.priority != mine.queue.priority) {
     world_.count("launcher:priority_decides");
@@ -87,7 +87,8 @@ bool Oracle::must_go_before(const Job& other, const Job& job,
          std::pair(share_of(other), other.order) < std::pair(share_of(job), job.order);
 }
 
-// ---- other jobs, and a time ----------------------------------------------------------------------
+// ---- other jobs, and a time
+// ----------------------------------------------------------------------
 
 void Oracle::judge(const launcher::JobPriorityChanged& fact) {
   if (updated_.count({fact.job, fact.priority}) == 0)
@@ -97,8 +98,7 @@ void Oracle::judge(const launcher::JobPriorityChanged& fact) {
 
 void Oracle::check_submission(const launcher::JobSubmitted& fact) {
   const QueueSettings& asked = asked_[fact.job].queue;
-  const Instant expected =
-      asked.delay > Duration(0) ? world_.now + asked.delay : asked.not_before;
+  const Instant expected = asked.delay > Duration(0) ? world_.now + asked.delay : asked.not_before;
   if (fact.spec.queue.not_before != expected)
     world_.violate("oracle:begin", fact.job.value + " does not wait for its time");
   runs_after_[fact.job].clear();
@@ -131,7 +131,8 @@ bool Oracle::can_never_run(const JobId& job) {
   });
 }
 
-// ---- backfill ------------------------------------------------------------------------------------
+// ---- backfill
+// ------------------------------------------------------------------------------------
 
 // When the part gives its resources back at the latest, by the limit that was asked for.
 std::optional<Instant> Oracle::end_of(const Job& job, const Attempt& attempt, const Part& part) {
@@ -175,8 +176,7 @@ bool Oracle::has_room(const JobSpec& asked, const launcher::Node& node,
 }
 
 // When the job can start at the latest; `more`: what another job takes besides.
-std::optional<Instant> Oracle::start_of(const Job& job,
-                                        const std::map<NodeId, Holding>& more) {
+std::optional<Instant> Oracle::start_of(const Job& job, const std::map<NodeId, Holding>& more) {
   std::map<NodeId, std::vector<Holding>> holdings;
   std::set<Instant> ends{world_.now};
   for (const auto& [id, node] : state_.nodes()) {
@@ -197,8 +197,8 @@ std::optional<Instant> Oracle::start_of(const Job& job,
   return std::nullopt;
 }
 
-// Whether the launcher can place on every node of the pool; of one that was lost once, the oracle does
-// not know it.
+// Whether the launcher can place on every node of the pool; of one that was lost once, the oracle
+// does not know it.
 bool Oracle::all_usable(const std::string& pool) {
   if (calm_) return true;
   if (!cloned_.empty()) return false;
@@ -231,8 +231,8 @@ void Oracle::check_backfill(const Job& job, const launcher::AttemptPlaced& fact)
                        part.whole.value_or(false)};
   const auto before = start_of(*head, {}), after = start_of(*head, more);
   if (before && (!after || *after > *before))
-    world_.violate("oracle:backfill", to_string(fact.attempt) + " delays " + name +
-                                          ", before which it went");
+    world_.violate("oracle:backfill",
+                   to_string(fact.attempt) + " delays " + name + ", before which it went");
 }
 
 }  // namespace lockstep::sim
