@@ -46,7 +46,7 @@ struct Context {
   void act(Action action) { step.actions.push_back(std::move(action)); }
   void refuse(const ReplyTo& to, ErrorCode code, std::string message);
   void replay(const StampedFact& fact) { memory_.apply(fact.at, fact.fact); }
-  Cluster cluster() const { return {state, watches, config, now, recovered_at}; }
+  Cluster cluster() const { return {state, watches, config, now, recovered_at, &samples}; }
   void record(const JobId& job, Event event);
 
   struct Retaining {
@@ -72,6 +72,7 @@ struct Context {
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
   MachineCalls machines;
+  MachineSamples samples;
   Pending pending;
   Step step;
 };

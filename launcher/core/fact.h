@@ -278,7 +278,7 @@ using Fact =
                  UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
                  ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
                  MachineFailed, MachineLeaving, MachineGone, JobPriorityChanged, DependencyMet,
-                 JobAtHead, RecentUseSet>;
+                 JobAtHead, RecentUseSet, MachineFound>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

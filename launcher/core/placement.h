@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
+#include "launcher/core/machine_calls.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -61,7 +62,8 @@ struct Cluster {
   const CoreConfig& config;
   Instant now = {};           // of the newest step
   Instant recovered_at = {};  // when this launcher recovered its journal; ns = 0: it was empty
-  const KeptNodes* kept = nullptr;  // null: nothing is kept
+  const MachineSamples* samples = nullptr;  // null: nothing is known
+  const KeptNodes* kept = nullptr;          // null: nothing is kept
 };
 
 Placement place(const Cluster& cluster, const Job& job);
@@ -71,9 +73,9 @@ using NodeGroup = std::vector<const Node*>;
 std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool,
                                  const Shape& shape);
 
-// Why the job can never run on its target; nullopt otherwise. This is known only for target local
-// with a fixed number of nodes. Nodes that joined beyond that number count as well, unless they are
-// LOST.
+// Why the job can never run on its target; nullopt otherwise. This is known only for elastic
+// targets with fewer machines, and for target local with a fixed number of nodes. Nodes that joined
+// beyond that number count as well, unless they are LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
 // True if no node can have this job's account: the number of nodes is fixed, all of them have

@@ -47,6 +47,7 @@ void schedule(Context& core) {
   moves.at_head = [&core](const Job& job) { core.emit(JobAtHead{job.id}); };
   moves.waits = [&core](const Job& job) {
     core.pending.job_changed(job.id);
+    demand_changed(core, job);  // a quota may have held it until now
     record_wait(core, job);
   };
   core.scheduler.run(core.cluster(), moves);

@@ -37,7 +37,8 @@ def test_priority_decides_and_can_be_changed(site):
     job = site.show("high")
     assert job["queue_settings"] == {"priority": "high", "job_tier": "standard"}
     assert job["queue_position"] == 1
-    assert "job 'low' has priority high" in site.ok("job", "update", low, "--priority", "high")
+    done = site.run("job", "update", low, "--priority", "high")
+    assert done.returncode == 0 and b"job 'low' has priority high" in done.stderr, done.stderr
     assert site.show(low)["queue_position"] == 1, "it was submitted first"
     wrong = site.run("job", "update", low, "--priority", "urgent")
     assert wrong.returncode == 2 and b"'urgent' is not low, medium or high" in wrong.stderr
