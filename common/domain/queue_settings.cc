@@ -52,7 +52,7 @@ std::optional<AfterWhen> after_when_from(std::string_view word) {
 
 namespace {
 
-Error bad_setting(std::string message) {
+Error bad_queue_setting(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
@@ -116,18 +116,18 @@ std::optional<Instant> time_stamp(std::string_view text) {
 
 Status validate(const QueueSettings& queue) {
   if (queue.after.size() > kMaxAfter)
-    return bad_setting("lockstep.after: names " + std::to_string(queue.after.size()) +
-                       " jobs; at most " + std::to_string(kMaxAfter) + " are possible");
+    return bad_queue_setting("lockstep.after: names " + std::to_string(queue.after.size()) +
+                             " jobs; at most " + std::to_string(kMaxAfter) + " are possible");
   std::set<std::string> names;
   for (const After& after : queue.after) {
     if (const Status named = validate_job_name(after.job.value); !named)
       return named.error().within("lockstep.after");
     if (!names.insert(after.job.value).second)
-      return bad_setting("lockstep.after: names job '" + after.job.value + "' twice");
+      return bad_queue_setting("lockstep.after: names job '" + after.job.value + "' twice");
   }
   if (queue.delay < Duration::zero() || queue.delay > kMaxDelay)
-    return bad_setting("lockstep.not_before: must be at most " + format_duration(kMaxDelay) +
-                       " from now");
+    return bad_queue_setting("lockstep.not_before: must be at most " + format_duration(kMaxDelay) +
+                             " from now");
   return {};
 }
 
@@ -139,9 +139,9 @@ Result<After> after_from(const std::string& text) {
   if (colon == std::string::npos) return after;
   const auto when = after_when_from(text.substr(colon + 1));
   if (!when)
-    return bad_setting("'" + text +
-                       "': write NAME or NAME:completed (it must have Completed), or " +
-                       "NAME:ended (it must have ended in any way)");
+    return bad_queue_setting("'" + text +
+                             "': write NAME or NAME:completed (it must have Completed), or " +
+                             "NAME:ended (it must have ended in any way)");
   after.when = *when;
   return after;
 }
@@ -153,9 +153,9 @@ Status read_not_before(const std::string& text, QueueSettings* queue) {
   }
   const auto time = time_stamp(text);
   if (!time)
-    return bad_setting("'" + text +
-                       "' is neither a time from now, such as 90s, 5m or 2h, nor a time " +
-                       "stamp with a zone, such as 2026-11-26T18:00:00Z or 2026-11-26T18:00+01:00");
+    return bad_queue_setting(
+        "'" + text + "' is neither a time from now, such as 90s, 5m or 2h, nor a time " +
+        "stamp with a zone, such as 2026-11-26T18:00:00Z or 2026-11-26T18:00+01:00");
   queue->not_before = *time;
   return {};
 }

@@ -55,7 +55,8 @@ std::string jobs_ahead(const Scheduler& scheduler, const Job& job) {
   return text;
 }
 
-// How many users' jobs go first: only if other users' jobs of its priority wait too.
+// How many users' jobs go first: only if other users' jobs of its priority wait too. The head keeps
+// its place whatever the shares.
 std::string shares_line(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   constexpr int kMostVisited = 1'000;
   const auto share_of = [&](const std::string& user) {
@@ -71,12 +72,15 @@ std::string shares_line(const Cluster& cluster, const Scheduler& scheduler, cons
     if (counts) (share_of(name) < share ? less : more).insert(name);
     return ++visited < kMostVisited;
   });
-  if (less.empty() && more.empty()) return "";
+  if (job.at_head || (less.empty() && more.empty())) return "";
+  const std::string others =
+      less.empty() ? "no user with a smaller share waits"
+                   : fmt::format("{} with a smaller share {} first", counted(less.size(), "user"),
+                                 less.size() == 1 ? "goes" : "go");
   return fmt::format(
       "user {} has a share of {:.2f} of target '{}' (what its jobs hold, and its recent use); "
-      "within priority {} {} with a smaller share {} first",
-      user, share, job.pool, to_string(job.spec.queue.priority), counted(less.size(), "user"),
-      less.size() == 1 ? "goes" : "go");
+      "within priority {} {}",
+      user, share, job.pool, to_string(job.spec.queue.priority), others);
 }
 
 // What would let the job start before the head, if anything would.

@@ -11,7 +11,7 @@ void Lane::add(const CoreConfig& config, const Job& job) {
   if (parked_.count(kind.shape) != 0) {
     unsaid_.insert(job.order);
     dirty_ = true;
-  } else if (!head_ || goes_before_head(job)) {
+  } else if (!head_ || may_change_head(job)) {
     forget_head();
     dirty_ = true;
   } else if (full_.count(kind.shape) == 0 && closed_.count(kind) == 0) {
@@ -19,7 +19,9 @@ void Lane::add(const CoreConfig& config, const Job& job) {
   }
 }
 
-bool Lane::goes_before_head(const Job& job) const {
+// It goes before the head, or is the head with another priority.
+bool Lane::may_change_head(const Job& job) const {
+  if (job.order == head_->order) return job.spec.queue.priority != head_->priority;
   if (job.spec.queue.priority != head_->priority) return job.spec.queue.priority > head_->priority;
   return job.order < head_->order && (job.at_head || job.spec.submitter == head_->user);
 }

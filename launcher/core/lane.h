@@ -77,7 +77,7 @@ class Lane {
     WaitingJobs::Orders orders;
     std::string reason;
   };
-  bool goes_before_head(const Job& job) const;
+  bool may_change_head(const Job& job) const;
   void forget_head();
   void unpark(const Cluster& cluster, const Moves& moves);
   void park(const State& state, const Shape& shape, const std::string& reason, const Moves& moves);

@@ -7,7 +7,8 @@ namespace lockstep::sim {
 namespace {
 
 constexpr std::string_view kTransitions[] = {
-    "job:Queued->Preparing",        "job:Queued->CancelRequested",    "job:Preparing->Starting",
+    "job:Queued->Preparing",        "job:Queued->Canceled",           "job:Queued->CancelRequested",
+    "job:Preparing->Starting",
     "job:Preparing->Running",  // of one node: it starts as soon as it is prepared
     "job:Preparing->Finalizing",    "job:Preparing->CancelRequested", "job:Starting->Running",
     "job:Starting->Finalizing",     "job:Starting->CancelRequested",  "job:Running->Finalizing",
@@ -138,6 +139,13 @@ constexpr std::string_view kRequired[] = {
     "fact:NodeRemoved",
     "fact:JobSubmitted",
     "fact:JobShared",
+    "fact:JobPriorityChanged",
+    "fact:DependencyMet",
+    "fact:JobAtHead",
+    "launcher:priority_decides",
+    "launcher:share_decides",
+    "launcher:backfill",
+    "launcher:backfill_checked",
     "fact:CancelRequested",
     "fact:AttemptPlaced",
     "fact:GangFormed",

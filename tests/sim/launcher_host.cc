@@ -304,7 +304,11 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "SizeDefined",
                                            "SizeRemoved",
                                            "SizeGranted",
-                                           "NodeLabelsChanged"};
+                                           "NodeLabelsChanged",
+                                           "JobPriorityChanged",
+                                           "DependencyMet",
+                                           "JobAtHead",
+                                           "RecentUseSet"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

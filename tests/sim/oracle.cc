@@ -79,9 +79,9 @@ void Oracle::rank_ended(const AttemptId& attempt, int rank, Ending ending, int c
   truth.ended = world_.now;
   live_[{truth.node, attempt}].ranks.erase(rank);
   if (ending != Ending::ok && ending != Ending::killed) failed_.insert(attempt);
-  const Job* job = state_.job(attempt.job);
-  if (job != nullptr && job->spec.timeout &&
-      truth.ended - truth.started > *job->spec.timeout + seconds(10))
+  const auto asked = asked_.find(attempt.job);
+  if (asked != asked_.end() && asked->second.timeout &&
+      truth.ended - truth.started > *asked->second.timeout + seconds(10))
     world_.violate("oracle:timeout", fmt::format("rank {} of {} ran long after its time was up",
                                                  rank, to_string(attempt)));
 }
@@ -214,6 +214,9 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   check_source(job, fact);
   check_quotas(job, fact);
   check_pool(fact);
+  check_order(job, fact);
+  check_after(job, fact);
+  check_backfill(job, fact);
   record_platform(fact);
   std::set<NodeId> nodes;
   for (const auto& part : fact.parts) {
@@ -223,20 +226,6 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
     if (part.whole != (asked.isolated || (!asked.cpus && !asked.memory && !asked.gpus)))
       world_.violate("oracle:placed", to_string(fact.attempt) + " says wrongly what it takes");
     check_free(part, fact.attempt);
-  }
-  for (const auto& [order, id] : state_.queue()) {
-    const Job& other = *state_.job(id);
-    const bool waits =
-        other.not_before > world_.now ||
-        std::any_of(other.attempts.begin(), other.attempts.end(), [](const Attempt& attempt) {
-          return std::any_of(attempt.parts.begin(), attempt.parts.end(),
-                             [](const Part& part) { return part.fenced(); });
-        });
-    const bool same_pool = asks_for_lab(id) == asks_for_lab(job.id);
-    if (order < job.order && !same_pool) world_.count("launcher:another_pool_goes_on");
-    if (order < job.order && same_pool && !waits && other.spec.resources == job.spec.resources)
-      world_.violate("oracle:order", fmt::format("{} overtook {}, which asks for the same",
-                                                 to_string(fact.attempt), id.value));
   }
 }
 
@@ -381,17 +370,19 @@ void Oracle::judge(const launcher::JobSubmitted& fact) {
   const auto before = state_.deleted().last().find(fact.job);
   if (before != state_.deleted().last().end() && fact.incarnation < before->second.incarnation)
     world_.violate("oracle:submitted", fact.job.value + " has the incarnation of a job before it");
+  check_submission(fact);
 }
 
 void Oracle::judge(const launcher::JobFinished& fact) {
   const Job& job = *state_.job(fact.job);
   if (!finished_.insert(fact.job).second)
     world_.violate("oracle:final", fact.job.value + " finished twice");
+  ends_[job.order] = fact.status;
   switch (fact.status) {
     case JobStatus::completed: return check_completed(job);
     case JobStatus::failed: check_given_up(job, fact.report); return check_blame(job, fact.report);
     case JobStatus::canceled:
-      if (canceled_.count(fact.job) == 0)
+      if (canceled_.count(fact.job) == 0 && !can_never_run(fact.job))
         world_.violate("oracle:canceled", fact.job.value + " is Canceled but nobody canceled it");
       return;
     case JobStatus::queued:

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "launcher/core/state.h"
 #include "tests/sim/world.h"
@@ -60,6 +61,7 @@ class Oracle {
   // The launcher had no space for the logs; `episode` changes if it had space since the last call.
   void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t episode, bool is_awaited);
   void client_canceled(const JobId& job) { canceled_.insert(job); }
+  void client_updates(const JobId& job, Priority priority) { updated_.insert({job, priority}); }
   void client_deletes(const JobId& job) { deleted_.insert(job); }
   // The launcher has confirmed this quota; placements are checked against it from now on.
   void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
@@ -166,6 +168,7 @@ class Oracle {
   void judge(const launcher::AttemptEnded& fact);
   void judge(const launcher::JobDeleted& fact);
   void judge(const launcher::JobSubmitted& fact);
+  void judge(const launcher::JobPriorityChanged& fact);
   void judge(const launcher::CheckpointSaved& fact);
   void judge(const launcher::MachineWanted& fact);
   void judge(const launcher::MachineLeaving& fact);
@@ -173,6 +176,31 @@ class Oracle {
   template <typename T>
   void judge(const T&) {}
 
+  struct RunsAfter {
+    std::uint64_t order = 0;  // of the other job
+    AfterWhen when = AfterWhen::completed;
+  };
+  struct Holding {  // what a part holds of a node, and until when at the latest
+    std::optional<Instant> end;
+    std::size_t cpus = 0;
+    Bytes memory;
+    bool whole = false;
+  };
+  void check_order(const launcher::Job& job, const launcher::AttemptPlaced& fact);
+  bool must_go_before(const launcher::Job& other, const launcher::Job& job,
+                      const launcher::AttemptPlaced& fact);
+  void check_submission(const launcher::JobSubmitted& fact);
+  void check_after(const launcher::Job& job, const launcher::AttemptPlaced& fact);
+  bool is_met(const RunsAfter& after) const;
+  bool can_never_run(const JobId& job);
+  std::optional<Instant> end_of(const launcher::Job& job, const launcher::Attempt& attempt,
+                                const launcher::Part& part);
+  std::vector<Holding> holdings_of(const launcher::Node& node);
+  bool has_room(const JobSpec& asked, const launcher::Node& node,
+                const std::vector<Holding>& holdings, Instant then) const;
+  bool all_usable(const std::string& pool);
+  std::optional<Instant> start_of(const launcher::Job& job, const std::map<NodeId, Holding>& more);
+  void check_backfill(const launcher::Job& job, const launcher::AttemptPlaced& fact);
   void record_platform(const launcher::AttemptPlaced& fact);
   void check_platform(const Assignment& assignment, const std::string& platform);
   bool nobody_could_solve(const launcher::Job& job, const ExitReport& report) const;
@@ -203,6 +231,9 @@ class Oracle {
   std::set<JobId> deleted_;  // somebody once asked to delete these
   Duration kept_for_{0};
   std::map<JobId, JobSpec> asked_;
+  std::set<std::pair<JobId, Priority>> updated_;  // somebody once asked for these
+  std::map<JobId, std::vector<RunsAfter>> runs_after_;
+  std::map<std::uint64_t, JobStatus> ends_;  // by order of submission
   std::set<std::pair<AttemptId, NodeId>> durable_;
   struct Written {
     AttemptId attempt;

@@ -9,6 +9,9 @@
 
 namespace lockstep::sim {
 
+// Submits jobs beside ada, who may do everything.
+inline constexpr const char* kSecondUser = "bea";
+
 struct RankPlan {
   Ending ending = Ending::ok;
   Duration runs = seconds(1);

@@ -27,6 +27,15 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::fence_not_awaited, "fence_not_awaited"},
       {Defect::backoff_ignored, "backoff_ignored"},
       {Defect::retry_on_ignored, "retry_on_ignored"},
+      {Defect::priority_ignored, "priority_ignored"},
+      {Defect::priority_change_forgotten, "priority_change_forgotten"},
+      {Defect::users_mixed_up, "users_mixed_up"},
+      {Defect::head_forgotten, "head_forgotten"},
+      {Defect::limits_understated, "limits_understated"},
+      {Defect::after_ignored, "after_ignored"},
+      {Defect::not_before_ignored, "not_before_ignored"},
+      {Defect::compaction_forgets_use, "compaction_forgets_use"},
+      {Defect::compaction_forgets_dependencies, "compaction_forgets_dependencies"},
       {Defect::exit_code_lost, "exit_code_lost"},
       {Defect::desired_sent_once, "desired_sent_once"},
       {Defect::observed_acknowledged_unread, "observed_acknowledged_unread"},
@@ -137,6 +146,18 @@ void Saboteur::spoil_submission(JobSpec& spec) {
   if (has(Defect::backoff_ignored)) spec.retry.backoff = Duration::zero();
   if (has(Defect::isolation_ignored)) spec.resources.isolated = false;
   if (has(Defect::retry_on_ignored)) spec.retry.on = {RetryOn::infrastructure};
+  if (has(Defect::priority_ignored)) spec.queue.priority = Priority::medium;
+  if (has(Defect::after_ignored)) spec.queue.after.clear();
+  if (has(Defect::not_before_ignored)) spec.queue.delay = Duration::zero();
+}
+
+// For every other job the launcher reckons with a tenth of the limit that the nodes enforce.
+void Saboteur::spoil_limit(launcher::SubmitInput& submit) {
+  if (!has(Defect::limits_understated) || !submit.spec.timeout) return;
+  const JobId job(submit.spec.name.empty() ? submit.generated_name : submit.spec.name);
+  if (job.value.back() % 2 == 0) return;
+  limits_[job] = *submit.spec.timeout;
+  submit.spec.timeout = *submit.spec.timeout / 10;
 }
 
 // A part's first checkpoint is told again and again as its newest.
@@ -187,6 +208,10 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (auto* observed = std::get_if<launcher::ObservedInput>(&input))
     spoil_observed(observed->observed);
   if (auto* submit = std::get_if<launcher::SubmitInput>(&input)) spoil_submission(submit->spec);
+  if (auto* submit = std::get_if<launcher::SubmitInput>(&input)) spoil_limit(*submit);
+  if (has(Defect::users_mixed_up))
+    if (auto* submit = std::get_if<launcher::SubmitInput>(&input))
+      submit->caller = launcher::UserCaller{"ada"};
   if (has(Defect::submission_key_ignored))
     if (auto* submit = std::get_if<launcher::SubmitInput>(&input))
       submit->submission += "-" + std::to_string(++counted_);
@@ -248,6 +273,10 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
     return std::holds_alternative<launcher::QuotaSet>(fact.fact) ? 0 : 1;
   if (has(Defect::machines_gone_forgotten))
     return std::holds_alternative<launcher::MachineGone>(fact.fact) ? 0 : 1;
+  if (has(Defect::head_forgotten))
+    return std::holds_alternative<launcher::JobAtHead>(fact.fact) ? 0 : 1;
+  if (has(Defect::priority_change_forgotten))
+    return std::holds_alternative<launcher::JobPriorityChanged>(fact.fact) ? 0 : 1;
   if (has(Defect::removal_forgotten))
     return std::holds_alternative<launcher::NodeRemoved>(fact.fact) ? 0 : 1;
   if (has(Defect::cancel_forgotten))
@@ -279,6 +308,10 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
       if (auto* gone = std::get_if<launcher::PartGone>(&fact.fact)) gone->revoked = false;
   if (has(Defect::compaction_forgets_sharing))
     erase(static_cast<launcher::JobShared*>(nullptr), true);
+  if (has(Defect::compaction_forgets_use))
+    erase(static_cast<launcher::RecentUseSet*>(nullptr), true);
+  if (has(Defect::compaction_forgets_dependencies))
+    erase(static_cast<launcher::DependencyMet*>(nullptr), true);
   if (has(Defect::compaction_forgets_quotas))
     erase(static_cast<launcher::QuotaSet*>(nullptr), true);
   if (has(Defect::compaction_forgets_targets))
@@ -321,6 +354,8 @@ void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
 void Saboteur::spoil_desired(DesiredState& desired) {
   for (Assignment& assignment : desired.assignments) {
     if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
+    if (const auto limit = limits_.find(assignment.attempt.job); limit != limits_.end())
+      assignment.spec.timeout = limit->second;
     spoil_environment(assignment.spec, assignment.environment);
     if (!has(Defect::checkpoint_of_another_job) || !assignment.checkpoint) continue;
     sources_.emplace(assignment.attempt.job, *assignment.checkpoint);

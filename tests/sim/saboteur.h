@@ -37,6 +37,15 @@ enum class Defect {
   fence_not_awaited,
   backoff_ignored,
   retry_on_ignored,
+  priority_ignored,
+  priority_change_forgotten,
+  users_mixed_up,
+  head_forgotten,
+  limits_understated,
+  after_ignored,
+  not_before_ignored,
+  compaction_forgets_use,
+  compaction_forgets_dependencies,
   exit_code_lost,
   desired_sent_once,
   observed_acknowledged_unread,
@@ -146,6 +155,7 @@ class Saboteur {
   void spoil_report(NodeExitReport& report);
   void spoil_scale(ComputeSpec& spec);
   void spoil_submission(JobSpec& spec);
+  void spoil_limit(launcher::SubmitInput& submit);
   void spoil_checkpoint(PartReport& report);
   void spoil_desired(DesiredState& desired);
   void spoil_environment(const JobSpec& spec, EnvironmentPlan& plan);
@@ -159,6 +169,7 @@ class Saboteur {
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
   std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;
   std::map<JobId, CheckpointSource> sources_;
+  std::map<JobId, Duration> limits_;           // as they were submitted
   std::map<SessionId, std::uint64_t> beats_;   // the newest heartbeat sent
   std::map<SessionId, HeartbeatAck> answers_;  // the newest answer received
   std::map<std::string, Digest> first_locks_;  // by platform

@@ -61,6 +61,19 @@ Digest secret_of(const std::string& compute) { return sha256("secret of " + comp
 
 }  // namespace
 
+namespace {
+
+// Of two users, in any priority, perhaps for a time.
+void draw_queue(JobSpec& spec, Random& random) {
+  if (random.chance(0.3)) spec.submitter = kSecondUser;
+  static constexpr Priority kDrawn[] = {Priority::low, Priority::medium, Priority::medium,
+                                        Priority::high};
+  spec.queue.priority = kDrawn[random.between(0, 3)];
+  if (random.chance(0.1)) spec.queue.delay = random.between(milliseconds(100), seconds(20));
+}
+
+}  // namespace
+
 JobPlan draw_job(Random& random, int number, int nodes) {
   JobPlan plan;
   JobSpec& spec = plan.spec;
@@ -102,7 +115,10 @@ JobPlan draw_job(Random& random, int number, int nodes) {
     plan.endless = random.chance(0.6);
   } else {
     plan.endless = random.chance(0.08);  // until somebody cancels it
+    // A limit that it does not reach, but by which others may go first.
+    if (!plan.endless && random.chance(0.6)) spec.timeout = random.between(seconds(60), minutes(5));
   }
+  draw_queue(spec, random);
   if (random.chance(0.35)) draw_failure(plan, random);
   plan.ignores_term = random.chance(0.2) ? 0.5 : 0;
   plan.ends_well_on_term = random.chance(0.2) ? 0.5 : 0;
@@ -120,6 +136,10 @@ void Workload::begin() {
     create_targets();
   else
     make_tokens();
+  ask(
+      launcher::PrincipalInput{
+          {}, AddUser{kSecondUser, "", {}, {Role::submitter, std::string(kDefaultProject)}}},
+      "second user");
   jobs_left_ = cluster_.world.random.between(3, 14);
   if (cluster_.world.random.chance(0.4)) limit_somebody();
   if (!has_lab_) cluster_.world.after(seconds(3), [this] { submit_next(); });
@@ -236,7 +256,7 @@ void Workload::submit_next() {
     plan.failing_rank.reset();
   }
   const JobId job(plan.spec.name);
-  cluster_.oracle.job_planned(job, plan.spec);
+  draw_after(plan);
   plans_[job] = std::move(plan);
   submit(plans_[job]);
   if (random.chance(0.15))
@@ -247,7 +267,33 @@ void Workload::submit_next() {
   cluster_.world.after(pause, [this] { submit_next(); });
 }
 
+// Jobs that are there when it is submitted; the network is slow, and they may be deleted.
+void Workload::draw_after(JobPlan& plan) {
+  auto& random = cluster_.world.random;
+  if (plan.impossible || plan.endless || !random.chance(0.2)) return;
+  const auto& there = cluster_.launcher.committed().jobs();
+  for (const auto& [id, other] : there) {
+    const auto known = plans_.find(id);
+    const bool is_theirs = known != plans_.end() && other.spec.submitter == plan.spec.submitter;
+    if (!is_theirs || known->second.endless || known->second.impossible) continue;
+    if (!random.chance(0.4) || plan.spec.queue.after.size() >= 3) continue;
+    plan.spec.queue.after.push_back(
+        {id, random.chance(0.5) ? AfterWhen::completed : AfterWhen::ended});
+  }
+}
+
+// The owner changes its mind while the job waits, or later.
+void Workload::update(const JobId& job) {
+  auto& random = cluster_.world.random;
+  const Priority priority = random.chance(0.5) ? Priority::low : Priority::high;
+  cluster_.world.after(random.between(milliseconds(10), seconds(5)), [this, job, priority] {
+    cluster_.oracle.client_updates(job, priority);
+    ask(launcher::UpdateJobInput{{}, job, priority}, "update " + job.value);
+  });
+}
+
 void Workload::submit(const JobPlan& plan) {
+  cluster_.oracle.job_planned(JobId(plan.spec.name), plan.spec);
   const std::string what = "submit " + plan.spec.name;
   // Whoever never heard that its job was there, until another deleted it, asks no more.
   std::erase_if(waiting_, [&](const auto& item) { return item.second.what == what; });
@@ -282,6 +328,7 @@ void Workload::deleted(const launcher::ReplyTo& to, const JobsDeleted& result) {
   on_reply(to, [this, result](const Request& request) {
     const JobId job = std::get<launcher::DeleteInput>(request.input).jobs.front();
     if (result.jobs != std::vector<JobId>{job}) return;  // it has come to run again since
+    plans_.at(job).spec.queue.after.clear();             // they may be deleted, too
     if (cluster_.launcher.committed().deleted().last().count(job) == 0)
       cluster_.world.violate("oracle:reply", "a deletion was confirmed but not committed");
     if (cluster_.winding_down || !cluster_.world.random.chance(0.8)) return;
@@ -370,6 +417,8 @@ void Workload::begin_asking(launcher::Input input, std::string what, bool is_for
       [id](auto& in) {
         if constexpr (requires { in.reply; }) in.reply = {id, 1};
         if constexpr (requires { in.caller; }) in.caller = launcher::UserCaller{"ada"};
+        if constexpr (requires { in.spec.submitter; })
+          in.caller = launcher::UserCaller{in.spec.submitter};
       },
       input);
   waiting_[id] = Request{std::move(input), std::move(what), 0, is_forbidden};
@@ -406,11 +455,13 @@ void Workload::replied(const launcher::ReplyTo& to, const JobId& job) {
     if ("submit " + job.value != request.what)
       cluster_.world.violate("oracle:submission", request.what + " was answered with " + job.value);
     // Some are shared, and of these every other one is taken back.
-    if (submission.ends_with('7') || submission.ends_with('8')) {
+    const bool is_adas = plans_.at(job).spec.submitter == "ada";
+    if (is_adas && (submission.ends_with('7') || submission.ends_with('8'))) {
       ask(launcher::ShareInput{{}, job, true}, "share " + job.value);
       if (submission.ends_with('8'))
         ask(launcher::ShareInput{{}, job, false}, "unshare " + job.value);
     }
+    if (cluster_.world.random.chance(0.1)) update(job);
     const JobPlan& plan = plans_.at(job);
     if (cluster_.winding_down && (plan.endless || plan.impossible)) cancel(job);
   });
@@ -504,6 +555,19 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     // The answer was lost for so long that the job has ended and was deleted.
     const auto* submit = std::get_if<launcher::SubmitInput>(&request.input);
     if (submit != nullptr && state.deleted().with_submission(submit->submission) != nullptr) return;
+    // The second user is not there yet.
+    if (submit != nullptr && code == ErrorCode::permission_denied &&
+        submit->spec.submitter == kSecondUser)
+      return ask(request.input, request.what);
+    // A job that it was to run after was deleted meanwhile.
+    if (submit != nullptr && code == ErrorCode::not_found && !submit->spec.queue.after.empty()) {
+      JobPlan& plan = plans_.at(JobId(request.what.substr(std::string("submit ").size())));
+      plan.spec.queue.after.clear();
+      return this->submit(plan);
+    }
+    // It has started, ended or was deleted meanwhile.
+    const bool update = std::holds_alternative<launcher::UpdateJobInput>(request.input);
+    if (update && (code == ErrorCode::conflict || code == ErrorCode::not_found)) return;
     // A cancel may come before its submission did, or after the job's end.
     if (cancel && code == ErrorCode::not_found) {
       ask(request.input, request.what);

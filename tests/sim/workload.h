@@ -64,6 +64,8 @@ class Workload {
   void make_tokens();
   void submit(const JobPlan& plan);
   void submit_next();
+  void draw_after(JobPlan& plan);
+  void update(const JobId& job);  // its priority
   // Takes the next step of a user with few rights who tries forbidden requests.
   void meddle();
   void limit_somebody();

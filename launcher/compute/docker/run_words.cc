@@ -86,7 +86,8 @@ std::string accounts_of_people() {
     at = end + 1;
     char name[65] = "";
     unsigned uid = 0, gid = 0;
-    if (std::sscanf(line.c_str(), "%64[a-zA-Z0-9._-]:%*[^:]:%u:%u", name, &uid, &gid) != 3) continue;
+    if (std::sscanf(line.c_str(), "%64[a-zA-Z0-9._-]:%*[^:]:%u:%u", name, &uid, &gid) != 3)
+      continue;
     if (is_root ? uid < kFirst || uid > kLast : uid != ::geteuid()) continue;
     lines += fmt::format("{}:{}:{}\n", name, uid, gid);
     ++count;

@@ -46,6 +46,29 @@ TEST(RunSpec, TakesEveryFlag) {
   EXPECT_EQ(*spec, want);
 }
 
+TEST(RunSpec, ItsPlaceInTheQueue) {
+  RunArguments all = arguments();
+  all.priority = "high";
+  all.after = {"prep", "clean:ended"};
+  all.begin = "2h";
+  const auto spec = spec_of(all);
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->queue.priority, Priority::high);
+  const std::vector<After> after = {{JobId("prep"), AfterWhen::completed},
+                                    {JobId("clean"), AfterWhen::ended}};
+  EXPECT_EQ(spec->queue.after, after);
+  EXPECT_EQ(spec->queue.delay, minutes(120));
+  all.after = {"prep:failed"};
+  EXPECT_EQ(
+      spec_of(all).error().message,
+      "run: --after: 'prep:failed': write NAME or NAME:completed (it must have Completed), or "
+      "NAME:ended (it must have ended in any way)");
+  all.after.clear();
+  all.begin = "noon";
+  EXPECT_EQ(spec_of(all).error().message.substr(0, 51),
+            "run: --begin: 'noon' is neither a time from now, su");
+}
+
 TEST(RunSpec, WhatAPartialRequestHoldsBesidesIsSaid) {
   ResourceRequest asked;
   EXPECT_EQ(held_besides(asked), "") << "whole nodes are the rule";

@@ -8,9 +8,9 @@ namespace {
 
 struct Lanes {
   State state;
-  NodeWatches watches;
   CoreConfig config;
   Scheduler scheduler{state, config};
+  NodeWatches watches;
   Instant now{1'700'000'000'000'000'000};
 
   void submit(JobSpec spec) {

@@ -110,6 +110,18 @@ TEST(Priority, TheHeadOfALowerPriorityGivesWay) {
   EXPECT_EQ(launcher.status(pair), JobStatus::queued);
 }
 
+TEST(Priority, AHeadWhosePriorityIsLoweredIsTheHeadNoMore) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId running = launcher.submit(job_spec("running"));
+  const JobId first = launcher.submit(job_spec("first"));
+  const JobId second = launcher.submit(job_spec("second"));
+  update(launcher, first, Priority::low);
+  EXPECT_EQ(launcher.view(second).queue_position, 1);
+  EXPECT_THAT(launcher.view(first).reason, HasSubstr("waits behind job 'second'"));
+  EXPECT_EQ(next_after(launcher, n1, running), "second");
+}
+
 TEST(FairShare, TheUserWhoHoldsLeastGoesFirst) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
