@@ -1,6 +1,6 @@
 #pragma once
-// Starts a container with the engine's program attached to it, and reads what its agent prints until
-// that has joined. The engine's program is then killed, and the container goes on.
+// Starts a container with the engine's program attached to it, and reads what its agent prints
+// until that has joined. The engine's program is then killed, and the container goes on.
 
 #include <string>
 #include <string_view>
@@ -21,8 +21,5 @@ struct Attached {
 // words[0] is an absolute path. `token` is what the container reads on its standard input.
 Result<Attached> run_until_joined(const std::vector<std::string>& words, std::string_view token,
                                   Duration timeout);
-
-// Whether an agent that prints this line has its identity: it was accepted, now or earlier.
-bool says_joined(std::string_view line);
 
 }  // namespace lockstep::compute::docker

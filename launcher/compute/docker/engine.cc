@@ -16,8 +16,7 @@ namespace {
 
 constexpr Duration kAnswerTimeout = seconds(60);
 constexpr Duration kPullTimeout = minutes(14);  // a launcher gives `create` 15
-constexpr std::size_t kMaxLine = 500;
-constexpr std::size_t kFields = 6;  // of a line of `ps`
+constexpr std::size_t kFields = 6;              // of a line of `ps`
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -39,9 +38,8 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> sign
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
-    return lower.find(sign) != std::string::npos;
-  });
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](std::string_view sign) { return lower.find(sign) != std::string::npos; });
 }
 
 tl::unexpected<Failed> failed(const std::string& step, Failure code, std::string message) {
@@ -129,7 +127,7 @@ Attempt<Engine> Engine::open(const std::string& chosen) {
   Failed why{kStep, Failure::unreachable,
              fmt::format("there is no container engine on this machine: {} not on the PATH of the "
                          "launcher. Install one (apt-get install docker.io)",
-                         fmt::join(names, " and ") , names.size() == 1 ? "is" : "are")};
+                         fmt::join(names, " and "), names.size() == 1 ? "is" : "are")};
   bool tried = false;
   for (const std::string& name : names) {
     const std::string program = find_on_path(name);
@@ -142,7 +140,8 @@ Attempt<Engine> Engine::open(const std::string& chosen) {
       return engine;
     }
     // The first one is what a person has to look at.
-    if (!tried) why = answer ? engine_failure(kStep, engine.name(), answer->errors) : answer.error();
+    if (!tried)
+      why = answer ? engine_failure(kStep, engine.name(), answer->errors) : answer.error();
     tried = true;
   }
   return tl::unexpected(why);
@@ -165,20 +164,20 @@ Attempt<io::ProgramOutput> Engine::run(const std::string& step, std::vector<std:
   words.insert(words.begin(), program_);
   auto answer = io::run_program(words, {.timeout = timeout, .dies_with_us = true});
   if (answer) return *std::move(answer);
-  return failed(step,
-                answer.error().code == ErrorCode::unavailable ? Failure::timed_out
-                                                              : Failure::failed,
-                answer.error().message);
+  return failed(
+      step, answer.error().code == ErrorCode::unavailable ? Failure::timed_out : Failure::failed,
+      answer.error().message);
 }
 
 Attempt<void> Engine::pull(const std::string& image) const {
   const std::string tagged = tagged_image_name(image);
-  const auto answer = run("pull", {"pull", name_ == "podman" ? full_image_name(tagged) : tagged}, kPullTimeout);
+  const auto answer =
+      run("pull", {"pull", name_ == "podman" ? full_image_name(tagged) : tagged}, kPullTimeout);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->exit_code == 0) return {};
   Failed why = engine_failure("pull", name_, answer->errors);
-  why.message = fmt::format("the image {} is not here, and cannot be pulled: {}", image,
-                            why.message);
+  why.message =
+      fmt::format("the image {} is not here, and cannot be pulled: {}", image, why.message);
   return tl::unexpected(why);
 }
 
@@ -189,8 +188,9 @@ Attempt<void> Engine::find_image(const std::string& image) const {
   if (here->exit_code == 0) return {};
   if (!says_no_such_image(here->errors))
     return tl::unexpected(engine_failure("check", name_, here->errors));
-  const auto away = run("check", {"manifest", "inspect", name_ == "podman" ? full_image_name(name) : name},
-                        kAnswerTimeout);
+  const auto away =
+      run("check", {"manifest", "inspect", name_ == "podman" ? full_image_name(name) : name},
+          kAnswerTimeout);
   if (!away) return tl::unexpected(away.error());
   if (away->exit_code == 0) return {};
   Failed why = engine_failure("check", name_, away->errors);
@@ -207,18 +207,6 @@ Attempt<void> Engine::remove(const std::string& id, Duration grace) const {
   if (!answer) return tl::unexpected(answer.error());
   if (answer->exit_code == 0 || says_no_such_container(answer->errors)) return {};
   return tl::unexpected(engine_failure("remove", name_, answer->errors));
-}
-
-std::string last_line(std::string_view text) {
-  std::string_view last;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const bool idle = line.find_first_not_of(" \t\r") == line.npos || line.starts_with("See '") ||
-                      line.starts_with("Run '") || line.starts_with("time=\"");
-    if (!idle) last = line;
-  }
-  return std::string(last.substr(0, std::min(last.find_last_not_of(" \t\r") + 1, kMaxLine)));
 }
 
 bool says_no_such_image(std::string_view errors) {
@@ -249,11 +237,11 @@ Failed engine_failure(const std::string& step, const std::string& engine, std::s
                        "no such host", "tls handshake", "network is unreachable",
                        "context deadline", "service unavailable", "toomanyrequests"}))
     return is(Failure::unreachable, "network error: " + line);
-  if (has_any(errors, {"no such image", "image not known", "manifest unknown", "not found",
-                       "name unknown", "access denied", "denied:", "unauthorized",
-                       "authentication required", "no matching manifest", "invalid reference",
-                       "exec format error", "range of cpus", "unknown flag", "device driver",
-                       "no such manifest", "no such file or directory"}))
+  if (has_any(errors,
+              {"no such image", "image not known", "manifest unknown", "not found", "name unknown",
+               "access denied", "denied:", "unauthorized", "authentication required",
+               "no matching manifest", "invalid reference", "exec format error", "range of cpus",
+               "unknown flag", "device driver", "no such manifest", "no such file or directory"}))
     return is(Failure::unsupported, line);
   return is(Failure::failed, line.empty() ? engine + " failed and gave no reason" : line);
 }

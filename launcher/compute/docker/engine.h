@@ -8,6 +8,7 @@
 
 #include "common/base/time.h"
 #include "common/io/run_program.h"
+#include "launcher/compute/agent_output.h"
 #include "launcher/compute/at_once.h"
 
 namespace lockstep::compute::docker {
@@ -20,7 +21,12 @@ inline constexpr const char* kBundleLabel = "lockstep.bundle";
 inline constexpr const char* kCpusLabel = "lockstep.cpus";  // the numbers that its agent offers
 
 struct Container {
-  enum class State { running, paused, exited, other };  // other: was never started, is being removed
+  enum class State {
+    running,
+    paused,
+    exited,
+    other
+  };  // other: was never started, is being removed
   std::string id;
   State state = State::other;
   std::string reason;  // why it does not run: "Exited (137)"; "" while it runs
@@ -62,7 +68,5 @@ class Engine {
 Failed engine_failure(const std::string& step, const std::string& engine, std::string_view errors);
 bool says_no_such_image(std::string_view errors);
 bool says_no_such_container(std::string_view errors);
-// The last line that says something.
-std::string last_line(std::string_view text);
 
 }  // namespace lockstep::compute::docker

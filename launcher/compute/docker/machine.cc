@@ -71,9 +71,9 @@ Attempt<bool> Machine::has_joined(const Container& container) const {
 // False: its agent has no identity, so that it would need a token; it is replaced.
 Attempt<bool> Machine::start_again(const Container& container) {
   events_.step(machine_.name, "start");
-  const auto attached = run_until_joined(
-      {call_.engine.program(), "start", "--attach", "--interactive", container.id}, "",
-      kJoinTimeout);
+  const auto attached =
+      run_until_joined({call_.engine.program(), "start", "--attach", "--interactive", container.id},
+                       "", kJoinTimeout);
   if (!attached) return failed("start", Failure::failed, attached.error().message);
   return attached->end == Attached::End::joined;
 }
@@ -83,7 +83,8 @@ Attempt<void> Machine::start_anew() {
     if (auto removed = remove_all({}); !removed) return removed;
   }
   auto done = run();
-  if (!done && done.error().code == Failure::unsupported && says_no_such_image(done.error().message)) {
+  if (!done && done.error().code == Failure::unsupported &&
+      says_no_such_image(done.error().message)) {
     if (auto fetched = fetch_image(); !fetched) return fetched;
     done = run();
   }
@@ -102,7 +103,8 @@ Attempt<void> Machine::run() {
   events_.step(machine_.name, "start");
   if (machine_.token.empty())
     return failed("start", Failure::failed, "the request has no token for this machine");
-  std::vector<std::string> words = run_words(call_, machine_.name, cpus_);
+  std::vector<std::string> words =
+      run_words(call_.request, call_.settings, call_.bundle_digest, machine_.name, cpus_);
   words.insert(words.begin(), call_.engine.program());
   const auto attached = run_until_joined(words, machine_.token, kJoinTimeout);
   if (!attached) return failed("start", Failure::failed, attached.error().message);
@@ -115,12 +117,12 @@ Attempt<void> Machine::run() {
     tell(call_, container, events_);
     return {};
   }
-  const Failed reason = attached->end == Attached::End::timed_out
-                            ? Failed{"start", Failure::timed_out,
-                                     fmt::format("its agent has not joined within {}: {}",
-                                                 format_duration(kJoinTimeout),
-                                                 last_line(attached->text))}
-                            : why(attached->exit_code, attached->text);
+  const Failed reason =
+      attached->end == Attached::End::timed_out
+          ? Failed{"start", Failure::timed_out,
+                   fmt::format("its agent has not joined within {}: {}",
+                               format_duration(kJoinTimeout), last_line(attached->text))}
+          : why(attached->exit_code, attached->text);
   // Another's container of the same name is the other's.
   if (reason.code != Failure::conflict) (void)call_.engine.remove(name, {});
   // The whole of it is in the target's log; the event has the last line.

@@ -17,14 +17,15 @@ struct Call {
   const Settings& settings;
   const Host& host;
   const Engine& engine;
-  std::string bundle_digest;    // of `create` only
-  std::mutex* pull = nullptr;   // held while the image is fetched: once for all machines
+  std::string bundle_digest;   // of `create` only
+  std::mutex* pull = nullptr;  // held while the image is fetched: once for all machines
 };
 
 std::string container_name(const Request& request, const std::string& machine);
 // The words after the engine's name that start the machine's container. `cpus`: the numbers that
 // its agent offers; "": all that it finds.
-std::vector<std::string> run_words(const Call& call, const std::string& machine,
+std::vector<std::string> run_words(const Request& request, const Settings& settings,
+                                   const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus);
 
 // Each step is told before it begins.

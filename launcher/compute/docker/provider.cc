@@ -62,10 +62,9 @@ int create(const Call& call, const std::vector<Container>& all, Events& events) 
   if (const auto unpacked = unpack_bundle(request.bundle, call.bundle_digest, request.state);
       !unpacked) {
     const bool is_full = unpacked.error().code == ErrorCode::resource_exhausted;
-    return fail_all(request,
-                    {"copy", is_full ? Failure::no_space : Failure::failed,
-                     unpacked.error().message},
-                    events);
+    return fail_all(
+        request, {"copy", is_full ? Failure::no_space : Failure::failed, unpacked.error().message},
+        events);
   }
   CpuChoice choice(online_cpus());
   for (const Container& container : all) choice.add(container.cpus);

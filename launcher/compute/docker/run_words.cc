@@ -16,9 +16,9 @@ constexpr const char* kBundlePlace = "/opt/lockstep-node";
 constexpr const char* kVolume = "/var/lib/lockstep";
 constexpr const char* kSharedLogSize = "max-size=4m";
 
-// Process 1 of the container. It uses nothing but the shell, which is all that an image has to have.
-// It reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The token
-// is read from standard input and goes on through a pipe: no argument and no file holds it.
+// Process 1 of the container. It uses nothing but the shell, which is all that an image has to
+// have. It reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The
+// token is read from standard input and goes on through a pipe: no argument and no file holds it.
 constexpr const char* kFirstProcess = R"sh(
 home=$1 agent=$2
 shift 2
@@ -66,22 +66,20 @@ std::string container_name(const Request& request, const std::string& machine) {
                      without_colons(machine));
 }
 
-std::vector<std::string> run_words(const Call& call, const std::string& machine,
+std::vector<std::string> run_words(const Request& request, const Settings& settings,
+                                   const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus) {
-  const Settings& settings = call.settings;
   const std::string home = std::string(kVolume) + "/agent";
   std::vector<std::string> words{
-      "run", "--interactive", "--pull=never", "--name", container_name(call.request, machine),
-      label(kLauncherLabel, call.request.launcher), label(kTargetLabel, call.request.target),
-      label(kMachineLabel, machine), label(kBundleLabel, call.bundle_digest),
-      label(kCpusLabel, cpus),
+      "run", "--interactive", "--pull=never", "--name", container_name(request, machine),
+      label(kLauncherLabel, request.launcher), label(kTargetLabel, request.target),
+      label(kMachineLabel, machine), label(kBundleLabel, bundle_digest), label(kCpusLabel, cpus),
       // Jobs run as accounts of the image, which only root can become.
       "--user=0:0", "--workdir=/", "--network=" + settings.network,
       fmt::format("--shm-size={}", settings.shm_size),
       // Of the engine's own file system, on which jobs' folders can be overlays.
       "--volume", kVolume, "--volume",
-      fmt::format("{}/{}:{}:ro,z", call.request.state, bundle_folder(call.bundle_digest),
-                  kBundlePlace),
+      fmt::format("{}/{}:{}:ro,z", request.state, bundle_folder(bundle_digest), kBundlePlace),
       "--log-driver=json-file", "--log-opt", kSharedLogSize,
       // Ranks of one node copy from each other's memory.
       "--cap-add=SYS_PTRACE"};
@@ -90,10 +88,10 @@ std::vector<std::string> run_words(const Call& call, const std::string& machine,
   if (settings.memory) words.push_back(fmt::format("--memory={}", *settings.memory));
   if (!settings.gpus.empty()) words.push_back("--gpus=" + settings.gpus);
   words.insert(words.end(), settings.args.begin(), settings.args.end());
-  words.insert(words.end(), {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c",
-                             kFirstProcess, "lockstep-node", home,
-                             std::string(kBundlePlace) + "/bin/lockstep-agent", "--home", home,
-                             "--name", without_colons(machine)});
+  words.insert(words.end(),
+               {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c", kFirstProcess,
+                "lockstep-node", home, std::string(kBundlePlace) + "/bin/lockstep-agent", "--home",
+                home, "--name", without_colons(machine)});
   if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
   if (settings.memory) words.insert(words.end(), {"--memory", std::to_string(*settings.memory)});
   return words;

@@ -25,9 +25,8 @@ constexpr std::size_t kMaxWord = 128;
 Status check_word(const SettingsObject& object, const char* key, const std::string& word,
                   std::string_view others) {
   if (word.size() <= kMaxWord && !word.starts_with('-') && is_made_of(word, others)) return {};
-  return object.bad(
-      key, fmt::format("is '{}', not made of letters, digits and {}", word.substr(0, kMaxWord),
-                       others));
+  return object.bad(key, fmt::format("is '{}', not made of letters, digits and {}",
+                                     word.substr(0, kMaxWord), others));
 }
 
 // Options that Lockstep sets itself, said in words of these settings.
@@ -66,10 +65,9 @@ Host this_host() {
 Result<Settings> settings_from(const std::string& settings_json, const Host& host) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   const json all = json::parse(settings_json, nullptr, false);
-  TRY_ASSIGN(
-      const auto object,
-      SettingsObject::open(all, "settings",
-                           {"image", "cpus", "memory", "shm_size", "gpus", "network", "args"}));
+  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings",
+                                                     {"image", "cpus", "memory", "shm_size", "gpus",
+                                                      "network", "args"}));
   Settings settings;
   TRY_ASSIGN(settings.image, object.text("image"));
   if (settings.image.empty()) return object.bad("image", "is missing");
