@@ -16,6 +16,7 @@
 #include "common/io/process.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/docker/provider.h"
+#include "launcher/compute/slurm/provider.h"
 #include "launcher/compute/ssh/hold.h"
 #include "launcher/compute/ssh/provider.h"
 
@@ -24,11 +25,12 @@ namespace {
 using namespace lockstep;
 
 constexpr int kNotUnderstood = 2;
-constexpr std::array<std::string_view, 2> kKinds{"ssh", "docker"};
+constexpr std::array<std::string_view, 3> kKinds{"ssh", "docker", "slurm"};
 
 constexpr const char* kUsage =
     "usage: lockstep-provider KIND VERB < REQUEST.json\n"
-    "KIND: ssh, docker. VERB: check, create, list, remove, hold. A launcher runs this program; it\n"
+    "KIND: ssh, docker, slurm. VERB: check, create, list, remove, hold. A launcher runs this "
+    "program; it\n"
     "is described in docs/decisions/038-providers.md.\n";
 
 int refuse(const std::string& why) {
@@ -57,6 +59,7 @@ Result<std::string> read_request(compute::Verb verb) {
 Result<int> carry_out(const std::string& kind, compute::Verb verb, const compute::Request& request,
                       compute::Events& events) {
   if (kind == "docker") return compute::docker::carry_out(verb, request, events);
+  if (kind == "slurm") return compute::slurm::carry_out(verb, request, events);
   return compute::ssh::carry_out(verb, request, io::program_directory() + "/lockstep-provider",
                                  events);
 }

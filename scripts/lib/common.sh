@@ -16,7 +16,7 @@ run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy py
 test_packages=(
   busybox-static debootstrap docker.io docker-registry iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
   libgtest-dev openssh-server procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
-  qemu-system-x86 systemd util-linux
+  munge qemu-system-x86 slurm-client slurmctld slurmd systemd util-linux
 )
 check_packages=(clang clang-format clang-tidy libclang-rt-14-dev libfuzzer-14-dev)
 

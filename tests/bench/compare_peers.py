@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/e2e")]
 from harness.namespaces import Cluster  # noqa: E402
 from harness.site import PROGRAMS, Site  # noqa: E402
+from harness.slurm import Slurm  # noqa: E402
 from needs import need  # noqa: E402
-from slurm import Slurm  # noqa: E402
 
 TORCHRUN = "print(1)\n"
 

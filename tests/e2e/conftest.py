@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import accounts, leftovers  # noqa: E402
 from harness.bundle import archive  # noqa: E402
 from harness.site import BUILD, Site, wait_until  # noqa: E402
+from harness.slurm import Slurm  # noqa: E402
 
 # Under nohup, or behind a shell's '&', these are ignored, and what the tests start would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -42,6 +43,24 @@ def bundle():
         return
     with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
         yield archive(BUILD, pathlib.Path(name))
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """A Slurm with one node, and a partition whose jobs displace those of another."""
+    if os.getuid() != 0:
+        pytest.skip("only root can start Slurm's daemons")
+    if not shutil.which("slurmctld", path="/usr/sbin:/usr/bin"):
+        pytest.skip("there is no Slurm: apt-get install munge slurmctld slurmd slurm-client")
+    lines = ["PreemptType=preempt/partition_prio", "PreemptMode=CANCEL",
+             "PartitionName=first Nodes=n1 PriorityTier=10 MaxTime=INFINITE State=UP",
+             "PartitionName=last Nodes=n1 PriorityTier=1 MaxTime=INFINITE State=UP"]
+    with tempfile.TemporaryDirectory(prefix="ls-slurm-") as name:
+        made = Slurm(pathlib.Path(name), nodes=1, lines=lines)
+        try:
+            yield made.start()
+        finally:
+            made.stop()
 
 
 @pytest.fixture(scope="session")

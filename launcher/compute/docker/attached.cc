@@ -10,6 +10,7 @@
 #include "common/io/child_program.h"
 #include "common/io/clock.h"
 #include "common/io/run_program.h"
+#include "launcher/compute/agent_output.h"
 
 namespace lockstep::compute::docker {
 namespace {
@@ -61,11 +62,6 @@ Attached end_of(io::ChildProgram& program, std::string text) {
 }
 
 }  // namespace
-
-bool says_joined(std::string_view line) {
-  const auto program = line.find("lockstep-agent ");
-  return program != line.npos && line.find(" of node ", program) != line.npos;
-}
 
 Result<Attached> run_until_joined(const std::vector<std::string>& words, std::string_view token,
                                   Duration timeout) {

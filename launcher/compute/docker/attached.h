@@ -22,7 +22,4 @@ struct Attached {
 Result<Attached> run_until_joined(const std::vector<std::string>& words, std::string_view token,
                                   Duration timeout);
 
-// Whether an agent that prints this line has its identity: it was accepted, now or earlier.
-bool says_joined(std::string_view line);
-
 }  // namespace lockstep::compute::docker

@@ -16,8 +16,7 @@ namespace {
 
 constexpr Duration kAnswerTimeout = seconds(60);
 constexpr Duration kPullTimeout = minutes(14);  // a launcher gives `create` 15
-constexpr std::size_t kMaxLine = 500;
-constexpr std::size_t kFields = 6;  // of a line of `ps`
+constexpr std::size_t kFields = 6;              // of a line of `ps`
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -208,18 +207,6 @@ Attempt<void> Engine::remove(const std::string& id, Duration grace) const {
   if (!answer) return tl::unexpected(answer.error());
   if (answer->exit_code == 0 || says_no_such_container(answer->errors)) return {};
   return tl::unexpected(engine_failure("remove", name_, answer->errors));
-}
-
-std::string last_line(std::string_view text) {
-  std::string_view last;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const bool idle = line.find_first_not_of(" \t\r") == line.npos || line.starts_with("See '") ||
-                      line.starts_with("Run '") || line.starts_with("time=\"");
-    if (!idle) last = line;
-  }
-  return std::string(last.substr(0, std::min(last.find_last_not_of(" \t\r") + 1, kMaxLine)));
 }
 
 bool says_no_such_image(std::string_view errors) {

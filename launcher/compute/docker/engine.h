@@ -8,6 +8,7 @@
 
 #include "common/base/time.h"
 #include "common/io/run_program.h"
+#include "launcher/compute/agent_output.h"
 #include "launcher/compute/at_once.h"
 
 namespace lockstep::compute::docker {
@@ -67,7 +68,5 @@ class Engine {
 Failed engine_failure(const std::string& step, const std::string& engine, std::string_view errors);
 bool says_no_such_image(std::string_view errors);
 bool says_no_such_container(std::string_view errors);
-// The last line that says something.
-std::string last_line(std::string_view text);
 
 }  // namespace lockstep::compute::docker

@@ -103,7 +103,8 @@ Attempt<void> Machine::run() {
   events_.step(machine_.name, "start");
   if (machine_.token.empty())
     return failed("start", Failure::failed, "the request has no token for this machine");
-  std::vector<std::string> words = run_words(call_, machine_.name, cpus_);
+  std::vector<std::string> words =
+      run_words(call_.request, call_.settings, call_.bundle_digest, machine_.name, cpus_);
   words.insert(words.begin(), call_.engine.program());
   const auto attached = run_until_joined(words, machine_.token, kJoinTimeout);
   if (!attached) return failed("start", Failure::failed, attached.error().message);

@@ -24,7 +24,8 @@ struct Call {
 std::string container_name(const Request& request, const std::string& machine);
 // The words after the engine's name that start the machine's container. `cpus`: the numbers that
 // its agent offers; "": all that it finds.
-std::vector<std::string> run_words(const Call& call, const std::string& machine,
+std::vector<std::string> run_words(const Request& request, const Settings& settings,
+                                   const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus);
 
 // Each step is told before it begins.

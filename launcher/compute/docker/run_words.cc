@@ -106,22 +106,20 @@ std::string container_name(const Request& request, const std::string& machine) {
                      without_colons(machine));
 }
 
-std::vector<std::string> run_words(const Call& call, const std::string& machine,
+std::vector<std::string> run_words(const Request& request, const Settings& settings,
+                                   const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus) {
-  const Settings& settings = call.settings;
   const std::string home = std::string(kVolume) + "/agent";
   std::vector<std::string> words{
-      "run", "--interactive", "--pull=never", "--name", container_name(call.request, machine),
-      label(kLauncherLabel, call.request.launcher), label(kTargetLabel, call.request.target),
-      label(kMachineLabel, machine), label(kBundleLabel, call.bundle_digest),
-      label(kCpusLabel, cpus),
+      "run", "--interactive", "--pull=never", "--name", container_name(request, machine),
+      label(kLauncherLabel, request.launcher), label(kTargetLabel, request.target),
+      label(kMachineLabel, machine), label(kBundleLabel, bundle_digest), label(kCpusLabel, cpus),
       // Jobs run as accounts of the image, which only root can become.
       "--user=0:0", "--workdir=/", "--network=" + settings.network,
       fmt::format("--shm-size={}", settings.shm_size),
       // Of the engine's own file system, on which jobs' folders can be overlays.
       "--volume", kVolume, "--volume",
-      fmt::format("{}/{}:{}:ro,z", call.request.state, bundle_folder(call.bundle_digest),
-                  kBundlePlace),
+      fmt::format("{}/{}:{}:ro,z", request.state, bundle_folder(bundle_digest), kBundlePlace),
       "--log-driver=json-file", "--log-opt", kSharedLogSize,
       // Ranks of one node copy from each other's memory.
       "--cap-add=SYS_PTRACE"};

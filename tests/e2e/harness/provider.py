@@ -4,13 +4,37 @@ import json
 import os
 import pathlib
 import queue
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 
-from .site import BUILD, alive, wait_until
+from .site import BUILD, ROOT, alive, wait_until
 
 PROVIDER = BUILD / "bin/lockstep-provider"
+FAKE = ROOT / "tests/fakes/provider/provider.py"
+
+STATES = {"running", "pending", "stopped", "absent"}
+CODES = {"unreachable", "host_key", "unauthenticated", "unsupported", "no_space", "no_permission",
+         "launcher_unreachable", "timed_out", "conflict", "failed"}
+
+
+def check_event(event):
+    """The grammar of docs/decisions/038-providers.md."""
+    texts = {key: value for key, value in event.items() if key != "about"}
+    assert all(isinstance(value, str) for value in texts.values()), event
+    assert event["machine"], event
+    kind = event["event"]
+    if kind == "machine":
+        assert event.keys() == {"event", "machine", "state", "about"} and event["state"] in STATES, event
+        assert all(isinstance(value, bool if key == "tunnel" else str) for key, value in event["about"].items()), event
+        assert event["state"] != "pending" or event["about"].keys() >= {"reason", "job"}, event
+    elif kind == "step":
+        assert event.keys() == {"event", "machine", "step"}, event
+    else:
+        assert kind in ("warning", "error") and event.keys() >= {"step", "message"}, event
+        assert kind != "error" or event["code"] in CODES, event
 
 
 class Server:
@@ -83,7 +107,11 @@ class ProviderTarget:
         text, errors = process.communicate(json.dumps(self.request(bundle, token, **changes)))
         assert "Traceback" not in errors
         assert token == "" or token not in text + errors
-        return process.returncode, [json.loads(line) for line in text.splitlines()], errors
+        events = [json.loads(line) for line in text.splitlines()]
+        for event in events:
+            check_event(event)
+        assert (process.returncode == 1) == any(event["event"] == "error" for event in events), (events, errors)
+        return process.returncode, events, errors
 
     def done(self, verb, **options):
         """Demands exit code 0; returns the last event."""
@@ -98,6 +126,26 @@ class ProviderTarget:
 
     def state(self):
         return self.done("list")["state"]
+
+    def away(self):
+        """Changes of the settings with which what makes the machines does not answer."""
+        raise NotImplementedError
+
+    def leftovers(self):
+        """What `create` made and is still there."""
+        raise NotImplementedError
+
+    def agents(self):
+        """Pids of the agents of vm1, wherever they run on this machine."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"/lockstep-agent") and b"vm1" in words and alive(int(entry.name)):
+                found.append(int(entry.name))
+        return found
 
 
 class Target(ProviderTarget):
@@ -120,6 +168,22 @@ class Target(ProviderTarget):
     def settings_with(self, **changes):
         return {"hosts": [{**self.host, **changes}], **self.settings}
 
+    def away(self):
+        return {"port": 1}
+
+    def leftovers(self):
+        return [*self.folder.parent.glob("*"), *processes_in(self.folder)]
+
+    def put_in_the_way(self):
+        self.folder.mkdir()
+        (self.folder / "thesis.tex").write_text("years of work")
+
+    def is_in_the_way(self):
+        return (self.folder / "thesis.tex").read_text() == "years of work"
+
+    def clear_the_way(self):
+        shutil.rmtree(self.folder)
+
 
 class DockerTarget(ProviderTarget):
     """A target of kind docker; its machine is a container of `image` in a test's own engine."""
@@ -128,19 +192,95 @@ class DockerTarget(ProviderTarget):
 
     def __init__(self, engine, image, directory):
         super().__init__(directory)
-        self.engine = self.real = engine
+        self.engine, self.variables = engine, {}
         self.settings = {"image": image}
 
     def settings_with(self, **changes):
         return {**self.settings, **changes}
 
     def environment(self):
-        return {**super().environment(), **self.engine.environment}
+        return {**super().environment(), **self.engine.environment, **self.variables}
+
+    def away(self):
+        self.variables = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
+        return {}
+
+    def leftovers(self):
+        return [*self.engine.containers(), *self.engine.ok("volume", "ls", "--quiet").split()]
+
+    def put_in_the_way(self):
+        self.engine.ok("create", "--name", self.name, self.settings["image"], "true")
+
+    def is_in_the_way(self):
+        return self.engine.ok("inspect", "--format", "{{.State.Status}}", self.name) == "created"
+
+    def clear_the_way(self):
+        self.engine.ok("rm", self.name)
 
     @property
     def name(self):
         """Of the machine's container."""
         return f"lockstep-a1b2-{self.target}-{self.machine}"
+
+
+class SlurmTarget(ProviderTarget):
+    """A target of kind slurm; its machine is a job of a test's own Slurm."""
+
+    words = (PROVIDER, "slurm")
+
+    def __init__(self, slurm, directory):
+        super().__init__(directory)
+        self.slurm, self.variables = slurm, {}
+        self.shared = directory / "shared"
+        self.shared.mkdir()
+        self.settings = {"directory": str(self.shared)}
+
+    def settings_with(self, **changes):
+        return {**self.settings, **changes}
+
+    def environment(self):
+        return {**super().environment(), **self.slurm.environment(), "HOME": str(self.directory), **self.variables}
+
+    def away(self):
+        conf = pathlib.Path(self.slurm.environment()["SLURM_CONF"]).read_text()
+        own = self.directory / "slurm.conf"
+        own.write_text(conf.replace("SlurmctldPort=16817", "SlurmctldPort=1") + "MessageTimeout=2\n")
+        self.variables = {"SLURM_CONF": str(own)}
+        return {}
+
+    def leftovers(self):
+        return [*pathlib.Path(tempfile.gettempdir()).glob("lockstep-a1b2-vms-*"), *self.shared.iterdir(),
+                *self.slurm.run("squeue", "--noheader").split()]
+
+    def put_in_the_way(self):
+        (self.shared / "lockstep-a1b2-vms").mkdir()
+        (self.shared / "lockstep-a1b2-vms/thesis.tex").write_text("years of work")
+
+    def is_in_the_way(self):
+        return (self.shared / "lockstep-a1b2-vms/thesis.tex").read_text() == "years of work"
+
+    def clear_the_way(self):
+        shutil.rmtree(self.shared / "lockstep-a1b2-vms")
+
+    def jobs(self):
+        """{id: state} of all that Slurm still knows."""
+        lines = self.slurm.run("squeue", "--noheader", "--states=all", "--format=%i %T").splitlines()
+        return dict(line.split() for line in lines)
+
+
+class FakeTarget(ProviderTarget):
+    """A target of tests/fakes/provider: its machine is an agent beside the launcher's."""
+
+    words = (FAKE,)
+
+    def settings_with(self, **changes):
+        return {"faults": changes}
+
+    def away(self):
+        return {"fail": dict.fromkeys(("check", "create", "list", "remove"), "unreachable")}
+
+    def leftovers(self):
+        return [*(self.directory / "state/machines").glob("*"), *self.agents()]
 
 
 class Hold:

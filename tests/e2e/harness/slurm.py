@@ -1,18 +1,22 @@
-"""Slurm from Debian as several nodes on this machine, for a comparison in one run. Needs root."""
+"""Slurm from Debian as several nodes on this machine. Needs root."""
 import os
 import pathlib
 import subprocess
 import time
 
 PORT = 16817
+ADDRESS = "192.0.2.1/32"  # for documentation; nobody has it
 
 
 class Slurm:
-    def __init__(self, directory, nodes=2, cpus=16):
+    def __init__(self, directory, nodes=2, cpus=16, lines=()):
+        """`lines`: more of its configuration."""
         self.base = pathlib.Path(directory)
         self.nodes = [f"n{i}" for i in range(1, nodes + 1)]
         self.cpus = cpus  # that each node says to have
+        self.lines = lines
         self.processes = []
+        self.has_address = False
 
     def environment(self):
         return {**os.environ, "SLURM_CONF": str(self.base / "etc/slurm.conf")}
@@ -23,8 +27,16 @@ class Slurm:
                                                env=self.environment(), start_new_session=True,
                                                **options))
 
+    def _need_an_address(self):
+        """Slurm resolves even 127.0.0.1 only where there is an address that is none of the loopback."""
+        if not subprocess.run(["ip", "-o", "-4", "address", "show", "scope", "global"], capture_output=True,
+                              check=True).stdout:
+            subprocess.run(["ip", "address", "add", ADDRESS, "dev", "lo"], check=True)
+            self.has_address = True
+
     def start(self):
         base = self.base
+        self._need_an_address()
         for name in ("etc", "munge", "state", "run", "log", "tmpfs", "spool"):
             (base / name).mkdir(parents=True, exist_ok=True)
         for node in self.nodes:
@@ -76,7 +88,14 @@ class Slurm:
                   for i, n in enumerate(self.nodes, 1)]
         lines.append(f"PartitionName=main Nodes={','.join(self.nodes)} Default=YES "
                      "MaxTime=INFINITE State=UP")
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self.lines]) + "\n"
+
+    def run(self, *words):
+        """Demands exit code 0; returns what it printed."""
+        done = subprocess.run([str(word) for word in words], env=self.environment(), capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, (words, done.stderr)
+        return done.stdout
 
     @staticmethod
     def _wait(condition, what, deadline_s=20):
@@ -96,3 +115,5 @@ class Slurm:
                     os.killpg(process.pid, 9)
                 except ProcessLookupError:
                     continue
+        if self.has_address:
+            subprocess.run(["ip", "address", "del", ADDRESS, "dev", "lo"], check=True)

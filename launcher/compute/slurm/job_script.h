@@ -1,0 +1,17 @@
+#pragma once
+// The script of the job that is a node: it keeps the agent, and leaves nothing on the node.
+
+#include <string>
+
+namespace lockstep::compute::slurm {
+
+struct NodeJob {
+  std::string name;    // of the node
+  std::string scope;   // "LAUNCHER-TARGET"; with name and job the name of a folder on the node
+  std::string bundle;  // the unpacked one
+  std::string token;   // a file
+};
+// No value in it needs quoting but by single quotes; there is no secret in it.
+std::string job_script(const NodeJob& job);
+
+}  // namespace lockstep::compute::slurm

@@ -1,0 +1,45 @@
+#pragma once
+// What lies in the shared directory of a Slurm target:
+//
+//   DIRECTORY/lockstep-LAUNCHER-TARGET/     mode 0700
+//     tag                                   whose it is
+//     bundle-DIGEST/                        the unpacked bundle
+//     machines/MACHINE/token                until its agent has joined
+//     machines/MACHINE/log.JOB              what the agent prints
+
+#include <string>
+
+#include "launcher/compute/contract.h"
+#include "launcher/compute/slurm/settings.h"
+
+namespace lockstep::compute::slurm {
+
+class Place {
+ public:
+  Place(const Request& request, const Settings& settings);
+
+  const std::string& directory() const { return directory_; }
+  std::string machine(const std::string& name) const;
+  std::string token(const std::string& name) const { return machine(name) + "/token"; }
+  std::string log(const std::string& name, const std::string& job) const {
+    return machine(name) + "/log." + job;
+  }
+
+  // Makes what the machines of the request need. conflict: the directory is somebody else's.
+  Status prepare(const std::string& archive, const std::string& digest) const;
+  Status put_token(const compute::Machine& machine) const;
+  // Whether the agent of this job has joined, by what it printed.
+  bool has_joined(const std::string& name, const std::string& job) const;
+  // The last line that it printed.
+  std::string last_words(const std::string& name, const std::string& job) const;
+  // Removes what is the machine's, and everything with the last machine.
+  Status remove(const std::string& name) const;
+
+ private:
+  Status check_tag() const;
+
+  std::string directory_, tag_, lock_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace lockstep::compute::slurm

@@ -1,0 +1,12 @@
+#pragma once
+// The slurm provider: each machine is a job of one node in which the agent runs.
+// docs/decisions/038-providers.md.
+
+#include "launcher/compute/contract.h"
+
+namespace lockstep::compute::slurm {
+
+// As docker::carry_out. `create` ends while Slurm lets jobs wait: their machines are `pending`.
+Result<int> carry_out(Verb verb, const Request& request, Events& events);
+
+}  // namespace lockstep::compute::slurm

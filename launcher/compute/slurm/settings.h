@@ -1,0 +1,25 @@
+#pragma once
+// The settings of a target whose machines are Slurm jobs. All that becomes a word of sbatch's
+// command line, or a part of a job's script, is checked here.
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::compute::slurm {
+
+struct Settings {
+  std::string directory;  // on a file system that the nodes share with this machine
+  // As of sbatch; "": what Slurm's configuration says.
+  std::string partition, account, qos, time, constraint;
+  std::vector<std::string> options;  // further words, each "--name" or "--name=value"
+};
+
+// {"directory": "/shared/ann", "partition": "gpu", …}. invalid_argument names the key.
+Result<Settings> settings_from(const std::string& settings_json);
+
+// Whether the options say how much of a node a job gets.
+bool shares_nodes(const Settings& settings);
+
+}  // namespace lockstep::compute::slurm

@@ -1,0 +1,160 @@
+"""examples/providers: EC2 against PyPI's moto server, Azure against a program az that remembers its VMs in a file."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+
+import pytest
+from harness.provider import ProviderTarget
+from harness.site import ROOT, wait_until
+
+EXAMPLES = ROOT / "examples/providers"
+TOKEN = "lockstep-token-of-nobody"
+PORT = 5005
+
+
+@pytest.fixture(scope="module")
+def moto():
+    """An environment with boto3, and moto's server in it."""
+    given = os.environ.get("LOCKSTEP_TEST_MOTO")  # such an environment that is made already
+    with tempfile.TemporaryDirectory(prefix="ls-moto-") as name:
+        venv = pathlib.Path(given or name)
+        if not given:
+            subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True)
+            done = subprocess.run([venv / "bin/pip", "install", "--quiet", "moto[server]", "boto3"],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip("moto cannot be installed: " + done.stderr.strip().splitlines()[-1])
+        server = subprocess.Popen([venv / "bin/moto_server", "-H", "127.0.0.1", "-p", str(PORT)], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        ask = ["curl", "--silent", "--fail", f"http://127.0.0.1:{PORT}/moto-api/data.json"]
+        wait_until(lambda: subprocess.run(ask, capture_output=True, check=False).returncode == 0, "moto answers")
+        yield venv
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
+
+
+class Ec2Target(ProviderTarget):
+    def __init__(self, venv, directory):
+        super().__init__(directory)
+        self.words = (venv / "bin/python", EXAMPLES / "ec2.py")
+
+    def settings_with(self, **changes):
+        return {"region": "eu-central-1", "image_id": "ami-12c6146b", "instance_type": "t2.micro",
+                "endpoint_url": f"http://127.0.0.1:{PORT}", "bundle_url": "https://example.com/bundle.tar.gz",
+                "bundle_sha256": "0" * 64, **changes}
+
+    def environment(self):
+        return {**super().environment(), "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+                "AWS_MAX_ATTEMPTS": "1"}
+
+    def away(self):
+        return {"endpoint_url": "http://127.0.0.1:1"}
+
+
+AZ = r"""#!/usr/bin/env python3
+import json, os, pathlib, re, sys
+store = pathlib.Path(os.environ["AZ_STORE"])
+vms = json.loads(store.read_text()) if store.exists() else {}
+words = sys.argv[1:]
+value = lambda name: words[words.index(name) + 1]
+if value("--resource-group") != "mine":
+    sys.exit("ERROR: (ResourceNotFound) there is no such group")
+if words[:2] == ["vmss", "show"]:
+    print(json.dumps({"orchestrationMode": "Flexible"}))
+elif words[:2] == ["vm", "list"]:
+    wanted = dict(re.findall(r'tags\."([^"]+)"==\'([^\']+)\'', value("--query")))
+    print(json.dumps([vm for vm in vms.values() if wanted.items() <= vm["tags"].items()]))
+elif words[:2] == ["vm", "create"]:
+    data = pathlib.Path(value("--custom-data"))
+    assert data.stat().st_mode & 0o77 == 0 and "TOKEN" in data.read_text()
+    tags = dict(word.split("=", 1) for word in words[words.index("--tags") + 1:] if "=" in word)
+    vms[value("--name")] = {"name": value("--name"), "tags": tags, "provisioningState": "Succeeded",
+                            "powerState": "VM running"}
+elif words[:2] == ["vm", "delete"]:
+    del vms[value("--name")]
+else:
+    sys.exit(f"ERROR: {words}")
+store.write_text(json.dumps(vms))
+""".replace("TOKEN", TOKEN)
+
+
+class AzureTarget(ProviderTarget):
+    words = ("/usr/bin/python3", EXAMPLES / "azure_vmss.py")
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        (directory / "bin").mkdir()
+        program = directory / "bin/az"
+        program.write_text(AZ)
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+    def settings_with(self, **changes):
+        return {"resource_group": "mine", "scale_set": "nodes", "image": "Ubuntu2204", "size": "Standard_D4s_v3",
+                "bundle_url": "https://example.com/bundle.tar.gz", "bundle_sha256": "0" * 64, **changes}
+
+    def environment(self):
+        return {**super().environment(), "PATH": f"{self.directory}/bin:/usr/bin:/bin",
+                "AZ_STORE": str(self.directory / "vms.json")}
+
+    def away(self):
+        shutil.rmtree(self.directory / "bin")
+        return {}
+
+
+@pytest.fixture
+def target(request, tmp_path):
+    return AzureTarget(tmp_path) if request.param == "azure" else Ec2Target(request.getfixturevalue("moto"), tmp_path)
+
+
+BOTH = pytest.mark.parametrize("target", ["azure", "ec2"], indirect=True)
+
+
+@BOTH
+def test_a_machine_is_made_once_listed_and_removed(target):
+    assert target.done("check")["state"] == "absent"
+    two = [{"name": "vm1", "token": TOKEN}, {"name": "vm2", "token": TOKEN}]
+    code, events, errors = target.call("create", machines=two, token=TOKEN)
+    assert code == 0, (events, errors)
+    told = {event["machine"]: event for event in events if event["event"] == "machine"}
+    assert {event["state"] for event in told.values()} <= {"running", "pending"} and len(told) == 2
+    code, again, _ = target.call("create", machines=two, token=TOKEN)
+    mark = {"ec2": "instance"}.get(target.words[1].stem, "vm")
+    assert {event["machine"]: event["about"][mark] for event in again} == {
+        name: event["about"][mark] for name, event in told.items()}, "they stay"
+    code, events, _ = target.call("list", machines=[])
+    assert (code, sorted(event["machine"] for event in events)) == (0, ["vm1", "vm2"])
+    assert target.done("remove")["state"] == "absent"
+    code, events, _ = target.call("list", machines=[])
+    assert [event["machine"] for event in events] == ["vm2"]
+    assert target.done("create", token=TOKEN)["state"] in ("running", "pending"), "made anew"
+    assert target.call("remove", machines=two)[0] == 0 and target.call("remove", machines=two)[0] == 0
+    assert target.call("list", machines=[])[1] == []
+
+
+@BOTH
+def test_a_cloud_that_does_not_answer_is_unreachable(target):
+    changes = target.away()
+    for verb in ("check", "create", "list", "remove"):
+        error = target.error(verb, token=TOKEN, **changes)
+        assert (error["machine"], error["code"]) == ("vm1", "unreachable"), error
+
+
+@BOTH
+def test_a_request_that_is_not_understood_changes_nothing(target):
+    good = target.request()
+    for request in ("", "[]", json.dumps({**good, "contract": 2}), json.dumps({**good, "machines": [{"name": "../x"}]})):
+        done = subprocess.run([*target.words, "create"], input=request, capture_output=True, text=True, check=False,
+                              env=target.environment())
+        assert (done.returncode, done.stdout) == (2, "") and done.stderr.strip(), done
+
+
+@pytest.mark.parametrize("target, change, code", [
+    ("ec2", {"image_id": "ami-00000000"}, "unsupported"), ("azure", {"resource_group": "other"}, "unsupported")],
+    indirect=["target"])
+def test_what_the_cloud_does_not_know_is_unsupported(target, change, code):
+    assert target.error("create", token=TOKEN, **change)["code"] == code

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "launcher/compute/docker/attached.h"
+#include "launcher/compute/docker/cpu_choice.h"
+#include "launcher/compute/docker/engine.h"
+#include "launcher/compute/docker/machine.h"
+#include "launcher/compute/docker/settings.h"
+
+namespace lockstep::compute::docker {
+namespace {
+
+constexpr Host kHost{4, std::uint64_t{8} << 30};
+
+Settings read(const std::string& json) {
+  const auto settings = settings_from(json, kHost);
+  EXPECT_TRUE(settings) << settings.error().message;
+  return settings.value_or(Settings{});
+}
+
+TEST(DockerSettings, OnlyTheImageIsNeeded) {
+  const Settings settings = read(R"({"image": "debian:12"})");
+  EXPECT_EQ(settings.network, "host");
+  EXPECT_FALSE(settings.cpus);
+  EXPECT_EQ(settings.shm_size, kHost.memory / 2);
+  EXPECT_EQ(read(R"({"image": "debian:12", "memory": 1073741824})").shm_size, 1u << 29);
+}
+
+TEST(DockerSettings, WhatTheMachineLacksIsSaid) {
+  EXPECT_EQ(missing_on(kHost, read(R"({"image": "a", "cpus": 4, "memory": 8589934592})")), "");
+  EXPECT_EQ(missing_on(kHost, read(R"({"image": "a", "cpus": 4.5})")),
+            "settings.cpus is 4.5, but this machine has 4");
+  EXPECT_NE(missing_on(kHost, read(R"({"image": "a", "memory": 8589934593})")), "");
+}
+
+TEST(DockerSettings, OptionsThatLockstepSetsAreNamed) {
+  const auto why = [](const std::string& args) {
+    return settings_from(R"({"image": "a", "args": [)" + args + "]}", kHost).error().message;
+  };
+  EXPECT_EQ(why(R"("--cpus=2")"), "settings.args has --cpus; write settings.cpus instead");
+  EXPECT_EQ(why(R"("--name", "x")"), "settings.args has --name, which Lockstep sets itself");
+  EXPECT_EQ(why(R"("--privileged")"), "settings.args are not possible: '--privileged' is refused");
+  EXPECT_EQ(read(R"({"image": "a", "args": ["--init", "--ulimit", "nofile=9"]})").args.size(), 3u);
+}
+
+TEST(DockerContainers, LinesOfPsAreRead) {
+  const auto found = containers_from(
+      "a1\tUp 3 seconds\tvms\tvm1\td1\t0,1\n"
+      "b2\tExited (137) 5 minutes ago\tvms\tvm2\td1\t\n"
+      "c3\tUp 2 hours (Paused)\tvms\tvm3\n"
+      "d4\tCreated\n");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].state, Container::State::running);
+  EXPECT_EQ(found[0].machine + found[0].cpus + found[0].reason, "vm10,1");
+  EXPECT_EQ(found[1].state, Container::State::exited);
+  EXPECT_EQ(found[1].reason, "Exited (137)");
+  EXPECT_EQ(found[2].state, Container::State::paused);
+  EXPECT_EQ(found[3].state, Container::State::other);
+  EXPECT_EQ(found[3].machine, "");
+}
+
+TEST(DockerCpus, ContainersGetThoseThatTheFewestHave) {
+  CpuChoice choice({0, 1, 4, 5});
+  choice.add("0-0");
+  EXPECT_EQ(choice.take(1), "1-1");
+  EXPECT_EQ(choice.take(2), "4,5");
+  EXPECT_EQ(choice.take(4), "0,1,4,5");
+  EXPECT_EQ(choice.take(5), "") << "more than there are";
+  EXPECT_EQ(choice.take(0), "") << "all that the agent finds";
+}
+
+TEST(DockerEngine, WhatItSaysBecomesAFailure) {
+  const auto code = [](const char* errors) { return engine_failure("s", "docker", errors).code; };
+  EXPECT_EQ(code("Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?"),
+            Failure::unreachable);
+  EXPECT_EQ(code("Got permission denied while trying to connect to the Docker daemon socket"),
+            Failure::no_permission);
+  EXPECT_EQ(code("write /x: no space left on device"), Failure::no_space);
+  EXPECT_EQ(code("pull access denied for x, repository does not exist"), Failure::unsupported);
+  EXPECT_EQ(code("Get \"https://r/v2/\": dial tcp: lookup r: no such host"), Failure::unreachable);
+  EXPECT_EQ(code("The container name \"/x\" is already in use"), Failure::conflict);
+  EXPECT_EQ(code("something new"), Failure::failed);
+  EXPECT_EQ(last_line("docker: why.\nSee 'docker run --help'.\ntime=\"x\" level=error\n"),
+            "docker: why.");
+}
+
+TEST(DockerMachine, ItsLineOfTheEngineHasNoToken) {
+  Request request;
+  request.launcher = "a1b2";
+  request.target = "vms";
+  request.state = "/state";
+  request.machines = {{"fd00::1", "the token"}};
+  const Settings settings = read(R"({"image": "base", "cpus": 1.5, "network": "lab"})");
+  const auto words = run_words(request, settings, "0123", "fd00::1", "0,1");
+  const auto has = [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  for (const char* word : {"lockstep-a1b2-vms-fd00--1", "--label=lockstep.machine=fd00::1",
+                           "--cpus=1.5", "--network=lab", "--hostname=fd00--1",
+                           "/state/bundle-0123:/opt/lockstep-node:ro,z", "base:latest", "0,1"})
+    EXPECT_TRUE(has(word)) << word;
+  for (const std::string& word : words) EXPECT_EQ(word.find("the token"), word.npos);
+}
+
+TEST(DockerMachine, AnAgentSaysThatItHasItsIdentity) {
+  EXPECT_TRUE(
+      says_joined("[…] [agent] [info] lockstep-agent 0.1.0 of node vm1 (2), home /h, pid 8"));
+  EXPECT_FALSE(says_joined("[…] [agent] [info] joined as node vm1 (2)")) << "not yet written";
+  EXPECT_FALSE(says_joined("lockstep-agent: no token"));
+}
+
+}  // namespace
+}  // namespace lockstep::compute::docker
