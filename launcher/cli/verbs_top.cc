@@ -55,7 +55,7 @@ class TopScreen {
 
   // The exit code, or what ended it.
   Result<int> run() {
-    TRY(connection_.loop().watch_signals({SIGINT, SIGTERM, SIGHUP, SIGWINCH},
+    TRY(connection_.loop().watch_signals({SIGINT, SIGTERM, SIGHUP},
                                          [this](int signal) { on_signal(signal); }));
     Connection::Listener listener;
     listener.on_control = [this](const Envelope<ClientReply>& envelope) { take(envelope.body); };

@@ -116,7 +116,8 @@ def test_values_of_a_silent_agent_age_and_are_marked(quick):
 def test_another_ordinary_user_sees_the_nodes_but_not_what_the_job_uses(quick):
     account = pwd.getpwuid(os.getuid()).pw_name
     bob = Person(quick, "bob")
-    quick.ok("user", "add", "bob", "--key", bob.key, "--role", "submitter", "--account", account)
+    quick.ok("user", "add", "bob", "--key", bob.key, "--role", "submitter", "--project", "default", "--account",
+             account)
     name = quick.submit("--name", "mine", *SHARE, "--", "sleep", "600")
     wait_until(lambda: job_use(quick, name), "its use is known")
     seen = json.loads(bob.ok("top", "-o", "json"))
@@ -135,14 +136,14 @@ class Top(OnATerminal):
         wait_until(lambda: self._read() and text in self.seen, f"top shows {text}")
 
     def end(self):
-        wait_until(lambda: not self._read() or self.ended(), "top ends")
-        return self.code
-
-    def ended(self):
-        pid, status = os.waitpid(self.pid, os.WNOHANG)
-        if pid:
-            self.code = os.waitstatus_to_exitcode(status)
-        return pid != 0
+        """Reads to the end; returns the exit code."""
+        def ended():
+            self._read()
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            return pid and (status,)
+        status, = wait_until(ended, "top ends")
+        self._read()
+        return os.waitstatus_to_exitcode(status)
 
 
 @pytest.mark.parametrize("key, code", [(b"q", 0), (b"\x03", 130)])
@@ -156,9 +157,7 @@ def test_on_a_terminal_it_refreshes_and_restores_the_terminal(quick, key, code):
     drawn = top.seen.count(b"\x1b[H")
     wait_until(lambda: top._read() and top.seen.count(b"\x1b[H") > drawn + 1, "it is drawn again")
     os.write(top.terminal, key)
-    wait_until(lambda: top._read() and top.ended(), "it ends")
-    assert top.code == code
-    top._read()
+    assert top.end() == code
     assert top.seen.rstrip().endswith(b"\x1b[?25h\x1b[?1049l"), top.seen[-80:]
     assert termios.tcgetattr(top.terminal) == before
     os.close(top.terminal)
