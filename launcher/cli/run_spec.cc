@@ -8,6 +8,7 @@
 #include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
 #include "common/domain/node_labels.h"
+#include "launcher/cli/compute_options.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
 #include "launcher/spec/retry_reader.h"
@@ -155,16 +156,6 @@ Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   return read("--disk-limit", arguments.disk_limit, limits.disk);
 }
 
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 // Which nodes may run the job. As for Slurm: -w without -N means all nodes that are named.
 Status read_placement(const RunArguments& arguments, ResourceRequest& resources) {
   resources.instance_type = arguments.instance_type;
@@ -187,7 +178,7 @@ Status read_placement(const RunArguments& arguments, ResourceRequest& resources)
     if (!resources.labels.emplace(key, value).second)
       return wrong(fmt::format("--label: '{}' is given twice", key));
   }
-  if (!arguments.nodelist.empty()) resources.nodes = split_at_commas(arguments.nodelist);
+  if (!arguments.nodelist.empty()) resources.nodes = split_at_commas({arguments.nodelist});
   const std::size_t named = std::max<std::size_t>(resources.nodes.size(), 1);
   resources.instance_count = arguments.nodes.value_or(static_cast<int>(named));
   return {};

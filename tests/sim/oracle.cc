@@ -252,12 +252,16 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
     if (cpu < 0 || cpu >= 4)
       world_.violate("oracle:hardware", fmt::format("{} holds cpu {}, which node {} has not",
                                                     to_string(attempt), cpu, node.name));
-  const bool isolated = asked_.at(attempt.job).resources.isolated;
+  const auto asks_isolation = [&](const JobId& job) {
+    const auto asked = asked_.find(job);
+    return asked != asked_.end() && asked->second.resources.isolated;
+  };
+  const bool isolated = asks_isolation(attempt.job);
   if (isolated) world_.count("launcher:isolated");
   for (const auto& [id, rank] : node.parts) {
     const Part& other = state_.attempt(id)->parts[static_cast<std::size_t>(rank)];
     if (other.ended()) continue;
-    if (isolated || asked_.at(id.job).resources.isolated)
+    if (isolated || asks_isolation(id.job))
       world_.violate("oracle:isolated", fmt::format("{} is beside {} on node {}",
                                                     to_string(attempt), to_string(id), node.name));
     for (int cpu : other.allotment.cpus)
