@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests, two modules at a time: they mostly wait. Each module runs as on a machine of
+"""Runs the end-to-end tests, three modules at a time: they mostly wait. Each module runs as on a machine of
 its own (see `isolated`); where that cannot be had, all modules run one after the other, on this one.
 
 usage: side_by_side.py RESULTS-DIRECTORY [-k EXPRESSION]. Leaves e2e-MODULE.xml in RESULTS-DIRECTORY. Exit
@@ -23,10 +23,12 @@ from harness import accounts
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # What takes minutes comes first, and what fetches from Debian's archive keeps this machine's network.
-LONG = ["test_chaos", "test_bundle", "test_packages", "test_environment_build", "test_reliability"]
+LONG = ["test_chaos", "test_bundle", "test_containers", "test_compute_ssh", "test_reliability", "test_hostile_ranks",
+        "test_disk", "test_environment_passed_on", "test_provider_contract", "test_container_gangs", "test_cluster",
+        "test_environment_build", "test_provider_tunnel", "test_cluster_docker", "test_packages"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
            "test_environment_conda", "test_package_sharing", "test_pmix_versions"]
-SIDES = 2
+SIDES = 3
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 
 
