@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/domain/provider_settings.h"
+
 namespace lockstep {
 namespace {
 
@@ -15,6 +17,7 @@ constexpr std::size_t kMaxPathBytes = 1'024;
 constexpr std::size_t kMaxHostBytes = 63;  // it becomes a node's name
 constexpr std::size_t kMaxAddressBytes = 255;
 constexpr std::size_t kMaxSecretBytes = 128;
+constexpr std::size_t kMaxSizeNameBytes = 128;
 constexpr int kMaxPort = 65'535;
 
 bool is_of(std::string_view text, std::string_view others) {
@@ -78,14 +81,63 @@ Status check_hosts(const ComputeSpec& spec) {
   return {};
 }
 
-// What belongs together: type, source, hosts.
-Status check_source(const ComputeSpec& spec) {
-  const bool is_local = spec.type == ComputeType::local;
-  if (is_local != (spec.source == NodeSource::none))
+Status check_scale(const ComputeSpec& spec) {
+  const Scale& scale = spec.scale;
+  if (!is_elastic(spec)) {
+    if (scale == Scale{} && spec.size.empty()) return {};
     return make_error(ErrorCode::invalid_argument,
-                      is_local
+                      "only a target of type amlcompute has a size, a tier, and a number of "
+                      "instances");
+  }
+  const auto bad_scale = [](std::string message) {
+    return make_error(ErrorCode::invalid_argument, std::move(message));
+  };
+  if (spec.size.size() > kMaxSizeNameBytes || !is_word_of(spec.size, "._-", kMaxSizeNameBytes))
+    return bad_scale(fmt::format("size '{}' is not the name of a size: letters, digits and . _ -",
+                                 spec.size.substr(0, 100)));
+  if (scale.max_instances < 1 || scale.max_instances > kMaxInstances)
+    return bad_scale(fmt::format("max_instances is {}; it must be from 1 to {}",
+                                 scale.max_instances, kMaxInstances));
+  if (scale.min_instances < 0 || scale.min_instances > scale.max_instances)
+    return bad_scale(
+        fmt::format("min_instances is {}; it must be from 0 to max_instances, which is {}",
+                    scale.min_instances, scale.max_instances));
+  if (scale.idle_time < Duration::zero() || scale.idle_time > kMaxIdleTime)
+    return bad_scale("idle_time_before_scale_down must be from 0 s to 30 days");
+  return {};
+}
+
+// The sources that a type can have; for the message.
+std::string_view sources_of(ComputeType type) {
+  switch (type) {
+    case ComputeType::local: return "";
+    case ComputeType::virtualmachine: return "ssh or join";
+    case ComputeType::amlcompute: return "docker, ssh, slurm or command";
+  }
+  return "";
+}
+bool may_have(ComputeType type, NodeSource source) {
+  switch (source) {
+    case NodeSource::none: return type == ComputeType::local;
+    case NodeSource::join: return type == ComputeType::virtualmachine;
+    case NodeSource::ssh: return type != ComputeType::local;
+    case NodeSource::docker:
+    case NodeSource::slurm:
+    case NodeSource::command: return type == ComputeType::amlcompute;
+  }
+  return false;
+}
+
+// What belongs together: type, source, hosts, settings.
+Status check_source(const ComputeSpec& spec) {
+  if (!may_have(spec.type, spec.source))
+    return make_error(ErrorCode::invalid_argument,
+                      spec.type == ComputeType::local
                           ? "a target of type local has no node source of its own"
-                          : "a target of type virtualmachine needs a node source: ssh or join");
+                          : fmt::format("a target of type {} needs a node source: {}",
+                                        to_string(spec.type), sources_of(spec.type)));
+  TRY(check_scale(spec));
+  TRY(check_settings(spec.source, spec.settings));
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
     return make_error(ErrorCode::invalid_argument,
                       "only a target with the node source ssh has hosts and a tunnel");
@@ -110,6 +162,7 @@ std::string_view to_string(ComputeType type) {
   switch (type) {
     case ComputeType::local: return "local";
     case ComputeType::virtualmachine: return "virtualmachine";
+    case ComputeType::amlcompute: return "amlcompute";
   }
   return "?";
 }
@@ -119,11 +172,32 @@ std::string_view to_string(NodeSource source) {
     case NodeSource::none: return "";
     case NodeSource::join: return "join";
     case NodeSource::ssh: return "ssh";
+    case NodeSource::docker: return "docker";
+    case NodeSource::slurm: return "slurm";
+    case NodeSource::command: return "command";
   }
   return "?";
 }
 
-bool has_provider(const ComputeSpec& spec) { return spec.source == NodeSource::ssh; }
+std::string_view to_string(Tier tier) {
+  switch (tier) {
+    case Tier::dedicated: return "dedicated";
+    case Tier::low_priority: return "low_priority";
+  }
+  return "?";
+}
+
+bool has_provider(const ComputeSpec& spec) {
+  return spec.source != NodeSource::none && spec.source != NodeSource::join;
+}
+
+bool is_elastic(const ComputeSpec& spec) { return spec.type == ComputeType::amlcompute; }
+
+int most_machines(const ComputeSpec& spec) {
+  const int most = spec.scale.max_instances;
+  if (spec.source != NodeSource::ssh) return most;
+  return std::min(most, static_cast<int>(spec.hosts.size()));
+}
 
 Status check_compute_name(std::string_view name) {
   const bool good_characters = std::all_of(name.begin(), name.end(), [](char c) {

@@ -16,16 +16,20 @@ namespace lockstep {
 
 enum class ComputeType {
   local,           // an alias: it has the nodes of the target "local"
-  virtualmachine,  // it has nodes of its own
+  virtualmachine,  // it has nodes of its own: machines that somebody names, or that join
+  amlcompute,      // a cluster: the launcher makes machines when jobs need them, and removes them
 };
 // The word in files and tables: "virtualmachine".
 std::string_view to_string(ComputeType type);
 
 // Where the nodes of a target come from.
 enum class NodeSource {
-  none,  // a target of type local has no nodes of its own
-  join,  // people start agents with a token of the target
-  ssh,   // the launcher's provider attaches hosts over ssh
+  none,     // a target of type local has no nodes of its own
+  join,     // people start agents with a token of the target
+  ssh,      // the launcher's provider attaches hosts over ssh
+  docker,   // each machine is a container on the launcher's machine
+  slurm,    // each machine is a job of one node in a Slurm cluster
+  command,  // a program of the site makes machines
 };
 // The word in files and tables: "ssh"; "" for none.
 std::string_view to_string(NodeSource source);
@@ -66,6 +70,21 @@ struct SshHost {
   friend bool operator==(const SshHost&, const SshHost&) = default;
 };
 
+// Whether somebody else may take a machine away at any time (Azure's low-priority and spot nodes).
+enum class Tier { dedicated, low_priority };
+std::string_view to_string(Tier tier);
+
+// How many machines a cluster has.
+struct Scale {
+  Tier tier = Tier::dedicated;
+  int min_instances = 0;
+  int max_instances = 1;
+  Duration idle_time = seconds(120);  // after so long without work a machine is removed
+  friend bool operator==(const Scale&, const Scale&) = default;
+};
+inline constexpr int kMaxInstances = 10'000;
+inline constexpr Duration kMaxIdleTime = std::chrono::hours(24 * 30);
+
 struct ComputeSpec {
   std::string name;
   ComputeType type = ComputeType::local;
@@ -75,6 +94,10 @@ struct ComputeSpec {
   NodeSource source = NodeSource::none;
   std::vector<SshHost> hosts;  // of source ssh, in the order in which they were named
   std::string tunnel;          // of source ssh: "auto", "always" or "never"; "": auto
+  std::string size = {};       // a name of the catalogue of sizes; "": none
+  Scale scale = {};            // of type amlcompute
+  // Of sources docker, slurm and command: see provider_settings.h.
+  std::map<std::string, std::vector<std::string>> settings = {};
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
 // Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
@@ -86,6 +109,10 @@ Status check(const ComputeSpec& spec);
 Status check(const SshHost& host);
 // True if a provider makes the target's nodes, so that it has machines.
 bool has_provider(const ComputeSpec& spec);
+// True if the launcher decides how many machines there are.
+bool is_elastic(const ComputeSpec& spec);
+// The most machines that the target can have.
+int most_machines(const ComputeSpec& spec);
 // "azureml:gpu" and "gpu" are both "gpu".
 std::string_view without_azureml(std::string_view reference);
 
@@ -168,6 +195,18 @@ struct ComputeEvent {
   friend bool operator==(const ComputeEvent&, const ComputeEvent&) = default;
 };
 
+// How an elastic target's number of machines comes about.
+struct ScalingView {
+  std::int64_t wanted = 0;     // machines that there should be
+  std::int64_t preparing = 0;  // that have no node yet
+  std::int64_t leaving = 0;
+  Instant changed;      // when a machine was wanted or dismissed last; ns = 0: never
+  std::string why;      // of that
+  std::string failure;  // why no machine could be made the last time; "": it could
+  Instant retry_at;     // ns = 0: now
+  friend bool operator==(const ScalingView&, const ScalingView&) = default;
+};
+
 struct ComputeView {
   struct Nodes {
     std::int64_t total = 0;
@@ -186,6 +225,7 @@ struct ComputeView {
   std::vector<MachineView> machines;  // by name
   std::string leaving;                // why the target is being deleted; "": it is not
   std::vector<ComputeEvent> history;  // oldest first; only if asked for
+  ScalingView scaling = {};           // of an elastic target
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first

@@ -1,5 +1,9 @@
 #include "common/wire/compute_codec.h"
 
+#include <climits>
+
+#include "common/domain/provider_settings.h"
+
 namespace lockstep::pb {
 
 namespace {
@@ -13,12 +17,14 @@ int number_of(ComputeType type) {
   switch (type) {
     case ComputeType::local: return 1;
     case ComputeType::virtualmachine: return 2;
+    case ComputeType::amlcompute: return 3;
   }
   return 0;
 }
 
 Status read_type(int number, ComputeType* to) {
-  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine}) {
+  for (const ComputeType type :
+       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute}) {
     if (number_of(type) != number) continue;
     *to = type;
     return {};
@@ -31,6 +37,9 @@ int number_of(NodeSource source) {
     case NodeSource::none: return 0;
     case NodeSource::join: return 1;
     case NodeSource::ssh: return 2;
+    case NodeSource::docker: return 3;
+    case NodeSource::slurm: return 4;
+    case NodeSource::command: return 5;
   }
   return 0;
 }
@@ -41,7 +50,8 @@ Status read_source(int number, ComputeType type, NodeSource* to) {
     *to = type == ComputeType::local ? NodeSource::none : NodeSource::join;
     return {};
   }
-  for (const NodeSource source : {NodeSource::join, NodeSource::ssh}) {
+  for (const NodeSource source : {NodeSource::join, NodeSource::ssh, NodeSource::docker,
+                                  NodeSource::slurm, NodeSource::command}) {
     if (number_of(source) != number) continue;
     *to = source;
     return {};
@@ -53,6 +63,70 @@ Status read_count(std::int64_t from, const char* field, std::int64_t* to) {
   if (from < 0) return bad_field(field, "is negative");
   *to = from;
   return {};
+}
+
+int number_of(Tier tier) {
+  switch (tier) {
+    case Tier::dedicated: return 0;
+    case Tier::low_priority: return 1;
+  }
+  return 0;
+}
+
+void write_scale(const lockstep::Scale& from, Scale* to) {
+  to->set_tier(number_of(from.tier));
+  to->set_min_instances(from.min_instances);
+  to->set_max_instances(from.max_instances);
+  to->set_idle_time_ns(from.idle_time.count());
+}
+Status read_scale(const Scale& from, lockstep::Scale* to) {
+  if (from.tier() < 0 || from.tier() > 1)
+    return bad_field("compute.tier", "is none that this version knows");
+  to->tier = from.tier() == 1 ? Tier::low_priority : Tier::dedicated;
+  TRY(read_number(from.min_instances(), 0, INT_MAX, "compute.min_instances", &to->min_instances));
+  TRY(read_number(from.max_instances(), 0, INT_MAX, "compute.max_instances", &to->max_instances));
+  if (from.idle_time_ns() < 0) return bad_field("compute.idle_time", "is negative");
+  to->idle_time = Duration(from.idle_time_ns());
+  return {};
+}
+
+void write_settings(const ProviderSettings& from,
+                    google::protobuf::RepeatedPtrField<ProviderSetting>* to) {
+  for (const auto& [name, words] : from) {
+    ProviderSetting* setting = to->Add();
+    setting->set_name(name);
+    write_texts(words, setting->mutable_words());
+  }
+}
+Status read_settings(const google::protobuf::RepeatedPtrField<ProviderSetting>& from,
+                     ProviderSettings* to) {
+  if (static_cast<std::size_t>(from.size()) > 2 * kMaxSettings)
+    return bad_field("compute.settings", "are too many");
+  for (const ProviderSetting& setting : from) {
+    std::string name;
+    TRY(read_text(setting.name(), "setting.name", &name, 2 * kMaxSettingBytes));
+    TRY(read_texts(setting.words(), 2 * kMaxSettingWords, "setting.words", &(*to)[name]));
+  }
+  return {};
+}
+
+void write_scaling(const lockstep::ScalingView& from, ScalingView* to) {
+  to->set_wanted(from.wanted);
+  to->set_preparing(from.preparing);
+  to->set_leaving(from.leaving);
+  to->set_changed_ns(from.changed.ns);
+  to->set_why(from.why);
+  to->set_failure(from.failure);
+  to->set_retry_at_ns(from.retry_at.ns);
+}
+Status read_scaling(const ScalingView& from, lockstep::ScalingView* to) {
+  TRY(read_count(from.wanted(), "scaling.wanted", &to->wanted));
+  TRY(read_count(from.preparing(), "scaling.preparing", &to->preparing));
+  TRY(read_count(from.leaving(), "scaling.leaving", &to->leaving));
+  TRY(read_instant(from.changed_ns(), "scaling.changed", &to->changed));
+  TRY(read_text(from.why(), "scaling.why", &to->why));
+  TRY(read_text(from.failure(), "scaling.failure", &to->failure));
+  return read_instant(from.retry_at_ns(), "scaling.retry_at", &to->retry_at);
 }
 
 void write_nodes(const lockstep::ComputeView::Nodes& from, ComputeNodes* to) {
@@ -79,6 +153,9 @@ void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to) {
   to->set_source(number_of(from.source));
   write_list(from.hosts, to->mutable_hosts());
   to->set_tunnel(from.tunnel);
+  to->set_size(from.size);
+  if (!(from.scale == lockstep::Scale{})) write_scale(from.scale, to->mutable_scale());
+  write_settings(from.settings, to->mutable_settings());
 }
 Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_text(from.name(), "compute.name", &to->name, kMaxNameBytes));
@@ -88,7 +165,12 @@ Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_map(from.tags(), 10 * kMaxComputeTags, "compute.tags", &to->tags));
   TRY(read_source(from.source(), to->type, &to->source));
   TRY(read_list(from.hosts(), 2 * kMaxHosts, "compute.hosts", &to->hosts));
-  return read_text(from.tunnel(), "compute.tunnel", &to->tunnel);
+  TRY(read_text(from.tunnel(), "compute.tunnel", &to->tunnel));
+  TRY(read_text(from.size(), "compute.size", &to->size, kMaxNameBytes));
+  if (from.has_scale()) {
+    TRY(read_scale(from.scale(), &to->scale));
+  }
+  return read_settings(from.settings(), &to->settings);
 }
 
 void to_wire(const lockstep::SshHost& from, SshHost* to) {
@@ -165,6 +247,7 @@ void to_wire(const lockstep::ComputeView& from, ComputeView* to) {
   write_list(from.machines, to->mutable_machines());
   to->set_leaving(from.leaving);
   write_list(from.history, to->mutable_history());
+  write_scaling(from.scaling, to->mutable_scaling());
 }
 Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(from_wire(from.spec(), &to->spec));
@@ -174,9 +257,10 @@ Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(read_nodes(from.nodes(), &to->nodes));
   TRY(read_count(from.queued_jobs(), "compute.queued_jobs", &to->queued_jobs));
   TRY(read_count(from.running_jobs(), "compute.running_jobs", &to->running_jobs));
-  TRY(read_list(from.machines(), 2 * kMaxHosts, "compute.machines", &to->machines));
+  TRY(read_list(from.machines(), 2 * kMaxInstances, "compute.machines", &to->machines));
   TRY(read_text(from.leaving(), "compute.leaving", &to->leaving));
-  return read_list(from.history(), 2 * kMaxComputeEvents, "compute.history", &to->history);
+  TRY(read_list(from.history(), 2 * kMaxComputeEvents, "compute.history", &to->history));
+  return read_scaling(from.scaling(), &to->scaling);
 }
 
 void to_wire(const lockstep::CreateCompute& from, CreateCompute* to) {

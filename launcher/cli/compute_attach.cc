@@ -1,5 +1,7 @@
 #include "launcher/cli/compute_attach.h"
 
+#include "launcher/cli/compute_machines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,12 @@ namespace lockstep::cli {
 
 MachineProgress::Goals goals_of(const ComputeView& compute) {
   MachineProgress::Goals goals;
+  if (is_elastic(compute.spec)) {
+    // Those that are made because of min_instances; none of a cluster leaves for good.
+    for (const MachineView& machine : compute.machines)
+      if (!is_leaving(machine)) goals[machine.name] = MachineProgress::Goal::joined;
+    return goals;
+  }
   for (const MachineView& machine : compute.machines)
     goals[machine.name] = MachineProgress::Goal::gone;
   for (const SshHost& host : compute.spec.hosts) goals[host.name] = MachineProgress::Goal::joined;

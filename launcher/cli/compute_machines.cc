@@ -28,6 +28,7 @@ constexpr std::array kStates = std::to_array<Meaning>({
     {"wanted", "waits for its turn"},
     {"creating", "waits for its turn"},
     {"created", "waits for its agent to join"},
+    {"pending", "waits until its provider can make it"},
     {"lost", "its node is lost, and the launcher starts its agent again"},
     {"leaving", "waits for its node to hold no job"},
     {"removing", "removes the agent"},
@@ -123,6 +124,10 @@ std::string activity(const MachineView& machine) {
   if (machine.state == "joined") return "joined as node " + machine.node;
   const std::string_view words = meaning_in(kStates, machine.state);
   return std::string(words.empty() ? machine.state : words);
+}
+
+bool is_leaving(const MachineView& machine) {
+  return machine.state == "leaving" || machine.state == "removing";
 }
 
 bool has_failed(const MachineView& machine) {

@@ -15,6 +15,7 @@ std::string step_words(std::string_view step);
 std::string activity(const MachineView& machine);
 // Whether its last try failed.
 bool has_failed(const MachineView& machine);
+bool is_leaving(const MachineView& machine);
 
 // `now` is only used to show how long ago something was.
 std::string machine_table(const std::vector<MachineView>& machines, Instant now);

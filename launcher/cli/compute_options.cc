@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/verbs.h"
+#include "launcher/spec/cluster_reader.h"
 #include "launcher/spec/compute_file.h"
 #include "launcher/spec/ssh_host.h"
 
@@ -45,7 +46,16 @@ std::vector<std::string> as_overrides(const ComputeOptions& options) {
   set("lockstep.ssh.jump", hosts.jump);
   set("lockstep.ssh.directory", hosts.directory);
   set("lockstep.tunnel", hosts.tunnel);
+  for (const auto& [key, value] : options.cluster) set(key.c_str(), value);
   return overrides;
+}
+
+// "--min-instances" for "min_instances".
+std::string flag_of(std::string_view key) {
+  if (const auto dot = key.rfind('.'); dot != std::string_view::npos) key.remove_prefix(dot + 1);
+  std::string flag = "--" + std::string(key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
 }
 
 bool says_how_to_log_in(const HostFlags& flags) {
@@ -63,11 +73,17 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
         fmt::format("{}: give a file (-f), or a name and {}; see lockstep compute {} "
                     "--help",
                     verb, verb == "attach" ? "--host" : "--type or --host", verb));
+  TRY_ASSIGN(const ComputeType known_type, spec::compute_type(type));
+  if (known_type == ComputeType::amlcompute)
+    return spec::parse_compute("the options", "{}", as_overrides(options));
+  if (!options.cluster.empty())
+    return bad_compute(fmt::format("{}: {} is for a target of type amlcompute", verb,
+                                   flag_of(options.cluster.front().first)));
   if (!options.overrides.empty())
     return bad_compute(verb + ": --set overrides keys of a compute file; name the file with -f");
   ComputeSpec spec;
   spec.name = options.name;
-  TRY_ASSIGN(spec.type, spec::compute_type(type));
+  spec.type = known_type;
   const bool is_implied =
       options.node_source.empty() && has_hosts && spec.type == ComputeType::virtualmachine;
   const std::string source =
@@ -100,10 +116,15 @@ Status assign(const std::string& assignment, ComputeSpec& spec) {
     spec.tunnel = value;
   else if (key.starts_with(kTags) && key.size() > kTags.size())
     spec.tags[key.substr(kTags.size())] = value;
+  else if (const auto wrong = spec::assign_to_cluster(key, value, spec))
+    return wrong->empty() ? Status{}
+                          : bad_compute(fmt::format("update: --set {}: {}", assignment, *wrong));
   else
     return bad_compute(
-        fmt::format("update: --set {}: description, location, tags.NAME and lockstep.tunnel can "
-                    "change; `lockstep compute attach` and `detach` change hosts",
+        fmt::format("update: --set {}: description, location, tags.NAME, lockstep.tunnel and, of a "
+                    "cluster, size, tier, min_instances, max_instances, "
+                    "idle_time_before_scale_down and its node source's settings can change; "
+                    "`lockstep compute attach` and `detach` change hosts",
                     assignment));
   return {};
 }
@@ -179,6 +200,9 @@ Result<ComputeSpec> spec_to_create(const std::string& verb, const ComputeOptions
 Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOptions& options) {
   ComputeSpec spec = known;
   for (const std::string& assignment : options.overrides) TRY(assign(assignment, spec));
+  for (const auto& [key, value] : options.cluster)
+    if (const auto wrong = spec::assign_to_cluster(key, value, spec); wrong && !wrong->empty())
+      return bad_compute(fmt::format("update: {}: {}", flag_of(key), *wrong));
   TRY(apply_texts(options, spec));
   return spec;
 }
@@ -229,6 +253,24 @@ void add_hosts(CLI::App& verb, HostFlags& flags) {
             return is_known ? std::string() : "'" + word + "' is not auto, always or never";
           },
           ""));
+}
+
+void add_cluster(CLI::App& verb, ComputeOptions& options) {
+  const auto add = [&](const char* key, const char* what) {
+    verb.add_option_function<std::string>(
+            flag_of(key),
+            [&options, key](const std::string& value) { options.cluster.emplace_back(key, value); },
+            what)
+        ->check(filled("leave it out for the default"))
+        ->group("cluster (type amlcompute)");
+  };
+  add("size", "the size of its machines");
+  add("tier", "dedicated (default), or low_priority: its machines may be taken away at any time");
+  add("min_instances", "machines that are always there (default 0)");
+  add("max_instances", "machines that there may be (default 1)");
+  add("idle_time_before_scale_down",
+      "remove a machine after so long without work: seconds, or 5m (default 120)");
+  add("lockstep.docker.image", "the image of its containers, for --node-source docker");
 }
 
 void add_wait(CLI::App& verb, MachineWait& wait, const char* until) {

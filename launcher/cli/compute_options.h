@@ -33,6 +33,7 @@ struct ComputeOptions {
   std::optional<std::string> location;
   std::vector<std::string> tags;  // K=V
   HostFlags hosts;
+  std::vector<std::pair<std::string, std::string>> cluster;  // key of a file, value: "size", …
   bool upgrade = false;
   bool history = false;
   bool force = false;
@@ -57,6 +58,8 @@ Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOption
 // -f, --set, --description, --location, --tags.
 void add_texts(CLI::App& verb, ComputeOptions& options);
 void add_hosts(CLI::App& verb, HostFlags& flags);
+// az ml's flags of clusters: --size, --tier, --min-instances, …
+void add_cluster(CLI::App& verb, ComputeOptions& options);
 void add_wait(CLI::App& verb, MachineWait& wait, const char* until);
 CLI::App* add_name(CLI::App* verb, ComputeOptions& options, bool is_required);
 

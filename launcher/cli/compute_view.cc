@@ -16,6 +16,28 @@ std::string type_of(const ComputeView& compute) {
          (is_alias ? fmt::format(" (another name of {})", compute.pool) : "");
 }
 
+void add_scale(Lines& lines, const ComputeView& compute, Instant now) {
+  const ComputeSpec& spec = compute.spec;
+  const Scale& scale = spec.scale;
+  const ScalingView& scaling = compute.scaling;
+  for (const auto& [name, words] : spec.settings)
+    lines.add(name, fmt::format("{}", fmt::join(words, " ")));
+  lines.add("size", spec.size);
+  lines.add("tier", to_string(scale.tier));
+  lines.add("instances", fmt::format("{} to {}, removed after {} without work", scale.min_instances,
+                                     most_machines(spec), format_duration(scale.idle_time)));
+  lines.add("machines",
+            fmt::format("{} wanted: {} with nodes, {} being made; {} leaving", scaling.wanted,
+                        scaling.wanted - scaling.preparing, scaling.preparing, scaling.leaving));
+  if (scaling.changed.ns != 0)
+    lines.add("last scaled", fmt::format("{}: {}", to_string(scaling.changed), scaling.why));
+  if (scaling.failure.empty()) return;
+  const bool waits = scaling.retry_at > now;
+  lines.add("last failure", scaling.failure + (waits ? "; the next machine is tried at " +
+                                                           to_string(scaling.retry_at)
+                                                     : std::string()));
+}
+
 std::string machines_text(const ComputeView& compute, Instant now) {
   std::string text;
   if (!compute.machines.empty()) text += "\n" + machine_table(compute.machines, now);
@@ -46,6 +68,7 @@ std::string compute_text(const ComputeView& compute, Instant now) {
   if (spec.source != NodeSource::none) lines.add("node source", to_string(spec.source));
   if (spec.source == NodeSource::ssh)
     lines.add("tunnel", spec.tunnel.empty() ? "auto" : spec.tunnel);
+  if (is_elastic(spec)) add_scale(lines, compute, now);
   lines.add("leaving", compute.leaving);
   lines.add("description", spec.description);
   lines.add("location", spec.location);
@@ -68,6 +91,13 @@ std::string how_to_add_nodes(const ComputeView& compute) {
       if (!compute.spec.hosts.empty()) return "";
       return fmt::format(
           "It has no machines yet: `lockstep compute attach {} --host [USER@]ADDRESS` attaches one",
+          name);
+    case NodeSource::docker:
+    case NodeSource::slurm:
+    case NodeSource::command:
+      return fmt::format(
+          "Its machines are made when jobs wait for it: `lockstep run --compute {} "
+          "-- COMMAND`",
           name);
     case NodeSource::join: break;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "launcher/cli/compute_machines.h"
+#include "launcher/cli/output.h"
 
 namespace lockstep::cli {
 namespace {
@@ -22,10 +23,6 @@ bool is_host(const std::optional<ComputeView>& compute, const std::string& name)
                                 [&](const SshHost& host) { return host.name == name; });
 }
 
-bool is_leaving(const MachineView& machine) {
-  return machine.state == "leaving" || machine.state == "removing";
-}
-
 // A try that began after `first` was seen has failed, and no other one has begun.
 bool is_new_failure(const MachineView& first, const MachineView& now) {
   const bool is_busy = !now.step.empty() || now.state == "creating" || now.state == "removing";
@@ -35,7 +32,7 @@ bool is_new_failure(const MachineView& first, const MachineView& now) {
 }  // namespace
 
 MachineProgress::MachineProgress(const ComputeView& begun, Goals goals, Options options)
-    : target_(begun.spec.name), options_(options) {
+    : target_(begun.spec.name), is_elastic_(is_elastic(begun.spec)), options_(options) {
   const std::optional<ComputeView> first(begun);
   for (const auto& [name, goal] : goals) {
     Followed followed;
@@ -72,6 +69,13 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
                                              const MachineView* now, bool is_wanted) const {
   const bool has_failed = now != nullptr && is_new_failure(followed.first, *now);
   followed.is_there = now != nullptr && now->state == "joined" && now->step.empty() && !has_failed;
+  if (is_elastic_) {
+    if (now != nullptr && !is_leaving(*now)) return fmt::format("{}: {}", name, activity(*now));
+    followed.has_failed = true;
+    const std::string why = now != nullptr ? now->why : followed.last.failure;
+    return fmt::format("{}: {}; `lockstep compute show {}` shows what the launcher does next", name,
+                       why.empty() ? "was given back" : in_one_line(why), target_);
+  }
   if (!is_wanted) {
     followed.has_failed = true;
     return name + ": was detached by another command";

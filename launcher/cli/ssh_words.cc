@@ -35,6 +35,15 @@ Error without_hosts(const ComputeView& compute) {
                                     "not know how to log in there; use ssh (`lockstep compute "
                                     "list-nodes {}`)",
                                     name, name));
+    case NodeSource::docker:
+    case NodeSource::slurm:
+    case NodeSource::command:
+      return make_error(
+          ErrorCode::conflict,
+          fmt::format("the machines of target '{}' are made by its provider: Lockstep "
+                      "does not know how to log in there (`lockstep compute "
+                      "list-nodes {}`)",
+                      name, name));
     case NodeSource::ssh: break;
   }
   return make_error(ErrorCode::not_found,

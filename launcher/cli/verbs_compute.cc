@@ -24,11 +24,15 @@ constexpr const char* kCreateExamples = R"(
   lockstep compute create --name lab --type virtualmachine --host ann@vm1 --host ann@vm2:2222
       the launcher attaches the machines over ssh; see lockstep compute attach --help
   lockstep compute create --name lab --type virtualmachine --node-source join
+  lockstep compute create --name cluster --type amlcompute --node-source docker --image IMAGE \
+      --max-instances 3
+      containers on this machine: made when jobs wait, removed when they are idle
   lockstep compute create -f compute.yml --set description='the room in the cellar')";
 constexpr const char* kUpdateExamples = R"(
   lockstep compute update lab --description 'the room in the cellar'
   lockstep compute update -f compute.yml   attaches the hosts that are new, and detaches those that
                                            are no longer there
+  lockstep compute update cluster --min-instances 0 --max-instances 8
   lockstep compute update lab              tries again at once what failed
   lockstep compute update lab --upgrade    installs the launcher's version on its machines)";
 
@@ -173,12 +177,14 @@ CLI::App& add_verb(CLI::App& group, VerbTable table, const Options& options, con
 void add_create(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb = add_verb(group, table, options, "create", "make a target", create);
   add_name(&verb, *options, false);
-  verb.add_option("--type", options->type,
-                  "local (another name of target local), or virtualmachine");
+  verb.add_option(
+      "--type", options->type,
+      "local (another name of target local), virtualmachine, or amlcompute (a cluster)");
   verb.add_option("--node-source", options->node_source,
                   "of a virtualmachine: ssh, the launcher attaches --host (default); join, nodes "
-                  "come with a token");
+                  "come with a token. Of a cluster: docker, ssh, slurm or command");
   add_texts(verb, *options);
+  add_cluster(verb, *options);
   add_hosts(verb, options->hosts);
   add_wait(verb, options->wait, "its machines have joined");
   verb.footer(kCreateExamples);
@@ -188,6 +194,7 @@ void add_update(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb = add_verb(group, table, options, "update", "change a target", update);
   add_name(&verb, *options, false);
   add_texts(verb, *options);
+  add_cluster(verb, *options);
   verb.add_flag("--upgrade", options->upgrade,
                 "install the launcher's version of the agent on its machines");
   add_wait(verb, options->wait, "its machines have joined or are detached");

@@ -136,6 +136,7 @@ struct Compaction::FactFilter {
   bool operator()(ComputeDeleted&) const { return true; }
   bool operator()(ComputeLeaving&) const { return true; }
   bool operator()(MachineWanted&) const { return true; }
+  bool operator()(MachineFound&) const { return true; }
   bool operator()(MachineCreated&) const { return true; }
   bool operator()(MachineFailed&) const { return true; }
   bool operator()(MachineLeaving&) const { return true; }

@@ -7,6 +7,7 @@
 #include "common/base/nearest.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/machine_rules.h"
+#include "launcher/core/scaling.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -19,6 +20,11 @@ std::vector<std::string_view> names_of(const Computes& computes) {
   std::vector<std::string_view> names{kLocalCompute};
   for (const auto& [name, compute] : computes.all()) names.push_back(name);
   return names;
+}
+
+bool names_host(const ComputeSpec& spec, const std::string& name) {
+  return std::any_of(spec.hosts.begin(), spec.hosts.end(),
+                     [&](const SshHost& host) { return host.name == name; });
 }
 
 // "local, cpu-cluster and 3 more"
@@ -184,7 +190,7 @@ struct Asked {
     const Compute* known = known_target(ask.name);
     if (known == nullptr) return;
     for (const std::string& host : ask.hosts)
-      if (known->machines.count(host) == 0) {
+      if (known->machines.count(host) == 0 && !names_host(known->spec, host)) {
         std::vector<std::string_view> names;
         for (const auto& [name, machine] : known->machines) names.push_back(name);
         return refuse(ErrorCode::not_found,
@@ -197,7 +203,9 @@ struct Asked {
     });
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
     for (const std::string& host : ask.hosts) {
-      const Machine& machine = *core.state.computes().find_machine(ask.name, host);
+      const Machine* found = core.state.computes().find_machine(ask.name, host);
+      if (found == nullptr) continue;  // a host of a cluster that is not taken
+      const Machine& machine = *found;
       if (machine.phase != Machine::Phase::leaving || (ask.force && !machine.force))
         core.emit(MachineLeaving{ask.name, host, "detached by " + by(), ask.force});
     }
@@ -314,6 +322,7 @@ std::optional<ComputeView> compute_view(const Context& core, const std::string& 
       view.machines.push_back(view_of(core, name, machine, state));
     if (history) view.history = compute->history;
   }
+  view.scaling = scaling_view(core, name);
   view.pool = computes.pool_of(name);
   view.nodes = count_nodes(cluster, view.pool);
   const ComputeLoad load = computes.load_of(name);

@@ -5,8 +5,22 @@
 #include "launcher/core/provider_event.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace lockstep::launcher {
+namespace {
+
+// The number in "TARGET-17"; nullopt for the names of hosts.
+std::optional<std::int64_t> number_in(const std::string& target, const std::string& machine) {
+  if (!machine.starts_with(target + "-")) return std::nullopt;
+  const char* begin = machine.data() + target.size() + 1;
+  const char* end = machine.data() + machine.size();
+  std::int64_t number = 0;
+  const auto [last, error] = std::from_chars(begin, end, number);
+  return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
 
 std::string target_of(const JobSpec& spec) {
   return spec.compute.empty() ? std::string(kLocalCompute) : spec.compute;
@@ -59,7 +73,8 @@ std::string Computes::pool_of(const std::string& target) const {
   if (compute == nullptr) return target;
   switch (compute->spec.type) {
     case ComputeType::local: return std::string(kLocalCompute);
-    case ComputeType::virtualmachine: return target;
+    case ComputeType::virtualmachine:
+    case ComputeType::amlcompute: return target;
   }
   return target;
 }
@@ -76,7 +91,11 @@ ComputeLoad Computes::load_of(const std::string& target) const {
 }
 
 void Computes::apply(Instant at, const ComputeCreated& fact) {
-  computes_[fact.spec.name] = {fact.spec, at, fact.by, {}, {}, {}, {}};
+  Compute compute;
+  compute.spec = fact.spec;
+  compute.created = at;
+  compute.by = fact.by;
+  computes_[fact.spec.name] = std::move(compute);
   record(at, fact.spec.name, "", "created by " + fact.by);
 }
 
@@ -92,6 +111,9 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
       compute.former_hosts.try_emplace(host.name, std::move(host));
   }
   compute.spec = fact.spec;
+  // What was in the way may be mended.
+  compute.failures = 0;
+  compute.not_before = {};
   record(at, fact.spec.name, "", "changed by " + fact.by);
 }
 
@@ -108,8 +130,25 @@ void Computes::apply(Instant at, const MachineWanted& fact) {
   Machine machine;
   machine.since = at;
   machine.why = fact.why;
-  found->second.machines[fact.machine] = std::move(machine);
+  Compute& compute = found->second;
+  compute.machines[fact.machine] = std::move(machine);
+  if (const auto number = number_in(fact.target, fact.machine))
+    compute.last_machine = std::max(compute.last_machine, *number);
+  compute.scaled = at;
+  compute.scaled_why = fmt::format("{} is wanted: {}", fact.machine, fact.why);
   record(at, fact.target, fact.machine, "wanted: " + fact.why);
+}
+
+void Computes::apply(Instant at, const MachineFound& fact) {
+  const auto found = computes_.find(fact.target);
+  if (found == computes_.end()) return;
+  Machine machine;
+  machine.phase = Machine::Phase::leaving;
+  machine.since = at;
+  machine.why = "its provider has it, and the launcher did not know it";
+  machine.reached = true;
+  found->second.machines[fact.machine] = std::move(machine);
+  record(at, fact.target, fact.machine, "found by its tag, leaves: the launcher did not know it");
 }
 
 void Computes::apply(Instant at, const MachineCreated& fact) {
@@ -124,6 +163,7 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   known->failure.reset();
   known->failures = 0;
   known->not_before = {};
+  note_success(fact.target, fact.machine);
   record(at, fact.target, fact.machine, "created");
 }
 
@@ -135,7 +175,29 @@ void Computes::apply(Instant at, const MachineFailed& fact) {
   known->not_before = fact.not_before;
   const bool is_sure = fact.step != kCallStep && !fact.removing;
   if (is_sure && !is_before_install(fact.step)) known->reached = true;
+  if (!fact.removing) note_failure(at, fact);
   record(at, fact.target, fact.machine, fmt::format("failed: {}: {}", fact.step, fact.message));
+}
+
+void Computes::note_success(const std::string& target, const std::string& machine) {
+  Compute& compute = computes_.at(target);
+  std::erase(compute.avoided, machine);
+  compute.failure.clear();
+  compute.failures = 0;
+  compute.not_before = {};
+}
+
+// Failures of one moment count as one.
+void Computes::note_failure(Instant at, const MachineFailed& fact) {
+  Compute& compute = computes_.at(fact.target);
+  if (!is_elastic(compute.spec)) return;
+  if (at >= compute.not_before) ++compute.failures;
+  compute.not_before = std::max(compute.not_before, fact.not_before);
+  compute.failure = fmt::format("{}: {}", fact.step, fact.message);
+  // Only the names of hosts come again.
+  if (compute.spec.source != NodeSource::ssh) return;
+  std::erase(compute.avoided, fact.machine);
+  compute.avoided.push_back(fact.machine);
 }
 
 void Computes::apply(Instant at, const MachineLeaving& fact) {
@@ -147,6 +209,9 @@ void Computes::apply(Instant at, const MachineLeaving& fact) {
   }
   known->why = fact.why;
   known->force = fact.force;
+  Compute& compute = computes_.at(fact.target);
+  compute.scaled = at;
+  compute.scaled_why = fmt::format("{} leaves: {}", fact.machine, fact.why);
   if (known->reached) known->failure.reset();
   known->failures = 0;
   known->not_before = {};
@@ -167,6 +232,7 @@ void Computes::machine_joined(Instant at, const std::string& target, const std::
   if (known == nullptr) return;
   known->node = node;
   known->reached = true;
+  note_success(target, name);
   record(at, target, name, "its agent joined");
 }
 

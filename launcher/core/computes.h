@@ -56,6 +56,14 @@ struct Compute {
   // to be removed.
   std::map<std::string, SshHost> former_hosts;
   std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
+  // Of an elastic target:
+  std::int64_t last_machine = 0;     // number in the newest machine's name
+  std::vector<std::string> avoided;  // that failed and were not made since, longest ago first
+  std::string failure;               // why no machine could be made; "": the last one was
+  int failures = 0;                  // in a row
+  Instant not_before;                // of the next machine; ns = 0: now
+  Instant scaled;                    // when a machine was wanted or began to leave last
+  std::string scaled_why;
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -92,6 +100,7 @@ class Computes {
   void apply(Instant at, const ComputeDeleted& fact);
   void apply(Instant at, const ComputeLeaving& fact);
   void apply(Instant at, const MachineWanted& fact);
+  void apply(Instant at, const MachineFound& fact);
   void apply(Instant at, const MachineCreated& fact);
   void apply(Instant at, const MachineFailed& fact);
   void apply(Instant at, const MachineLeaving& fact);
@@ -108,6 +117,8 @@ class Computes {
 
  private:
   Machine* machine(const std::string& target, const std::string& name);
+  void note_success(const std::string& target, const std::string& machine);
+  void note_failure(Instant at, const MachineFailed& fact);
   void record(Instant at, const std::string& target, const std::string& machine, std::string text);
 
   std::map<std::string, Compute> computes_;

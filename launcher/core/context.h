@@ -46,7 +46,7 @@ struct Context {
   void act(Action action) { step.actions.push_back(std::move(action)); }
   void refuse(const ReplyTo& to, ErrorCode code, std::string message);
   void replay(const StampedFact& fact) { memory_.apply(fact.at, fact.fact); }
-  Cluster cluster() const { return {state, watches, config, now, recovered_at}; }
+  Cluster cluster() const { return {state, watches, config, now, recovered_at, &samples}; }
   void record(const JobId& job, Event event);
 
   struct Retaining {
@@ -58,7 +58,7 @@ struct Context {
   const State& state = memory_;
   NodeWatches watches;
   Notes notes;
-  Scheduler scheduler;
+  Scheduler scheduler{memory_};
   Timers timers;   // polled time
   Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
   PolledClock clock;
@@ -72,6 +72,7 @@ struct Context {
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
   MachineCalls machines;
+  MachineSamples samples;
   Pending pending;
   Step step;
 };

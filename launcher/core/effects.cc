@@ -30,6 +30,7 @@ struct Effects {
     const Job& job = changed(fact.job);
     touch_last_attempt(job);
     dequeue(core.scheduler, core.retries, job);
+    demand_changed(core, job);
   }
   void operator()(const JobShared& fact) const {
     changed(fact.job);
@@ -55,6 +56,7 @@ struct Effects {
     const Job& job = changed(fact.attempt.job);
     touch_last_attempt(job);
     core.scheduler.remove(job);
+    demand_changed(core, job);
     core.timers.set({TimerKey::Kind::prepare, {}, fact.attempt},
                     core.clock.polled() + core.config.time_to_prepare(job.spec));
   }
@@ -77,6 +79,7 @@ struct Effects {
       core.scheduler.capacity_changed(pool_of(fact.node));
     }
     const auto& exit = fact.report.exit;
+    if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->message);
     if (exit && exit->cause == Cause::account_missing)
       core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -118,6 +121,8 @@ struct Effects {
 
   void operator()(const NodeJoined& fact) const {
     touch_machine_of(fact.node);
+    const Node& node = *core.state.node(fact.node);
+    core.machines.waiting.erase({node.pool, node.machine});
     core.watches.at(fact.node).heard = core.clock.polled();
     arm_node_timer(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
@@ -129,6 +134,7 @@ struct Effects {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
     core.machines.revivals.erase({node.pool, node.machine});
+    if (!node.machine.empty()) core.samples.inventories[node.pool] = node.inventory;
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {
@@ -180,19 +186,33 @@ struct Effects {
 
   // Jobs of a target are submitted when it is there, and it goes when none is left.
   void operator()(const ComputeCreated& fact) const { touch_target(fact.spec.name); }
-  void operator()(const ComputeUpdated& fact) const { touch_target(fact.spec.name); }
-  void operator()(const ComputeDeleted& fact) const { touch_target(fact.name); }
+  void operator()(const ComputeUpdated& fact) const {
+    core.samples.forget(fact.spec.name);
+    machine_changed(fact.spec.name);
+  }
+  void operator()(const ComputeDeleted& fact) const {
+    touch_target(fact.name);
+    core.samples.forget(fact.name);
+    core.machines.listing.erase(fact.name);
+    core.machines.list_at.erase(fact.name);
+  }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
 
   // ---- machines
 
   void operator()(const MachineWanted& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineFound& fact) const { machine_changed(fact.target); }
   void operator()(const MachineCreated& fact) const { machine_changed(fact.target); }
   void operator()(const MachineFailed& fact) const { machine_changed(fact.target); }
   void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
   void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
 
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
+  void note_lacking_account(const PartChanged& fact, const std::string& why) const {
+    if (core.state.node(fact.node)->machine.empty()) return;
+    const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;
+    core.samples.lacking_accounts[pool_of(fact.node)][account] = why;
+  }
   // The reasons of the jobs that wait for the target name its machines.
   void machine_changed(const std::string& target) const {
     touch_target(target);

@@ -52,6 +52,7 @@ struct JobOf {
   const JobId* operator()(const ComputeDeleted&) const { return nullptr; }
   const JobId* operator()(const ComputeLeaving&) const { return nullptr; }
   const JobId* operator()(const MachineWanted&) const { return nullptr; }
+  const JobId* operator()(const MachineFound&) const { return nullptr; }
   const JobId* operator()(const MachineCreated&) const { return nullptr; }
   const JobId* operator()(const MachineFailed&) const { return nullptr; }
   const JobId* operator()(const MachineLeaving&) const { return nullptr; }

@@ -250,7 +250,7 @@ using Fact =
                  ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
                  UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
                  ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
-                 MachineFailed, MachineLeaving, MachineGone>;
+                 MachineFailed, MachineLeaving, MachineGone, MachineFound>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -10,7 +10,13 @@ constexpr int kClockDrift = 100;  // two clocks differ by up to this part
 
 }  // namespace
 
+void demand_changed(Context& core, const Job& job) {
+  const Compute* compute = core.state.computes().find(job.pool);
+  if (compute != nullptr && is_elastic(compute->spec)) core.pending.dirty_targets.insert(job.pool);
+}
+
 void enqueue(Context& core, const Job& job) {
+  demand_changed(core, job);
   const Instant due = ready_at(core.cluster(), job);
   const TimerKey timer{TimerKey::Kind::retry, {}, {job.id, 0}};
   core.retries.clear(timer);

@@ -14,6 +14,8 @@ namespace lockstep::launcher {
 
 // Puts the job into the queue now, or when its back-off and fences are over.
 void enqueue(Context& core, const Job& job);
+// How many machines an elastic target should have depends on the jobs that wait for it.
+void demand_changed(Context& core, const Job& job);
 void dequeue(Scheduler& scheduler, Timers& retries, const Job& job);
 
 // The time until which a part may run that is given up now, without proof of its end; ns = 0: it

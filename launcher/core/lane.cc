@@ -1,5 +1,8 @@
 #include "launcher/core/lane.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "common/base/check.h"
 
 namespace lockstep::launcher {
@@ -116,6 +119,25 @@ std::string Lane::reason(const State& state, const Job& job) const {
   const auto head = state.queue().find(blocked_->first);
   if (head == state.queue().end()) return "waits to be placed";
   return "waits behind job '" + head->second.value + "', which " + blocked_->second;
+}
+
+void Lane::visit(const State& state, const std::function<bool(const Job&)>& take) const {
+  using Range = std::pair<Orders::const_iterator, Orders::const_iterator>;
+  const auto later = [](const Range& a, const Range& b) { return *a.first > *b.first; };
+  std::vector<Range> ranges;
+  if (!ready_.empty()) ranges.emplace_back(ready_.begin(), ready_.end());
+  for (const auto& [shape, parked] : parked_)
+    ranges.emplace_back(parked.orders.begin(), parked.orders.end());
+  std::make_heap(ranges.begin(), ranges.end(), later);
+  while (!ranges.empty()) {
+    std::pop_heap(ranges.begin(), ranges.end(), later);
+    Range& next = ranges.back();
+    if (!take(*state.job(state.queue().at(*next.first)))) return;
+    if (++next.first == next.second)
+      ranges.pop_back();
+    else
+      std::push_heap(ranges.begin(), ranges.end(), later);
+  }
 }
 
 }  // namespace lockstep::launcher

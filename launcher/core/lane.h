@@ -42,9 +42,14 @@ class Lane {
   // The reason why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
 
+  // Visits the jobs that wait for nodes, in the order of the queue, until `take` returns false.
+  // Jobs that wait for a quota, a time or other jobs are left out.
+  void visit(const State& state, const std::function<bool(const Job&)>& take) const;
+
  private:
+  using Orders = std::set<std::uint64_t>;
   struct Parked {
-    std::set<std::uint64_t> orders;
+    Orders orders;
     std::string reason;
   };
   bool take_turn(const Cluster& cluster, const Job& job, const Moves& moves);
@@ -52,7 +57,7 @@ class Lane {
   void unpark(const Cluster& cluster, const Moves& moves);
   void park(const Job& job, const Shape& shape, const std::string& reason, const Moves& moves);
 
-  std::set<std::uint64_t> ready_;
+  Orders ready_;
   std::map<Shape, Parked> parked_;
   QuotaQueue over_quota_;
   std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the first job, and why it waits

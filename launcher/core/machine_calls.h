@@ -10,9 +10,22 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/domain/node.h"
 #include "launcher/core/provider_event.h"
 
 namespace lockstep::launcher {
+
+// What is known of the machines of elastic targets from those that were there. After a restart the
+// first machine tells it again.
+struct MachineSamples {
+  std::map<std::string, Inventory> inventories;  // by target, of its newest node
+  // By target and account, why jobs cannot run as it there.
+  std::map<std::string, std::map<std::string, std::string>> lacking_accounts;
+  void forget(const std::string& target) {
+    inventories.erase(target);
+    lacking_accounts.erase(target);
+  }
+};
 
 struct MachineCalls {
   using Key = std::pair<std::string, std::string>;  // target, machine
@@ -36,6 +49,16 @@ struct MachineCalls {
   // here may have been reached by a call whose result was lost in a crash.
   std::set<Key> untouched;
   std::set<Key> refresh;  // `create` is wanted although they have a node
+  // The provider accepted the machine, and will make it when it can: `create` asks again then.
+  struct Waiting {
+    std::string reason;
+    Instant not_before;
+  };
+  std::map<Key, Waiting> waiting;
+  std::map<Key, Instant> idle_since;  // of machines of elastic targets whose nodes hold no part
+  // Of each target, the call of `list` that runs, and when the next one is due.
+  std::map<std::string, std::uint64_t> listing;
+  std::map<std::string, Instant> list_at;
   std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "launcher/core/nodes.h"
+#include "launcher/core/scaling.h"
 
 namespace lockstep::launcher {
 
@@ -19,6 +20,12 @@ bool needs_a_person(const std::string& code) {
                                             "conflict"};
   return kCodes.count(code) != 0;
 }
+
+// How often `create` asks again for a machine that the provider accepted and has not made yet.
+constexpr Duration kAskAgain = seconds(10);
+// How often a target's provider lists what it made.
+constexpr Duration kListEvery = minutes(10);
+constexpr std::size_t kMaxMachineNameBytes = 63;  // it becomes a node's name
 
 Duration backoff_after(int failures) {
   Duration wait = kFirstMachineBackoff;
@@ -37,8 +44,13 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
                   Machine::Failure failure) {
   const Machine* machine = core.state.computes().find_machine(target, name);
   if (machine == nullptr || !is_news(*machine, failure)) return;
+  const Compute& compute = *core.state.computes().find(target);
+  const bool is_of_target = is_elastic(compute.spec) && !failure.removing;
+  // Failures of one moment count once.
+  const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
+  const int failures = is_of_target ? before : machine->failures;
   const Duration wait =
-      needs_a_person(failure.code) ? kLongestMachineBackoff : backoff_after(machine->failures);
+      needs_a_person(failure.code) ? kLongestMachineBackoff : backoff_after(failures);
   if (!failure.removing && is_before_install(failure.step))
     core.machines.untouched.insert({target, name});
   core.emit(MachineFailed{target, name, std::move(failure.step), std::move(failure.code),
@@ -63,6 +75,8 @@ void end_machine(Context& core, const std::string& target, const std::string& na
   core.machines.revivals.erase({target, name});
   core.machines.refresh.erase({target, name});
   core.machines.untouched.erase({target, name});
+  core.machines.waiting.erase({target, name});
+  core.machines.idle_since.erase({target, name});
   core.emit(MachineGone{target, name, std::move(why)});
 }
 
@@ -75,8 +89,10 @@ class TargetRules {
     if (compute != nullptr && has_provider(compute->spec)) {
       want(*compute);
       dismiss(*compute);
+      scale(core_, target_);
       prepare_leaving(*compute);
       call_provider(*compute);
+      list(*compute);
       arm_timer(*compute);
     }
     hold(compute);
@@ -94,7 +110,7 @@ class TargetRules {
   }
 
   void want(const Compute& compute) {
-    if (compute.leaving) return;
+    if (compute.leaving || is_elastic(compute.spec)) return;
     std::vector<std::string> missing;
     for (const SshHost& host : compute.spec.hosts)
       if (compute.machines.count(host.name) == 0) missing.push_back(host.name);
@@ -106,9 +122,10 @@ class TargetRules {
     std::set<std::string> hosts;
     if (!compute.leaving)
       for (const SshHost& host : compute.spec.hosts) hosts.insert(host.name);
+    const bool all_stay = !compute.leaving && compute.spec.source != NodeSource::ssh;
     std::vector<std::string> unwanted;
     for (const auto& [name, machine] : compute.machines)
-      if (machine.phase != Machine::Phase::leaving && hosts.count(name) == 0)
+      if (machine.phase != Machine::Phase::leaving && !all_stay && hosts.count(name) == 0)
         unwanted.push_back(name);
     for (std::string& name : unwanted)
       core_.emit(MachineLeaving{
@@ -157,7 +174,7 @@ class TargetRules {
     CallProvider remove{0, target_, ProviderVerb::remove, {}};
     for (const auto& [name, machine] : compute.machines) {
       const bool asked_for = core_.machines.refresh.count({target_, name}) != 0;
-      if (is_busy(name) || (machine.not_before > core_.now && !asked_for)) continue;
+      if (is_busy(name) || (due_at(name, machine) > core_.now && !asked_for)) continue;
       const bool creates = must_create(name, machine), removes = may_remove(machine);
       // One that failed before is called alone: it must not hold up the others again.
       if (machine.failure && creates)
@@ -171,6 +188,32 @@ class TargetRules {
     }
     begin(std::move(create));
     begin(std::move(remove));
+  }
+
+  // When the next call for the machine may begin.
+  Instant due_at(const std::string& name, const Machine& machine) const {
+    const auto waiting = core_.machines.waiting.find({target_, name});
+    const bool is_waiting =
+        waiting != core_.machines.waiting.end() && machine.phase != Machine::Phase::leaving;
+    return is_waiting ? std::max(machine.not_before, waiting->second.not_before)
+                      : machine.not_before;
+  }
+
+  // What a launcher forgot (its home was restored from a backup, a machine was given up by force)
+  // is found in its provider's list.
+  void list(const Compute& compute) {
+    MachineCalls& all = core_.machines;
+    if (core_.stopping || !is_elastic(compute.spec) || compute.spec.source == NodeSource::ssh ||
+        all.listing.count(target_) != 0)
+      return;
+    const auto due = all.list_at.try_emplace(target_, core_.now).first;
+    if (due->second == Instant::never() && !compute.machines.empty())
+      due->second = core_.now + kListEvery;
+    if (due->second > core_.now) return;
+    const std::uint64_t call = ++all.last;
+    all.listing[target_] = call;
+    all.calls[call] = {target_, ProviderVerb::list, {}, {}};
+    core_.act(CallProvider{call, target_, ProviderVerb::list, {}});
   }
 
   void begin(CallProvider call) {
@@ -192,13 +235,17 @@ class TargetRules {
     Instant due = Instant::never();
     for (const auto& [name, machine] : compute.machines) {
       if (is_busy(name)) continue;
-      if (machine.not_before > core_.now) due = std::min(due, machine.not_before);
+      if (const Instant next = due_at(name, machine); next > core_.now) due = std::min(due, next);
       const auto revival = core_.machines.revivals.find({target_, name});
       const Node* node = node_of(machine);
       if (node != nullptr && node->lost && revival != core_.machines.revivals.end() &&
           revival->second.not_before > core_.now)
         due = std::min(due, revival->second.not_before);
     }
+    due = std::min(due, next_scaling(core_, target_));
+    const auto list_at = core_.machines.list_at.find(target_);
+    if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
+      due = std::min(due, list_at->second);
     const TimerKey key{TimerKey::Kind::machines, {}, {}, target_};
     if (due == Instant::never())
       core_.retries.clear(key);
@@ -269,8 +316,38 @@ void release(Context& core, const MachineCalls::Call& call, const std::string& n
   const Key key{call.target, name};
   core.machines.busy.erase(key);
   core.machines.steps.erase(key);
-  if (call.verb == ProviderVerb::create) forget_tokens(core, call.target, name);
+  // What is made later joins with the token of the newest call.
+  const bool is_waiting = core.machines.waiting.count(key) != 0;
+  if (call.verb == ProviderVerb::create && !is_waiting) forget_tokens(core, call.target, name);
   core.pending.dirty_targets.insert(call.target);
+}
+
+// Asks again later; until then `reason` says why the machine is not there.
+void wait_for(Context& core, const std::string& target, const ProviderEvent& event) {
+  const auto reason = event.about.find("reason");
+  core.machines.waiting[{target, event.machine}] = {
+      reason == event.about.end() ? "" : reason->second, core.now + kAskAgain};
+  core.scheduler.topology_changed(target);
+}
+
+// A provider's list is not trusted: these become names of nodes and words of its next calls.
+bool is_machine_name(const std::string& name) {
+  return !name.empty() && name.size() <= kMaxMachineNameBytes && name[0] != '-' && name[0] != '.' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '.' || c == '_';
+         });
+}
+
+void take_listed(Context& core, const std::string& target, const ProviderEvent& event) {
+  const bool is_there = event.kind == ProviderEvent::Kind::running ||
+                        event.kind == ProviderEvent::Kind::pending ||
+                        event.kind == ProviderEvent::Kind::error;
+  const Compute* compute = core.state.computes().find(target);
+  if (!is_there || compute == nullptr || !is_machine_name(event.machine)) return;
+  if (compute->machines.count(event.machine) != 0 || compute->machines.size() >= kMaxInstances)
+    return;
+  core.emit(MachineFound{target, event.machine});
 }
 
 void expect_joined(Context& core, const std::string& target, const std::string& name) {
@@ -288,6 +365,7 @@ void react(Context& core, const ProviderEventInput& input) {
   if (found == core.machines.calls.end()) return;
   MachineCalls::Call& call = found->second;
   const ProviderEvent& event = input.event;
+  if (call.verb == ProviderVerb::list) return take_listed(core, call.target, event);
   if (call.open.count(event.machine) == 0) return;
   const bool is_create = call.verb == ProviderVerb::create;
   switch (event.kind) {
@@ -300,6 +378,10 @@ void react(Context& core, const ProviderEventInput& input) {
       take_running(core, call.target, event);
       expect_joined(core, call.target, event.machine);
       break;
+    case ProviderEvent::Kind::pending:
+      if (!is_create) return;
+      wait_for(core, call.target, event);
+      break;
     case ProviderEvent::Kind::absent:
       if (is_create) return;
       end_machine(core, call.target, event.machine, "the provider removed it");
@@ -309,6 +391,8 @@ void react(Context& core, const ProviderEventInput& input) {
                    {event.step, event.code, event.message, !is_create});
       break;
   }
+  if (event.kind != ProviderEvent::Kind::pending)
+    core.machines.waiting.erase({call.target, event.machine});
   call.open.erase(event.machine);
   release(core, call, event.machine);
 }
@@ -318,7 +402,17 @@ void react(Context& core, const ProviderEndedInput& input) {
   if (found == core.machines.calls.end()) return;
   const MachineCalls::Call call = std::move(found->second);
   core.machines.calls.erase(found);
+  if (call.verb == ProviderVerb::list) {
+    core.machines.listing.erase(call.target);
+    const Compute* compute = core.state.computes().find(call.target);
+    if (compute == nullptr) return;
+    core.machines.list_at[call.target] =
+        compute->machines.empty() ? Instant::never() : core.now + kListEvery;
+    core.pending.dirty_targets.insert(call.target);
+    return;
+  }
   for (const std::string& name : call.open) {
+    core.machines.waiting.erase({call.target, name});
     const auto step = core.machines.steps.find({call.target, name});
     const bool has_begun = step != core.machines.steps.end();
     fail_machine(core, call.target, name,
@@ -338,6 +432,9 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   const Key key{target, name};
   const bool busy = core.machines.busy.count(key) != 0;
   const auto step = core.machines.steps.find(key);
+  const auto waiting = core.machines.waiting.find(key);
+  if (waiting != core.machines.waiting.end() && !waiting->second.reason.empty())
+    view.about["reason"] = waiting->second.reason;
   if (busy) view.step = step == core.machines.steps.end() ? kFirstMachineStep : step->second;
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
   if (node != nullptr) view.node = node->name;
@@ -345,6 +442,8 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
     view.state = busy ? "removing" : "leaving";
   else if (node != nullptr)
     view.state = node->lost ? "lost" : "joined";
+  else if (waiting != core.machines.waiting.end())
+    view.state = "pending";
   else if (busy)
     view.state = "creating";
   else

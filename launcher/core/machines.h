@@ -17,6 +17,11 @@ struct MachineWanted {
   std::string why;
   friend bool operator==(const MachineWanted&, const MachineWanted&) = default;
 };
+struct MachineFound {  // the provider has it under our tag, and the launcher did not know it: it
+                       // leaves
+  std::string target, machine;
+  friend bool operator==(const MachineFound&, const MachineFound&) = default;
+};
 struct MachineCreated {  // the provider says that it runs
   std::string target, machine;
   std::map<std::string, std::string> about;  // what the provider found out

@@ -10,6 +10,7 @@
 #include "common/base/check.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/node_fit.h"
+#include "launcher/core/scaling.h"
 
 namespace lockstep::launcher {
 
@@ -276,6 +277,9 @@ Placement place(const Cluster& cluster, const Job& job) {
     kept_most = kept;
     if (!has_past) break;
   }
+  if (!possible)
+    if (auto waits = waits_for_machines(cluster, job.pool, shape))
+      return Blocked{*std::move(waits)};
   if (!possible) return impossible(cluster, job.pool, shape, pools, objections);
   if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
@@ -312,6 +316,17 @@ Instant ready_at(const Cluster& cluster, const Job& job) {
 
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec) {
   const std::string pool = cluster.state.computes().pool_of(spec.compute);
+  if (const Compute* compute = cluster.state.computes().find(pool);
+      compute != nullptr && is_elastic(compute->spec)) {
+    // Hosts of a cluster come and go.
+    const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
+    if (nodes <= most) return std::nullopt;
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("needs {} nodes, but target '{}' has at most {}; an admin can raise that with "
+                    "`lockstep compute update {} --max-instances {}`",
+                    nodes, pool, most, pool, nodes));
+  }
   if (!cluster.config.fixed_nodes || pool != kLocalCompute) return std::nullopt;
   const Shape shape = shape_of(spec);
   const int fixed = *cluster.config.fixed_nodes;

@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
+#include "launcher/core/machine_calls.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -51,13 +52,14 @@ struct Cluster {
   const CoreConfig& config;
   Instant now = {};           // of the newest step
   Instant recovered_at = {};  // when this launcher recovered its journal; ns = 0: it was empty
+  const MachineSamples* samples = nullptr;  // null: nothing is known
 };
 
 Placement place(const Cluster& cluster, const Job& job);
 
-// Why the job can never run on its target; nullopt otherwise. This is known only for target local
-// with a fixed number of nodes. Nodes that joined beyond that number count as well, unless they are
-// LOST.
+// Why the job can never run on its target; nullopt otherwise. This is known only for elastic
+// targets with fewer machines, and for target local with a fixed number of nodes. Nodes that joined
+// beyond that number count as well, unless they are LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
 // True if no node can have this job's account: the number of nodes is fixed, all of them have

@@ -90,6 +90,11 @@ void advance_attempt(Context& core, const Job& job, const Attempt& attempt) {
     form_gang(core, attempt);
 }
 
+Tier tier_of(const State& state, const Job& job) {
+  const Compute* compute = state.computes().find(job.pool);
+  return compute == nullptr ? Tier::dedicated : compute->spec.scale.tier;
+}
+
 void conclude(Context& core, const Job& job) {
   ExitReport report = *job.attempts.back().ended;
   const bool hopeless =
@@ -99,7 +104,7 @@ void conclude(Context& core, const Job& job) {
         "; no node of target '{}' can run jobs as this account: create the account on the nodes, "
         "and submit the job again",
         job.pool);
-  if (auto retry = hopeless ? std::nullopt : retry_after(job, report)) {
+  if (auto retry = hopeless ? std::nullopt : retry_after(job, report, tier_of(core.state, job))) {
     const Instant not_before = retry->backoff.count() > 0 ? core.now + retry->backoff : Instant{};
     core.emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why),
                           not_before});

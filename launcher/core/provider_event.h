@@ -19,12 +19,15 @@ inline bool is_before_install(std::string_view step) {
 // Of failures of the call itself: it ended without a word about the machine.
 inline constexpr std::string_view kCallStep = "call";
 
-enum class ProviderVerb { create, remove };
+// `list` is for a whole target: its call names no machine, and the results may be about machines
+// that the launcher does not know.
+enum class ProviderVerb { create, remove, list };
 
 struct ProviderEvent {
   enum class Kind {
     step,     // `step` begins
     running,  // the machine runs; `about` is what was found out
+    pending,  // accepted, and made later; `about` says why not now
     absent,   // the machine is not there (any more)
     warning,
     error,  // the call failed for this machine, and goes on for the others

@@ -27,7 +27,7 @@ void react(Context&, const TickInput&) {}
 // ---- what follows -------------------------------------------------------------------------------
 
 void record_wait(Context& core, const Job& job) {
-  std::string reason = core.scheduler.reason(core.state, job);
+  std::string reason = core.scheduler.reason(job);
   const auto* notes = core.notes.of(job.id);
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
                     notes->back().event.text == reason &&
@@ -46,6 +46,7 @@ void schedule(Context& core) {
   };
   moves.waits = [&core](const Job& job) {
     core.pending.job_changed(job.id);
+    demand_changed(core, job);  // a quota may have held it until now
     record_wait(core, job);
   };
   core.scheduler.run(core.cluster(), moves);

@@ -35,6 +35,9 @@ std::optional<std::string> uncharged(const Job& job, const ExitReport& report) {
   return std::nullopt;
 }
 
+// What a job sees when somebody takes its machine away.
+bool is_taken_away(Cause cause) { return cause == Cause::node_lost || cause == Cause::runner_lost; }
+
 }  // namespace
 
 bool is_retried(const RetryPolicy& policy, const ExitReport& report) {
@@ -54,8 +57,12 @@ Duration backoff_before(const RetryPolicy& policy, int number) {
   return std::min(wait, longest);
 }
 
-std::optional<Retry> retry_after(const Job& job, const ExitReport& report) {
+std::optional<Retry> retry_after(const Job& job, const ExitReport& report, Tier tier) {
   if (job.cancel_by) return std::nullopt;
+  if (tier == Tier::low_priority && is_taken_away(report.cause))
+    return Retry{false,
+                 report.message + "; its target is low_priority, so this does not count as a retry",
+                 {}};
   if (job.uncharged_retries < kMaxUnchargedRetries)
     if (auto why = uncharged(job, report)) return Retry{false, *std::move(why), {}};
   const RetryPolicy& policy = job.spec.retry;

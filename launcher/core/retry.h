@@ -22,8 +22,10 @@ struct Retry {
   Duration backoff{0};
 };
 
-// nullopt: no retry, and the job ends with this report.
-std::optional<Retry> retry_after(const Job& job, const ExitReport& report);
+// nullopt: no retry, and the job ends with this report. `tier` is that of the job's target: loss of
+// a low_priority machine is not charged, however often it happens.
+std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
+                                 Tier tier = Tier::dedicated);
 
 // True if the policy retries such an end, regardless of the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);

@@ -25,10 +25,15 @@ void Scheduler::run(const Cluster& cluster, const Moves& moves) {
   }
 }
 
-std::string Scheduler::reason(const State& state, const Job& job) const {
+std::string Scheduler::reason(const Job& job) const {
   const auto found = lanes_.find(job.pool);
   if (found == lanes_.end()) return "waits to be placed";
-  return found->second.reason(state, job);
+  return found->second.reason(state_, job);
+}
+
+void Scheduler::visit(const std::string& pool, const std::function<bool(const Job&)>& take) const {
+  const auto found = lanes_.find(pool);
+  if (found != lanes_.end()) found->second.visit(state_, take);
 }
 
 void Scheduler::change(const std::string& pool, void (Lane::*what)()) {

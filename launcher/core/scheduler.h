@@ -2,6 +2,7 @@
 // Schedules the jobs of all pools of nodes. Each pool has its own lane (lane.h), so that jobs
 // waiting for the nodes of one pool never block another pool. Only lanes that changed are checked.
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +14,8 @@ namespace lockstep::launcher {
 class Scheduler {
  public:
   using Moves = Lane::Moves;
+
+  explicit Scheduler(const State& state) : state_(state) {}
 
   void add(const Job& job);
   void remove(const Job& job);
@@ -30,13 +33,18 @@ class Scheduler {
   void run(const Cluster& cluster, const Moves& moves);
 
   // The reason why a queued job waits.
-  std::string reason(const State& state, const Job& job) const;
+  std::string reason(const Job& job) const;
+
+  // Visits the jobs of a pool that wait for nodes, in the order of its queue, until `take` returns
+  // false. Jobs that wait for a quota, a time or other jobs are left out.
+  void visit(const std::string& pool, const std::function<bool(const Job&)>& take) const;
 
  private:
   void change(const std::string& pool, void (Lane::*what)());
   void change_all(void (Lane::*what)());
   void note(const std::string& pool, const Lane& lane);
 
+  const State& state_;
   std::map<std::string, Lane> lanes_;  // by pool; only pools that ever had a waiting job
   std::set<std::string> dirty_;
 };

@@ -421,6 +421,7 @@ struct State::Applier {
   void operator()(const ComputeDeleted& fact) const { state.computes_.apply(at, fact); }
   void operator()(const ComputeLeaving& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineWanted& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const MachineFound& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineCreated& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineFailed& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineLeaving& fact) const { state.computes_.apply(at, fact); }

@@ -267,7 +267,7 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
     case Job::Phase::waiting: {
       if (job.cancel_by) return reason_of_logs(cluster, job);
       if (ready_at(cluster, job) > cluster.now) return reason_of_retry(cluster, job);
-      const std::string why = scheduler.reason(cluster.state, job);
+      const std::string why = scheduler.reason(job);
       return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
     }
     case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());

@@ -222,22 +222,24 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
   TRY(io::make_directories(home.compute(), 0700));
   const EndpointFile at = endpoints();
   const auto program = io::find_program("lockstep-provider");
-  ProviderSetup setup{home,
-                      {tag_of(keys.public_key),
-                       {at.control, at.bulk, at.join},
-                       {at.local_control, at.local_bulk, at.local_join}},
-                      {program ? *program : io::program_directory() + "/lockstep-provider", "ssh"},
-                      [this] { return find_node_bundle(options.node_bundle); },
-                      [this](const std::string& target) -> const ComputeSpec* {
-                        const Compute* compute = durable.core().state().computes().find(target);
-                        return compute != nullptr ? &compute->spec : nullptr;
-                      },
-                      [this](const std::string& target, const std::string& machine) {
-                        return durable.core().state().computes().host_of(target, machine);
-                      },
-                      [this](const std::string& owner, const std::set<std::string>& names) {
-                        return secrets->values(owner, names);
-                      }};
+  ProviderSetup setup{
+      home,
+      {tag_of(keys.public_key),
+       {at.control, at.bulk, at.join},
+       {at.local_control, at.local_bulk, at.local_join}},
+      [this, ours = program ? *program : io::program_directory() + "/lockstep-provider"](
+          const ComputeSpec& spec) { return provider_words(home, ours, spec); },
+      [this] { return find_node_bundle(options.node_bundle); },
+      [this](const std::string& target) -> const ComputeSpec* {
+        const Compute* compute = durable.core().state().computes().find(target);
+        return compute != nullptr ? &compute->spec : nullptr;
+      },
+      [this](const std::string& target, const std::string& machine) {
+        return durable.core().state().computes().host_of(target, machine);
+      },
+      [this](const std::string& owner, const std::set<std::string>& names) {
+        return secrets->values(owner, names);
+      }};
   providers.emplace(ProviderCalls::Parts{
       loop, std::move(setup), [this] { return durable.now(); },
       [this](const Input& input) { durable.feed(input); },

@@ -52,6 +52,7 @@ class LauncherHome {
   std::string secrets() const { return path_ + "/secrets"; }
   std::string audit() const { return audit_folder(path_); }
   std::string logs() const { return path_ + "/logs"; }
+  std::string site_providers() const { return path_ + "/providers"; }
   std::string compute() const { return path_ + "/compute"; }
   // `target` is a valid name (check_compute_name), so it is no path.
   std::string compute_state(const std::string& target) const { return compute() + "/" + target; }

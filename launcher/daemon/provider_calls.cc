@@ -14,6 +14,7 @@ const char* word_of(ProviderVerb verb) {
   switch (verb) {
     case ProviderVerb::create: return "create";
     case ProviderVerb::remove: return "remove";
+    case ProviderVerb::list: return "list";
   }
   return "?";
 }
@@ -27,6 +28,10 @@ std::string to_log(const ProviderEvent& event) {
       std::string text = "runs";
       for (const auto& [name, value] : event.about) text += fmt::format(" {}={}", name, value);
       return text;
+    }
+    case ProviderEvent::Kind::pending: {
+      const auto reason = event.about.find("reason");
+      return "waits" + (reason == event.about.end() ? std::string() : ": " + reason->second);
     }
     case ProviderEvent::Kind::absent: return "is not there";
     case ProviderEvent::Kind::warning:
@@ -49,9 +54,12 @@ void ProviderCalls::perform(const CallProvider& action) {
   if (!is_new) return;
   Call& call = it->second;
   for (const std::string& machine : action.machines) call.tokens[machine];
-  if (action.verb == ProviderVerb::remove) return enqueue(action.call, call);
+  if (action.verb != ProviderVerb::create) return enqueue(action.call, call);
   // Known before a token is made for nothing.
-  if (const auto bundle = parts_.setup.bundle(); !bundle) return enqueue(action.call, call);
+  const ComputeSpec* spec = parts_.setup.spec(action.target);
+  const bool lacks_bundle =
+      spec != nullptr && spec->source != NodeSource::command && !parts_.setup.bundle();
+  if (lacks_bundle) return enqueue(action.call, call);
   ProviderTokensInput made{action.call, {}, parts_.now() + parts_.limits.token_life};
   for (auto& [machine, token] : call.tokens) {
     auto made_token = parts_.make_token(made.expires);
@@ -86,17 +94,18 @@ void ProviderCalls::start_next() {
 void ProviderCalls::start(std::uint64_t id, Call& call) {
   ++running_;
   call.started = parts_.now();
-  PreparedRun prepared = prepare_run(parts_.setup, call.asked.target,
-                                     call.asked.verb == ProviderVerb::create, call.tokens);
+  PreparedRun prepared =
+      prepare_run(parts_.setup, call.asked.target, word_of(call.asked.verb), call.tokens);
   call.redactor = std::move(prepared.redactor);
-  log(call, "", fmt::format("begins for {}", fmt::join(call.asked.machines, ", ")));
+  if (!call.tokens.empty())
+    log(call, "", fmt::format("begins for {}", fmt::join(call.asked.machines, ", ")));
   for (ProviderEvent& refused : prepared.refused) take(id, call, std::move(refused));
-  if (prepared.request.empty()) return end(id, "failed", "no machine can be worked on");
-  run(id, call, std::move(prepared.request));
+  if (prepared.request.empty()) return end(id, "failed", prepared.why_none);
+  run(id, call, prepared);
 }
 
-void ProviderCalls::run(std::uint64_t id, Call& call, std::string request) {
-  std::vector<std::string> words = parts_.setup.program;
+void ProviderCalls::run(std::uint64_t id, Call& call, const PreparedRun& prepared) {
+  std::vector<std::string> words = prepared.words;
   words.push_back(word_of(call.asked.verb));
   const Limits& limits = parts_.limits;
   ProviderProcess::Handlers handlers;
@@ -105,7 +114,7 @@ void ProviderCalls::run(std::uint64_t id, Call& call, std::string request) {
   handlers.on_end = [this, id](const std::string& code, const std::string& why) {
     end(id, code, why);
   };
-  auto input = io::memory_file(request);
+  auto input = io::memory_file(prepared.request);
   if (!input) return end(id, "failed", input.error().message);
   auto process = ProviderProcess::start(
       parts_.loop, words, {std::move(*input), ""},
@@ -121,7 +130,7 @@ void ProviderCalls::on_line(std::uint64_t id, std::string_view line) {
   if (line.empty()) return;
   auto event = read_event(line);
   if (!event) return log(call, "", fmt::format("this {}: {}", event.error().message, line));
-  if (call.tokens.count(event->machine) == 0)
+  if (call.asked.verb != ProviderVerb::list && call.tokens.count(event->machine) == 0)
     return log(call, "", fmt::format("ignored, it is not about a machine of this call: {}", line));
   take(id, call, *std::move(event));
 }
@@ -130,7 +139,7 @@ void ProviderCalls::take(std::uint64_t id, Call& call, ProviderEvent event) {
   event.message = call.redactor.clean(event.message);
   event.step = call.redactor.clean(event.step);
   for (auto& [name, value] : event.about) value = call.redactor.clean(value);
-  log(call, event.machine, to_log(event));
+  if (call.asked.verb != ProviderVerb::list) log(call, event.machine, to_log(event));
   parts_.feed(ProviderEventInput{id, std::move(event)});
 }
 

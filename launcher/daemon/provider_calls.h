@@ -68,7 +68,7 @@ class ProviderCalls {
   void enqueue(std::uint64_t id, Call& call);
   void start_next();
   void start(std::uint64_t id, Call& call);
-  void run(std::uint64_t id, Call& call, std::string request);
+  void run(std::uint64_t id, Call& call, const PreparedRun& prepared);
   void on_line(std::uint64_t id, std::string_view line);
   void take(std::uint64_t id, Call& call, ProviderEvent event);
   void on_error_line(std::uint64_t id, std::string_view line);

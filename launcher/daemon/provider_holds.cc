@@ -17,7 +17,7 @@ constexpr std::size_t kMaxHoldLines = 10'000;  // a minute
 PreparedRun ProviderHolds::prepare(const std::string& target, const Hold& hold) const {
   std::map<std::string, std::string> machines;
   for (const std::string& machine : hold.machines) machines[machine];
-  return prepare_run(parts_.setup, target, false, machines);
+  return prepare_run(parts_.setup, target, "hold", machines);
 }
 
 void ProviderHolds::perform(const HoldMachines& action) {
@@ -83,7 +83,7 @@ void ProviderHolds::start(const std::string& target, Hold& hold) {
   if (prepared.request.empty()) return;
   log(target, "", fmt::format("begins for {}", fmt::join(hold.machines, ", ")));
   hold.request = sha256(prepared.request);
-  std::vector<std::string> words = parts_.setup.program;
+  std::vector<std::string> words = prepared.words;
   words.push_back("hold");
   ProviderProcess::Handlers handlers;
   handlers.on_line = [this, target](std::string_view line) { on_line(target, line); };

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "common/io/file_system.h"
@@ -44,6 +47,11 @@ tl::expected<std::string, MachineRefusal> password_of(const ProviderSetup& setup
 
 MachineOrRefusal machine_of(const ProviderSetup& setup, const ComputeSpec& spec,
                             const std::string& name, const std::string& token) {
+  if (spec.source != NodeSource::ssh) {
+    SshHost named;
+    named.name = name;
+    return ProviderRequest::Machine{std::move(named), token, ""};
+  }
   const SshHost* host = setup.host(spec.name, name);
   if (host == nullptr)
     return refuse_machine("failed", fmt::format("target '{}' has no host '{}'", spec.name, name));
@@ -91,16 +99,21 @@ std::string Redactor::clean(std::string_view from) const {
   return text;
 }
 
-PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target, bool needs_bundle,
-                        const std::map<std::string, std::string>& tokens) {
+PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
+                        std::string_view verb, const std::map<std::string, std::string>& tokens) {
   PreparedRun run;
   const auto refuse_all = [&](const std::string& why) {
+    run.why_none = why;
     for (const auto& [machine, token] : tokens)
       run.refused.push_back(error_of(machine, {"failed", why}));
     return run;
   };
   const ComputeSpec* spec = setup.spec(target);
   if (spec == nullptr) return refuse_all(fmt::format("there is no target '{}' any more", target));
+  auto words = setup.program(*spec);
+  if (!words) return refuse_all(words.error().message);
+  run.words = *std::move(words);
+  const bool needs_bundle = verb == "create" && spec->source != NodeSource::command;
   const auto bundle = setup.bundle();
   if (!bundle && needs_bundle) return refuse_all(bundle.error().message);
   ProviderRequest request{*spec, setup.home.compute_state(target), bundle ? *bundle : "", {}};
@@ -115,8 +128,48 @@ PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target, b
     run.redactor.hide(machine->password);
     request.machines.push_back(*std::move(machine));
   }
-  if (!request.machines.empty()) run.request = to_json(setup.identity, request);
+  if (!request.machines.empty() || verb == "list") run.request = to_json(setup.identity, request);
   return run;
+}
+
+namespace {
+
+// A file that only root and the launcher's account can have put there.
+Status check_site_program(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      ::access(path.c_str(), X_OK) != 0)
+    return make_error(ErrorCode::not_found, fmt::format("{} is not an executable file", path));
+  const bool is_ours = status.st_uid == 0 || status.st_uid == ::geteuid();
+  if (!is_ours || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("{} belongs to another account, or others may write it; the "
+                                  "launcher does not run it",
+                                  path));
+  return {};
+}
+
+Result<std::string> site_program(const LauncherHome& home, const std::string& name) {
+  const std::string places[] = {home.site_providers(), "/etc/lockstep/providers"};
+  for (const std::string& place : places) {
+    const std::string path = place + "/" + name;
+    if (!io::exists(path)) continue;
+    TRY(check_site_program(path));
+    return path;
+  }
+  return make_error(ErrorCode::not_found,
+                    fmt::format("there is no provider '{}' in {}; put the program there", name,
+                                fmt::join(places, " or ")));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> provider_words(const LauncherHome& home, const std::string& ours,
+                                                const ComputeSpec& spec) {
+  if (spec.source != NodeSource::command)
+    return std::vector<std::string>{ours, std::string(to_string(spec.source))};
+  TRY_ASSIGN(std::string program, site_program(home, spec.settings.at("program").front()));
+  return std::vector<std::string>{std::move(program)};
 }
 
 Result<std::string> find_node_bundle(const std::string& chosen) {

@@ -22,7 +22,8 @@ namespace lockstep::launcher {
 struct ProviderSetup {
   const LauncherHome& home;
   ProviderIdentity identity;
-  std::vector<std::string> program;                                   // the verb follows
+  // The words of the target's provider; the verb follows. Why it cannot be started, if not.
+  std::function<Result<std::vector<std::string>>(const ComputeSpec&)> program;
   std::function<Result<std::string>()> bundle;                        // path of the node archive
   std::function<const ComputeSpec*(const std::string& target)> spec;  // null: no such target
   // Null: there is no such machine.
@@ -43,14 +44,23 @@ class Redactor {
 };
 
 struct PreparedRun {
-  std::string request;                 // JSON, "" if no machine is left
+  std::vector<std::string> words;  // of the provider, without the verb
+  std::string request;             // JSON, "" if no machine is left
+  std::string why_none = "no machine can be worked on";
   std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request
   Redactor redactor;
 };
 
-// `tokens`: the machines, with the token of each; "": this verb needs none.
-PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target, bool needs_bundle,
-                        const std::map<std::string, std::string>& tokens);
+// `verb` is of the contract. `tokens`: the machines, with the token of each; "": this verb needs
+// none. Only `list` may be for no machine.
+PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
+                        std::string_view verb, const std::map<std::string, std::string>& tokens);
+
+// The words of the provider of this target. Ours is `ours` (lockstep-provider). A site's own is a
+// file in the folder "providers" of the launcher's home or in /etc/lockstep: only who may write
+// there decides what the launcher's account runs.
+Result<std::vector<std::string>> provider_words(const LauncherHome& home, const std::string& ours,
+                                                const ComputeSpec& spec);
 
 // The archive of scripts/bundle: `chosen`, or if that is "", the first that there is beside our
 // program. not_found: the message says where it was looked for, and how to make it.

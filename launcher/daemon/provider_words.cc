@@ -6,7 +6,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/base/bytes.h"
 #include "common/base/digest.h"
+#include "common/domain/provider_settings.h"
 #include "launcher/daemon/provider_log.h"
 
 namespace lockstep::launcher {
@@ -40,6 +42,45 @@ json host_json(const ProviderRequest::Machine& machine) {
   add("password", machine.password);
   if (host.port != 0) object["port"] = host.port;
   return object;
+}
+
+json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
+  switch (kind) {
+    case SettingKey::Kind::number: return std::stod(words.front());
+    case SettingKey::Kind::bytes: return parse_bytes(words.front()).value_or(Bytes{}).count;
+    case SettingKey::Kind::words: return words;
+    case SettingKey::Kind::word:
+    case SettingKey::Kind::name:
+    case SettingKey::Kind::path: break;
+  }
+  return words.front();
+}
+
+json settings_json(const ProviderRequest& request) {
+  const ComputeSpec& spec = request.spec;
+  json settings = json::object();
+  if (spec.source == NodeSource::ssh) {
+    settings["hosts"] = json::array();
+    for (const ProviderRequest::Machine& machine : request.machines)
+      settings["hosts"].push_back(host_json(machine));
+    if (!spec.tunnel.empty()) settings["tunnel"] = spec.tunnel;
+    return settings;
+  }
+  const auto keys = setting_keys(spec.source);
+  for (const auto& [name, words] : spec.settings) {
+    const auto known =
+        std::find_if(keys.begin(), keys.end(),
+                     [&name = name](const SettingKey& key) { return key.name == name; });
+    if (known != keys.end())
+      settings[name] = words_json(known->kind, words);
+    else if (words.size() == 1)
+      settings[name] = words.front();
+    else
+      settings[name] = words;
+  }
+  if (!spec.size.empty()) settings["size"] = spec.size;
+  settings["tier"] = std::string(to_string(spec.scale.tier));
+  return settings;
 }
 
 Error no_event(std::string why) {
@@ -88,6 +129,8 @@ struct EventReader {
     TRY(findings(&event->about));
     if (state == "running") {
       event->kind = ProviderEvent::Kind::running;
+    } else if (state == "pending") {
+      event->kind = ProviderEvent::Kind::pending;
     } else if (state == "absent") {
       event->kind = ProviderEvent::Kind::absent;
     } else if (state == "stopped") {
@@ -96,7 +139,7 @@ struct EventReader {
       event->code = "failed";
       event->message = "the machine is there, but its agent does not run";
     } else {
-      return no_event("a machine is running, stopped or absent");
+      return no_event("a machine is running, pending, stopped or absent");
     }
     return {};
   }
@@ -119,20 +162,17 @@ std::string tag_of(const PublicKey& launcher) {
 }
 
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request) {
-  json hosts = json::array(), machines = json::array();
+  json machines = json::array();
   for (const ProviderRequest::Machine& machine : request.machines) {
-    hosts.push_back(host_json(machine));
     json named = {{"name", machine.host.name}};
     if (!machine.token.empty()) named["token"] = machine.token;
     machines.push_back(std::move(named));
   }
-  json settings = {{"hosts", std::move(hosts)}};
-  if (!request.spec.tunnel.empty()) settings["tunnel"] = request.spec.tunnel;
   json endpoints = endpoints_json(identity.endpoints);
   endpoints["local"] = endpoints_json(identity.local);
   json object = {{"contract", kProviderContract},     {"launcher", identity.tag},
                  {"target", request.spec.name},       {"state", request.state},
-                 {"endpoints", std::move(endpoints)}, {"settings", std::move(settings)},
+                 {"endpoints", std::move(endpoints)}, {"settings", settings_json(request)},
                  {"machines", std::move(machines)}};
   if (!request.bundle.empty()) object["bundle"] = request.bundle;
   // Passwords are UTF-8 (check_password); a path need not be.

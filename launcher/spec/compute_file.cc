@@ -8,6 +8,7 @@
 
 #include "common/base/nearest.h"
 #include "common/io/file_system.h"
+#include "launcher/spec/cluster_reader.h"
 #include "launcher/spec/compute_hosts_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/yaml_tree.h"
@@ -15,17 +16,18 @@
 namespace lockstep::spec {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKeysOfComputes{
-    "$schema", "name",     "type",         "description", "location",
-    "tags",    "lockstep", "ssh_settings", "resource_id"};
-constexpr std::array<std::string_view, 4> kKeysOfOurs{"node_source", "hosts", "ssh", "tunnel"};
+constexpr std::array<std::string_view, 14> kKeysOfComputes{
+    "$schema",       "name",
+    "type",          "description",
+    "location",      "tags",
+    "lockstep",      "ssh_settings",
+    "resource_id",   "size",
+    "tier",          "min_instances",
+    "max_instances", "idle_time_before_scale_down"};
+constexpr std::array<std::string_view, 7> kKeysOfOurs{"node_source", "hosts", "ssh",    "tunnel",
+                                                      "docker",      "slurm", "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
-constexpr std::array<std::string_view, 15> kKeysNotYet{"size",
-                                                       "tier",
-                                                       "min_instances",
-                                                       "max_instances",
-                                                       "idle_time_before_scale_down",
-                                                       "idle_time_before_shutdown_minutes",
+constexpr std::array<std::string_view, 10> kKeysNotYet{"idle_time_before_shutdown_minutes",
                                                        "schedules",
                                                        "ssh_public_access_enabled",
                                                        "network_settings",
@@ -35,12 +37,14 @@ constexpr std::array<std::string_view, 15> kKeysNotYet{"size",
                                                        "setup_scripts",
                                                        "create_on_behalf_of",
                                                        "properties"};
-constexpr std::array<std::string_view, 7> kTypesNotYet{
-    "amlcompute", "computeinstance", "kubernetes", "synapsespark",
-    "batch",      "databricks",      "datafactory"};
+constexpr std::array<std::string_view, 6> kTypesNotYet{
+    "computeinstance", "kubernetes", "synapsespark", "batch", "databricks", "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
-constexpr std::string_view kTypes = "supported types: local, virtualmachine";
-constexpr std::string_view kSources = "node sources: ssh, join";
+constexpr std::string_view kTypes = "supported types: local, virtualmachine, amlcompute";
+constexpr std::string_view sources_of(ComputeType type) {
+  return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, command"
+                                         : "node sources: ssh, join";
+}
 constexpr std::string_view kJoin =
     "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes a "
     "target "
@@ -160,6 +164,7 @@ class ComputeReader {
     if (ours != nullptr)
       for (const YamlEntry& entry : ours->value.entries) check_key_of_ours(entry);
     if (!read_node_source(spec)) return;
+    read_cluster(source_, root_, spec, faults_);
     if (spec.source == NodeSource::ssh)
       read_hosts(source_, root_, spec, faults_);
     else
@@ -185,9 +190,10 @@ class ComputeReader {
       return false;
     }
     std::string word = written == nullptr ? "" : written->value.text;
-    const bool is_implied =
-        word.empty() && spec.type == ComputeType::virtualmachine && names_hosts(root_);
-    if (is_implied) word = to_string(NodeSource::ssh);
+    const bool is_local = spec.type == ComputeType::local;
+    if (word.empty() && spec.type == ComputeType::amlcompute)
+      word = to_string(implied_source(root_));
+    if (word.empty() && !is_local && names_hosts(root_)) word = to_string(NodeSource::ssh);
     const auto known = node_source(spec.type, word);
     if (known)
       spec.source = *known;
@@ -216,15 +222,44 @@ class ComputeReader {
 
 }  // namespace
 
+namespace {
+
+Result<NodeSource> cluster_source(const std::string& word) {
+  const std::string_view all = sources_of(ComputeType::amlcompute);
+  for (const NodeSource source :
+       {NodeSource::docker, NodeSource::ssh, NodeSource::slurm, NodeSource::command})
+    if (to_string(source) == word) return source;
+  if (word.empty())
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("a cluster needs something that makes its machines; {}. In a file, for "
+                    "example `lockstep: {{docker: {{image: IMAGE}}}}`; in a command --node-source "
+                    "docker --image IMAGE",
+                    all));
+  if (word == "kubernetes")
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("node source '{}' is not supported yet; {}", word, all));
+  if (word == "join")
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("nodes that join with a token make a virtualmachine, not a "
+                                  "cluster; {}",
+                                  all));
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("'{}' is not a node source; {}", word, all));
+}
+
+}  // namespace
+
 Result<ComputeType> compute_type(const std::string& word) {
   std::string low = word;
   for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine})
+  for (const ComputeType type :
+       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute})
     if (to_string(type) == low) return type;
   if (has(kTypesNotYet, low))
     return make_error(ErrorCode::unsupported,
                       fmt::format("'{}' is not supported yet; {}", word, kTypes));
-  static constexpr std::array<std::string_view, 2> kKnown{"local", "virtualmachine"};
+  static constexpr std::array<std::string_view, 3> kKnown{"local", "virtualmachine", "amlcompute"};
   const std::string near = nearest(low, kKnown);
   return make_error(
       ErrorCode::invalid_argument,
@@ -239,6 +274,7 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
       return make_error(ErrorCode::invalid_argument,
                         "a target of type local has the nodes of target 'local' and takes no node "
                         "source; leave the node source out");
+    case ComputeType::amlcompute: return cluster_source(word);
     case ComputeType::virtualmachine: break;
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh})
@@ -249,13 +285,14 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
         fmt::format("a virtualmachine needs machines: name them (in a file below `lockstep.hosts`; "
                     "in a command: --host ADDRESS), and the launcher attaches them over ssh; or {}",
                     kJoin));
-  static constexpr std::array<std::string_view, 4> kNotYet{"docker", "slurm", "kubernetes",
-                                                           "command"};
-  if (has(kNotYet, word))
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("node source '{}' is not supported yet; {}", word, kSources));
+  static constexpr std::array<std::string_view, 4> kOfClusters{"docker", "slurm", "kubernetes",
+                                                               "command"};
+  if (has(kOfClusters, word))
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("node source '{}' is for a target of type amlcompute; {}", word,
+                                  sources_of(type)));
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is not a node source; {}", word, kSources));
+                    fmt::format("'{}' is not a node source; {}", word, sources_of(type)));
 }
 
 Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text,

@@ -67,6 +67,10 @@ Status from_wire(const MachineWanted& from, launcher::MachineWanted* to) {
   return read_text(from.why(), "machine.why", &to->why);
 }
 
+void to_wire(const launcher::MachineFound& from, MachineFound* to) { write_machine(from, to); }
+Status from_wire(const MachineFound& from, launcher::MachineFound* to) {
+  return read_machine(from, to);
+}
 void to_wire(const launcher::MachineCreated& from, MachineCreated* to) {
   write_machine(from, to);
   write_map(from.about, to->mutable_about());

@@ -17,6 +17,8 @@ void to_wire(const launcher::ComputeLeaving& from, ComputeLeaving* to);
 Status from_wire(const ComputeLeaving& from, launcher::ComputeLeaving* to);
 void to_wire(const launcher::MachineWanted& from, MachineWanted* to);
 Status from_wire(const MachineWanted& from, launcher::MachineWanted* to);
+void to_wire(const launcher::MachineFound& from, MachineFound* to);
+Status from_wire(const MachineFound& from, launcher::MachineFound* to);
 void to_wire(const launcher::MachineCreated& from, MachineCreated* to);
 Status from_wire(const MachineCreated& from, launcher::MachineCreated* to);
 void to_wire(const launcher::MachineFailed& from, MachineFailed* to);

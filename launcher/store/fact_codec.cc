@@ -73,6 +73,9 @@ struct FactWriter {
   void operator()(const launcher::MachineWanted& f) const {
     to_wire(f, wire->mutable_machine_wanted());
   }
+  void operator()(const launcher::MachineFound& f) const {
+    to_wire(f, wire->mutable_machine_found());
+  }
   void operator()(const launcher::MachineCreated& f) const {
     to_wire(f, wire->mutable_machine_created());
   }
@@ -521,6 +524,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kComputeLeaving:
       return read_into<launcher::ComputeLeaving>(from.compute_leaving(), to);
     case Fact::kMachineWanted: return read_into<launcher::MachineWanted>(from.machine_wanted(), to);
+    case Fact::kMachineFound: return read_into<launcher::MachineFound>(from.machine_found(), to);
     case Fact::kMachineCreated:
       return read_into<launcher::MachineCreated>(from.machine_created(), to);
     case Fact::kMachineFailed: return read_into<launcher::MachineFailed>(from.machine_failed(), to);

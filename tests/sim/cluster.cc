@@ -376,7 +376,8 @@ bool Cluster::at_rest() {
   return std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->quiet(); });
 }
 
-// Every host of the lab is a machine with a node, and no other machine is left.
+// Every host of the lab is a machine with a node, or as many as a cluster must have; no other
+// machine is left.
 std::string Cluster::machines_at_rest() {
   const launcher::Compute* lab = launcher.committed().computes().find(kLab);
   if (lab == nullptr) return "";
@@ -384,7 +385,11 @@ std::string Cluster::machines_at_rest() {
   for (const auto& [name, machine] : lab->machines)
     if (machine.phase == launcher::Machine::Phase::leaving || machine.node.value == 0)
       text += " machine " + name + " has no node, or leaves";
-  if (lab->machines.size() != lab->spec.hosts.size()) text += " hosts without a machine";
+  const auto& scale = oracle.lab_scale();
+  const std::size_t expected =
+      scale ? static_cast<std::size_t>(scale->min_instances) : lab->spec.hosts.size();
+  if (lab->machines.size() != expected)
+    text += fmt::format(" {} machines, not {}", lab->machines.size(), expected);
   return text;
 }
 

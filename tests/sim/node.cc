@@ -74,8 +74,7 @@ void Node::uninstall() {
   kill_agent();
   agent.reset();
   lose_everything();
-  if (id.value == 0) return;
-  id = NodeId(0);
+  id = NodeId(0);  // it may have joined though it never heard so
   key = PublicKey("key-" + std::to_string(index) + "-" + std::to_string(++identities));
 }
 
@@ -171,6 +170,8 @@ void Node::runner_ended(const AttemptId& attempt) {
 bool Node::quiet() const {
   for (const auto& [attempt, runner] : runners)
     if (!runner->dead()) return false;
+  const bool is_spare = cluster.oracle.lab_scale() && cluster.workload.is_machine(*this);
+  if (is_spare && id.value == 0) return !cluster.oracle.anything_runs(index);
   return directories.empty() && agent && !agent->dead() && agent->idle() &&
          !cluster.oracle.anything_runs(index);
 }

@@ -303,6 +303,7 @@ void Oracle::judge(const launcher::JobRequeued& fact) {
     world_.violate("oracle:requeued",
                    fact.job.value + " was tried more often than retry.max allows");
   check_backoff(job, fact);
+  check_preemption(job, fact);
   const ExitReport& report = *job.attempts.back().ended;
   if (calm_ && is_infrastructure(report.cause) && !nobody_could_solve(job, report))
     world_.violate("oracle:requeued",

@@ -4,6 +4,7 @@
 // the agents and runners do, against that. It never influences the run.
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -66,6 +67,10 @@ class Oracle {
   void approval_required() { needs_approval_ = true; }
   // If kLab is a target with its own nodes, every second node joins it (is_of_lab).
   void lab_is_created() { has_lab_ = true; }
+  // The launcher decides how many machines kLab has.
+  void lab_scales(const Scale& scale) { scale_ = scale; }
+  const std::optional<Scale>& lab_scale() const { return scale_; }
+  void machine_removed(const std::string& name);
   void client_revokes(NodeId node) { revoking_.insert(node); }
   void approves(NodeId node) { approved_.insert(node); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
@@ -162,6 +167,9 @@ class Oracle {
   void judge(const launcher::JobDeleted& fact);
   void judge(const launcher::JobSubmitted& fact);
   void judge(const launcher::CheckpointSaved& fact);
+  void judge(const launcher::MachineWanted& fact);
+  void judge(const launcher::MachineLeaving& fact);
+  void check_preemption(const launcher::Job& job, const launcher::JobRequeued& fact);
   template <typename T>
   void judge(const T&) {}
 
@@ -188,6 +196,7 @@ class Oracle {
   std::vector<SetQuota> quotas_;
   std::set<NodeId> revoking_;  // somebody asked to revoke these
   bool needs_approval_ = false;
+  std::optional<Scale> scale_;
   bool has_lab_ = false;
   std::set<NodeId> approved_;
   std::set<JobId> canceled_;

@@ -68,6 +68,7 @@ void Provider::work(std::uint64_t call, Node& node) {
     return fail(call, node, "no_space");
   }
   if (calls_.at(call).asked.verb == launcher::ProviderVerb::create) return create(call, node);
+  cluster_.oracle.machine_removed(node.name());
   node.uninstall();
   finish(call, node, {launcher::ProviderEvent::Kind::absent, node.name(), "", "", "", {}});
 }
@@ -84,13 +85,14 @@ void Provider::await_join(std::uint64_t call, Node& node, Instant until) {
   if (node.id.value != 0)
     return finish(call, node,
                   {launcher::ProviderEvent::Kind::running, node.name(), "", "", "", {}});
-  if (cluster_.world.now >= until) return fail(call, node, "launcher_unreachable");
+  if (cluster_.world.now >= until) return fail(call, node, "launcher_unreachable", "join");
   later(call, milliseconds(200), [this, call, &node, until] { await_join(call, node, until); });
 }
 
-void Provider::fail(std::uint64_t call, Node& node, const std::string& code) {
+void Provider::fail(std::uint64_t call, Node& node, const std::string& code,
+                    const std::string& step) {
   finish(call, node,
-         {launcher::ProviderEvent::Kind::error, node.name(), "connect", code, "a fault", {}});
+         {launcher::ProviderEvent::Kind::error, node.name(), step, code, "a fault", {}});
 }
 
 void Provider::finish(std::uint64_t call, Node& node, launcher::ProviderEvent event) {

@@ -66,6 +66,9 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::machines_gone_forgotten, "machines_gone_forgotten"},
       {Defect::compaction_forgets_machines, "compaction_forgets_machines"},
       {Defect::compaction_forgets_machines_of_nodes, "compaction_forgets_machines_of_nodes"},
+      {Defect::min_instances_ignored, "min_instances_ignored"},
+      {Defect::idle_machines_stay, "idle_machines_stay"},
+      {Defect::preemption_charged, "preemption_charged"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -171,6 +174,13 @@ void Saboteur::spoil_observed(Observed& observed) {
     std::erase_if(observed.parts, over);
 }
 
+void Saboteur::spoil_scale(ComputeSpec& spec) {
+  if (!is_elastic(spec)) return;
+  if (has(Defect::min_instances_ignored)) spec.scale.min_instances = 0;
+  if (has(Defect::idle_machines_stay)) spec.scale.idle_time = kMaxIdleTime;
+  if (has(Defect::preemption_charged)) spec.scale.tier = Tier::dedicated;
+}
+
 std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (auto* observed = std::get_if<launcher::ObservedInput>(&input))
     spoil_observed(observed->observed);
@@ -197,6 +207,8 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
     if (auto* change = std::get_if<launcher::PrincipalInput>(&input))
       if (auto* quota = std::get_if<SetQuota>(&change->ask))
         for (auto& [limit, value] : quota->set) value += 4;
+  if (auto* compute = std::get_if<launcher::ComputeInput>(&input))
+    if (auto* create = std::get_if<CreateCompute>(&compute->ask)) spoil_scale(create->spec);
   if (has(Defect::low_disk_unheard))
     if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
   if (has(Defect::roles_ignored))

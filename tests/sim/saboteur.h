@@ -76,6 +76,9 @@ enum class Defect {
   machines_gone_forgotten,
   compaction_forgets_machines,
   compaction_forgets_machines_of_nodes,
+  min_instances_ignored,
+  idle_machines_stay,
+  preemption_charged,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,
@@ -140,6 +143,7 @@ class Saboteur {
  private:
   void spoil_observed(Observed& observed);
   void spoil_report(NodeExitReport& report);
+  void spoil_scale(ComputeSpec& spec);
   void spoil_submission(JobSpec& spec);
   void spoil_checkpoint(PartReport& report);
   void spoil_desired(DesiredState& desired);

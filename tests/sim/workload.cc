@@ -134,10 +134,22 @@ void Workload::create_targets() {
     lab.source = NodeSource::ssh;
     for (const auto& node : cluster_.nodes)
       if (is_of_lab(node->index)) lab.hosts.push_back(host_of(*node));
+    if (cluster_.nodes.size() % 2 == 0) scale_lab(lab);
   }
   const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
   ask(launcher::ComputeInput{{}, CreateCompute{lab}}, "create lab");
   ask(launcher::ComputeInput{{}, CreateCompute{laptop}}, "create laptop");
+}
+
+// Its hosts are taken when jobs need them, and given back.
+void Workload::scale_lab(ComputeSpec& lab) {
+  auto& random = cluster_.world.random;
+  lab.type = ComputeType::amlcompute;
+  lab.scale.tier = random.chance(0.5) ? Tier::low_priority : Tier::dedicated;
+  lab.scale.min_instances = random.chance(0.5) ? 1 : 0;
+  lab.scale.max_instances = static_cast<int>(lab.hosts.size()) + 2;  // more than its hosts
+  lab.scale.idle_time = random.between(seconds(1), seconds(20));
+  cluster_.oracle.lab_scales(lab.scale);
 }
 
 void Workload::make_tokens() {
@@ -480,6 +492,8 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (request.what == "create lab" && code == ErrorCode::already_exists)
       return begin_when_targets_are_there();
     // It was detached before, or its machine leaves now.
+    const bool is_drain = std::holds_alternative<launcher::DrainInput>(request.input);
+    if (is_drain && cluster_.oracle.lab_scale() && code == ErrorCode::not_found) return;
     if (request.what.starts_with("detach ") && code == ErrorCode::not_found) return;
     if (request.what.starts_with("join machine ") && code == ErrorCode::permission_denied) return;
     const bool cancel = std::holds_alternative<launcher::CancelInput>(request.input);

@@ -60,6 +60,7 @@ class Workload {
   void create_targets();
   void begin_when_targets_are_there();
   void forget_hosts_requests(const Node& node);
+  void scale_lab(ComputeSpec& lab);
   void make_tokens();
   void submit(const JobPlan& plan);
   void submit_next();

@@ -53,6 +53,35 @@ Json event_json(const ComputeEvent& event) {
   return json;
 }
 
+Json settings_json(const ComputeSpec& spec) {
+  Json json = Json::object();
+  for (const auto& [name, words] : spec.settings) json[name] = words;
+  return json;
+}
+
+// With az's names where az has them; null for a target that is no cluster.
+void add_scale(const ComputeView& compute, Json& json) {
+  const ComputeSpec& spec = compute.spec;
+  const bool has_scale = is_elastic(spec);
+  const auto of_cluster = [&](auto value) { return has_scale ? Json(value) : Json(); };
+  json["size"] = of_cluster(spec.size);
+  json["tier"] = of_cluster(std::string(to_string(spec.scale.tier)));
+  json["min_instances"] = of_cluster(spec.scale.min_instances);
+  json["max_instances"] = of_cluster(spec.scale.max_instances);
+  json["idle_time_before_scale_down"] =
+      of_cluster(std::chrono::duration_cast<std::chrono::seconds>(spec.scale.idle_time).count());
+  json["scaling"] = nullptr;
+  if (!has_scale) return;
+  const ScalingView& scaling = compute.scaling;
+  json["scaling"] = {{"wanted", scaling.wanted},
+                     {"preparing", scaling.preparing},
+                     {"leaving", scaling.leaving},
+                     {"changed_at", time_or_null(scaling.changed)},
+                     {"why", scaling.why},
+                     {"failure", scaling.failure},
+                     {"retry_at", time_or_null(scaling.retry_at)}};
+}
+
 // In az's words. A target some of whose machines have nodes can be used.
 const char* provisioning_state(const ComputeView& compute) {
   const auto all_are = [&](auto is) {
@@ -60,6 +89,7 @@ const char* provisioning_state(const ComputeView& compute) {
            std::all_of(compute.machines.begin(), compute.machines.end(), is);
   };
   if (!compute.leaving.empty()) return "Deleting";
+  if (is_elastic(compute.spec)) return "Succeeded";  // the cluster is there, also without machines
   if (all_are([](const MachineView& machine) { return machine.state == "failed"; }))
     return "Failed";
   if (all_are([](const MachineView& machine) { return machine.node.empty(); })) return "Creating";
@@ -86,11 +116,13 @@ Json to_json(const ComputeView& compute) {
                    {"busy", compute.nodes.busy},
                    {"unavailable", compute.nodes.unavailable}};
   json["jobs"] = {{"queued", compute.queued_jobs}, {"running", compute.running_jobs}};
+  add_scale(compute, json);
   json["machines"] = list_of<MachineView>(compute.machines, machine_json);
   json["leaving"] = compute.leaving;
   json["history"] = list_of<ComputeEvent>(compute.history, event_json);
   json["lockstep"] = {{"node_source", std::string(to_string(spec.source))},
                       {"tunnel", spec.tunnel},
+                      {"settings", settings_json(spec)},
                       {"hosts", list_of<SshHost>(spec.hosts, host_json)}};
   return json;
 }

@@ -120,7 +120,15 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i] = v;
     each(a, b, c, d, e, f, g, h, i);
   }
-  void fill(ComputeSpec& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(Scale& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(ComputeSpec& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
+  }
+  void fill(ScalingView& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(a, b, c, d, e, f, g);
+  }
   void fill(MachineView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l);
@@ -128,8 +136,8 @@ class Filler {
   void fill(ComputeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ComputeView::Nodes& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(CreateCompute& v) { auto& [a] = v; each(a); }
   void fill(UpdateCompute& v) { auto& [a, b] = v; each(a, b); }
@@ -374,6 +382,7 @@ class Filler {
   void fill(launcher::ComputeDeleted& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeLeaving& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::MachineFound& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::MachineCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFailed& v) {
     auto& [a, b, c, d, e, f, g] = v;

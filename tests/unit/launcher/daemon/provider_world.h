@@ -42,7 +42,7 @@ class ProviderWorld {
       ProviderSetup setup{
           home,
           {"abc123", {"tcp://l:1", "tcp://l:2", "tcp://l:3"}, {"a", "b", "c"}},
-          program,
+          [this](const ComputeSpec&) -> Result<std::vector<std::string>> { return program; },
           [this]() -> Result<std::string> {
             if (bundle.empty()) return make_error(ErrorCode::not_found, "no bundle");
             return bundle;

@@ -37,6 +37,48 @@ TEST(ComputeFile, MachinesThatJoinWithAToken) {
   EXPECT_EQ(spec->source, NodeSource::join);
 }
 
+TEST(ComputeFile, AClusterOfContainers) {
+  const auto spec = parse_compute("compute.yml",
+                                  "name: cpu-cluster\n"
+                                  "type: amlcompute\n"
+                                  "size: Standard_D2\n"
+                                  "tier: low_priority\n"
+                                  "min_instances: 1\n"
+                                  "max_instances: 4\n"
+                                  "idle_time_before_scale_down: 90\n"
+                                  "lockstep:\n"
+                                  "  docker: {image: 'debian:12', cpus: 1.5, args: [--init]}\n",
+                                  {"lockstep.docker.memory=2g"});
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->type, ComputeType::amlcompute);
+  EXPECT_EQ(spec->source, NodeSource::docker) << "its section says so";
+  EXPECT_EQ(spec->size, "Standard_D2");
+  const Scale expected{Tier::low_priority, 1, 4, seconds(90)};
+  EXPECT_EQ(spec->scale, expected);
+  const std::map<std::string, std::vector<std::string>> settings{
+      {"image", {"debian:12"}}, {"cpus", {"1.5"}}, {"args", {"--init"}}, {"memory", {"2g"}}};
+  EXPECT_EQ(spec->settings, settings);
+}
+
+TEST(ComputeFile, AClusterOfHosts) {
+  const auto spec = parse_compute(
+      "compute.yml",
+      "name: lab\ntype: amlcompute\nmax_instances: 5\nlockstep: {hosts: [vm1, ann@vm2]}\n");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->source, NodeSource::ssh);
+  EXPECT_EQ(most_machines(*spec), 2);
+}
+
+TEST(ComputeFile, AProviderOfTheSite) {
+  const auto spec = parse_compute(
+      "compute.yml",
+      "name: lab\ntype: amlcompute\nlockstep: {command: {program: ec2, region: eu, zones: [a, "
+      "b]}}\n");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->source, NodeSource::command);
+  EXPECT_EQ(spec->settings.at("zones"), (std::vector<std::string>{"a", "b"}));
+}
+
 TEST(ComputeFile, OverridesComeBeforeTheFile) {
   const auto spec = parse_compute("compute.yml", "name: lab\ntype: kubernetes\n",
                                   {"type=local", "name=laptop", "tags.owner=ann"});
@@ -58,35 +100,90 @@ std::vector<BadInput> bad_computes() {
       {"no_type",
        "name: lab\n",
        {},
-       "compute.yml:1:1: a compute target needs a 'type'; supported types: local, virtualmachine"},
+       "compute.yml:1:1: a compute target needs a 'type'; supported types: local, virtualmachine, "
+       "amlcompute"},
       {"no_name", "type: local\n", {}, "compute.yml:1:1: a compute target needs a 'name'"},
       {"type_list",
        "name: lab\ntype: [local]\n",
        {},
        "compute.yml:2:7: 'type' must be a string, not a list"},
-      {"amlcompute",
-       "name: lab\ntype: amlcompute\nsize: Standard_D2\nnot_a_key: 1\n",
+      {"cluster_without_source",
+       "name: lab\ntype: AmlCompute\nsize: Standard_D2\n",
        {},
-       "compute.yml:2:7: 'type': 'amlcompute' is not supported yet; supported types: local, "
-       "virtualmachine",
-       kNotYet},
-      {"aml_compute_as_az_prints_it",
-       "name: lab\ntype: AmlCompute\n",
+       "compute.yml:2:7: a cluster needs something that makes its machines; node sources: docker, "
+       "ssh, slurm, command. In a file, for example `lockstep: {docker: {image: IMAGE}}`; in a "
+       "command --node-source docker --image IMAGE"},
+      {"cluster_on_kubernetes",
+       "name: lab\ntype: amlcompute\nlockstep: {node_source: kubernetes}\n",
        {},
-       "compute.yml:2:7: 'type': 'AmlCompute' is not supported yet; supported types: local, "
-       "virtualmachine",
+       "compute.yml:3:25: node source 'kubernetes' is not supported yet; node sources: docker, "
+       "ssh, slurm, command",
        kNotYet},
+      {"cluster_that_joins",
+       "name: lab\ntype: amlcompute\nlockstep: {node_source: join}\n",
+       {},
+       "compute.yml:3:25: nodes that join with a token make a virtualmachine, not a cluster; node "
+       "sources: docker, ssh, slurm, command"},
+      {"cluster_on_the_moon",
+       "name: lab\ntype: amlcompute\nlockstep: {node_source: moon}\n",
+       {},
+       "compute.yml:3:25: 'moon' is not a node source; node sources: docker, ssh, slurm, command"},
+      {"cluster_without_image",
+       "name: lab\ntype: amlcompute\nlockstep: {docker: {cpus: 1}}\n",
+       {},
+       "compute.yml:1:1: node source docker needs the setting 'image'"},
+      {"cluster_numbers",
+       "name: lab\ntype: amlcompute\nmin_instances: -1\nmax_instances: many\ntier: cheap\n"
+       "idle_time_before_scale_down: soon\nsize: [a]\nlockstep: {docker: {image: a}}\n",
+       {},
+       "compute.yml:3:16: 'min_instances': '-1' is not a number from 0 to 10000\n"
+       "compute.yml:4:16: 'max_instances': 'many' is not a number from 1 to 10000\n"
+       "compute.yml:5:7: 'tier': 'cheap' is not a tier; there are dedicated and low_priority\n"
+       "compute.yml:6:30: 'idle_time_before_scale_down': 'soon' is not a time of at most 30 days: "
+       "seconds, or a time such as 5m\n"
+       "compute.yml:7:7: 'size' must be a value, not a list"},
+      {"cluster_min_above_max",
+       "name: lab\ntype: amlcompute\nmin_instances: 3\nlockstep: {docker: {image: a}}\n",
+       {},
+       "compute.yml:1:1: min_instances is 3; it must be from 0 to max_instances, which is 1"},
+      {"cluster_settings",
+       "name: lab\ntype: amlcompute\nlockstep: {docker: {imag: a, cpus: 0, memory: big, image: "
+       "[a, b], args: {a: 1}, network: --privileged}}\n",
+       {},
+       "compute.yml:3:27: node source docker has no setting 'imag'; did you mean 'image'?\n"
+       "compute.yml:3:36: cpus: '0' is not a number above 0\n"
+       "compute.yml:3:47: memory: 'big' is not a size, such as 2g or 512m\n"
+       "compute.yml:3:59: image takes one value, not 2\n"
+       "compute.yml:3:73: 'lockstep.docker.args' must be a value or a list, not a mapping\n"
+       "compute.yml:3:90: network: '--privileged' begins with '-'"},
+      {"cluster_settings_of_another_source",
+       "name: lab\ntype: amlcompute\nlockstep: {node_source: docker, docker: {image: a}, slurm: "
+       "{}}\n",
+       {},
+       "compute.yml:3:53: 'lockstep.slurm' is of the node source slurm; leave it out here"},
+      {"cluster_settings_are_text",
+       "name: lab\ntype: amlcompute\nlockstep: {docker: debian}\n",
+       {},
+       "compute.yml:3:20: 'lockstep.docker' must be a mapping of keys to values, not a value"},
+      {"program_is_a_path",
+       "name: lab\ntype: amlcompute\nlockstep: {command: {program: /bin/sh}}\n",
+       {},
+       "compute.yml:3:31: program: '/bin/sh' is not the name of a file, without a folder"},
+      {"slurm_folder_is_relative",
+       "name: lab\ntype: amlcompute\nlockstep: {slurm: {directory: here}}\n",
+       {},
+       "compute.yml:3:31: directory: 'here' is not an absolute path"},
       {"computeinstance",
        "name: lab\ntype: computeinstance\n",
        {},
        "compute.yml:2:7: 'type': 'computeinstance' is not supported yet; supported types: local, "
-       "virtualmachine",
+       "virtualmachine, amlcompute",
        kNotYet},
       {"kubernetes",
        "name: lab\ntype: kubernetes\n",
        {},
        "compute.yml:2:7: 'type': 'kubernetes' is not supported yet; supported types: local, "
-       "virtualmachine",
+       "virtualmachine, amlcompute",
        kNotYet},
       {"misspelt_type",
        "name: lab\ntype: virtualmashine\n",
@@ -97,7 +194,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: mainframe\n",
        {},
        "compute.yml:2:7: 'type': 'mainframe' is not a type of compute target; supported types: "
-       "local, virtualmachine"},
+       "local, virtualmachine, amlcompute"},
       {"vm_without_source",
        "name: lab\ntype: virtualmachine\n",
        {},
@@ -110,8 +207,8 @@ std::vector<BadInput> bad_computes() {
       {"vm_on_docker",
        "name: lab\ntype: virtualmachine\nlockstep: {node_source: docker}\n",
        {},
-       std::string("compute.yml:3:25: node source 'docker' is not supported yet; ") + kSources,
-       kNotYet},
+       std::string("compute.yml:3:25: node source 'docker' is for a target of type amlcompute; ") +
+           kSources},
       {"unknown_source",
        "name: lab\ntype: virtualmachine\nlockstep: {node_source: moon}\n",
        {},
@@ -140,8 +237,7 @@ std::vector<BadInput> bad_computes() {
       {"key_of_azure",
        "name: lab\ntype: local\nmax_instances: 4\n",
        {},
-       "compute.yml:3:1: 'max_instances' is not supported yet",
-       kNotYet},
+       "compute.yml:3:1: 'max_instances' is of a target of type amlcompute; leave it out"},
       {"short_name", "name: ab\ntype: local\n", {}, "compute.yml:1:7: 'name': 'ab'" + name_rule},
       {"long_name",
        "name: abcdefghijklmnopqrstuvwxy\ntype: local\n",
@@ -188,13 +284,14 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: local\n",
        {"type=mainframe"},
        "--set type=mainframe: 'type': 'mainframe' is not a type of compute target; supported "
-       "types: local, virtualmachine"},
+       "types: local, virtualmachine, amlcompute"},
       {"all_at_once",
        "name: x\ntype: local\nfoo: 1\nsize: big\ntags: 3\n",
        {},
        "compute.yml:1:7: 'name': 'x'" + name_rule +
-           "\ncompute.yml:3:1: unknown key 'foo'\ncompute.yml:4:1: 'size' is not supported "
-           "yet\ncompute.yml:5:7: 'tags' must be a mapping of keys to values, not a value"},
+           "\ncompute.yml:3:1: unknown key 'foo'\ncompute.yml:4:1: 'size' is of a target of "
+           "type amlcompute; leave it out\ncompute.yml:5:7: 'tags' must be a mapping of keys to "
+           "values, not a value"},
   };
 }
 

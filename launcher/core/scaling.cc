@@ -1,0 +1,354 @@
+#include "launcher/core/scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "launcher/core/counted.h"
+#include "launcher/core/node_fit.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using Key = MachineCalls::Key;
+
+// The machines of a target, by what can be expected of them.
+struct Supply {
+  int total = 0;  // also those that leave
+  int leaving = 0;
+  int busy = 0;                        // hold parts
+  int unusable = 0;                    // have a node that takes no work
+  int coming = 0;                      // have no node yet, or one that is silent for a moment
+  int idle = 0;                        // can take work, and have none
+  std::vector<std::string> not_begun;  // coming, and no call works on them
+  std::vector<std::pair<Instant, std::string>> without_work;  // since when; nodes without parts
+  int staying() const { return total - leaving; }
+};
+
+// It will be heard soon, or it is LOST soon. After a restart of the launcher all nodes are so.
+bool is_expected(const Cluster& cluster, const Node& node) {
+  if (node.lost || node.drain) return false;
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  return !node.session || watch == nullptr || watch->liveness != Liveness::alive;
+}
+
+Supply supply_of(const Context& core, const std::string& target, const Compute& compute) {
+  Supply supply;
+  const Cluster cluster = core.cluster();
+  for (const auto& [name, machine] : compute.machines) {
+    ++supply.total;
+    const Key key{target, name};
+    const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
+    if (machine.phase == Machine::Phase::leaving) {
+      ++supply.leaving;
+    } else if (node == nullptr) {
+      ++supply.coming;
+      if (core.machines.busy.count(key) == 0) supply.not_begun.push_back(name);
+    } else if (!node->parts.empty()) {
+      ++supply.busy;
+    } else if (is_expected(cluster, *node)) {
+      ++supply.coming;
+    } else {
+      ++(why_unusable(cluster, *node) ? supply.unusable : supply.idle);
+      const auto since = core.machines.idle_since.find(key);
+      supply.without_work.emplace_back(
+          since == core.machines.idle_since.end() ? core.now : since->second, name);
+    }
+  }
+  std::sort(supply.without_work.begin(), supply.without_work.end());
+  return supply;
+}
+
+// What is left of one machine for jobs that share it.
+struct Room {
+  int cpus = 0, gpus = 0;
+  std::uint64_t memory = 0;
+};
+
+int cpus_of(const Shape& shape, const Room& whole) { return shape.cpus.value_or(whole.cpus); }
+int gpus_of(const Shape& shape, const Room& whole) { return shape.gpus.value_or(whole.gpus); }
+
+// Counts the machines that queued jobs need, as if none were there.
+class Packer {
+ public:
+  Packer(const Inventory* sample, int most) : most_(most) {
+    if (sample == nullptr) return;
+    whole_ = Room{static_cast<int>(sample->cpus.size()), static_cast<int>(sample->gpus.size()),
+                  sample->memory.count};
+  }
+  // False: the job's gang does not fit beside those before.
+  bool add(const Shape& shape) {
+    std::vector<std::size_t> in;
+    if (whole_ && !shape.whole_node())
+      for (std::size_t i = 0; i < rooms_.size() && in.size() < wanted(shape); ++i)
+        if (has(rooms_[i], shape)) in.push_back(i);
+    const std::size_t fresh = wanted(shape) - in.size();
+    if (rooms_.size() + fresh > static_cast<std::size_t>(std::max(most_, 0))) return false;
+    for (std::size_t i = 0; i < fresh; ++i) {
+      in.push_back(rooms_.size());
+      rooms_.push_back(whole_.value_or(Room{}));
+    }
+    for (const std::size_t room : in) take(rooms_[room], shape);
+    return true;
+  }
+  bool is_full() const { return rooms_.size() >= static_cast<std::size_t>(std::max(most_, 0)); }
+  int machines() const { return static_cast<int>(rooms_.size()); }
+
+ private:
+  static std::size_t wanted(const Shape& shape) { return static_cast<std::size_t>(shape.nodes); }
+  bool has(const Room& room, const Shape& shape) const {
+    return room.cpus >= cpus_of(shape, *whole_) && room.gpus >= gpus_of(shape, *whole_) &&
+           room.memory >= memory_of(shape);
+  }
+  void take(Room& room, const Shape& shape) const {
+    if (!whole_ || shape.whole_node()) {
+      room = Room{-1, -1, 0};
+      return;
+    }
+    room.cpus -= cpus_of(shape, *whole_);
+    room.gpus -= gpus_of(shape, *whole_);
+    room.memory -= std::min(room.memory, memory_of(shape));
+  }
+  std::uint64_t memory_of(const Shape& shape) const {
+    return shape.memory ? shape.memory->count : whole_->memory;
+  }
+
+  const int most_;
+  std::optional<Room> whole_;  // unknown: each part needs a machine of its own
+  std::vector<Room> rooms_;
+};
+
+const Inventory* sample_of(const MachineSamples* samples, const std::string& target) {
+  if (samples == nullptr) return nullptr;
+  const auto found = samples->inventories.find(target);
+  return found == samples->inventories.end() ? nullptr : &found->second;
+}
+
+// True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
+bool unfit(const MachineSamples* samples, const std::string& target, const Shape& shape) {
+  if (samples == nullptr) return false;
+  const auto lacking = samples->lacking_accounts.find(target);
+  if (lacking != samples->lacking_accounts.end() && lacking->second.count(shape.run_as) != 0)
+    return true;
+  const Inventory* sample = sample_of(samples, target);
+  return sample != nullptr && too_small(*sample, shape).has_value();
+}
+
+struct Need {
+  int machines = 0;
+  std::size_t jobs = 0;
+  std::string first;  // the first of them
+};
+
+// `most`: no more machines than these can be there for them.
+Need need_of(const Context& core, const std::string& target, const Compute& compute, int most) {
+  Need need;
+  Packer packer(sample_of(&core.samples, target), most);
+  if (most <= 0) return need;
+  core.scheduler.visit(target, [&](const Job& job) {
+    const Shape shape = shape_of(job.spec);
+    if (shape.nodes > most_machines(compute.spec) || unfit(&core.samples, target, shape))
+      return true;
+    if (!packer.add(shape)) return false;
+    if (need.jobs++ == 0) need.first = job.id.value;
+    return !packer.is_full();
+  });
+  need.machines = packer.machines();
+  return need;
+}
+
+std::string why_wanted(const Need& need) {
+  std::string why = fmt::format("job '{}' waits for it", need.first);
+  if (need.jobs > 1)
+    why = fmt::format("{} wait, first '{}'", counted(need.jobs, "job"), need.first);
+  return why;
+}
+
+// Names of new machines: hosts that are free, or the next numbers.
+class NewNames {
+ public:
+  NewNames(const std::string& target, const Compute& compute)
+      : target_(target), compute_(compute), last_(compute.last_machine) {}
+  std::optional<std::string> next() {
+    if (compute_.spec.source != NodeSource::ssh) return fmt::format("{}-{}", target_, ++last_);
+    const auto& avoided = compute_.avoided;
+    for (const SshHost& host : compute_.spec.hosts)
+      if (std::find(avoided.begin(), avoided.end(), host.name) == avoided.end() && take(host.name))
+        return host.name;
+    for (const std::string& name : avoided)
+      if (is_host(name) && take(name)) return name;
+    return std::nullopt;
+  }
+
+ private:
+  bool is_host(const std::string& name) const {
+    const auto& hosts = compute_.spec.hosts;
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const SshHost& host) { return host.name == name; });
+  }
+  // False: it is a machine already.
+  bool take(const std::string& name) {
+    return compute_.machines.count(name) == 0 && used_.insert(name).second;
+  }
+
+  const std::string& target_;
+  const Compute& compute_;
+  std::int64_t last_;
+  std::set<std::string> used_;
+};
+
+class Scaler {
+ public:
+  Scaler(Context& core, const std::string& target, const Compute& compute)
+      : core_(core), target_(target), compute_(compute), scale_(compute.spec.scale) {}
+
+  void run() {
+    note_idle_machines();
+    give_back_failures();
+    const Supply supply = supply_of(core_, target_, compute_);
+    const Need need = need_of(core_, target_, compute_, room_for_need(supply));
+    const int missing = need.machines - supply.idle - supply.coming;
+    if (missing > 0)
+      grow(supply, missing, why_wanted(need));
+    else
+      shrink(supply, -missing);
+    const Supply after = supply_of(core_, target_, compute_);
+    if (after.staying() < scale_.min_instances)
+      grow(after, scale_.min_instances - after.staying(),
+           fmt::format("min_instances is {}", scale_.min_instances));
+  }
+
+ private:
+  // Machines that could work for queued jobs: all that are there or may be made.
+  int room_for_need(const Supply& supply) const {
+    return most_machines(compute_.spec) - supply.busy - supply.unusable - supply.leaving;
+  }
+
+  void note_idle_machines() {
+    for (const auto& [name, machine] : compute_.machines) {
+      const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
+      if (node != nullptr && node->parts.empty() && node->session)
+        core_.machines.idle_since.try_emplace({target_, name}, core_.now);
+      else
+        core_.machines.idle_since.erase({target_, name});
+    }
+  }
+
+  // A machine that was not made, or whose node is LOST, is given back: another one takes its place.
+  void give_back_failures() {
+    std::vector<std::pair<std::string, std::string>> leave;
+    for (const auto& [name, machine] : compute_.machines) {
+      if (machine.phase == Machine::Phase::leaving) continue;
+      const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
+      if (node != nullptr && node->lost)
+        leave.emplace_back(name, "its node was lost: " + *node->lost);
+      else if (node == nullptr && machine.failure)
+        leave.emplace_back(name, fmt::format("it could not be made ({}: {})", machine.failure->step,
+                                             machine.failure->message));
+    }
+    for (auto& [name, why] : leave) dismiss(name, std::move(why));
+  }
+
+  void grow(const Supply& supply, int count, const std::string& why) {
+    if (compute_.not_before > core_.now) return;
+    NewNames names(target_, compute_);
+    const int most = most_machines(compute_.spec) - supply.total;
+    for (int i = 0; i < std::min(count, most); ++i) {
+      auto name = names.next();
+      if (!name) return;
+      core_.emit(MachineWanted{target_, *std::move(name), why});
+    }
+  }
+
+  // Not below min_instances. First those on which nothing was spent, then those idle for longest.
+  void shrink(const Supply& supply, int surplus) {
+    int left =
+        std::max(std::min(surplus + supply.unusable, supply.staying() - scale_.min_instances), 0);
+    for (const std::string& name : supply.not_begun) {
+      if (left <= 0) return;
+      dismiss(name, "no job needs it any more");
+      --left;
+    }
+    for (const auto& [since, name] : supply.without_work) {
+      if (left <= 0 || since + scale_.idle_time > core_.now) return;
+      dismiss(name, fmt::format("it had no work for {}", format_duration(core_.now - since)));
+      --left;
+    }
+  }
+
+  void dismiss(const std::string& name, std::string why) {
+    core_.emit(MachineLeaving{target_, name, std::move(why), false});
+  }
+
+  Context& core_;
+  const std::string& target_;
+  const Compute& compute_;  // of the state, so it follows the facts
+  const Scale scale_;
+};
+
+const Compute* elastic(const State& state, const std::string& target) {
+  const Compute* compute = state.computes().find(target);
+  return compute != nullptr && is_elastic(compute->spec) && !compute->leaving ? compute : nullptr;
+}
+
+}  // namespace
+
+void scale(Context& core, const std::string& target) {
+  if (core.stopping) return;
+  if (const Compute* compute = elastic(core.state, target)) Scaler(core, target, *compute).run();
+}
+
+Instant next_scaling(const Context& core, const std::string& target) {
+  const Compute* compute = elastic(core.state, target);
+  if (compute == nullptr) return Instant::never();
+  Instant due = compute->not_before > core.now ? compute->not_before : Instant::never();
+  const Scale& scale = compute->spec.scale;
+  const Supply supply = supply_of(core, target, *compute);
+  if (supply.staying() <= scale.min_instances) return due;
+  for (const auto& [since, name] : supply.without_work)
+    if (since + scale.idle_time > core.now) due = std::min(due, since + scale.idle_time);
+  return due;
+}
+
+ScalingView scaling_view(const Context& core, const std::string& target) {
+  ScalingView view;
+  const Compute* compute = core.state.computes().find(target);
+  if (compute == nullptr || !is_elastic(compute->spec)) return view;
+  const Supply supply = supply_of(core, target, *compute);
+  view.wanted = supply.staying();
+  view.preparing = supply.coming;
+  view.leaving = supply.leaving;
+  view.changed = compute->scaled;
+  view.why = compute->scaled_why;
+  view.failure = compute->failure;
+  if (compute->not_before > core.now) view.retry_at = compute->not_before;
+  return view;
+}
+
+std::optional<std::string> waits_for_machines(const Cluster& cluster, const std::string& pool,
+                                              const Shape& shape) {
+  const State& state = cluster.state;
+  const Compute* compute = elastic(state, pool);
+  if (compute == nullptr || shape.nodes > most_machines(compute->spec) ||
+      unfit(cluster.samples, pool, shape))
+    return std::nullopt;
+  std::size_t coming = 0, leaving = 0;
+  for (const auto& [name, machine] : compute->machines) {
+    if (machine.phase == Machine::Phase::leaving)
+      ++leaving;
+    else if (machine.node.value == 0)
+      ++coming;
+  }
+  std::string text = fmt::format("waits for {}; target '{}' has {}", describe(shape), pool,
+                                 counted(state.computes().nodes_of(pool).size(), "node"));
+  if (coming != 0)
+    text += fmt::format(", and {} being made",
+                        coming == 1 ? "1 machine is" : fmt::format("{} machines are", coming));
+  if (leaving != 0) text += fmt::format(", {} being removed", leaving);
+  if (!compute->failure.empty())
+    text += fmt::format("; the last machine could not be made: {}", compute->failure);
+  return text;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""A site's own provider for tests: each machine is an agent process of this machine. usage: site_provider.py VERB
+
+Settings: bin (folder of lockstep-agent) and place (a folder). PLACE/faults.json, if it is there, makes it misbehave:
+`fail` and `pending` count down, `slow` is seconds before a machine is made."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+request = json.load(sys.stdin)
+verb, settings = sys.argv[-1], request["settings"]
+place = pathlib.Path(settings["place"])
+tag = f"{request['launcher']}-{request['target']}"
+
+
+def say(event, **keys):
+    print(json.dumps({"event": event, **keys}), flush=True)
+
+
+def take_fault(name):
+    """True as often as the faults say."""
+    path = place / "faults.json"
+    faults = json.loads(path.read_text()) if path.exists() else {}
+    if not faults.get(name):
+        return False
+    faults[name] -= 1
+    path.write_text(json.dumps(faults))
+    return True
+
+
+def folder(machine):
+    return place / f"{tag}-{machine}"
+
+
+def pid_of(machine):
+    """The agent's, if it runs."""
+    try:
+        pid = int((folder(machine) / "pid").read_text())
+        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    return pid if str(folder(machine)).encode() in b"\0".join(words) else None
+
+
+def create(machine):
+    name, home = machine["name"], folder(machine["name"])
+    say("step", machine=name, step="start")
+    path = place / "faults.json"
+    time.sleep(json.loads(path.read_text()).get("slow", 0) if path.exists() else 0)
+    if take_fault("pending"):
+        return say("machine", machine=name, state="pending", about={"reason": "Resources"})
+    if take_fault("fail"):
+        return say("error", machine=name, step="start", code="no_space", message="the site is full")
+    home.mkdir(parents=True, exist_ok=True)
+    if not pid_of(name):
+        (home / "token").touch(mode=0o600)
+        (home / "token").write_text(machine["token"])
+        with open(home / "log", "ab") as log:
+            agent = subprocess.Popen(
+                [f"{settings['bin']}/lockstep-agent", "--home", home / "agent", "--name", name, "--cpus", "1",
+                 "--token-file", home / "token"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        (home / "pid").write_text(str(agent.pid))
+    for _ in range(300):
+        if (home / "agent" / "identity.json").exists():
+            return say("machine", machine=name, state="running", about={})
+        time.sleep(0.1)
+    return say("error", machine=name, step="join", code="launcher_unreachable", message="the agent has not joined")
+
+
+def remove(machine):
+    name = machine["name"]
+    pid = pid_of(name)
+    if pid:
+        os.kill(pid, signal.SIGTERM)
+        for _ in range(100):
+            if not pid_of(name):
+                break
+            time.sleep(0.05)
+        else:
+            os.kill(pid, signal.SIGKILL)
+    subprocess.run(["rm", "-rf", "--one-file-system", folder(name)], check=True)
+    say("machine", machine=name, state="absent", about={})
+
+
+def list_all():
+    for path in sorted(place.glob(f"{tag}-*")):
+        name = path.name[len(tag) + 1:]
+        say("machine", machine=name, state="running" if pid_of(name) else "stopped", about={})
+
+
+if verb == "list":
+    list_all()
+for one in request["machines"] if verb != "list" else []:
+    {"create": create, "remove": remove}[verb](one)

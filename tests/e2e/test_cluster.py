@@ -1,0 +1,176 @@
+"""Clusters that grow and shrink: a real launcher and real agents, made by a program of the site (programs/site_provider.py)."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import time
+
+import pytest
+from harness.site import wait_until
+
+PROVIDER = pathlib.Path(__file__).parent / "programs" / "site_provider.py"
+
+
+class SiteCluster:
+    """A launcher with a target `lab` whose machines are agents of this machine."""
+
+    def __init__(self, site):
+        self.site = site
+        self.place = site.directory / "place"
+        self.place.mkdir()
+        site.ok("up", "--nodes", "1")
+        programs = site.home / "launcher" / "providers"
+        programs.mkdir(exist_ok=True)
+        shutil.copy(PROVIDER, programs / "site")
+        (programs / "site").chmod(0o755)
+
+    def file(self, **keys):
+        spec = {"name": "lab", "type": "amlcompute", "idle_time_before_scale_down": 2, **keys,
+                "lockstep": {"command": {"program": "site", "bin": str(self.site.bin), "place": str(self.place)}}}
+        return self.site.write("lab.json", json.dumps(spec))
+
+    def create(self, **keys):
+        self.site.ok("compute", "create", "-f", self.file(**keys))
+        return self
+
+    def faults(self, **keys):
+        (self.place / "faults.json").write_text(json.dumps(keys))
+
+    def show(self, *words):
+        return self.site.json("compute", "show", "lab", *words)
+
+    def folders(self):
+        return sorted(path.name.split("-lab-")[-1] for path in self.place.glob("*-lab-*"))
+
+    def agents(self):
+        return self.site._pids("lockstep-agent", str(self.place))
+
+    def is_empty(self):
+        return not self.folders() and not self.agents() and not self.show()["machines"]
+
+    def until_empty(self):
+        wait_until(self.is_empty, "the cluster has no machines", 60)
+
+
+@pytest.fixture
+def cluster(site):
+    made = SiteCluster(site)
+    yield made
+    for pid in made.agents():
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_it_grows_for_a_gang_runs_it_and_shrinks_to_nothing(cluster):
+    site = cluster.site
+    cluster.create(max_instances=3)
+    assert cluster.show()["scaling"]["wanted"] == 0
+    site.ok("run", "--compute", "lab", "-N", "3", "--name", "gang", "--", "true", timeout=100)
+    [attempt] = site.show("gang")["attempts"]
+    assert [part["node_name"] for part in attempt["parts"]] == ["lab-1", "lab-2", "lab-3"]
+    cluster.until_empty()
+    told = " ".join(event["text"] for event in cluster.show("--history")["history"])
+    assert "wanted: job 'gang' waits for it" in told and "leaves: it had no work for" in told and "gone" in told
+
+
+def test_min_instances_are_there_before_any_job_and_stay(cluster):
+    cluster.create(min_instances=1, max_instances=2)
+    shown = cluster.show()
+    assert [machine["state"] for machine in shown["machines"]] == ["joined"], "create waits for it"
+    time.sleep(4)  # twice the idle time
+    assert [machine["name"] for machine in cluster.show()["machines"]] == ["lab-1"]
+    cluster.site.ok("compute", "update", "lab", "--min-instances", "0")
+    cluster.until_empty()
+
+
+def test_a_creation_that_fails_twice_is_shown_and_made_again(cluster):
+    site = cluster.site
+    cluster.create(max_instances=1)
+    cluster.faults(fail=2)
+    site.submit("--compute", "lab", "--name", "late", "--", "true")
+    reason = wait_until(lambda: "site is full" in (why := site.show("late")["reason"]) and why, "the job says why")
+    assert "could not be made" in reason
+    assert "the site is full" in cluster.show()["scaling"]["failure"]
+    assert site.wait_for_status("late", "Completed", "Failed", deadline_s=60)["status"] == "Completed"
+    assert cluster.show()["scaling"]["failure"] == ""
+    cluster.until_empty()
+
+
+def test_what_waits_at_the_provider_is_pending_with_its_reason(cluster):
+    site = cluster.site
+    cluster.create(max_instances=1)
+    cluster.faults(pending=1)
+    site.submit("--compute", "lab", "--name", "late", "--", "true")
+    machine = wait_until(lambda: next((m for m in cluster.show()["machines"] if m["state"] == "pending"), None), "pending")
+    assert machine["about"]["reason"] == "Resources"
+    site.wait_for_status("late", "Completed", deadline_s=60)
+
+
+def test_a_killed_machine_of_low_priority_is_a_preemption(cluster):
+    site = cluster.site
+    cluster.create(max_instances=1, tier="low_priority")
+    script = "if [ $LOCKSTEP_ATTEMPT = 1 ]; then sleep 300; fi; echo attempt $LOCKSTEP_ATTEMPT"
+    site.submit("--compute", "lab", "--name", "victim", "--", "sh", "-c", script)
+    site.wait_for_status("victim", "Running")
+    for pid in cluster.agents() + site.runner_pids("victim") + list(site.rank_pids("victim").values()):
+        os.kill(pid, signal.SIGKILL)
+    done = site.wait_for_status("victim", "Completed", "Failed", deadline_s=90)
+    assert done["status"] == "Completed" and "attempt 2" in site.logs("victim").decode()
+    events = site.ok("job", "events", "victim")
+    assert "low_priority, so this does not count as a retry" in events, events
+    cluster.until_empty()
+
+
+def test_a_cluster_that_is_busy_is_not_deleted_and_an_idle_one_leaves_nothing(cluster):
+    site = cluster.site
+    cluster.create(max_instances=2)
+    site.submit("--compute", "lab", "--name", "busy", "--", "sleep", "300")
+    site.wait_for_status("busy", "Running")
+    refused = site.run("compute", "delete", "lab", "--yes")
+    assert refused.returncode != 0 and b"has 1 job that has not ended" in refused.stderr
+    site.ok("job", "cancel", "busy")
+    site.wait_for_status("busy", "Canceled")
+    site.ok("compute", "delete", "lab", "--yes")
+    assert not cluster.folders() and not cluster.agents()
+
+
+def test_a_launcher_that_is_killed_during_creations_leaks_nothing(cluster):
+    site = cluster.site
+    cluster.create(max_instances=2)
+    dice = random.Random(20261126)
+    for round_ in range(5):
+        name = f"job{round_}"
+        cluster.faults(slow=0.3)
+        site.submit("--compute", "lab", "-N", "2", "--name", name, "--", "true")
+        time.sleep(dice.uniform(0, 0.8))
+        site.kill(site.launcher_pids())
+        site.ok("up", "--nodes", "1")
+        site.wait_for_status(name, "Completed", deadline_s=60)
+    cluster.until_empty()
+
+
+def test_what_only_the_provider_knows_is_found_and_removed(cluster):
+    site = cluster.site
+    cluster.create(max_instances=1)
+    site.ok("run", "--compute", "lab", "--name", "first", "--", "true")
+    [folder] = cluster.place.glob("*-lab-1")
+    (cluster.place / folder.name.replace("lab-1", "lab-77")).mkdir()
+    site.kill(site.launcher_pids())
+    site.ok("up", "--nodes", "1")
+    cluster.until_empty()
+    told = [event["text"] for event in cluster.show("--history")["history"] if event["machine"] == "lab-77"]
+    assert told[0].startswith("found by its tag") and told[-1].startswith("gone"), told
+
+
+def test_a_program_that_others_may_write_is_not_run(cluster):
+    site = cluster.site
+    program = site.home / "launcher" / "providers" / "site"
+    program.chmod(0o777)
+    cluster.create(max_instances=1)
+    site.submit("--compute", "lab", "--name", "waits", "--", "true")
+    reason = wait_until(lambda: "others may write it" in (why := site.show("waits")["reason"]) and why, "the reason")
+    assert "could not be made" in reason
+    site.ok("job", "cancel", "waits")
+    refused = site.run("run", "--compute", "lab", "-N", "2", "--", "true")
+    assert refused.returncode != 0 and b"needs 2 nodes, but target 'lab' has at most 1" in refused.stderr

@@ -1,0 +1,359 @@
+// Targets of type amlcompute: how many machines there are, and why.
+
+#include "launcher/core/scaling.h"
+
+#include "tests/unit/launcher/core/machine_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ComputeSpec cluster(int least, int most, Tier tier = Tier::dedicated) {
+  ComputeSpec spec;
+  spec.name = "lab";
+  spec.type = ComputeType::amlcompute;
+  spec.source = NodeSource::docker;
+  spec.settings["image"] = {"debian:12"};
+  spec.scale = {tier, least, most, seconds(120)};
+  return spec;
+}
+
+class Elastic : public Machines {
+ protected:
+  // Made, and its provider listed nothing under our tag.
+  void make(const ComputeSpec& spec) {
+    create_target(spec);
+    const auto calls = launcher.take<CallProvider>();
+    for (const CallProvider& call : calls) {
+      if (call.verb == ProviderVerb::list)
+        ends(call);
+      else
+        waiting_.push_back(call);
+    }
+  }
+  // The calls that are due, with tokens.
+  std::vector<CallProvider> calls() {
+    stash();
+    const std::vector<CallProvider> all = std::exchange(waiting_, {});
+    for (const CallProvider& call : all) {
+      if (call.verb != ProviderVerb::create) continue;
+      ProviderTokensInput tokens{call.call, {}, launcher.now + minutes(60)};
+      for (const std::string& name : call.machines) tokens.secret_hashes[name] = secret(name);
+      launcher.send(tokens);
+      launcher.expect_one<StartProvider>();
+    }
+    return all;
+  }
+  // Calls that became due; a test looks at them later.
+  void stash() {
+    for (CallProvider& call : launcher.take<CallProvider>()) waiting_.push_back(std::move(call));
+  }
+  void drop_notices() {
+    stash();
+    launcher.take<RevokeNode>();
+    launcher.drop_notices();
+  }
+  // As the fixture's, and what follows is kept for later.
+  template <typename... Words>
+  void say(Words&&... words) {
+    Machines::say(std::forward<Words>(words)...);
+    drop_notices();
+  }
+  template <typename... Words>
+  void running(Words&&... words) {
+    Machines::running(std::forward<Words>(words)...);
+    drop_notices();
+  }
+  template <typename... Words>
+  void absent(Words&&... words) {
+    Machines::absent(std::forward<Words>(words)...);
+    drop_notices();
+  }
+  template <typename... Words>
+  void fails(Words&&... words) {
+    Machines::fails(std::forward<Words>(words)...);
+    drop_notices();
+  }
+  void ends(const CallProvider& call) {
+    Machines::ends(call);
+    drop_notices();
+  }
+  CallProvider only_call() {
+    const auto all = calls();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? CallProvider{} : all.front();
+  }
+  // Every machine of the call joins.
+  std::vector<FakeNode> all_join(const CallProvider& call) {
+    std::vector<FakeNode> nodes;
+    for (const std::string& name : call.machines) {
+      nodes.push_back(launcher.join_with(secret(name), name, inventory()));
+      drop_notices();
+      running(call, name);
+    }
+    ends(call);
+    drop_notices();
+    return nodes;
+  }
+  JobId submit_gang(const std::string& name, int nodes) {
+    JobSpec spec = job_spec(name, nodes);
+    spec.compute = "lab";
+    const JobId job = launcher.submit(spec);
+    drop_notices();
+    return job;
+  }
+  std::string why_it_waits(const JobId& job) {
+    return launcher.core->job_view(job)->reason;
+  }
+  // Time passes with all nodes alive.
+  void pass(Duration time, std::vector<FakeNode>& nodes) {
+    std::vector<FakeNode*> alive;
+    for (FakeNode& node : nodes) alive.push_back(&node);
+    for (Duration done{0}; done < time; done += seconds(1)) {
+      for (FakeNode* node : alive) launcher.beat(*node);
+      launcher.tick(seconds(1));
+      drop_notices();
+    }
+  }
+
+ private:
+  std::vector<CallProvider> waiting_;
+};
+
+TEST_F(Elastic, AQueueGetsItsMachinesInOneStep) {
+  make(cluster(0, 4));
+  EXPECT_THAT(calls(), IsEmpty()) << "nothing waits";
+  const JobId job = submit_gang("train", 3);
+  const CallProvider call = only_call();
+  EXPECT_THAT(call.machines, ElementsAre("lab-1", "lab-2", "lab-3"));
+  EXPECT_EQ(machine("lab-1").why, "job 'train' waits for it");
+  EXPECT_THAT(why_it_waits(job), HasSubstr("3 machines are being made"));
+  all_join(call);
+  EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::preparing);
+}
+
+TEST_F(Elastic, NeverMoreThanMaxInstancesAndAtLeastMin) {
+  make(cluster(1, 2));
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-1"));
+  for (int i = 0; i < 5; ++i) submit_gang("job" + std::to_string(i), 1);
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
+  JobSpec spec = job_spec("wide", 3);
+  spec.compute = "lab";
+  EXPECT_THAT(launcher.submit_refused(spec).message,
+              HasSubstr("needs 3 nodes, but target 'lab' has at most 2"));
+}
+
+TEST_F(Elastic, IdleMachinesGoAfterTheirTimeAndBusyOnesStay) {
+  make(cluster(0, 3));
+  const JobId gang = submit_gang("gang", 2);
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  const AttemptId attempt = launcher.core->state().job(gang)->last_attempt()->id;
+  launcher.cancel(gang);
+  drop_notices();
+  for (FakeNode& node : nodes) {
+    launcher.finished(node, attempt, node_exit({terminated(0)}));
+    drop_notices();
+  }
+  for (FakeNode& node : nodes) {
+    launcher.send(LogsDurableInput{attempt, node.id});
+    drop_notices();
+  }
+  const JobId long_one = submit_gang("long", 1);
+  pass(seconds(100), nodes);
+  EXPECT_THAT(calls(), IsEmpty());
+  pass(seconds(30), nodes);
+  const CallProvider removal = only_call();
+  EXPECT_EQ(removal.verb, ProviderVerb::remove);
+  EXPECT_EQ(removal.machines.size(), 1U) << "the other one runs job 'long'";
+  EXPECT_THAT(machine(removal.machines.front()).why, HasSubstr("it had no work for 2m"));
+  EXPECT_FALSE(launcher.core->state().job(long_one)->last_attempt()->ended);
+}
+
+TEST_F(Elastic, AMachineThatNoJobNeedsAnyMoreIsGivenBackBeforeItIsMade) {
+  make(cluster(0, 2));
+  const JobId job = submit_gang("train", 1);
+  const CallProvider create_call = only_call();
+  say(create_call, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Resources"}}});
+  ends(create_call);
+  EXPECT_EQ(machine("lab-1").state, "pending");
+  EXPECT_EQ(machine("lab-1").about["reason"], "Resources");
+  launcher.tick(seconds(10));
+  drop_notices();
+  const CallProvider again = only_call();
+  EXPECT_EQ(again.verb, ProviderVerb::create) << "asked again";
+  say(again, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Priority"}}});
+  ends(again);
+  launcher.cancel(job);
+  drop_notices();
+  EXPECT_EQ(only_call().verb, ProviderVerb::remove);
+  EXPECT_EQ(machine("lab-1").why, "no job needs it any more");
+}
+
+TEST_F(Elastic, APendingMachineJoinsWithTheTokenOfItsLastCall) {
+  make(cluster(0, 1));
+  const JobId job = submit_gang("train", 1);
+  const CallProvider first = only_call();
+  say(first, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {}});
+  ends(first);
+  const FakeNode node = launcher.join_with(secret("lab-1"), "lab-1", inventory());
+  EXPECT_EQ(machine("lab-1").state, "joined");
+  EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::preparing);
+}
+
+TEST_F(Elastic, ARestartMakesNoMachineForNodesThatAreNotHeardYet) {
+  make(cluster(0, 3));
+  submit_gang("first", 1);
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  launcher.restart();
+  launcher.take<AllowNode>();
+  launcher.take<AllowUser>();
+  launcher.tick();
+  drop_notices();
+  for (const CallProvider& call : calls()) EXPECT_EQ(call.verb, ProviderVerb::list);
+}
+
+TEST_F(Elastic, AFailureIsGivenBackBackedOffAndShownWhereTheJobWaits) {
+  make(cluster(0, 2));
+  const JobId job = submit_gang("train", 2);
+  const CallProvider first = only_call();
+  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", "no_space", "the disk is full", {}});
+  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-2", "start", "no_space", "the disk is full", {}});
+  ends(first);
+  for (const CallProvider& removal : calls()) {
+    EXPECT_EQ(removal.verb, ProviderVerb::remove);
+    for (const std::string& name : removal.machines) absent(removal, name);
+    ends(removal);
+  }
+  EXPECT_THAT(view().machines, IsEmpty());
+  EXPECT_THAT(calls(), IsEmpty()) << "the back-off is not over";
+  EXPECT_THAT(why_it_waits(job), HasSubstr("the last machine could not be made: start: the disk"));
+  EXPECT_THAT(view().scaling.failure, HasSubstr("the disk is full"));
+  launcher.tick(kFirstMachineBackoff);
+  drop_notices();
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-3", "lab-4")) << "no name is used twice";
+}
+
+TEST_F(Elastic, ALostMachineOfLowPriorityCostsItsJobNothing) {
+  make(cluster(0, 1, Tier::low_priority));
+  const JobId job = submit_gang("train", 1);
+  for (int round = 1; round <= 25; ++round) {  // more often than anything else is forgiven
+    const CallProvider made = only_call();
+    ASSERT_EQ(made.verb, ProviderVerb::create);
+    const std::vector<FakeNode> nodes = all_join(made);
+    drop_notices();
+    for (int i = 0; i < 15; ++i) {
+      launcher.tick(seconds(1));
+      drop_notices();
+    }
+    const CallProvider removal = only_call();
+    ASSERT_EQ(removal.verb, ProviderVerb::remove);
+    for (const std::string& name : removal.machines) absent(removal, name);
+    ends(removal);
+    drop_notices();
+  }
+  EXPECT_EQ(launcher.core->state().job(job)->charged_retries, 0);
+  EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::queued);
+}
+
+TEST_F(Elastic, WhatTheProviderHasAndNobodyKnowsIsRemoved) {
+  create_target(cluster(0, 2));
+  const auto listing = launcher.expect_one<CallProvider>();
+  EXPECT_EQ(listing.verb, ProviderVerb::list);
+  running(listing, "lab-7");
+  running(listing, "../etc");
+  ends(listing);
+  const CallProvider removal = only_call();
+  EXPECT_EQ(removal.verb, ProviderVerb::remove);
+  EXPECT_THAT(removal.machines, ElementsAre("lab-7")) << "the other one is no name of a machine";
+  absent(removal, "lab-7");
+  ends(removal);
+  EXPECT_THAT(view().machines, IsEmpty());
+}
+
+TEST_F(Elastic, AJobThatNoMachineCanRunMakesNone) {
+  make(cluster(0, 2));
+  submit_gang("small", 1);
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  JobSpec big = job_spec("big");
+  big.compute = "lab";
+  big.resources.cpus = 1'000;
+  const JobId job = launcher.submit(big);
+  drop_notices();
+  EXPECT_THAT(calls(), IsEmpty());
+  EXPECT_THAT(why_it_waits(job), HasSubstr("1000 cpus"));
+}
+
+TEST_F(Elastic, JobsThatShareMachinesGetAsManyAsTheyFill) {
+  make(cluster(0, 4));
+  submit_gang("first", 1);  // it takes a whole machine, and shows how big one is
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  for (int i = 0; i < 5; ++i) {
+    JobSpec small = job_spec("small" + std::to_string(i));
+    small.compute = "lab";
+    small.resources.cpus = 2;  // of 4
+    small.resources.memory = gibibytes(1);
+    small.resources.gpus = 0;
+    launcher.submit(small);
+    drop_notices();
+  }
+  std::size_t wanted = 0;
+  for (const CallProvider& call : calls()) wanted += call.machines.size();
+  EXPECT_EQ(wanted, 3U);
+}
+
+TEST_F(Elastic, HostsAreTakenAndGivenBackAndAFailedOneIsTriedLast) {
+  ComputeSpec spec = cluster(0, 2);
+  spec.source = NodeSource::ssh;
+  spec.settings.clear();
+  for (const char* name : {"vm1", "vm2", "vm3"}) spec.hosts.push_back(host(name));
+  create_target(spec);
+  submit_gang("train", 1);
+  const CallProvider first = only_call();
+  EXPECT_THAT(first.machines, ElementsAre("vm1"));
+  fails(first, "vm1", "unreachable");
+  ends(first);
+  launcher.tick(kFirstMachineBackoff);
+  drop_notices();
+  EXPECT_THAT(only_call().machines, ElementsAre("vm2"));
+}
+
+TEST_F(Elastic, ARestartForgetsNoMachineAndMakesNoneTwice) {
+  make(cluster(0, 3));
+  submit_gang("train", 3);
+  const CallProvider first = only_call();
+  joined(first, "lab-1");
+  drop_notices();
+  launcher.restart();
+  launcher.take<AllowNode>();
+  launcher.tick();
+  drop_notices();
+  std::vector<std::string> names;
+  for (const CallProvider& call : calls())
+    for (const std::string& name : call.machines) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("lab-2", "lab-3"));
+  launcher.take<AllowUser>();
+}
+
+TEST_F(Elastic, ADeletedClusterGivesAllItsMachinesBack) {
+  make(cluster(2, 3));
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  ask(DeleteCompute{"lab"});
+  launcher.expect_one<ReplyDone>();
+  const CallProvider removal = only_call();
+  EXPECT_EQ(removal.machines.size(), 2U);
+  for (const std::string& name : removal.machines) absent(removal, name);
+  ends(removal);
+  drop_notices();
+  EXPECT_THAT(launcher.core->compute_views("lab"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
