@@ -5,7 +5,8 @@
       command: {program: ec2.py, region: eu-central-1, image_id: ami-…, instance_type: g5.xlarge, subnet_id: subnet-…,
                security_group_ids: [sg-…], bundle_url: "https://…/lockstep-node-….tar.gz", bundle_sha256: …, spot: true}
 
-This file and contract.py lie in `providers/` of the launcher's home. The image is any Linux with systemd, curl and cloud-init. The instances have to reach the launcher's three ports.
+This file and contract.py lie in `providers/` of the launcher's home. The image is any Linux with systemd, curl and
+cloud-init. The instances have to reach the launcher's three ports.
 The join token is in the instance's user data, which those may read who may call DescribeInstanceAttribute, and who can
 ask the metadata service from the instance; it is of use once. `iam_profile`, `key_name` and `endpoint_url` are optional.
 """
