@@ -30,7 +30,8 @@ def failure(step, why):
     elif isinstance(why, (botocore.exceptions.NoCredentialsError, botocore.exceptions.PartialCredentialsError)):
         code = "unauthenticated"
     else:
-        code = "unreachable" if isinstance(why, botocore.exceptions.HTTPClientError) else "failed"
+        away = (botocore.exceptions.ConnectionError, botocore.exceptions.HTTPClientError)
+        code = "unreachable" if isinstance(why, away) else "failed"
     return Failed(step, code, str(why))
 
 
