@@ -3,10 +3,9 @@
 (`az login --identity` where the launcher runs on a VM).
 
     az vmss create --name lockstep --resource-group mine --orchestration-mode Flexible --platform-fault-domain-count 1
-    node_source: command
-    command: /opt/providers/azure_vmss.py
-    settings: {resource_group: mine, scale_set: lockstep, image: Ubuntu2204, size: Standard_D4s_v3, subnet: …,
-               bundle_url: "https://…/lockstep-node-….tar.gz", bundle_sha256: …, priority: Spot}
+    lockstep:
+      command: {program: azure_vmss.py, resource_group: mine, scale_set: lockstep, image: Ubuntu2204, size: Standard_D4s_v3,
+               subnet: …, bundle_url: "https://…/lockstep-node-….tar.gz", bundle_sha256: …, priority: Spot}
 
 Each VM is created by its own call, because each has a join token of its own in its custom data; that is why a scale set
 in uniform orchestration does not do. The image is any Linux with systemd, curl and cloud-init; the VMs have to reach the

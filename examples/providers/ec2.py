@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A provider for EC2: each machine is an instance. Needs boto3, and credentials where boto3 looks for them.
 
-    node_source: command
-    command: /opt/providers/ec2.py
-    settings: {region: eu-central-1, image_id: ami-…, instance_type: g5.xlarge, subnet_id: subnet-…,
+    lockstep:
+      command: {program: ec2.py, region: eu-central-1, image_id: ami-…, instance_type: g5.xlarge, subnet_id: subnet-…,
                security_group_ids: [sg-…], bundle_url: "https://…/lockstep-node-….tar.gz", bundle_sha256: …, spot: true}
 
-The image is any Linux with systemd, curl and cloud-init. The instances have to reach the launcher's three ports.
+This file and contract.py lie in `providers/` of the launcher's home. The image is any Linux with systemd, curl and
+cloud-init. The instances have to reach the launcher's three ports.
 The join token is in the instance's user data, which those may read who may call DescribeInstanceAttribute, and who can
 ask the metadata service from the instance; it is of use once. `iam_profile`, `key_name` and `endpoint_url` are optional.
 """
@@ -30,7 +30,8 @@ def failure(step, why):
     elif isinstance(why, (botocore.exceptions.NoCredentialsError, botocore.exceptions.PartialCredentialsError)):
         code = "unauthenticated"
     else:
-        code = "unreachable" if isinstance(why, botocore.exceptions.HTTPClientError) else "failed"
+        away = (botocore.exceptions.ConnectionError, botocore.exceptions.HTTPClientError)
+        code = "unreachable" if isinstance(why, away) else "failed"
     return Failed(step, code, str(why))
 
 
@@ -60,10 +61,11 @@ class Ec2:
                                         "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]}
         for key, name in {"SubnetId": "subnet_id", "SecurityGroupIds": "security_group_ids", "KeyName": "key_name"}.items():
             if name in request.settings:
-                order[key] = request.settings[name]
+                value = request.settings[name]
+                order[key] = [value] if key.endswith("Ids") and isinstance(value, str) else value
         if "iam_profile" in request.settings:
             order["IamInstanceProfile"] = {"Name": request.settings["iam_profile"]}
-        if request.settings.get("spot"):
+        if request.settings.get("spot") in (True, "true"):  # a launcher hands texts on
             order["InstanceMarketOptions"] = {"MarketType": "spot"}
         return order
 

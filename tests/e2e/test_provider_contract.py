@@ -64,7 +64,7 @@ def test_a_machine_becomes_a_node_and_is_given_back_without_a_trace(lab, target,
     assert target.state() == "absent"
     token = new_token(lab)
     with Watched(token) as watched:
-        assert target.done("create", bundle=bundle, token=token)["state"] == "running"
+        assert target.joined(bundle, token)["state"] == "running"
     assert watched.found == [], "a token is in no argument list and no environment"
     assert target.state() == "running"
     assert lab.ok("run", "--compute", "vms", "--", "echo", "here").strip() == "here"
@@ -103,7 +103,7 @@ class Watched:
 
 @over(OURS)
 def test_an_agent_that_is_killed_comes_back_and_keeps_its_job(lab, target, bundle):
-    target.done("create", bundle=bundle, token=new_token(lab))
+    target.joined(bundle, new_token(lab))
     job = lab.submit("--compute", "vms", "--", "sh", "-c", "sleep 9; echo survived")
     lab.wait_for_status(job, "Running")
     [pid] = target.agents()
@@ -115,7 +115,7 @@ def test_an_agent_that_is_killed_comes_back_and_keeps_its_job(lab, target, bundl
 @over(KINDS)
 def test_a_token_that_was_used_is_said_with_the_agents_own_words(lab, target, bundle):
     token = new_token(lab)
-    target.done("create", bundle=bundle, token=token)
+    target.joined(bundle, token)
     target.done("remove")
     error = target.error("create", bundle=bundle, token=token)
     assert (error["step"], error["code"]) == ("start", "launcher_unreachable")
@@ -133,7 +133,7 @@ def test_a_provider_that_is_killed_leaves_what_the_next_call_finds(lab, target, 
     process.wait()
     process.stdout.close()
     process.stderr.close()
-    assert target.done("create", bundle=bundle, token=new_token(lab))["state"] == "running"
+    assert target.joined(bundle, new_token(lab))["state"] == "running"
     assert names_of(lab) == ["vm1"]
     target.done("remove")
     wait_until(lambda: target.leftovers() == [], "nothing is left")

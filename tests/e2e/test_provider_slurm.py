@@ -52,7 +52,7 @@ def test_a_job_that_waits_is_pending_until_slurm_starts_it(lab, target, bundle):
 
 
 def test_a_node_that_slurm_took_is_absent_with_the_reason(lab, target, bundle):
-    target.done("create", bundle=bundle, token=new_token(lab), partition="last")
+    target.joined(bundle, new_token(lab), partition="last")
     target.slurm.run("sbatch", "--exclusive", "--partition=first", "--wrap=sleep 1000", "--output=/dev/null")
     said = wait_until(lambda: (event := target.done("list"))["state"] == "absent" and event, "it is preempted")
     assert said["about"]["reason"] == "PREEMPTED"

@@ -119,6 +119,11 @@ class ProviderTarget:
         assert code == 0, (events, errors)
         return events[-1]
 
+    def joined(self, bundle, token, **options):
+        """Creates vm1; again, as a launcher does, while it is pending. Returns the last event."""
+        return wait_until(lambda: (event := self.done("create", bundle=bundle, token=token, **options))["state"] != "pending"
+                          and event, "vm1 is no longer pending")
+
     def error(self, verb, **options):
         code, events, _ = self.call(verb, **options)
         assert (code, events[-1]["event"]) == (1, "error"), events

@@ -30,8 +30,8 @@ class SpawnConnectTest : public ::testing::Test {
         client_(spawn::Client::expect(
             loop_,
             {[this](int id, int) { started_[id] = true; }, [](int, int, spawn::SpawnStage) {},
-             [this](int id, int status) { exits_[id] = status; }, [this] { is_empty_ = true; },
-             [this] { is_lost_ = true; }})) {
+             [this](int id, int status, const spawn::Spent&) { exits_[id] = status; },
+             [this] { is_empty_ = true; }, [this] { is_lost_ = true; }})) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strcpy(address.sun_path, path_.c_str());

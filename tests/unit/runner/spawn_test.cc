@@ -245,9 +245,10 @@ TEST(SpawnNamespaceTest, RanksSeeTheirOwnProc) {
   spawn::Namespaces namespaces;
   namespaces.pid = true;
   namespaces.user = !running_as_root();
-  auto client = spawn::Client::launch(loop, kSpawn, namespaces,
-                                      {[](int, int) {}, [](int, int, spawn::SpawnStage) {},
-                                       [&](int, int) { done = true; }, [] {}, [] {}});
+  auto client =
+      spawn::Client::launch(loop, kSpawn, namespaces,
+                            {[](int, int) {}, [](int, int, spawn::SpawnStage) {},
+                             [&](int, int, const spawn::Spent&) { done = true; }, [] {}, [] {}});
   ASSERT_TRUE(client) << client.error().message;
   spawn::RankProcess rank;
   rank.program = "/bin/sh";
