@@ -119,7 +119,10 @@ TEST(Replay, takes_what_a_placement_took_from_its_fact) {
   spec.resources.cpus = 1;
   const AttemptId id{JobId("job"), 1};
   state.apply({1}, NodeJoined{NodeId(1), "n1", {}, {}});
-  state.apply({2}, JobSubmitted{JobId("job"), "", spec, 0, 0});
+  JobSubmitted submitted;
+  submitted.job = JobId("job");
+  submitted.spec = spec;
+  state.apply({2}, submitted);
   state.apply({3}, AttemptPlaced{id, {{NodeId(1), {}, 0, true}}, {}});
   EXPECT_EQ(state.node(NodeId(1))->use.wholes, 1) << "whatever the job asked for";
   state.apply({4}, PartGone{id, NodeId(1), Cause::node_lost, "lost"});

@@ -115,7 +115,8 @@ struct World {
   std::string explained(const JobId& job) const {
     std::string text;
     bool begun = false;
-    for (const std::string& line : launcher.core->explain(job)->lines) {
+    const auto view = launcher.core->explain(job);
+    for (const std::string& line : view->lines) {
       begun = begun || line.starts_with("asks for");
       if (begun) text += line + "\n";
     }

@@ -35,7 +35,9 @@ class SizeTest : public testing::Test {
     refused.clear();
     launcher.send(std::move(input));
     take_answers();
-    for (const CallProvider& call : launcher.take<CallProvider>()) {
+    while (!calls.empty()) {
+      const CallProvider call = calls.back();
+      calls.pop_back();
       launcher.send(ProviderEndedInput{call.call, "failed", "it is not there"});
       take_answers();
     }
@@ -46,6 +48,7 @@ class SizeTest : public testing::Test {
     for (const ReplyDone& reply : launcher.take<ReplyDone>()) answer = reply.message;
     for (const ReplyCompute& reply : launcher.take<ReplyCompute>()) answer = reply.name;
     for (const ReplySubmitted& reply : launcher.take<ReplySubmitted>()) notes = reply.notes;
+    for (const CallProvider& call : launcher.take<CallProvider>()) calls.push_back(call);
     launcher.drop_notices();
   }
   std::string ask(SizeInput::Ask what) {
@@ -87,6 +90,7 @@ class SizeTest : public testing::Test {
   TestLauncher launcher{with_catalogue()};
   std::string refused, answer;
   std::vector<std::string> notes;
+  std::vector<CallProvider> calls;
 };
 
 TEST_F(SizeTest, AnOperatorsSizeTakesThePlaceOfTheCatalogues) {
@@ -200,7 +204,7 @@ TEST_F(SizeTest, AnMpiJobHasAtMostAHundredNodesUnlessTheSizeSaysMore) {
   Size raised = size("Standard_D4_v3", 4, 8);
   raised.max_mpi_nodes = 150;
   ask(DefineSizes{{raised}});
-  EXPECT_FALSE(launcher.core->why_refused(spec, UserCaller{"root"}));
+  EXPECT_FALSE(launcher.core->why_refused(spec, LauncherItself{}));
 }
 
 TEST_F(SizeTest, AnIsolatedSizeServesIsolatedJobsAndAnotherDoesNot) {
