@@ -199,10 +199,10 @@ using ClientRequest =
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
-                 CreateCompute, UpdateCompute, DeleteCompute, ListComputes, AttachHosts,
-                 DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize, ListSizes,
-                 LabelNode, GetUsage, UpdateJob>;
+                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
+                 CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
+                 AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
+                 ListSizes, LabelNode, GetUsage>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

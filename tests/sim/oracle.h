@@ -198,6 +198,7 @@ class Oracle {
   std::vector<Holding> holdings_of(const launcher::Node& node);
   bool has_room(const JobSpec& asked, const launcher::Node& node,
                 const std::vector<Holding>& holdings, Instant then) const;
+  bool gave_up_there(NodeId node) const;
   bool all_usable(const std::string& pool);
   std::optional<Instant> start_of(const launcher::Job& job, const std::map<NodeId, Holding>& more);
   void check_backfill(const launcher::Job& job, const launcher::AttemptPlaced& fact);

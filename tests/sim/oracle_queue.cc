@@ -162,11 +162,12 @@ std::vector<Oracle::Holding> Oracle::holdings_of(const launcher::Node& node) {
 // Whether the node has room for a part of the job when all that ends until then has ended.
 bool Oracle::has_room(const JobSpec& asked, const launcher::Node& node,
                       const std::vector<Holding>& holdings, Instant then) const {
+  const bool wants_whole = asked.resources.isolated || !asked.resources.cpus;
   std::size_t cpus = 0;
   std::uint64_t memory = 0;
   for (const Holding& holding : holdings) {
     if (holding.end && *holding.end <= then) continue;
-    if (holding.whole || !asked.resources.cpus) return false;
+    if (holding.whole || wants_whole) return false;
     cpus += holding.cpus;
     memory += holding.memory.count;
   }
@@ -197,9 +198,20 @@ std::optional<Instant> Oracle::start_of(const Job& job, const std::map<NodeId, H
   return std::nullopt;
 }
 
+// Its agent may still be ending an attempt that the launcher gave up.
+bool Oracle::gave_up_there(NodeId node) const {
+  for (const auto& [id, job] : state_.jobs())
+    for (const launcher::Attempt& attempt : job.attempts)
+      for (const launcher::Part& part : attempt.parts)
+        if (part.node == node && part.gone) return true;
+  return false;
+}
+
 // Whether the launcher can place on every node of the pool; of one that was lost once, the oracle
 // does not know it.
 bool Oracle::all_usable(const std::string& pool) {
+  for (const auto& [id, node] : state_.nodes())
+    if (node.pool == pool && (node.waits_for_approval || gave_up_there(id))) return false;
   if (calm_) return true;
   if (!cloned_.empty()) return false;
   const auto& nodes = state_.nodes();

@@ -160,16 +160,18 @@ FakeAgent::FakeAgent(const Attempt& attempt) {
   setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
 }
 
+// What ranks use is told too, from time to time.
 std::optional<PartReport> FakeAgent::next_report() {
-  std::uint32_t length = 0;
-  if (recv(socket_.get(), &length, 4, MSG_WAITALL) != 4) return std::nullopt;
-  std::string frame(length, '\0');
-  if (recv(socket_.get(), frame.data(), length, MSG_WAITALL) != static_cast<ssize_t>(length))
-    return std::nullopt;
-  const auto message = wire::decode_runner_control(frame);
-  if (!message) return std::nullopt;
-  const auto* status = std::get_if<RunnerStatus>(&*message);
-  return status ? std::optional(status->report) : std::nullopt;
+  while (true) {
+    std::uint32_t length = 0;
+    if (recv(socket_.get(), &length, 4, MSG_WAITALL) != 4) return std::nullopt;
+    std::string frame(length, '\0');
+    if (recv(socket_.get(), frame.data(), length, MSG_WAITALL) != static_cast<ssize_t>(length))
+      return std::nullopt;
+    const auto message = wire::decode_runner_control(frame);
+    if (!message) return std::nullopt;
+    if (const auto* status = std::get_if<RunnerStatus>(&*message)) return status->report;
+  }
 }
 
 std::optional<PartReport> FakeAgent::report_in(PartState state) {

@@ -31,7 +31,8 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"job", "show", "--bogus"}, "--bogus"},
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
-       "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, node, compute, "
+       "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, top, node, "
+       "compute, size, "
        "size, user, "
        "project, secret, audit, quota, config, snapshot, doctor"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},

@@ -58,7 +58,7 @@ TEST(UsageView, ANodeHasOneRow) {
   EXPECT_THAT(text, HasSubstr("16.0 GiB/64.0 GiB 25%"));
   EXPECT_THAT(text, HasSubstr("2.0 MiB/s"));
   EXPECT_THAT(text, HasSubstr("512 B/s"));
-  EXPECT_THAT(text, HasSubstr("42s old"));
+  EXPECT_THAT(text, HasSubstr("42.0s old"));
   EXPECT_THAT(text, HasSubstr("reports no use"));
   EXPECT_THAT(text, HasSubstr("2x 75%"));
   EXPECT_THAT(text, HasSubstr("80.0 GiB/160.0 GiB 50%"));
@@ -76,7 +76,7 @@ TEST(UsageView, AJobOnSeveralNodesHasARowForEach) {
   EXPECT_THAT(text, HasSubstr("2 nodes"));
   EXPECT_THAT(text, HasSubstr("3.00/8 38%"));
   EXPECT_THAT(text, HasSubstr("1.50/4 38%"));
-  EXPECT_THAT(text, HasSubstr("30s old"));
+  EXPECT_THAT(text, HasSubstr("30.0s old"));
   EXPECT_THAT(text, HasSubstr("2x 90%"));
   EXPECT_THAT(text, HasSubstr("silent for 12m"));
   EXPECT_THAT(text, HasSubstr("-/4"));

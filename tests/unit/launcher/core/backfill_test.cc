@@ -69,7 +69,7 @@ TEST(Backfill, ExplainNamesNoNodeThatIsKept) {
             "2023-11-14T22:23:40.000Z at the latest, when job 'first' reaches its time limit\n"
             "ahead of it: job 'pair'\n"
             "with a limits.timeout of at most 10m00s it could start before job 'pair'\n"
-            "asks for 1 node:\n"
+            "asks for 1 node; target local:\n"
             "  n1 is held as a whole by first.1\n"
             "  n2 is kept for job 'pair'\n");
 }

@@ -69,19 +69,19 @@ const Scenario kScenarios[] = {
 first: n1
 pair:
   position 1 in the queue (priority medium): waits for 2 nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
-  asks for 2 nodes:
+  asks for 2 nodes; target local:
     n1 is held as a whole by first.1
     n2 is held as a whole by quick.1
 long:
   position 2 in the queue (priority medium): waits behind job 'pair', which waits for 2 nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
   ahead of it: job 'pair'
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by first.1
     n2 is held as a whole by quick.1
 slow:
   position 3 in the queue (priority medium): waits behind job 'pair', which waits for 2 nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
   ahead of it: job 'pair', job 'long'
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by first.1
     n2 is held as a whole by quick.1
 quick: n2
@@ -97,16 +97,16 @@ running: n1
 low:
   position 3 in the queue (priority low): waits behind job 'high', which waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
   ahead of it: job 'high' (priority high), job 'medium' (priority medium)
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by running.1
 medium:
   position 2 in the queue (priority medium): waits behind job 'high', which waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
   ahead of it: job 'high' (priority high)
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by running.1
 high:
   position 1 in the queue (priority high): waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by running.1
 )"},
     {"the user with the smaller share goes first",
@@ -123,7 +123,7 @@ a2: n2
 b1: n3
 wide:
   position 1 in the queue (priority medium): waits for 3 nodes: 0 of them are free now (n1 is held as a whole by a1.1; n2 is held as a whole by a2.1; n3 is held as a whole by b1.1); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
-  asks for 3 nodes:
+  asks for 3 nodes; target local:
     n1 is held as a whole by a1.1
     n2 is held as a whole by a2.1
     n3 is held as a whole by b1.1
@@ -131,7 +131,7 @@ a3:
   position 3 in the queue (priority medium): waits behind job 'wide', which waits for 3 nodes: 0 of them are free now (n1 is held as a whole by a1.1; n2 is held as a whole by a2.1; n3 is held as a whole by b1.1); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
   ahead of it: job 'wide', job 'b2'
   user ann has a share of 0.67 of target 'local' (what its jobs hold, and its recent use); within priority medium 1 user with a smaller share goes first
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by a1.1
     n2 is held as a whole by a2.1
     n3 is held as a whole by b1.1
@@ -139,7 +139,7 @@ b2:
   position 2 in the queue (priority medium): waits behind job 'wide', which waits for 3 nodes: 0 of them are free now (n1 is held as a whole by a1.1; n2 is held as a whole by a2.1; n3 is held as a whole by b1.1); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
   ahead of it: job 'wide'
   user bob has a share of 0.33 of target 'local' (what its jobs hold, and its recent use); within priority medium no user with a smaller share waits
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by a1.1
     n2 is held as a whole by a2.1
     n3 is held as a whole by b1.1
@@ -154,7 +154,7 @@ b2:
 running: n1
 wide:
   position 1 in the queue (priority medium): waits for 1 node with 6 cpus, 1.0 GiB memory, 0 gpus: 0 of them are free now (n1 has 4 of its 8 cpus free, 6 asked for (running.1 runs there)); starts at 2023-11-14T23:13:40.000Z at the latest, when job 'running' reaches its time limit
-  asks for 1 node with 6 cpus, 1.0 GiB memory, 0 gpus:
+  asks for 1 node with 6 cpus, 1.0 GiB memory, 0 gpus; target local:
     n1 has 2 of its 8 cpus free, 6 asked for (running.1 runs there)
 two: n1
 more:
@@ -162,7 +162,7 @@ more:
   ahead of it: job 'wide'
   user bob has a share of 0.25 of target 'local' (what its jobs hold, and its recent use); within priority medium no user with a smaller share waits
   with a limits.timeout of at most 1h00m it could start before job 'wide'
-  asks for 1 node with 1 cpu, 1.0 GiB memory, 0 gpus:
+  asks for 1 node with 1 cpu, 1.0 GiB memory, 0 gpus; target local:
     n1 is kept for job 'wide'
 )"},
     {"what no node can take holds nobody back, and neither does what waits for other jobs",
@@ -175,13 +175,13 @@ more:
 running: n1
 huge:
   position 1 in the queue (priority high): needs 1 node with 64 cpus, 1.0 GiB memory, 0 gpus, but 0 of the 1 nodes of target 'local' can take it (n1 has 4 cpus, 64 asked for)
-  asks for 1 node with 64 cpus, 1.0 GiB memory, 0 gpus:
+  asks for 1 node with 64 cpus, 1.0 GiB memory, 0 gpus; target local:
     n1 has 4 cpus, 64 asked for
 next:
   waits for job 'running' to complete
 last:
   position 2 in the queue (priority medium): waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
-  asks for 1 node:
+  asks for 1 node; target local:
     n1 is held as a whole by running.1
 )"},
 };
