@@ -177,6 +177,7 @@ std::string describe(const Reservation& reservation) {
   if (reservation.at)
     return fmt::format("starts at {} at the latest, when {}", to_string(*reservation.at),
                        reservation.until);
+  if (reservation.until.empty()) return "it is not known when it starts";
   return fmt::format("it is not known when it starts: {}", reservation.until);
 }
 

@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/e2e")]
 from compare_peers import check, machine, timed  # noqa: E402
 from load import BUILD, Launcher, wait_until  # noqa: E402
 from needs import FLEET, need  # noqa: E402
-from slurm import Slurm  # noqa: E402
+from harness.slurm import Slurm  # noqa: E402
 
 
 class Lockstep:

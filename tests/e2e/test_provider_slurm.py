@@ -62,7 +62,7 @@ def test_a_node_that_slurm_took_is_absent_with_the_reason(lab, target, bundle):
 
 
 def test_an_agent_that_cannot_join_ends_its_job(lab, target, bundle):
-    error = target.error("create", bundle=bundle, token="lockstep-token-of-nobody")
+    error = target.error("create", bundle=bundle, token="lockstep-token-2.of-nobody")
     assert error["code"] == "launcher_unreachable"
     wait_until(lambda: "RUNNING" not in target.jobs().values(), "its job has ended")
 

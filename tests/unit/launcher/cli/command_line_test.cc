@@ -32,9 +32,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
        "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, top, node, "
-       "compute, size, "
-       "size, user, "
-       "project, secret, audit, quota, config, snapshot, doctor"},
+       "compute, size, user, project, secret, audit, quota, config, snapshot, doctor"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
       {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},
       {{"logs", "x"}, "`lockstep job logs NAME`"},
