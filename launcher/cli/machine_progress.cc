@@ -45,6 +45,7 @@ MachineProgress::MachineProgress(const ComputeView& begun, Goals goals, Options 
 std::vector<std::string> MachineProgress::update(const std::optional<ComputeView>& now) {
   std::vector<std::string> lines;
   is_deleted_ = !now.has_value();
+  if (now) last_failure_ = now->scaling.failure;
   for (auto& [name, followed] : machines_) {
     const MachineView* machine = find(now, name);
     const std::string line = line_of(name, followed, machine, is_host(now, name));
@@ -72,7 +73,7 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
   if (is_elastic_) {
     if (now != nullptr && !is_leaving(*now)) return fmt::format("{}: {}", name, activity(*now));
     followed.has_failed = true;
-    const std::string why = now != nullptr ? now->why : followed.last.failure;
+    const std::string why = now != nullptr ? now->why : last_failure_;
     return fmt::format("{}: {}; `lockstep compute show {}` shows what the launcher does next", name,
                        why.empty() ? "was given back" : in_one_line(why), target_);
   }

@@ -57,7 +57,8 @@ class MachineProgress {
                               const MachineView* now) const;
 
   std::string target_;
-  bool is_elastic_ = false;  // its failed machines are replaced by others
+  std::string last_failure_;  // of an elastic target
+  bool is_elastic_ = false;   // its failed machines are replaced by others
   Options options_;
   std::map<std::string, Followed> machines_;
   bool is_deleted_ = false;

@@ -138,6 +138,7 @@ TEST_F(StalledEngineTest, AContainerThatCannotBeRemovedHoldsUpTheEndForAWhileOnl
   attempt_.start();
   await_engine();
   ASSERT_TRUE(attempt_.printed("up"));
+  ASSERT_TRUE(FakeAgent(attempt_).report_in(PartState::running)) << "the runner knows that too";
   kill(std::stoi(io::read_file(pid_).value_or("0")), SIGKILL);
   ASSERT_TRUE(wait_until([this] {
     return attempt_.runner_log().find("lockstep-spawn is gone") != std::string::npos;
