@@ -60,7 +60,7 @@ def _without_times(value):
         return [_without_times(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {key: _without_times(item) for key, item in value.items() if key not in ("last_heard", "disk_free")}
+    return {key: _without_times(item) for key, item in value.items() if key not in ("last_heard", "disk_free", "use")}
 
 
 def test_a_table_shows_what_the_job_file_said(site):
