@@ -29,8 +29,9 @@ def moto():
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 pytest.skip("moto cannot be installed: " + done.stderr.strip().splitlines()[-1])
+        strict = {**os.environ, "MOTO_ENABLE_AMI_VALIDATION": "true"}  # an image that nobody has is refused, as by EC2
         server = subprocess.Popen([venv / "bin/moto_server", "-H", "127.0.0.1", "-p", str(PORT)], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                                  env=strict, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         ask = ["curl", "--silent", "--fail", f"http://127.0.0.1:{PORT}/moto-api/data.json"]
         wait_until(lambda: subprocess.run(ask, capture_output=True, check=False).returncode == 0, "moto answers")
         yield venv
