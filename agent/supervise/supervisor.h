@@ -42,7 +42,7 @@ class Supervisor {
   // Tells the runner to end the ranks for the reason in `order`, unless they are ending already.
   void end(const AttemptId& attempt, const EndPart& order);
   bool is_running(const AttemptId& attempt) const;
-  // What the ranks used by the newest sample of each live runner, unless that is old.
+  // The newest sample of each live runner: what its ranks used. Old samples are left out.
   std::vector<PartUse> uses();
   void kill(const AttemptId& attempt);
   void remove(const AttemptId& attempt);  // -> PartRemoved; the second call kills a live runner

@@ -124,7 +124,7 @@ struct NodeView {
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
-// What a node offers and what of it is used, and the same of a job on its nodes.
+// The resources of a node and how much of them is used; the same for a job on its nodes.
 struct NodeUsage {
   NodeId id;
   std::string name;

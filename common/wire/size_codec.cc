@@ -8,7 +8,8 @@ namespace lockstep::pb {
 
 namespace {
 
-// Longer than any valid name, so that the launcher answers that there is no such size.
+// Longer than any valid name. The launcher answers a request for an invalid name with "there is no
+// such size" instead of dropping the message.
 constexpr std::size_t kMaxSizeNameOnWire = 1'024;
 
 Status read_price(double from, std::optional<double>* to) {
