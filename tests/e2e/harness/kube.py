@@ -23,7 +23,7 @@ RECIPE = ("there is no Kubernetes API server: put kube-apiserver (of 1.20 or lat
           "xz, in LOCKSTEP_TEST_KUBE_APISERVER; and apt-get install etcd-server kubernetes-client")
 PACKED = "LOCKSTEP_TEST_KUBE_APISERVER"
 ADMIN, NOBODY = "admin-token", "nobody-token"
-BRIDGE, SUBNET = "ls-kube0", "10.88.0"
+NODE, BRIDGE, SUBNET = "worker-1", "ls-kube0", "10.88.0"
 
 
 def _program(directory):
@@ -67,8 +67,12 @@ class ApiServer:
                     "--bind-address=127.0.0.1", f"--cert-dir={directory}/certs", "--service-account-issuer=https://lockstep",
                     f"--service-account-key-file={directory}/sa.key", f"--service-account-signing-key-file={directory}/sa.key",
                     "--service-cluster-ip-range=10.9.0.0/24", f"--token-auth-file={directory}/tokens",
-                    "--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount")
-        wait_until(self._is_ready, "the API server is ready")
+                    "--authorization-mode=RBAC", "--advertise-address=192.0.2.1", "--endpoint-reconciler-type=none", "--disable-admission-plugins=ServiceAccount")
+        try:
+            wait_until(self._is_ready, "the API server is ready")
+        except BaseException:
+            self.stop()
+            raise
 
     def _start(self, name, *words):
         log = open(self.directory / f"{name}.log", "wb")
@@ -76,10 +80,12 @@ class ApiServer:
         log.close()
 
     def _is_ready(self):
-        assert all(one.poll() is None for one in self.processes), (self.directory / "apiserver.log").read_text()[-3000:]
-        with contextlib.suppress(OSError):
-            return self.ask("GET", "/readyz") is not None
-        return False
+        if any(one.poll() is not None for one in self.processes):
+            pytest.fail((self.directory / "apiserver.log").read_text()[-3000:])
+        try:
+            return self.ask("GET", "/readyz") == b"ok"
+        except (OSError, AssertionError):
+            return False
 
     def stop(self):
         for process in reversed(self.processes):
@@ -227,7 +233,7 @@ class Kubelet:
             self._delete(item, pod)
         elif "nodeName" not in item["spec"]:
             self._schedule(item)
-        elif pod is None and item["status"].get("phase") == "Pending":
+        elif pod is None and item["spec"]["nodeName"] == NODE and item["status"].get("phase") == "Pending":
             self._begin(item)
         elif pod is not None:
             self._watch(item, pod)
@@ -235,7 +241,7 @@ class Kubelet:
     def _schedule(self, item):
         if len(self.pods) < self.capacity:
             self.api.ask("POST", self._path(item, "/binding"), {
-                "metadata": {"name": item["metadata"]["name"]}, "target": {"kind": "Node", "name": "worker-1"}})
+                "metadata": {"name": item["metadata"]["name"]}, "target": {"kind": "Node", "name": NODE}})
         elif not item["status"].get("conditions"):
             self._patch(item, conditions=[{
                 "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
