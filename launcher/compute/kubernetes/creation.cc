@@ -110,6 +110,12 @@ void Creation::make_all(const Tasks& tasks, Pods pods) {
   for (const Task* task : missing) events_.step(task->machine.name, "create");
   if (!old.empty() && !clear_the_way(old))
     std::erase_if(missing, [](const Task* task) { return task->is_done; });
+  // Before the pods: one could read the token of an earlier call.
+  Tasks given = missing;
+  given.insert(given.end(), waiting.begin(), waiting.end());
+  std::erase_if(given, [](const Task* task) { return task->machine.token.empty(); });
+  if (const auto gone = objects_.delete_tokens(names_of(given)); !gone)
+    return fail_all(given, gone.error());
   make_pods(missing);
   missing.insert(missing.end(), waiting.begin(), waiting.end());
   std::erase_if(missing, [](const Task* task) { return task->is_done; });

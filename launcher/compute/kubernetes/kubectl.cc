@@ -34,6 +34,13 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> sign
                      [&](std::string_view sign) { return lower.find(sign) != std::string::npos; });
 }
 
+std::string joined_lines(std::string_view text) {
+  std::string line(text.substr(0, kMaxAbout));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
 Failure code_of(std::string_view errors) {
   if (has_any(errors, {"unauthorized", "must be logged in", "getting credentials", "exec plugin",
                        "no auth provider found", "provide credentials"}))
@@ -41,7 +48,7 @@ Failure code_of(std::string_view errors) {
   if (has_any(errors, {"exceeded quota", "too many requests"})) return Failure::failed;
   if (has_any(errors, {"(forbidden)"}) && has_any(errors, {" cannot "}))
     return Failure::no_permission;
-  if (has_any(errors, {"(forbidden)", "(invalid)", "(badrequest)", "(notfound)", "does not exist",
+  if (has_any(errors, {"(forbidden)", "(invalid)", "is invalid", "(badrequest)", "(notfound)", "does not exist",
                        "no such file", "no configuration has been provided", "error loading config",
                        "invalid configuration", "unknown flag", "unable to recognize"}))
     return Failure::unsupported;
@@ -97,7 +104,11 @@ Attempt<std::string> Kubectl::run(const std::string& step, const std::vector<std
 }
 
 Failed kubectl_failure(const std::string& step, std::string_view errors) {
-  const std::string line = last_line(errors);
+  std::string line = last_line(errors);
+  // The causes of an invalid object stand below it.
+  if (line.starts_with("* "))
+    if (const auto above = errors.find(" is invalid"); above != errors.npos)
+      line = joined_lines(errors.substr(errors.rfind('\n', above) + 1));
   return {step, code_of(errors), line.empty() ? "kubectl failed and said nothing" : line};
 }
 

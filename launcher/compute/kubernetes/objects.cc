@@ -52,11 +52,6 @@ Objects::Failures Objects::put_tokens(const std::vector<compute::Machine>& machi
     manifests.push_back(
         secret_manifest(request_, settings_, machine, pods.at(machine.name).uid));
   }
-  if (const auto gone = delete_tokens(names); !gone) {
-    Failures failures;
-    for (const std::string& name : names) failures.emplace(name, gone.error());
-    return failures;
-  }
   return create("token", names, std::move(manifests));
 }
 

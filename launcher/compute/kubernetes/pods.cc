@@ -33,6 +33,7 @@ std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   if (text.size() > kMaxReason) text.resize(kMaxReason);
+  while (text.ends_with(' ')) text.pop_back();
   return text;
 }
 
