@@ -140,6 +140,10 @@ Status check_source(const ComputeSpec& spec) {
                           ? "a target of type local has no node source of its own"
                           : fmt::format("a target of type {} needs a node source: {}",
                                         to_string(spec.type), sources_of(spec.type)));
+  if (spec.source == NodeSource::kubernetes && spec.name.back() == '-')
+    return make_error(ErrorCode::invalid_argument,
+                      "the name of a target whose machines are pods must end with a letter or a "
+                      "digit, because it becomes a label of theirs");
   TRY(check_scale(spec));
   TRY(check_settings(spec.source, spec.settings));
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))

@@ -24,9 +24,8 @@ int number_of(ComputeType type) {
 }
 
 Status read_type(int number, ComputeType* to) {
-  for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute,
-        ComputeType::kubernetes}) {
+  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine,
+                                 ComputeType::amlcompute, ComputeType::kubernetes}) {
     if (number_of(type) != number) continue;
     *to = type;
     return {};

@@ -140,6 +140,9 @@ std::string machine_table(const std::vector<MachineView>& machines, Instant now)
     std::string what = machine.step.empty() ? "" : step_words(machine.step);
     if (what.empty() && has_failed(machine))
       what = machine.failed_step + (machine.failed_step.empty() ? "" : ": ") + machine.failed_code;
+    const auto reason = machine.about.find("reason");
+    if (machine.state == "pending" && reason != machine.about.end())
+      what = in_one_line(reason->second);
     table.add({machine.name, machine.state, machine.node, ago(machine.since, now), what,
                until(machine.retry_at, now)});
   }

@@ -30,7 +30,8 @@ constexpr std::array<std::string_view, 4> kKinds{"ssh", "docker", "slurm", "kube
 
 constexpr const char* kUsage =
     "usage: lockstep-provider KIND VERB < REQUEST.json\n"
-    "KIND: ssh, docker, slurm, kubernetes. VERB: check, create, list, remove, hold. A launcher runs "
+    "KIND: ssh, docker, slurm, kubernetes. VERB: check, create, list, remove, hold. A launcher "
+    "runs "
     "this\n"
     "program; it is described in docs/decisions/038-providers.md.\n";
 

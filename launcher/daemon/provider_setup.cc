@@ -195,10 +195,9 @@ Result<std::string> site_file(const LauncherHome& home, const std::string& name,
     TRY(check_site_file(path, kind));
     return path;
   }
-  return make_error(ErrorCode::not_found,
-                    fmt::format("there is no {} '{}' in {}; put the {} there", missing, name,
-                                fmt::join(places, " or "),
-                                kind.access == X_OK ? "program" : "file"));
+  return make_error(ErrorCode::not_found, fmt::format("there is no {} '{}' in {}; put the {} there",
+                                                      missing, name, fmt::join(places, " or "),
+                                                      kind.access == X_OK ? "program" : "file"));
 }
 
 }  // namespace
@@ -207,8 +206,8 @@ Result<std::vector<std::string>> provider_words(const LauncherHome& home, const 
                                                 const ComputeSpec& spec) {
   if (spec.source != NodeSource::command)
     return std::vector<std::string>{ours, std::string(to_string(spec.source))};
-  TRY_ASSIGN(std::string program, site_file(home, spec.settings.at("program").front(),
-                                            kSiteProgram, "provider"));
+  TRY_ASSIGN(std::string program,
+             site_file(home, spec.settings.at("program").front(), kSiteProgram, "provider"));
   return std::vector<std::string>{std::move(program)};
 }
 

@@ -117,9 +117,8 @@ class ClusterReader {
   }
 
   void read_setting(const std::string& section, const YamlEntry& entry, ComputeSpec& spec) {
-    const std::string path = section.empty()
-                                 ? fmt::format("'{}'", entry.key)
-                                 : fmt::format("'lockstep.{}.{}'", section, entry.key);
+    const std::string path = section.empty() ? fmt::format("'{}'", entry.key)
+                                             : fmt::format("'lockstep.{}.{}'", section, entry.key);
     std::vector<std::string> words;
     switch (entry.value.kind) {
       case Kind::null: return;

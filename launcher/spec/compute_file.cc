@@ -25,22 +25,23 @@ constexpr std::array<std::string_view, 15> kKeysOfComputes{
     "tier",          "min_instances",
     "max_instances", "idle_time_before_scale_down",
     "namespace"};
-constexpr std::array<std::string_view, 8> kKeysOfOurs{"node_source", "hosts", "ssh",        "tunnel",
-                                                      "docker",      "slurm", "kubernetes", "command"};
+constexpr std::array<std::string_view, 8> kKeysOfOurs{
+    "node_source", "hosts", "ssh", "tunnel", "docker", "slurm", "kubernetes", "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
 constexpr std::array<std::string_view, 9> kKeysNotYet{"idle_time_before_shutdown_minutes",
-                                                       "schedules",
-                                                       "ssh_public_access_enabled",
-                                                       "network_settings",
-                                                       "enable_node_public_ip",
-                                                       "identity",
-                                                       "setup_scripts",
-                                                       "create_on_behalf_of",
-                                                       "properties"};
-constexpr std::array<std::string_view, 5> kTypesNotYet{
-    "computeinstance", "synapsespark", "batch", "databricks", "datafactory"};
+                                                      "schedules",
+                                                      "ssh_public_access_enabled",
+                                                      "network_settings",
+                                                      "enable_node_public_ip",
+                                                      "identity",
+                                                      "setup_scripts",
+                                                      "create_on_behalf_of",
+                                                      "properties"};
+constexpr std::array<std::string_view, 5> kTypesNotYet{"computeinstance", "synapsespark", "batch",
+                                                       "databricks", "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
-constexpr std::string_view kTypes = "supported types: local, virtualmachine, amlcompute, kubernetes";
+constexpr std::string_view kTypes =
+    "supported types: local, virtualmachine, amlcompute, kubernetes";
 constexpr std::string_view sources_of(ComputeType type) {
   return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, kubernetes, command"
                                          : "node sources: ssh, join";
@@ -226,9 +227,8 @@ namespace {
 
 Result<NodeSource> cluster_source(const std::string& word) {
   const std::string_view all = sources_of(ComputeType::amlcompute);
-  for (const NodeSource source :
-       {NodeSource::docker, NodeSource::ssh, NodeSource::slurm, NodeSource::kubernetes,
-        NodeSource::command})
+  for (const NodeSource source : {NodeSource::docker, NodeSource::ssh, NodeSource::slurm,
+                                  NodeSource::kubernetes, NodeSource::command})
     if (to_string(source) == word) return source;
   if (word.empty())
     return make_error(
@@ -251,9 +251,8 @@ Result<NodeSource> cluster_source(const std::string& word) {
 Result<ComputeType> compute_type(const std::string& word) {
   std::string low = word;
   for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute,
-        ComputeType::kubernetes})
+  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine,
+                                 ComputeType::amlcompute, ComputeType::kubernetes})
     if (to_string(type) == low) return type;
   if (has(kTypesNotYet, low))
     return make_error(ErrorCode::unsupported,

@@ -69,7 +69,8 @@ Attempt<void> wait_until_gone(const Objects& objects, const std::vector<std::str
 
 int Creation::run(const Pods& pods) {
   std::vector<Task> tasks;
-  for (const compute::Machine& machine : request_.machines) tasks.push_back({machine, false, false, false});
+  for (const compute::Machine& machine : request_.machines)
+    tasks.push_back({machine, false, false, false});
   Tasks open;
   for (Task& task : tasks) open.push_back(&task);
   make_all(open, pods);
@@ -176,6 +177,7 @@ void Creation::wait_for(const Tasks& tasks) {
     }
     for (Task* task : tasks)
       if (!task->is_done) look_at(*task, pod_of(*pods, task->machine.name), waited);
+    settle();
     if (!std::all_of(tasks.begin(), tasks.end(), is_done))
       std::this_thread::sleep_for(between_looks(waited));
   }
@@ -203,7 +205,8 @@ void Creation::look_at(Task& task, const Pod* pod, Duration waited) {
     task.is_failed = task.is_done = true;
   } else if (pod->state == Pod::State::ended) {
     give_up(why_ended(*pod));
-  } else if (pod->state == Pod::State::waiting && waited >= (task.is_new ? kPatience : Duration())) {
+  } else if (pod->state == Pod::State::waiting &&
+             waited >= (task.is_new ? kPatience : Duration())) {
     task.is_done = true;
     tell(name, pod, objects_.settings(), events_);
   } else if (waited >= kStartTimeout) {
@@ -216,6 +219,7 @@ void Creation::look_at(Task& task, const Pod* pod, Duration waited) {
 // Pods of machines that failed, and Secrets that are of no use any more. What stays is removed with
 // the machine.
 void Creation::settle() {
+  if (joined_.empty() && useless_.empty()) return;
   (void)objects_.delete_pods(useless_);
   joined_.insert(joined_.end(), useless_.begin(), useless_.end());
   (void)objects_.delete_tokens(joined_);

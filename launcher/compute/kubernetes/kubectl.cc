@@ -48,9 +48,10 @@ Failure code_of(std::string_view errors) {
   if (has_any(errors, {"exceeded quota", "too many requests"})) return Failure::failed;
   if (has_any(errors, {"(forbidden)"}) && has_any(errors, {" cannot "}))
     return Failure::no_permission;
-  if (has_any(errors, {"(forbidden)", "(invalid)", "is invalid", "(badrequest)", "(notfound)", "does not exist",
-                       "no such file", "no configuration has been provided", "error loading config",
-                       "invalid configuration", "unknown flag", "unable to recognize"}))
+  if (has_any(errors, {"(forbidden)", "(invalid)", "is invalid", "(badrequest)", "(notfound)",
+                       "does not exist", "no such file", "no configuration has been provided",
+                       "error loading config", "invalid configuration", "unknown flag",
+                       "unable to recognize"}))
     return Failure::unsupported;
   if (has_any(errors, {"(alreadyexists)"})) return Failure::conflict;
   if (has_any(errors, {"connection to the server", "unable to connect", "connection refused",
@@ -89,7 +90,8 @@ Attempt<io::ProgramOutput> Kubectl::try_to(const std::string& step,
   if (!file) return failed(Failure::failed, file.error().message);
   const Duration timeout = kAnswerTimeout + kForEachObject * static_cast<int>(objects);
   auto answer = io::run_program(
-      all, {.timeout = timeout, .input = file->get(), .dies_with_us = true, .max_output = kMaxAnswer});
+      all,
+      {.timeout = timeout, .input = file->get(), .dies_with_us = true, .max_output = kMaxAnswer});
   if (answer) return *std::move(answer);
   const bool is_slow = answer.error().code == ErrorCode::unavailable;
   return failed(is_slow ? Failure::timed_out : Failure::failed, answer.error().message);

@@ -20,9 +20,9 @@ constexpr int kRoot = 0;
 
 // The agent's words: home, accounts, how many cpus it may use (0: all), its machine's number, and
 // what the agent gets. It finds the agent, chooses cpus, and goes on as the first process of every
-// container. Pods of one node see all of its cpus, and an agent binds ranks to those that it offers,
-// so pods with neighbouring numbers take neighbouring cpus. Where the kubelet has chosen them
-// (static CPU manager) there are no more than those.
+// container. Pods of one node see all of its cpus, and an agent binds ranks to those that it
+// offers, so pods with neighbouring numbers take neighbouring cpus. Where the kubelet has chosen
+// them (static CPU manager) there are no more than those.
 constexpr const char* kBeginning = R"sh(
 home=$1 accounts=$2 want=$3 number=$4
 shift 4
@@ -96,8 +96,7 @@ json amounts(const Settings& settings, bool with_devices) {
   json all = json::object();
   if (settings.cpus) all["cpu"] = cpu_quantity(*settings.cpus);
   if (settings.memory) all["memory"] = std::to_string(*settings.memory);
-  if (with_devices && settings.gpus > 0)
-    all[settings.gpu_resource] = std::to_string(settings.gpus);
+  if (with_devices && settings.gpus > 0) all[settings.gpu_resource] = std::to_string(settings.gpus);
   if (with_devices)
     for (const auto& [name, amount] : settings.resources) all[name] = amount;
   return all.empty() ? json::object() : json{{"requests", all}, {"limits", all}};
@@ -137,8 +136,14 @@ json bundle_container(const Settings& settings) {
 json agent_words(const Settings& settings, const std::string& machine) {
   const std::string home = std::string(kVolume) + "/agent";
   const int cpus = settings.cpus ? static_cast<int>(std::ceil(*settings.cpus)) : 0;
-  json words = {home,       accounts_of_people(), std::to_string(cpus), number_of(machine),
-                "--home",   home,                 "--name",             machine};
+  json words = {home,
+                accounts_of_people(),
+                std::to_string(cpus),
+                number_of(machine),
+                "--home",
+                home,
+                "--name",
+                machine};
   if (settings.memory) {
     words.push_back("--memory");
     words.push_back(std::to_string(*settings.memory));
@@ -161,8 +166,7 @@ json node_container(const Settings& settings, const std::string& machine) {
   // The identity is there from the moment at which the launcher accepted the token.
   container["startupProbe"] = {
       {"exec",
-       {{"command",
-         {"/bin/sh", "-c", fmt::format("[ -f {}/agent/identity.json ]", kVolume)}}}},
+       {{"command", {"/bin/sh", "-c", fmt::format("[ -f {}/agent/identity.json ]", kVolume)}}}},
       {"periodSeconds", 1},
       {"timeoutSeconds", 5},
       {"failureThreshold", kJoinSeconds}};
@@ -178,12 +182,11 @@ json volumes(const Request& request, const Settings& settings, const std::string
   json shm = {{"medium", "Memory"}};
   if (settings.shm_size || settings.memory)
     shm["sizeLimit"] = std::to_string(settings.shm_size.value_or(settings.memory.value_or(0) / 2));
-  json all = json::array({{{"name", "home"}, {"emptyDir", json::object()}},
-                          {{"name", "shm"}, {"emptyDir", shm}},
-                          {{"name", "token"},
-                           {"secret",
-                            {{"secretName", pod_name(request, machine)},
-                             {"defaultMode", kOwnerMayRead}}}}});
+  json all = json::array(
+      {{{"name", "home"}, {"emptyDir", json::object()}},
+       {{"name", "shm"}, {"emptyDir", shm}},
+       {{"name", "token"},
+        {"secret", {{"secretName", pod_name(request, machine)}, {"defaultMode", kOwnerMayRead}}}}});
   if (!settings.bundle_image.empty())
     all.push_back({{"name", "bundle"}, {"emptyDir", json::object()}});
   return all;

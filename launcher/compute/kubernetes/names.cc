@@ -75,7 +75,7 @@ bool is_quantity(std::string_view text) {
   const std::string_view number = text.substr(0, end), unit = text.substr(end);
   const bool is_number = !number.empty() && is_digit(number.front()) && is_digit(number.back()) &&
                          std::count(number.begin(), number.end(), '.') <= 1;
-  constexpr std::string_view kUnits[] = {"",  "m", "k",  "M",  "G",  "T",  "P",
+  constexpr std::string_view kUnits[] = {"",  "m",  "k",  "M",  "G",  "T",  "P",
                                          "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
   return is_number && std::find(std::begin(kUnits), std::end(kUnits), unit) != std::end(kUnits);
 }

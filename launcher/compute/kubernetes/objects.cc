@@ -24,8 +24,8 @@ Objects::Failures Objects::create(const std::string& step, const std::vector<std
     const bool is_made = answer->text.find("/" + name + "\n") != std::string::npos;
     const std::string about = lines_about(answer->errors, name);
     if (!is_made)
-      failures.emplace(machine,
-                       kubectl_failure(step, about.empty() ? std::string_view(answer->errors) : about));
+      failures.emplace(
+          machine, kubectl_failure(step, about.empty() ? std::string_view(answer->errors) : about));
   }
   return failures;
 }
@@ -37,9 +37,10 @@ Objects::Failures Objects::create_pods(const std::vector<std::string>& machines)
   Failures failures = create("create", machines, std::move(manifests));
   for (auto& [machine, why] : failures)
     if (why.code == Failure::conflict)
-      why.message = fmt::format("a pod {} is there that is not ours; remove it, or use another "
-                                "namespace: {}",
-                                pod_name(request_, machine), why.message);
+      why.message = fmt::format(
+          "a pod {} is there that is not ours; remove it, or use another "
+          "namespace: {}",
+          pod_name(request_, machine), why.message);
   return failures;
 }
 
@@ -49,16 +50,16 @@ Objects::Failures Objects::put_tokens(const std::vector<compute::Machine>& machi
   std::vector<nlohmann::ordered_json> manifests;
   for (const compute::Machine& machine : machines) {
     names.push_back(machine.name);
-    manifests.push_back(
-        secret_manifest(request_, settings_, machine, pods.at(machine.name).uid));
+    manifests.push_back(secret_manifest(request_, settings_, machine, pods.at(machine.name).uid));
   }
   return create("token", names, std::move(manifests));
 }
 
 Attempt<void> Objects::remove(const char* kind, const std::vector<std::string>& machines) const {
   if (machines.empty()) return {};
-  std::vector<std::string> words{"delete", kind, "--namespace=" + settings_.name_space,
-                                 "--ignore-not-found", "--wait=false", "-o", "name"};
+  std::vector<std::string> words{
+      "delete", kind,  "--namespace=" + settings_.name_space, "--ignore-not-found", "--wait=false",
+      "-o",     "name"};
   for (const std::string& machine : machines) words.push_back(pod_name(request_, machine));
   const auto done = kubectl_.run("remove", words, "", machines.size());
   if (!done) return tl::unexpected(done.error());
@@ -80,16 +81,16 @@ Attempt<void> Objects::may_delete(const char* kind) const {
   if (answer->text.starts_with("yes")) return {};
   return tl::unexpected(Failed{
       "check", Failure::no_permission,
-      fmt::format("the kubeconfig's account may not delete {} in namespace {}. It needs create, list "
-                  "and delete of pods, and create and delete of secrets there",
-                  kind, settings_.name_space)});
+      fmt::format(
+          "the kubeconfig's account may not delete {} in namespace {}. It needs create, list "
+          "and delete of pods, and create and delete of secrets there",
+          kind, settings_.name_space)});
 }
 
 Attempt<void> Objects::rehearse() const {
   const auto dry = [&](const char* kind, const nlohmann::ordered_json& manifest) -> Attempt<void> {
     const std::string path = path_in(settings_, fmt::format("{}?dryRun=All", kind));
-    const auto done =
-        kubectl_.run("check", {"create", "--raw", path, "-f", "-"}, manifest.dump());
+    const auto done = kubectl_.run("check", {"create", "--raw", path, "-f", "-"}, manifest.dump());
     if (!done) return tl::unexpected(done.error());
     return {};
   };

@@ -56,8 +56,9 @@ const json& condition(const json& status, const char* type) {
 // Those with which the kubelet tries again for ever.
 bool is_stuck_for(const std::string& reason) {
   static constexpr std::array<std::string_view, 7> kReasons{
-      "ImagePullBackOff",   "InvalidImageName",     "ErrImageNeverPull",         "ImageInspectError",
-      "RegistryUnavailable", "CreateContainerError", "CreateContainerConfigError"};
+      "ImagePullBackOff",          "InvalidImageName",    "ErrImageNeverPull",
+      "ImageInspectError",         "RegistryUnavailable", "CreateContainerError",
+      "CreateContainerConfigError"};
   return std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
 }
 
@@ -85,8 +86,8 @@ bool read_containers(const json& status, Pod& pod) {
     if (!all.is_array()) continue;
     for (const json& container : all) {
       read_container(container, pod);
-      has_started = has_started ||
-                    (text_at(container, "name") == "node" && at(container, "started") == true);
+      has_started =
+          has_started || (text_at(container, "name") == "node" && at(container, "started") == true);
     }
   }
   return has_started;
@@ -154,10 +155,9 @@ Attempt<Pods> pods_from(const Request& request, const std::string& text, const s
   const json list = json::parse(text, is_wanted, false);
   const json& items = at(list, "items");
   if (!items.is_array())
-    return tl::unexpected(
-        Failed{step, Failure::failed,
-               fmt::format("kubectl did not print a list of pods, but '{}'",
-                           one_line(text.substr(0, 100)))});
+    return tl::unexpected(Failed{step, Failure::failed,
+                                 fmt::format("kubectl did not print a list of pods, but '{}'",
+                                             one_line(text.substr(0, 100)))});
   Pods pods;
   for (const json& item : items)
     if (const std::string machine = machine_of(request, item); !machine.empty())
@@ -168,9 +168,8 @@ Attempt<Pods> pods_from(const Request& request, const std::string& text, const s
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step) {
   // %3D is =, %2C is a comma. The values are labels' values.
-  const std::string query =
-      fmt::format("pods?labelSelector={}%3D{}%2C{}%3D{}", kLauncherLabel, request.launcher,
-                  kTargetLabel, request.target);
+  const std::string query = fmt::format("pods?labelSelector={}%3D{}%2C{}%3D{}", kLauncherLabel,
+                                        request.launcher, kTargetLabel, request.target);
   const auto text = kubectl.run(step, {"get", "--raw", path_in(settings, query)});
   if (!text) return tl::unexpected(text.error());
   return pods_from(request, *text, step);

@@ -20,10 +20,11 @@ struct Pod {
   };
   std::string name, uid, node;
   State state = State::waiting;
-  std::string reason;     // why it waits, ended or leaves, for people
+  std::string reason;      // why it waits, ended or leaves, for people
   std::string last_words;  // of its agent, if that ended
   int exit_code = 0;
-  bool is_stuck = false;  // it cannot start: `reason` says why, and somebody has to change something
+  bool is_stuck =
+      false;  // it cannot start: `reason` says why, and somebody has to change something
 };
 
 using Pods = std::map<std::string, Pod>;  // by machine

@@ -16,8 +16,9 @@ int fail_all(const Request& request, const Failed& why, Events& events) {
   return std::max(1, static_cast<int>(request.machines.size()));
 }
 
-// A launcher forgets a machine whose `create` failed in "connect", because then nothing was made. An
-// earlier call may have made a pod that waits, which nobody can know while the cluster is silent.
+// A launcher forgets a machine whose `create` failed in "connect", because then nothing was made.
+// An earlier call may have made a pod that waits, which nobody can know while the cluster is
+// silent.
 Failed unless_sure(Verb verb, Failed why) {
   const bool is_silent = why.code == Failure::unreachable || why.code == Failure::timed_out;
   if (verb == Verb::create && is_silent) why.step = "create";

@@ -28,8 +28,9 @@ constexpr std::size_t kMaxEntries = 64;  // of a list
 constexpr std::size_t kMaxText = 1'024;
 
 bool is_plain_text(std::string_view text) {
-  return text.size() <= kMaxText &&
-         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return text.size() <= kMaxText && std::none_of(text.begin(), text.end(), [](unsigned char c) {
+           return c < 0x20 || c == 0x7f;
+         });
 }
 
 class Reader {
@@ -122,7 +123,8 @@ class Reader {
     const bool is_effect = one.effect == "NoSchedule" || one.effect == "PreferNoSchedule" ||
                            one.effect == "NoExecute" || colon == std::string::npos;
     const bool is_value = equals == std::string::npos || !one.value.empty();
-    if (is_effect && is_value && is_qualified_name(one.key) && is_label_value(one.value)) return one;
+    if (is_effect && is_value && is_qualified_name(one.key) && is_label_value(one.value))
+      return one;
     return refuse("tolerations", word,
                   "KEY[=VALUE][:NoSchedule|PreferNoSchedule|NoExecute], or * for all taints");
   }
@@ -144,8 +146,7 @@ Status read_amounts(const SettingsObject& object, const Reader& reader, Settings
   settings.gpus = static_cast<int>(gpus.value_or(0));
   TRY(reader.text("gpu_resource", is_qualified_name, "the name of a resource",
                   settings.gpu_resource));
-  TRY(reader.pairs("resources", is_quantity, "RESOURCE=AMOUNT, as rdma/hca=1",
-                   settings.resources));
+  TRY(reader.pairs("resources", is_quantity, "RESOURCE=AMOUNT, as rdma/hca=1", settings.resources));
   for (const auto& [name, amount] : settings.resources)
     if (name == "cpu" || name == "memory" || name == settings.gpu_resource)
       return object.bad("resources", fmt::format("has {}; cpus, memory and gpus are settings of "
@@ -170,8 +171,7 @@ Status read_rights(const Reader& reader, Settings& settings) {
 
 Status read_place(const Reader& reader, Settings& settings) {
   TRY(reader.text(
-      "kubeconfig",
-      [](std::string_view path) { return path[0] == '/' && is_plain_text(path); },
+      "kubeconfig", [](std::string_view path) { return path[0] == '/' && is_plain_text(path); },
       "an absolute path", settings.kubeconfig));
   TRY(reader.text("context", is_plain_text, "one line of text", settings.context));
   TRY(reader.text("namespace", is_dns_label, "a name of a-z, 0-9 and '-'", settings.name_space));
@@ -188,15 +188,31 @@ Status read_place(const Reader& reader, Settings& settings) {
 
 Result<Settings> settings_from(const std::string& settings_json) {
   const json all = json::parse(settings_json, nullptr, false);
-  TRY_ASSIGN(
-      const auto object,
-      SettingsObject::open(
-          all, "settings",
-          {"image", "bundle_image", "kubeconfig", "context", "namespace", "cpus", "memory",
-           "shm_size", "gpus", "gpu_resource", "resources", "host_network", "capabilities",
-           "service_account", "image_pull_secrets", "image_pull_policy", "priority_class",
-           "scheduler", "runtime_class", "queue", "node_selector", "tolerations", "labels",
-           "annotations"}));
+  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings",
+                                                     {"image",
+                                                      "bundle_image",
+                                                      "kubeconfig",
+                                                      "context",
+                                                      "namespace",
+                                                      "cpus",
+                                                      "memory",
+                                                      "shm_size",
+                                                      "gpus",
+                                                      "gpu_resource",
+                                                      "resources",
+                                                      "host_network",
+                                                      "capabilities",
+                                                      "service_account",
+                                                      "image_pull_secrets",
+                                                      "image_pull_policy",
+                                                      "priority_class",
+                                                      "scheduler",
+                                                      "runtime_class",
+                                                      "queue",
+                                                      "node_selector",
+                                                      "tolerations",
+                                                      "labels",
+                                                      "annotations"}));
   const Reader reader(object);
   Settings settings;
   TRY(reader.image("image", settings.image));

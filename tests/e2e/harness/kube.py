@@ -200,8 +200,8 @@ class Kubelet:
     def stop(self):
         self.is_over.set()
         self.thread.join()
-        for pod in self.pods.values():
-            self._end(pod)
+        while self.pods:
+            self._end(self.pods.popitem()[1])
         assert self.failure is None, self.failure
 
     def _work(self):
