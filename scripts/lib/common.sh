@@ -46,6 +46,9 @@ install_packages() {
   case " ${missing[*]} " in
     *' openssh-server '*) "${sudo[@]}" mkdir -p /etc/ssh && "${sudo[@]}" touch /etc/ssh/sshd_not_to_be_run ;;
   esac
+  case " ${missing[*]} " in
+    *' etcd-server '*) "${sudo[@]}" mkdir -p /etc/systemd/system && "${sudo[@]}" ln -sf /dev/null /etc/systemd/system/etcd.service ;;
+  esac
   local log
   log=$(mktemp)
   if ! { "${sudo[@]}" apt-get update -qq &&
