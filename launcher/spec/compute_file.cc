@@ -169,7 +169,7 @@ class ComputeReader {
     if (spec.source == NodeSource::ssh)
       read_hosts(source_, root_, spec, faults_);
     else
-      refuse_hosts(source_, root_, faults_);
+      refuse_hosts(source_, root_, spec, faults_);
   }
 
   void check_key_of_ours(const YamlEntry& entry) {
@@ -194,7 +194,8 @@ class ComputeReader {
     const bool is_local = spec.type == ComputeType::local;
     if (word.empty() && spec.type == ComputeType::amlcompute)
       word = to_string(implied_source(root_));
-    if (word.empty() && !is_local && names_hosts(root_)) word = to_string(NodeSource::ssh);
+    const bool may_name_hosts = !is_local && spec.type != ComputeType::kubernetes;
+    if (word.empty() && may_name_hosts && names_hosts(root_)) word = to_string(NodeSource::ssh);
     const auto known = node_source(spec.type, word);
     if (known)
       spec.source = *known;

@@ -17,12 +17,10 @@ Request request_of(const std::string& target) {
 TEST(KubernetesNames, DifferForDifferentMachinesAndAreHostNames) {
   EXPECT_EQ(pod_name(request_of("lab"), "lab-1"), "lockstep-a1b2-lab-lab-1");
   const std::string long_name(100, 'x');
-  const std::string names[] = {pod_name(request_of("Lab"), "Lab-1"),
-                               pod_name(request_of("lAb"), "lAb-1"),
-                               pod_name(request_of("lab"), "lab.1"),
-                               pod_name(request_of("lab"), "lab_1"),
-                               pod_name(request_of("lab"), long_name + "1"),
-                               pod_name(request_of("lab"), long_name + "2")};
+  const std::string names[] = {
+      pod_name(request_of("Lab"), "Lab-1"),         pod_name(request_of("lAb"), "lAb-1"),
+      pod_name(request_of("lab"), "lab.1"),         pod_name(request_of("lab"), "lab_1"),
+      pod_name(request_of("lab"), long_name + "1"), pod_name(request_of("lab"), long_name + "2")};
   for (const std::string& name : names) {
     EXPECT_TRUE(is_dns_label(name)) << name;
     EXPECT_EQ(std::count(std::begin(names), std::end(names), name), 1) << name;
@@ -34,11 +32,15 @@ TEST(KubernetesNames, DifferForDifferentMachinesAndAreHostNames) {
 
 TEST(KubernetesNames, AreCheckedByTheRulesOfTheApi) {
   for (const char* good : {"a", "a-b", "0"}) EXPECT_TRUE(is_dns_label(good)) << good;
-  for (const char* bad : {"", "-a", "a-", "A", "a.b", "a_b"}) EXPECT_FALSE(is_dns_label(bad)) << bad;
+  for (const char* bad : {"", "-a", "a-", "A", "a.b", "a_b"})
+    EXPECT_FALSE(is_dns_label(bad)) << bad;
   EXPECT_TRUE(is_dns_subdomain("a.b-c.d"));
-  for (const char* bad : {"", ".a", "a.", "a..b", "a/b"}) EXPECT_FALSE(is_dns_subdomain(bad)) << bad;
-  for (const char* good : {"a", "A.b_c", "nvidia.com/gpu"}) EXPECT_TRUE(is_qualified_name(good)) << good;
-  for (const char* bad : {"", "/a", "a/", "a/b/c", "A/b"}) EXPECT_FALSE(is_qualified_name(bad)) << bad;
+  for (const char* bad : {"", ".a", "a.", "a..b", "a/b"})
+    EXPECT_FALSE(is_dns_subdomain(bad)) << bad;
+  for (const char* good : {"a", "A.b_c", "nvidia.com/gpu"})
+    EXPECT_TRUE(is_qualified_name(good)) << good;
+  for (const char* bad : {"", "/a", "a/", "a/b/c", "A/b"})
+    EXPECT_FALSE(is_qualified_name(bad)) << bad;
   for (const char* good : {"1", "1.5Gi", "500m"}) EXPECT_TRUE(is_quantity(good)) << good;
   for (const char* bad : {"", "Gi", "1..5", ".5", "5.", "-1", "1 Gi", "1x"})
     EXPECT_FALSE(is_quantity(bad)) << bad;

@@ -90,9 +90,9 @@ TEST(ComputeFile, AClusterOfPods) {
   EXPECT_EQ(spec->source, NodeSource::kubernetes) << "its type says so";
   EXPECT_TRUE(is_elastic(*spec));
   EXPECT_EQ(spec->scale.max_instances, 4);
-  const ProviderSettings settings{{"image", {"a"}},       {"namespace", {"ml"}},
-                                  {"gpus", {"2"}},        {"host_network", {"true"}},
-                                  {"tolerations", {"*"}}, {"node_selector", {"zone=a"}}};
+  const decltype(spec->settings) settings{{"image", {"a"}},       {"namespace", {"ml"}},
+                                          {"gpus", {"2"}},        {"host_network", {"true"}},
+                                          {"tolerations", {"*"}}, {"node_selector", {"zone=a"}}};
   EXPECT_EQ(spec->settings, settings);
   const auto other = parse_compute(
       "compute.yml", "name: lab\ntype: amlcompute\nlockstep: {kubernetes: {image: a}}\n");
@@ -147,19 +147,19 @@ std::vector<BadInput> bad_computes() {
       {"pods_with_a_kubeconfig_of_anywhere",
        "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, kubeconfig: ../x}}\n",
        {},
-       "compute.yml:3:48: kubeconfig: '../x' is not the name of a file, without a folder"},
+       "compute.yml:3:47: kubeconfig: '../x' is not the name of a file, without a folder"},
       {"pods_with_pairs_in_a_list",
        "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, labels: [x]}}\n",
        {},
-       "compute.yml:3:44: labels: 'x' is not KEY=VALUE"},
+       "compute.yml:3:43: labels: 'x' is not KEY=VALUE"},
       {"pods_with_a_deep_mapping",
        "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, labels: {x: {y: z}}}}\n",
        {},
-       "compute.yml:3:48: 'lockstep.kubernetes.labels' must be a mapping of keys to values"},
+       "compute.yml:3:47: 'lockstep.kubernetes.labels' must be a mapping of keys to values"},
       {"pods_with_a_flag",
        "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, host_network: 1}}\n",
        {},
-       "compute.yml:3:50: host_network: '1' is not true or false"},
+       "compute.yml:3:49: host_network: '1' is not true or false"},
       {"pods_with_a_name_that_is_no_label",
        "name: lab-\ntype: kubernetes\nlockstep: {kubernetes: {image: a}}\n",
        {},
