@@ -86,8 +86,8 @@ Status check_scale(const ComputeSpec& spec) {
   if (!is_elastic(spec)) {
     if (scale == Scale{} && spec.size.empty()) return {};
     return make_error(ErrorCode::invalid_argument,
-                      "only a target of type amlcompute has a size, a tier, and a number of "
-                      "instances");
+                      "only a target of type amlcompute or kubernetes has a size, a tier, and a "
+                      "number of instances");
   }
   const auto bad_scale = [](std::string message) {
     return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -112,7 +112,8 @@ std::string_view sources_of(ComputeType type) {
   switch (type) {
     case ComputeType::local: return "";
     case ComputeType::virtualmachine: return "ssh or join";
-    case ComputeType::amlcompute: return "docker, ssh, slurm or command";
+    case ComputeType::amlcompute: return "docker, ssh, slurm, kubernetes or command";
+    case ComputeType::kubernetes: return "kubernetes";
   }
   return "";
 }
@@ -120,10 +121,13 @@ bool may_have(ComputeType type, NodeSource source) {
   switch (source) {
     case NodeSource::none: return type == ComputeType::local;
     case NodeSource::join: return type == ComputeType::virtualmachine;
-    case NodeSource::ssh: return type != ComputeType::local;
+    case NodeSource::ssh:
+      return type == ComputeType::virtualmachine || type == ComputeType::amlcompute;
     case NodeSource::docker:
     case NodeSource::slurm:
     case NodeSource::command: return type == ComputeType::amlcompute;
+    case NodeSource::kubernetes:
+      return type == ComputeType::amlcompute || type == ComputeType::kubernetes;
   }
   return false;
 }
@@ -136,6 +140,10 @@ Status check_source(const ComputeSpec& spec) {
                           ? "a target of type local has no node source of its own"
                           : fmt::format("a target of type {} needs a node source: {}",
                                         to_string(spec.type), sources_of(spec.type)));
+  if (spec.source == NodeSource::kubernetes && spec.name.back() == '-')
+    return make_error(ErrorCode::invalid_argument,
+                      "the name of a target whose machines are pods must end with a letter or a "
+                      "digit, because it becomes a label of theirs");
   TRY(check_scale(spec));
   TRY(check_settings(spec.source, spec.settings));
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
@@ -163,6 +171,7 @@ std::string_view to_string(ComputeType type) {
     case ComputeType::local: return "local";
     case ComputeType::virtualmachine: return "virtualmachine";
     case ComputeType::amlcompute: return "amlcompute";
+    case ComputeType::kubernetes: return "kubernetes";
   }
   return "?";
 }
@@ -175,6 +184,7 @@ std::string_view to_string(NodeSource source) {
     case NodeSource::docker: return "docker";
     case NodeSource::slurm: return "slurm";
     case NodeSource::command: return "command";
+    case NodeSource::kubernetes: return "kubernetes";
   }
   return "?";
 }
@@ -191,7 +201,22 @@ bool has_provider(const ComputeSpec& spec) {
   return spec.source != NodeSource::none && spec.source != NodeSource::join;
 }
 
-bool is_elastic(const ComputeSpec& spec) { return spec.type == ComputeType::amlcompute; }
+bool installs_bundle(NodeSource source) {
+  switch (source) {
+    case NodeSource::ssh:
+    case NodeSource::docker:
+    case NodeSource::slurm: return true;
+    case NodeSource::none:
+    case NodeSource::join:
+    case NodeSource::command:
+    case NodeSource::kubernetes: break;  // a pod has it from an image
+  }
+  return false;
+}
+
+bool is_elastic(const ComputeSpec& spec) {
+  return spec.type == ComputeType::amlcompute || spec.type == ComputeType::kubernetes;
+}
 
 int most_machines(const ComputeSpec& spec) {
   const int most = spec.scale.max_instances;

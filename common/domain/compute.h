@@ -18,18 +18,20 @@ enum class ComputeType {
   local,           // an alias: it has the nodes of the target "local"
   virtualmachine,  // it has nodes of its own: machines that somebody names, or that join
   amlcompute,      // a cluster: the launcher makes machines when jobs need them, and removes them
+  kubernetes,      // the same, and its machines are pods
 };
 // The word in files and tables: "virtualmachine".
 std::string_view to_string(ComputeType type);
 
 // Where the nodes of a target come from.
 enum class NodeSource {
-  none,     // a target of type local has no nodes of its own
-  join,     // people start agents with a token of the target
-  ssh,      // the launcher's provider attaches hosts over ssh
-  docker,   // each machine is a container on the launcher's machine
-  slurm,    // each machine is a job of one node in a Slurm cluster
-  command,  // a program of the site makes machines
+  none,        // a target of type local has no nodes of its own
+  join,        // people start agents with a token of the target
+  ssh,         // the launcher's provider attaches hosts over ssh
+  docker,      // each machine is a container on the launcher's machine
+  slurm,       // each machine is a job of one node in a Slurm cluster
+  command,     // a program of the site makes machines
+  kubernetes,  // each machine is a pod
 };
 // The word in files and tables: "ssh"; "" for none.
 std::string_view to_string(NodeSource source);
@@ -95,8 +97,8 @@ struct ComputeSpec {
   std::vector<SshHost> hosts;  // of source ssh, in the order in which they were named
   std::string tunnel;          // of source ssh: "auto", "always" or "never"; "": auto
   std::string size = {};       // a name of the catalogue of sizes; "": none
-  Scale scale = {};            // of type amlcompute
-  // Of sources docker, slurm and command: see provider_settings.h.
+  Scale scale = {};            // of types amlcompute and kubernetes
+  // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
   std::map<std::string, std::vector<std::string>> settings = {};
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
@@ -109,6 +111,8 @@ Status check(const ComputeSpec& spec);
 Status check(const SshHost& host);
 // True if a provider makes the target's nodes, so that it has machines.
 bool has_provider(const ComputeSpec& spec);
+// True if that provider installs the archive of scripts/bundle on each machine.
+bool installs_bundle(NodeSource source);
 // True if the launcher decides how many machines there are.
 bool is_elastic(const ComputeSpec& spec);
 // The most machines that the target can have.

@@ -18,13 +18,14 @@ int number_of(ComputeType type) {
     case ComputeType::local: return 1;
     case ComputeType::virtualmachine: return 2;
     case ComputeType::amlcompute: return 3;
+    case ComputeType::kubernetes: return 5;
   }
   return 0;
 }
 
 Status read_type(int number, ComputeType* to) {
-  for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute}) {
+  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine,
+                                 ComputeType::amlcompute, ComputeType::kubernetes}) {
     if (number_of(type) != number) continue;
     *to = type;
     return {};
@@ -40,6 +41,7 @@ int number_of(NodeSource source) {
     case NodeSource::docker: return 3;
     case NodeSource::slurm: return 4;
     case NodeSource::command: return 5;
+    case NodeSource::kubernetes: return 6;
   }
   return 0;
 }
@@ -51,7 +53,7 @@ Status read_source(int number, ComputeType type, NodeSource* to) {
     return {};
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh, NodeSource::docker,
-                                  NodeSource::slurm, NodeSource::command}) {
+                                  NodeSource::slurm, NodeSource::command, NodeSource::kubernetes}) {
     if (number_of(source) != number) continue;
     *to = source;
     return {};

@@ -141,7 +141,9 @@ std::string machine_table(const std::vector<MachineView>& machines, Instant now)
     const auto reason = machine.about.find("reason");
     if (what.empty() && has_failed(machine))
       what = machine.failed_step + (machine.failed_step.empty() ? "" : ": ") + machine.failed_code;
-    if (what.empty() && reason != machine.about.end()) what = printable(reason->second);
+    const bool is_pending = machine.state == "pending";
+    if ((what.empty() || is_pending) && reason != machine.about.end())
+      what = printable(reason->second);
     table.add({machine.name, machine.state, machine.node, ago(machine.since, now), what,
                until(machine.retry_at, now)});
   }

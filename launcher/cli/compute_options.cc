@@ -74,10 +74,10 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
                     "--help",
                     verb, verb == "attach" ? "--host" : "--type or --host", verb));
   TRY_ASSIGN(const ComputeType known_type, spec::compute_type(type));
-  if (known_type == ComputeType::amlcompute)
+  if (known_type == ComputeType::amlcompute || known_type == ComputeType::kubernetes)
     return spec::parse_compute("the options", "{}", as_overrides(options));
   if (!options.cluster.empty())
-    return bad_compute(fmt::format("{}: {} is for a target of type amlcompute", verb,
+    return bad_compute(fmt::format("{}: {} is for a target of type amlcompute or kubernetes", verb,
                                    flag_of(options.cluster.front().first)));
   if (!options.overrides.empty())
     return bad_compute(verb + ": --set overrides keys of a compute file; name the file with -f");
@@ -262,7 +262,7 @@ void add_cluster(CLI::App& verb, ComputeOptions& options) {
             [&options, key](const std::string& value) { options.cluster.emplace_back(key, value); },
             what)
         ->check(filled("leave it out for the default"))
-        ->group("cluster (type amlcompute)");
+        ->group("cluster (types amlcompute, kubernetes)");
   };
   add("size", "the size of its machines");
   add("tier", "dedicated (default), or low_priority: its machines may be taken away at any time");

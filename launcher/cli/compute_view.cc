@@ -95,6 +95,7 @@ std::string how_to_add_nodes(const ComputeView& compute) {
     case NodeSource::docker:
     case NodeSource::slurm:
     case NodeSource::command:
+    case NodeSource::kubernetes:
       return fmt::format(
           "Its machines are made when jobs wait for it: `lockstep run --compute {} "
           "-- COMMAND`",

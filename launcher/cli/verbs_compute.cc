@@ -179,10 +179,11 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
   add_name(&verb, *options, false);
   verb.add_option(
       "--type", options->type,
-      "local (another name of target local), virtualmachine, or amlcompute (a cluster)");
+      "local (another name of target local), virtualmachine, amlcompute (a cluster), or "
+      "kubernetes (a cluster of pods)");
   verb.add_option("--node-source", options->node_source,
                   "of a virtualmachine: ssh, the launcher attaches --host (default); join, nodes "
-                  "come with a token. Of a cluster: docker, ssh, slurm or command");
+                  "come with a token. Of a cluster: docker, ssh, slurm, kubernetes or command");
   add_texts(verb, *options);
   add_cluster(verb, *options);
   add_hosts(verb, options->hosts);

@@ -74,7 +74,8 @@ std::string Computes::pool_of(const std::string& target) const {
   switch (compute->spec.type) {
     case ComputeType::local: return std::string(kLocalCompute);
     case ComputeType::virtualmachine:
-    case ComputeType::amlcompute: return target;
+    case ComputeType::amlcompute:
+    case ComputeType::kubernetes: return target;
   }
   return target;
 }

@@ -344,6 +344,18 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
   return view;
 }
 
+namespace {
+
+// What a provider says of the first machine that it has accepted and not made; "": nothing.
+std::string why_machines_wait(const Cluster& cluster, const std::string& target) {
+  if (cluster.calls == nullptr) return "";
+  const auto& waiting = cluster.calls->waiting;
+  const auto first = waiting.lower_bound({target, ""});
+  return first != waiting.end() && first->first.first == target ? first->second.reason : "";
+}
+
+}  // namespace
+
 std::optional<std::string> waits_for_machines(const Cluster& cluster, const std::string& pool,
                                               const Shape& shape) {
   const State& state = cluster.state;
@@ -364,6 +376,8 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
     text += fmt::format(", and {} being made",
                         coming == 1 ? "1 machine is" : fmt::format("{} machines are", coming));
   if (leaving != 0) text += fmt::format(", {} being removed", leaving);
+  if (const std::string reason = why_machines_wait(cluster, pool); !reason.empty())
+    text += "; its provider waits: " + reason;
   if (!compute->failure.empty())
     text += fmt::format("; the last machine could not be made: {}", compute->failure);
   return text;

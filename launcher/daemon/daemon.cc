@@ -16,6 +16,7 @@
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
+#include "launcher/core/size_requests.h"
 #include "launcher/daemon/action_router.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
@@ -241,6 +242,9 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
       },
       [this](const std::string& owner, const std::set<std::string>& names) {
         return secrets->values(owner, names);
+      },
+      [this](const std::string& size) {
+        return size_called(durable.core().state(), durable.core().config(), size);
       }};
   providers.emplace(ProviderCalls::Parts{
       loop, std::move(setup), [this] { return durable.now(); },

@@ -60,7 +60,7 @@ void ProviderCalls::perform(const CallProvider& action) {
   // Known before a token is made for nothing.
   const ComputeSpec* spec = parts_.setup.spec(action.target);
   const bool lacks_bundle =
-      spec != nullptr && spec->source != NodeSource::command && !parts_.setup.bundle();
+      spec != nullptr && installs_bundle(spec->source) && !parts_.setup.bundle();
   if (lacks_bundle) return enqueue(action.call, call);
   ProviderTokensInput made{action.call, {}, parts_.now() + parts_.limits.token_life};
   std::erase_if(made_,

@@ -16,33 +16,34 @@
 namespace lockstep::spec {
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeysOfComputes{
+constexpr std::array<std::string_view, 15> kKeysOfComputes{
     "$schema",       "name",
     "type",          "description",
     "location",      "tags",
     "lockstep",      "ssh_settings",
     "resource_id",   "size",
     "tier",          "min_instances",
-    "max_instances", "idle_time_before_scale_down"};
-constexpr std::array<std::string_view, 7> kKeysOfOurs{"node_source", "hosts", "ssh",    "tunnel",
-                                                      "docker",      "slurm", "command"};
+    "max_instances", "idle_time_before_scale_down",
+    "namespace"};
+constexpr std::array<std::string_view, 8> kKeysOfOurs{
+    "node_source", "hosts", "ssh", "tunnel", "docker", "slurm", "kubernetes", "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
-constexpr std::array<std::string_view, 10> kKeysNotYet{"idle_time_before_shutdown_minutes",
-                                                       "schedules",
-                                                       "ssh_public_access_enabled",
-                                                       "network_settings",
-                                                       "enable_node_public_ip",
-                                                       "namespace",
-                                                       "identity",
-                                                       "setup_scripts",
-                                                       "create_on_behalf_of",
-                                                       "properties"};
-constexpr std::array<std::string_view, 6> kTypesNotYet{
-    "computeinstance", "kubernetes", "synapsespark", "batch", "databricks", "datafactory"};
+constexpr std::array<std::string_view, 9> kKeysNotYet{"idle_time_before_shutdown_minutes",
+                                                      "schedules",
+                                                      "ssh_public_access_enabled",
+                                                      "network_settings",
+                                                      "enable_node_public_ip",
+                                                      "identity",
+                                                      "setup_scripts",
+                                                      "create_on_behalf_of",
+                                                      "properties"};
+constexpr std::array<std::string_view, 5> kTypesNotYet{"computeinstance", "synapsespark", "batch",
+                                                       "databricks", "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
-constexpr std::string_view kTypes = "supported types: local, virtualmachine, amlcompute";
+constexpr std::string_view kTypes =
+    "supported types: local, virtualmachine, amlcompute, kubernetes";
 constexpr std::string_view sources_of(ComputeType type) {
-  return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, command"
+  return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, kubernetes, command"
                                          : "node sources: ssh, join";
 }
 constexpr std::string_view kJoin =
@@ -168,7 +169,7 @@ class ComputeReader {
     if (spec.source == NodeSource::ssh)
       read_hosts(source_, root_, spec, faults_);
     else
-      refuse_hosts(source_, root_, faults_);
+      refuse_hosts(source_, root_, spec, faults_);
   }
 
   void check_key_of_ours(const YamlEntry& entry) {
@@ -193,7 +194,8 @@ class ComputeReader {
     const bool is_local = spec.type == ComputeType::local;
     if (word.empty() && spec.type == ComputeType::amlcompute)
       word = to_string(implied_source(root_));
-    if (word.empty() && !is_local && names_hosts(root_)) word = to_string(NodeSource::ssh);
+    const bool may_name_hosts = !is_local && spec.type != ComputeType::kubernetes;
+    if (word.empty() && may_name_hosts && names_hosts(root_)) word = to_string(NodeSource::ssh);
     const auto known = node_source(spec.type, word);
     if (known)
       spec.source = *known;
@@ -226,8 +228,8 @@ namespace {
 
 Result<NodeSource> cluster_source(const std::string& word) {
   const std::string_view all = sources_of(ComputeType::amlcompute);
-  for (const NodeSource source :
-       {NodeSource::docker, NodeSource::ssh, NodeSource::slurm, NodeSource::command})
+  for (const NodeSource source : {NodeSource::docker, NodeSource::ssh, NodeSource::slurm,
+                                  NodeSource::kubernetes, NodeSource::command})
     if (to_string(source) == word) return source;
   if (word.empty())
     return make_error(
@@ -236,9 +238,6 @@ Result<NodeSource> cluster_source(const std::string& word) {
                     "example `lockstep: {{docker: {{image: IMAGE}}}}`; in a command --node-source "
                     "docker --image IMAGE",
                     all));
-  if (word == "kubernetes")
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("node source '{}' is not supported yet; {}", word, all));
   if (word == "join")
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("nodes that join with a token make a virtualmachine, not a "
@@ -253,13 +252,14 @@ Result<NodeSource> cluster_source(const std::string& word) {
 Result<ComputeType> compute_type(const std::string& word) {
   std::string low = word;
   for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute})
+  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine,
+                                 ComputeType::amlcompute, ComputeType::kubernetes})
     if (to_string(type) == low) return type;
   if (has(kTypesNotYet, low))
     return make_error(ErrorCode::unsupported,
                       fmt::format("'{}' is not supported yet; {}", word, kTypes));
-  static constexpr std::array<std::string_view, 3> kKnown{"local", "virtualmachine", "amlcompute"};
+  static constexpr std::array<std::string_view, 4> kKnown{"local", "virtualmachine", "amlcompute",
+                                                          "kubernetes"};
   const std::string near = nearest(low, kKnown);
   return make_error(
       ErrorCode::invalid_argument,
@@ -275,6 +275,12 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
                         "a target of type local has the nodes of target 'local' and takes no node "
                         "source; leave the node source out");
     case ComputeType::amlcompute: return cluster_source(word);
+    case ComputeType::kubernetes:
+      if (word.empty() || word == to_string(NodeSource::kubernetes)) return NodeSource::kubernetes;
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("the machines of a target of type kubernetes are pods; leave "
+                                    "the node source '{}' out, or make the target an amlcompute",
+                                    word));
     case ComputeType::virtualmachine: break;
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh})
