@@ -68,8 +68,13 @@ void add(Node::Use& use, const Node::Use& more, int times) {
 }
 
 Node::Use use_of(const Allotment& allotment, bool whole) {
-  return {1, whole ? 1 : 0, static_cast<int>(allotment.cpus.size()),
-          static_cast<int>(allotment.gpus.size()), allotment.memory};
+  Node::Use use;
+  use.parts = 1;
+  use.wholes = whole ? 1 : 0;
+  use.cpus = static_cast<int>(allotment.cpus.size());
+  use.gpus = static_cast<int>(allotment.gpus.size());
+  use.memory = allotment.memory;
+  return use;
 }
 
 std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
