@@ -16,7 +16,7 @@ namespace {
 struct End {
   std::optional<Instant> at;
   AttemptId attempt = {};  // that ends then; empty: none has to end
-  std::string why = {};    // it is not known
+  std::string why = {};    // it is not known, or what ends if it is no attempt
   friend bool operator<(const End& a, const End& b) {
     if (a.at && b.at) return *a.at < *b.at;
     return a.at.has_value() && !b.at.has_value();
@@ -91,9 +91,13 @@ std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
   return parts;
 }
 
+// A node that is UNKNOWN reports again soon, or is LOST soon. For that moment the job keeps its
+// claim on it: a job that went before would delay it for longer than the node is silent.
 Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
   Candidate candidate{&node, {cluster.now}, {}, node.use};
-  if (auto why = why_unusable(cluster, node)) {
+  const bool is_silent = cluster.watches.liveness(node.id) == Liveness::unknown;
+  if (is_silent) candidate.end.why = node.name + " reports again";
+  if (auto why = is_silent ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
     candidate.end = {{}, {}, fmt::format("{} {}", node.name, *why)};
     return candidate;
   }
@@ -134,8 +138,9 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   Reservation reservation;
   reservation.at = last.end.at;
   reservation.until =
-      last.end.at ? fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value)
-                  : last.end.why;
+      last.end.attempt.job.value.empty() || !last.end.at
+          ? last.end.why
+          : fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
   // Of the nodes that it can have by then, it takes those that become free last: the others may be
