@@ -91,13 +91,19 @@ std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
   return parts;
 }
 
+// It is UNKNOWN, or stops what ran there before it was LOST.
+bool is_out_for_a_moment(const NodeWatch& watch) {
+  return watch.liveness == Liveness::unknown || !watch.leftovers.empty() || watch.must_answer;
+}
+
 // A node that is UNKNOWN reports again soon, or is LOST soon. For that moment the job keeps its
 // claim on it: a job that went before would delay it for longer than the node is silent.
 Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
   Candidate candidate{&node, {cluster.now}, {}, node.use};
-  const bool is_silent = cluster.watches.liveness(node.id) == Liveness::unknown;
-  if (is_silent) candidate.end.why = node.name + " reports again";
-  if (auto why = is_silent ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  const bool is_out = watch != nullptr && is_out_for_a_moment(*watch);
+  if (is_out) candidate.end.why = node.name + " is ready again";
+  if (auto why = is_out ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
     candidate.end = {{}, {}, fmt::format("{} {}", node.name, *why)};
     return candidate;
   }
