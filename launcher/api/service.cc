@@ -119,7 +119,8 @@ struct RequestHandler {
   void operator()(const AttachHosts& m) const { change_compute(m); }
   void operator()(const DetachHosts& m) const { change_compute(m); }
   void operator()(const ListComputes& m) const {
-    ComputesReply reply{door.ports_.core->compute_views(m.name, m.history)};
+    const Viewer viewer(door.state(), asker.caller);
+    ComputesReply reply{viewer.cut(door.ports_.core->compute_views(m.name, m.history))};
     if (reply.computes.empty()) {
       const Error error = no_such_compute(door.state(), m.name);
       return door.refuse(asker, error.code, error.message);

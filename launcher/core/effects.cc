@@ -78,6 +78,7 @@ struct Effects {
     changed(fact.attempt.job);
     core.timers.clear({TimerKey::Kind::prepare, {}, fact.attempt});
     core.scheduler.use_fell();
+    quotas_changed();
   }
   void operator()(const PartChanged& fact) const {
     changed(fact.attempt.job);
@@ -144,8 +145,9 @@ struct Effects {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
     core.machines.revivals.erase({node.pool, node.machine});
-    if (!node.machine.empty()) core.samples.inventories[node.pool] = node.inventory;
     check_size_of_node(core, fact.node);
+    const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
+    if (!node.machine.empty() && is_usable) core.samples.learn(node.pool, node.inventory);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {
@@ -199,7 +201,10 @@ struct Effects {
   }
   void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
   void operator()(const RecentUseSet&) const {}
-  void operator()(const QuotaSet&) const { core.scheduler.quota_changed(); }
+  void operator()(const QuotaSet&) const {
+    core.scheduler.quota_changed();
+    quotas_changed();
+  }
 
   // ---- compute targets
 
@@ -233,6 +238,12 @@ struct Effects {
   void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
   void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
 
+  // Jobs that a quota held back may need machines now.
+  void quotas_changed() const {
+    if (core.state.principals().quotas().empty()) return;
+    for (const auto& [name, compute] : core.state.computes().all())
+      if (is_elastic(compute.spec)) touch_target(name);
+  }
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
   void note_lacking_account(const PartChanged& fact, const std::string& why) const {
     if (core.state.node(fact.node)->machine.empty()) return;
