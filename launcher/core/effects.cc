@@ -87,7 +87,7 @@ struct Effects {
     if (fact.report.state == PartState::finished) {
       watch.logs_so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
-      core.scheduler.capacity_changed(pool_of(fact.node));
+      capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
     if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->message);
@@ -102,7 +102,7 @@ struct Effects {
     watch.logs_so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
-    core.scheduler.capacity_changed(pool_of(fact.node));
+    capacity_changed(fact.attempt.job, fact.node);
   }
   void operator()(const PartReleased& fact) const {
     changed(fact.attempt.job);
@@ -162,6 +162,10 @@ struct Effects {
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeDrainChanged& fact) const {
+    touch_machine_of(fact.node);
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
+  void operator()(const NodeNoticed& fact) const {
     touch_machine_of(fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -260,6 +264,15 @@ struct Effects {
   // To its new place in the queue, if it is in one.
   void move(const Job& job) const {
     if (core.scheduler.has(job)) core.scheduler.add(job);
+  }
+
+  // The end of an isolated job frees the other nodes of its host too, whatever their pools are.
+  void capacity_changed(const JobId& job, NodeId id) const {
+    core.scheduler.capacity_changed(pool_of(id));
+    if (!core.state.job(job)->spec.resources.isolated) return;
+    const Node& node = *core.state.node(id);
+    for (const NodeId other : core.state.nodes_on_host(node.inventory.host_id))
+      core.scheduler.capacity_changed(pool_of(other));
   }
 
   const std::string& pool_of(NodeId node) const { return core.state.node(node)->pool; }

@@ -65,6 +65,7 @@ struct JobOf {
   const JobId* operator()(const SizeRemoved&) const { return nullptr; }
   const JobId* operator()(const SizeGranted&) const { return nullptr; }
   const JobId* operator()(const NodeLabelsChanged&) const { return nullptr; }
+  const JobId* operator()(const NodeNoticed&) const { return nullptr; }
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Supply {
 
 // It will be heard soon, or it is LOST soon. After a restart of the launcher all nodes are so.
 bool is_expected(const Cluster& cluster, const Node& node) {
-  if (node.lost || node.drain) return false;
+  if (node.lost || node.drain || node.notice) return false;
   const NodeWatch* watch = cluster.watches.find(node.id);
   return !node.session || watch == nullptr || watch->liveness != Liveness::alive;
 }

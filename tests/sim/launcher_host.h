@@ -105,6 +105,7 @@ class LauncherHost {
   bool stopped_ = false;
   bool was_stopped_ = false;
   bool disk_told_low_ = false;  // the heartbeat being handled reports low disk space
+  bool notice_told_ = false;    // and that its machine will be taken away
   bool turn_planned_ = false;
   bool left_ = false;
   Instant wake_ = Instant::never();

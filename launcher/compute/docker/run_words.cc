@@ -14,6 +14,8 @@ namespace {
 
 constexpr const char* kBundlePlace = "/opt/lockstep-node";
 constexpr const char* kVolume = "/var/lib/lockstep";
+// `docker stop` sends SIGKILL 10 s after SIGTERM.
+constexpr const char* kNoticeOfStop = "9s";
 constexpr const char* kSharedLogSize = "max-size=4m";
 
 // Names of containers have no ':' (IPv6 addresses do, which a site may have as machine names).
@@ -59,6 +61,7 @@ std::vector<std::string> run_words(const Request& request, const Settings& setti
                {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c", kFirstProcess,
                 "lockstep-node", home, std::string(kBundlePlace) + "/bin/lockstep-agent",
                 accounts_of_people(), "--home", home, "--name", without_colons(machine)});
+  words.insert(words.end(), {"--taken-on-sigterm", kNoticeOfStop});
   if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
   if (settings.memory) words.insert(words.end(), {"--memory", std::to_string(*settings.memory)});
   return words;

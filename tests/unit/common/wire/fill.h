@@ -312,10 +312,14 @@ class Filler {
   }
 
   // common/domain/*_messages.h
-  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SessionOpen& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(Heartbeat& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
   }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -427,6 +431,7 @@ class Filler {
   void fill(launcher::SizeDefined& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeRemoved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeGranted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::NodeNoticed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeLabelsChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::ComputeCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeUpdated& v) { auto& [a, b] = v; each(a, b); }
@@ -459,7 +464,7 @@ class Filler {
   void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartGone& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(launcher::AttemptDoomed& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AttemptDoomed& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
