@@ -69,11 +69,11 @@ Result<int> read_value(const Field& field, std::string_view text) {
   if (field.names != nullptr)
     for (std::size_t i = 0; i < field.names->size(); ++i)
       if ((*field.names)[i] == lower(text)) return field.least + static_cast<int>(i);
-  return bad(field, fmt::format("'{}' is not a number from {} to {}{}", text.substr(0, 20),
-                                field.least, field.most,
-                                field.names == nullptr
-                                    ? ""
-                                    : fmt::format(" or a name such as {}", (*field.names)[1])));
+  return bad(
+      field,
+      fmt::format(
+          "'{}' is not a number from {} to {}{}", text.substr(0, 20), field.least, field.most,
+          field.names == nullptr ? "" : fmt::format(" or a name such as {}", (*field.names)[1])));
 }
 
 // One of a list: "*", "5", "1-5", "mon-fri", each range with "/2".
@@ -96,13 +96,13 @@ Result<std::uint64_t> read_item(const Field& field, std::string_view item) {
     return bad(field, fmt::format("'{}' ends before it begins; write two ranges", range));
   if (slash != std::string_view::npos) {
     if (range != "*" && dash == std::string_view::npos)
-      return bad(field, fmt::format("'{}' has a step without a range; write {}-{}/{} or */{}", item,
-                                    range, field.most, item.substr(slash + 1),
-                                    item.substr(slash + 1)));
+      return bad(field,
+                 fmt::format("'{}' has a step without a range; write {}-{}/{} or */{}", item, range,
+                             field.most, item.substr(slash + 1), item.substr(slash + 1)));
     const auto number = number_of(item.substr(slash + 1));
     if (!number || *number < 1 || *number > field.most)
-      return bad(field,
-                 fmt::format("'{}' is not a step from 1 to {}", item.substr(slash + 1), field.most));
+      return bad(field, fmt::format("'{}' is not a step from 1 to {}", item.substr(slash + 1),
+                                    field.most));
     step = *number;
   }
   std::uint64_t bits = 0;
@@ -168,8 +168,9 @@ Result<Cron> parse_cron(std::string_view expression) {
   cron.any_day = words[2].starts_with('*');
   cron.any_week_day = words[4].starts_with('*');
   if (!has_such_days(cron))
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("'{}' never fires: none of its months has such a day", expression));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("'{}' never fires: none of its months has such a day", expression));
   return cron;
 }
 

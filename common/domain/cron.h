@@ -1,7 +1,7 @@
 #pragma once
-// Cron expressions of five fields, with Vixie cron's meaning: minute, hour, day of month, month, day
-// of week (0 and 7 are Sunday). Lists, ranges, steps of ranges, and names of months and days. If both
-// day fields are restricted, a day that matches one of them matches.
+// Cron expressions of five fields, with Vixie cron's meaning: minute, hour, day of month, month,
+// day of week (0 and 7 are Sunday). Lists, ranges, steps of ranges, and names of months and days.
+// If both day fields are restricted, a day that matches one of them matches.
 
 #include <cstdint>
 #include <optional>

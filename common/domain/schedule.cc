@@ -58,12 +58,14 @@ Status check(const Recurrence& recurrence) {
   const bool is_elapsed =
       recurrence.frequency == Frequency::minute || recurrence.frequency == Frequency::hour;
   if (is_elapsed && !(recurrence.hours.empty() && recurrence.minutes.empty()))
-    return wrong(fmt::format("trigger.schedule: hours and minutes are for the frequencies day, week "
-                             "and month; this one is {}",
-                             to_string(recurrence.frequency)));
+    return wrong(
+        fmt::format("trigger.schedule: hours and minutes are for the frequencies day, week "
+                    "and month; this one is {}",
+                    to_string(recurrence.frequency)));
   if (recurrence.frequency != Frequency::week && !recurrence.week_days.empty())
-    return wrong(fmt::format("trigger.schedule.week_days: is for the frequency week; this one is {}",
-                             to_string(recurrence.frequency)));
+    return wrong(
+        fmt::format("trigger.schedule.week_days: is for the frequency week; this one is {}",
+                    to_string(recurrence.frequency)));
   if (recurrence.frequency != Frequency::month && !recurrence.month_days.empty())
     return wrong(
         fmt::format("trigger.schedule.month_days: is for the frequency month; this one is {}",
@@ -97,9 +99,10 @@ std::string to_string(LocalTime time) {
 
 Result<LocalTime> parse_local_time(std::string_view text) {
   const auto bad = [&](std::string_view why) {
-    return wrong(fmt::format("'{}' {}; write a local time such as 2026-01-31T08:00:00, and its zone "
-                             "as time_zone",
-                             text.substr(0, 40), why));
+    return wrong(
+        fmt::format("'{}' {}; write a local time such as 2026-01-31T08:00:00, and its zone "
+                    "as time_zone",
+                    text.substr(0, 40), why));
   };
   const bool has_seconds = text.size() > 16;
   const int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
@@ -114,8 +117,7 @@ Result<LocalTime> parse_local_time(std::string_view text) {
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 59)
-    return bad("is not in the calendar");
+  if (!date.ok() || hour > 23 || minute > 59 || second > 59) return bad("is not in the calendar");
   if (year < kFirstYear || year > kLastYear)
     return bad(fmt::format("is not in the years {} to {}", kFirstYear, kLastYear));
   return at_second(std::chrono::sys_days(date), hour * 3600 + minute * 60 + second);
@@ -133,14 +135,15 @@ std::string_view to_string(Frequency frequency) {
 }
 
 std::optional<Frequency> frequency_from(std::string_view word) {
-  for (const Frequency frequency : {Frequency::minute, Frequency::hour, Frequency::day,
-                                    Frequency::week, Frequency::month})
+  for (const Frequency frequency :
+       {Frequency::minute, Frequency::hour, Frequency::day, Frequency::week, Frequency::month})
     if (to_string(frequency) == word) return frequency;
   return std::nullopt;
 }
 
 std::string_view week_day_name(int week_day) {
-  return kWeekDays.at(static_cast<std::size_t>(week_day));
+  const auto index = static_cast<std::size_t>(week_day);
+  return index < kWeekDays.size() ? kWeekDays[index] : std::string_view("?");
 }
 
 std::optional<int> week_day_from(std::string_view word) {
@@ -165,13 +168,18 @@ std::string_view to_string(InstanceAction action) {
   return "?";
 }
 
+std::string schedule_path(std::size_t index) {
+  return fmt::format("schedules.compute_start_stop[{}]", index);
+}
+
 Status check(const InstanceSchedule& schedule) {
   const Trigger& trigger = schedule.trigger;
   TRY(std::visit([](const auto& when) { return check(when); }, trigger.when));
   if (trigger.time_zone.size() > kMaxTimeZoneBytes || !is_printable(trigger.time_zone))
-    return wrong(fmt::format("trigger.time_zone: is not the name of a time zone (at most {} "
-                             "printable characters)",
-                             kMaxTimeZoneBytes));
+    return wrong(
+        fmt::format("trigger.time_zone: is not the name of a time zone (at most {} "
+                    "printable characters)",
+                    kMaxTimeZoneBytes));
   if (trigger.start_time && trigger.end_time && *trigger.end_time < *trigger.start_time)
     return wrong("trigger.end_time: is before start_time");
   return {};

@@ -75,6 +75,8 @@ inline constexpr std::size_t kMaxTimeZoneBytes = 64;
 inline constexpr std::size_t kMaxCronBytes = 256;
 inline constexpr int kMaxInterval = 1'000;
 
+// "schedules.compute_start_stop[0]": where the schedule with this index is in a file.
+std::string schedule_path(std::size_t index);
 // invalid_argument: the message names the key in the trigger ("trigger.interval: …"). Whether there
 // is such a time zone is for those to say who have zones.
 Status check(const InstanceSchedule& schedule);

@@ -1,6 +1,6 @@
 #pragma once
-// Time zones as a core sees them: rules that do not change while a program runs. common/io has those
-// of the machine.
+// Time zones as a core sees them: rules that do not change while a program runs. common/io has
+// those of the machine.
 
 #include <string>
 #include <string_view>

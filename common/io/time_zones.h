@@ -1,6 +1,6 @@
 #pragma once
-// The time zones of this machine: tzdata's, read by the library date. A zone's rules are read when it
-// is used first, and stay as they are until the program ends.
+// The time zones of this machine: tzdata's, read by the library date. A zone's rules are read when
+// it is used first, and stay as they are until the program ends.
 
 #include <memory>
 

@@ -20,8 +20,8 @@ constexpr int kDaysToSearch = 36'600;
 constexpr int kMostRepeated = 2 * 24 * 60;
 
 int months_between(const year_month_day& from, const year_month_day& to) {
-  return static_cast<int>((year_month(to.year(), to.month()) - year_month(from.year(), from.month()))
-                              .count());
+  return static_cast<int>(
+      (year_month(to.year(), to.month()) - year_month(from.year(), from.month())).count());
 }
 
 sys_days monday_before(sys_days day) {
@@ -145,7 +145,8 @@ std::optional<Instant> next_fire(const Trigger& trigger, Instant anchor, Instant
   const Instant end =
       trigger.end_time ? zones.instant(zone, *trigger.end_time) : Instant::never() - seconds(1);
   // What was due before it was set is not made up for.
-  return std::visit(Firing{trigger, start, std::max(after, anchor), end, zones, zone}, trigger.when);
+  return std::visit(Firing{trigger, start, std::max(after, anchor), end, zones, zone},
+                    trigger.when);
 }
 
 std::optional<Instant> last_fire(const Trigger& trigger, Instant anchor, Instant after,

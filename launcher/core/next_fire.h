@@ -9,9 +9,9 @@
 
 namespace lockstep::launcher {
 
-// The first time after `after` at which the trigger fires. `anchor`: when it was set; it never fires
-// before, and its recurrence is counted from there unless it has a start_time. nullopt: it does not
-// fire again, or there is no such time zone.
+// The first time after `after` at which the trigger fires. `anchor`: when it was set; it never
+// fires before, and its recurrence is counted from there unless it has a start_time. nullopt: it
+// does not fire again, or there is no such time zone.
 std::optional<Instant> next_fire(const Trigger& trigger, Instant anchor, Instant after,
                                  const TimeZones& zones);
 

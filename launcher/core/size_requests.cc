@@ -140,6 +140,9 @@ std::optional<Error> refused_by_size(const State& state, const CoreConfig& confi
   if (spec.type == ComputeType::amlcompute && !size->for_clusters)
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("size {} cannot be that of an amlcompute", size->name));
+  if (is_instance(spec) && !size->for_instances)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("size {} cannot be that of a computeinstance", size->name));
   const auto quota = quota_of(state, *size);
   if (!quota) return std::nullopt;
   const Compute* before = state.computes().find(spec.name);

@@ -10,26 +10,39 @@
 #include "common/io/file_system.h"
 #include "launcher/spec/cluster_reader.h"
 #include "launcher/spec/compute_hosts_reader.h"
+#include "launcher/spec/instance_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeysOfComputes{
-    "$schema",       "name",
-    "type",          "description",
-    "location",      "tags",
-    "lockstep",      "ssh_settings",
-    "resource_id",   "size",
-    "tier",          "min_instances",
-    "max_instances", "idle_time_before_scale_down"};
+constexpr std::array<std::string_view, 17> kKeysOfComputes{"$schema",
+                                                           "name",
+                                                           "type",
+                                                           "description",
+                                                           "location",
+                                                           "tags",
+                                                           "lockstep",
+                                                           "ssh_settings",
+                                                           "resource_id",
+                                                           "size",
+                                                           "tier",
+                                                           "min_instances",
+                                                           "max_instances",
+                                                           "idle_time_before_scale_down",
+                                                           "idle_time_before_shutdown",
+                                                           "idle_time_before_shutdown_minutes",
+                                                           "schedules"};
 constexpr std::array<std::string_view, 7> kKeysOfOurs{"node_source", "hosts", "ssh",    "tunnel",
                                                       "docker",      "slurm", "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
-constexpr std::array<std::string_view, 10> kKeysNotYet{"idle_time_before_shutdown_minutes",
-                                                       "schedules",
-                                                       "ssh_public_access_enabled",
+constexpr std::array<std::string_view, 13> kKeysNotYet{"ssh_public_access_enabled",
+                                                       "enable_sso",
+                                                       "enable_root_access",
+                                                       "enable_os_patching",
+                                                       "release_quota_on_stop",
+                                                       "custom_applications",
                                                        "network_settings",
                                                        "enable_node_public_ip",
                                                        "namespace",
@@ -37,13 +50,14 @@ constexpr std::array<std::string_view, 10> kKeysNotYet{"idle_time_before_shutdow
                                                        "setup_scripts",
                                                        "create_on_behalf_of",
                                                        "properties"};
-constexpr std::array<std::string_view, 6> kTypesNotYet{
-    "computeinstance", "kubernetes", "synapsespark", "batch", "databricks", "datafactory"};
+constexpr std::array<std::string_view, 5> kTypesNotYet{"kubernetes", "synapsespark", "batch",
+                                                       "databricks", "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
-constexpr std::string_view kTypes = "supported types: local, virtualmachine, amlcompute";
+constexpr std::string_view kTypes =
+    "supported types: local, virtualmachine, amlcompute, computeinstance";
 constexpr std::string_view sources_of(ComputeType type) {
-  return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, command"
-                                         : "node sources: ssh, join";
+  const bool is_elastic = type == ComputeType::amlcompute || type == ComputeType::computeinstance;
+  return is_elastic ? "node sources: docker, ssh, slurm, command" : "node sources: ssh, join";
 }
 constexpr std::string_view kJoin =
     "`node_source: join` (in a file below `lockstep:`; in a command: --node-source join) makes a "
@@ -165,6 +179,7 @@ class ComputeReader {
       for (const YamlEntry& entry : ours->value.entries) check_key_of_ours(entry);
     if (!read_node_source(spec)) return;
     read_cluster(source_, root_, spec, faults_);
+    read_instance(source_, root_, spec, faults_);
     if (spec.source == NodeSource::ssh)
       read_hosts(source_, root_, spec, faults_);
     else
@@ -191,8 +206,7 @@ class ComputeReader {
     }
     std::string word = written == nullptr ? "" : written->value.text;
     const bool is_local = spec.type == ComputeType::local;
-    if (word.empty() && spec.type == ComputeType::amlcompute)
-      word = to_string(implied_source(root_));
+    if (word.empty() && is_elastic(spec)) word = to_string(implied_source(root_));
     if (word.empty() && !is_local && names_hosts(root_)) word = to_string(NodeSource::ssh);
     const auto known = node_source(spec.type, word);
     if (known)
@@ -232,10 +246,11 @@ Result<NodeSource> cluster_source(const std::string& word) {
   if (word.empty())
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("a cluster needs something that makes its machines; {}. In a file, for "
-                    "example `lockstep: {{docker: {{image: IMAGE}}}}`; in a command --node-source "
-                    "docker --image IMAGE",
-                    all));
+        fmt::format(
+            "a target of this type needs something that makes its machines; {}. In a file, for "
+            "example `lockstep: {{docker: {{image: IMAGE}}}}`; in a command --node-source "
+            "docker --image IMAGE",
+            all));
   if (word == "kubernetes")
     return make_error(ErrorCode::unsupported,
                       fmt::format("node source '{}' is not supported yet; {}", word, all));
@@ -253,13 +268,14 @@ Result<NodeSource> cluster_source(const std::string& word) {
 Result<ComputeType> compute_type(const std::string& word) {
   std::string low = word;
   for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute})
+  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine,
+                                 ComputeType::amlcompute, ComputeType::computeinstance})
     if (to_string(type) == low) return type;
   if (has(kTypesNotYet, low))
     return make_error(ErrorCode::unsupported,
                       fmt::format("'{}' is not supported yet; {}", word, kTypes));
-  static constexpr std::array<std::string_view, 3> kKnown{"local", "virtualmachine", "amlcompute"};
+  static constexpr std::array<std::string_view, 4> kKnown{"local", "virtualmachine", "amlcompute",
+                                                          "computeinstance"};
   const std::string near = nearest(low, kKnown);
   return make_error(
       ErrorCode::invalid_argument,
@@ -274,7 +290,8 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
       return make_error(ErrorCode::invalid_argument,
                         "a target of type local has the nodes of target 'local' and takes no node "
                         "source; leave the node source out");
-    case ComputeType::amlcompute: return cluster_source(word);
+    case ComputeType::amlcompute:
+    case ComputeType::computeinstance: return cluster_source(word);
     case ComputeType::virtualmachine: break;
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh})

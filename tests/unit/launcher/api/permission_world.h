@@ -42,6 +42,7 @@ class PermissionWorld {
   PublicKey key(Whose whose) const;
   static std::string node() { return "n1"; }
   static std::string compute() { return "lab"; }
+  static std::string instance() { return "desk"; }
   static std::string size() { return "lab-size"; }
   void end_jobs();  // so that they can be deleted
   void share_jobs();

@@ -101,7 +101,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\n",
        {},
        "compute.yml:1:1: a compute target needs a 'type'; supported types: local, virtualmachine, "
-       "amlcompute"},
+       "amlcompute, computeinstance"},
       {"no_name", "type: local\n", {}, "compute.yml:1:1: a compute target needs a 'name'"},
       {"type_list",
        "name: lab\ntype: [local]\n",
@@ -110,8 +110,10 @@ std::vector<BadInput> bad_computes() {
       {"cluster_without_source",
        "name: lab\ntype: AmlCompute\nsize: Standard_D2\n",
        {},
-       "compute.yml:2:7: a cluster needs something that makes its machines; node sources: docker, "
-       "ssh, slurm, command. In a file, for example `lockstep: {docker: {image: IMAGE}}`; in a "
+       "compute.yml:2:7: a target of this type needs something that makes its machines; node "
+       "sources: "
+       "docker, ssh, slurm, command. In a file, for example `lockstep: {docker: {image: IMAGE}}`; "
+       "in a "
        "command --node-source docker --image IMAGE"},
       {"cluster_on_kubernetes",
        "name: lab\ntype: amlcompute\nlockstep: {node_source: kubernetes}\n",
@@ -173,17 +175,11 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: amlcompute\nlockstep: {slurm: {directory: here}}\n",
        {},
        "compute.yml:3:31: directory: 'here' is not an absolute path"},
-      {"computeinstance",
-       "name: lab\ntype: computeinstance\n",
-       {},
-       "compute.yml:2:7: 'type': 'computeinstance' is not supported yet; supported types: local, "
-       "virtualmachine, amlcompute",
-       kNotYet},
       {"kubernetes",
        "name: lab\ntype: kubernetes\n",
        {},
        "compute.yml:2:7: 'type': 'kubernetes' is not supported yet; supported types: local, "
-       "virtualmachine, amlcompute",
+       "virtualmachine, amlcompute, computeinstance",
        kNotYet},
       {"misspelt_type",
        "name: lab\ntype: virtualmashine\n",
@@ -194,7 +190,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: mainframe\n",
        {},
        "compute.yml:2:7: 'type': 'mainframe' is not a type of compute target; supported types: "
-       "local, virtualmachine, amlcompute"},
+       "local, virtualmachine, amlcompute, computeinstance"},
       {"vm_without_source",
        "name: lab\ntype: virtualmachine\n",
        {},
