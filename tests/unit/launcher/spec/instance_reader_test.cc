@@ -52,8 +52,9 @@ TEST(InstanceReader, ReadsAFileOfAzures) {
 }
 
 TEST(InstanceReader, KnowsBothSpellingsOfTheIdleTime) {
-  for (const char* line : {"idle_time_before_shutdown_minutes: 30", "idle_time_before_shutdown: 30m",
-                           "idle_time_before_shutdown: PT30M", "idle_time_before_shutdown: 1800"}) {
+  for (const char* line :
+       {"idle_time_before_shutdown_minutes: 30", "idle_time_before_shutdown: 30m",
+        "idle_time_before_shutdown: PT30M", "idle_time_before_shutdown: 1800"}) {
     const auto spec = parse_compute("compute.yml", kHead + line + "\n");
     ASSERT_TRUE(spec) << spec.error().message;
     EXPECT_EQ(spec->instance.idle_time, minutes(30)) << line;
@@ -67,8 +68,8 @@ TEST(InstanceReader, KnowsBothSpellingsOfTheIdleTime) {
 }
 
 TEST(InstanceReader, OneHostIsAnInstanceToo) {
-  const auto spec = parse_compute("compute.yml",
-                                  "name: ci1\ntype: computeinstance\nlockstep: {hosts: [vm1]}\n");
+  const auto spec =
+      parse_compute("compute.yml", "name: ci1\ntype: computeinstance\nlockstep: {hosts: [vm1]}\n");
   ASSERT_TRUE(spec) << spec.error().message;
   EXPECT_EQ(spec->source, NodeSource::ssh);
 }
@@ -102,87 +103,157 @@ std::vector<BadInput> bad_instances() {
       {"no_source",
        "name: ci1\ntype: computeinstance\n",
        {},
-       "compute.yml:2:7: a target of this type needs something that makes its machines; node sources: "
-       "docker, ssh, slurm, command. In a file, for example `lockstep: {docker: {image: IMAGE}}`; in "
+       "compute.yml:2:7: a target of this type needs something that makes its machines; node "
+       "sources: "
+       "docker, ssh, slurm, command. In a file, for example `lockstep: {docker: {image: IMAGE}}`; "
+       "in "
        "a command --node-source docker --image IMAGE"},
       {"two_hosts",
        "name: ci1\ntype: computeinstance\nlockstep: {hosts: [vm1, vm2]}\n",
        {},
-       "compute.yml:1:1: a computeinstance is one machine, and 2 hosts are named; leave all but one "
+       "compute.yml:1:1: a computeinstance is one machine, and 2 hosts are named; leave all but "
+       "one "
        "out, or choose the type amlcompute"},
-      {"instances", kHead + "max_instances: 2\n", {},
+      {"instances",
+       kHead + "max_instances: 2\n",
+       {},
        "compute.yml:4:1: 'max_instances' is of a target of type amlcompute; leave it out"},
-      {"of_a_cluster", "name: lab\ntype: amlcompute\nlockstep: {docker: {image: 'debian:12'}}\n"
-                       "idle_time_before_shutdown: PT1H\n", {},
-       "compute.yml:4:1: 'idle_time_before_shutdown' is of a target of type computeinstance; leave it "
+      {"of_a_cluster",
+       "name: lab\ntype: amlcompute\nlockstep: {docker: {image: 'debian:12'}}\n"
+       "idle_time_before_shutdown: PT1H\n",
+       {},
+       "compute.yml:4:1: 'idle_time_before_shutdown' is of a target of type computeinstance; leave "
+       "it "
        "out"},
-      {"idle_time", kHead + "idle_time_before_shutdown: soon\n", {},
-       "compute.yml:4:28: 'idle_time_before_shutdown': 'soon' is not a time of at most 30 days; write "
+      {"idle_time",
+       kHead + "idle_time_before_shutdown: soon\n",
+       {},
+       "compute.yml:4:28: 'idle_time_before_shutdown': 'soon' is not a time of at most 30 days; "
+       "write "
        "PT30M or 30m, or 0 for never"},
-      {"idle_minutes", kHead + "idle_time_before_shutdown_minutes: PT1H\n", {},
-       "compute.yml:4:36: 'idle_time_before_shutdown_minutes': 'PT1H' is not a number of minutes from "
+      {"idle_minutes",
+       kHead + "idle_time_before_shutdown_minutes: PT1H\n",
+       {},
+       "compute.yml:4:36: 'idle_time_before_shutdown_minutes': 'PT1H' is not a number of minutes "
+       "from "
        "0 (never) to 43200"},
       {"both_idle_times",
-       kHead + "idle_time_before_shutdown: PT1H\nidle_time_before_shutdown_minutes: 60\n", {},
-       "compute.yml:5:1: both 'idle_time_before_shutdown' and 'idle_time_before_shutdown_minutes' are "
+       kHead + "idle_time_before_shutdown: PT1H\nidle_time_before_shutdown_minutes: 60\n",
+       {},
+       "compute.yml:5:1: both 'idle_time_before_shutdown' and 'idle_time_before_shutdown_minutes' "
+       "are "
        "given; leave one out"},
-      {"schedules", kHead + "schedules: []\n", {},
+      {"schedules",
+       kHead + "schedules: []\n",
+       {},
        "compute.yml:4:12: 'schedules' must be a mapping of keys to values, not a list"},
-      {"start_stop", kHead + "schedules: {compute_start_stop: 1}\n", {},
+      {"start_stop",
+       kHead + "schedules: {compute_start_stop: 1}\n",
+       {},
        "compute.yml:4:33: 'schedules.compute_start_stop' must be a list, not a value"},
-      {"misspelt", kHead + "schedules: {compute_stop_start: []}\n", {},
-       "compute.yml:4:13: unknown key 'schedules.compute_stop_start'; there are compute_start_stop"},
-      {"no_action", kHead + kList + "    - {trigger: {type: cron, expression: '0 8 * * *'}}\n", {},
+      {"misspelt",
+       kHead + "schedules: {compute_stop_start: []}\n",
+       {},
+       "compute.yml:4:13: unknown key 'schedules.compute_stop_start'; there are "
+       "compute_start_stop"},
+      {"no_action",
+       kHead + kList + "    - {trigger: {type: cron, expression: '0 8 * * *'}}\n",
+       {},
        "compute.yml:6:7: " + path + ".action' must be start or stop"},
-      {"state", kHead + kList + "    - {action: stop, state: on, trigger: {type: cron, expression: "
-                                "'0 8 * * *'}}\n", {},
-       "compute.yml:6:30: " + path + ".state': 'on' is not enabled or disabled"},
-      {"no_trigger", kHead + kList + "    - {action: stop}\n", {},
+      {"state",
+       kHead + kList +
+           "    - {action: stop, state: on, trigger: {type: cron, expression: "
+           "'0 8 * * *'}}\n",
+       {},
+       "compute.yml:6:29: " + path + ".state': 'on' is not enabled or disabled"},
+      {"no_trigger",
+       kHead + kList + "    - {action: stop}\n",
+       {},
        "compute.yml:6:7: " + path + "' needs a 'trigger' of type cron or recurrence"},
-      {"type", one("type: daily"), {},
-       "compute.yml:6:40: " + path + ".trigger.type' must be cron or recurrence"},
-      {"misspelt_trigger", one("type: cron, expression: '0 8 * * *', timezone: UTC"), {},
-       "compute.yml:6:71: unknown key " + path + ".trigger.timezone'; did you mean 'time_zone'?"},
-      {"cron", one("type: cron, expression: '0 25 * * *'"), {},
-       "compute.yml:6:58: " + path + ".trigger.expression': hour: '25' is not a number from 0 to 23"},
-      {"no_cron", one("type: cron"), {},
-       "compute.yml:6:33: " + path +
+      {"type",
+       one("type: daily"),
+       {},
+       "compute.yml:6:38: " + path + ".trigger.type' must be cron or recurrence"},
+      {"misspelt_trigger",
+       one("type: cron, expression: '0 8 * * *', timezone: UTC"),
+       {},
+       "compute.yml:6:69: unknown key " + path + ".trigger.timezone'; did you mean 'time_zone'?"},
+      {"cron",
+       one("type: cron, expression: '0 25 * * *'"),
+       {},
+       "compute.yml:6:56: " + path +
+           ".trigger.expression': hour: '25' is not a number from 0 to 23"},
+      {"no_cron",
+       one("type: cron"),
+       {},
+       "compute.yml:6:31: " + path +
            ".trigger.expression': '' has 0 fields; there must be five: minute, hour, day of month, "
            "month and day of week, such as '0 8 * * 1-5'"},
-      {"cron_with_frequency", one("type: cron, expression: '0 8 * * *', frequency: day"), {},
-       "compute.yml:6:71: " + path +
+      {"cron_with_frequency",
+       one("type: cron, expression: '0 8 * * *', frequency: day"),
+       {},
+       "compute.yml:6:69: " + path +
            ".trigger.frequency' is of a trigger of type recurrence; leave it out"},
-      {"recurrence_with_cron", one("type: recurrence, frequency: day, expression: '0 8 * * *'"), {},
-       "compute.yml:6:68: " + path + ".trigger.expression' is of a trigger of type cron; leave it out"},
-      {"frequency", one("type: recurrence, frequency: year"), {},
-       "compute.yml:6:63: " + path + ".trigger.frequency' must be minute, hour, day, week or month"},
-      {"interval", one("type: recurrence, frequency: day, interval: -1"), {},
-       "compute.yml:6:78: " + path + ".trigger.interval': 0 is not a number from 1 to 1000"},
-      {"hours", one("type: recurrence, frequency: day, schedule: {hours: [8, noon]}"), {},
-       "compute.yml:6:90: " + path + ".trigger.schedule.hours' must be whole numbers"},
-      {"hour", one("type: recurrence, frequency: day, schedule: {hours: [24]}"), {},
-       "compute.yml:6:86: " + path + ".trigger.schedule.hours': 24 is not a number from 0 to 23"},
-      {"days_of_days", one("type: recurrence, frequency: day, schedule: {week_days: [monday]}"), {},
-       "compute.yml:6:90: " + path +
+      {"recurrence_with_cron",
+       one("type: recurrence, frequency: day, expression: '0 8 * * *'"),
+       {},
+       "compute.yml:6:66: " + path +
+           ".trigger.expression' is of a trigger of type cron; leave it out"},
+      {"frequency",
+       one("type: recurrence, frequency: year"),
+       {},
+       "compute.yml:6:61: " + path +
+           ".trigger.frequency' must be minute, hour, day, week or month"},
+      {"interval",
+       one("type: recurrence, frequency: day, interval: -1"),
+       {},
+       "compute.yml:6:76: " + path + ".trigger.interval': -1 is not a number from 1 to 1000"},
+      {"hours",
+       one("type: recurrence, frequency: day, schedule: {hours: [8, noon]}"),
+       {},
+       "compute.yml:6:88: " + path + ".trigger.schedule.hours' must be whole numbers"},
+      {"hour",
+       one("type: recurrence, frequency: day, schedule: {hours: [24]}"),
+       {},
+       "compute.yml:6:84: " + path + ".trigger.schedule.hours': 24 is not a number from 0 to 23"},
+      {"days_of_days",
+       one("type: recurrence, frequency: day, schedule: {week_days: [monday]}"),
+       {},
+       "compute.yml:6:88: " + path +
            ".trigger.schedule.week_days': is for the frequency week; this one is day"},
-      {"week_days", one("type: recurrence, frequency: week, schedule: {week_days: [1]}"), {},
-       "compute.yml:6:92: " + path + ".trigger.schedule.week_days' must be days such as monday"},
-      {"hours_of_hours", one("type: recurrence, frequency: hour, schedule: {hours: [1]}"), {},
-       "compute.yml:6:79: " + path +
-           ".trigger.schedule': hours and minutes are for the frequencies day, week and month; this "
+      {"week_days",
+       one("type: recurrence, frequency: week, schedule: {week_days: [1]}"),
+       {},
+       "compute.yml:6:90: " + path + ".trigger.schedule.week_days' must be days such as monday"},
+      {"hours_of_hours",
+       one("type: recurrence, frequency: hour, schedule: {hours: [1]}"),
+       {},
+       "compute.yml:6:77: " + path +
+           ".trigger.schedule': hours and minutes are for the frequencies day, week and month; "
+           "this "
            "one is hour"},
-      {"start_time", one("type: cron, expression: '0 8 * * *', start_time: 2026-01-31T08:00:00Z"), {},
-       "compute.yml:6:83: " + path +
-           ".trigger.start_time': '2026-01-31T08:00:00Z' has more than a date and time (no fraction, "
+      {"start_time",
+       one("type: cron, expression: '0 8 * * *', start_time: 2026-01-31T08:00:00Z"),
+       {},
+       "compute.yml:6:81: " + path +
+           ".trigger.start_time': '2026-01-31T08:00:00Z' has more than a date and time (no "
+           "fraction, "
            "no offset); write a local time such as 2026-01-31T08:00:00, and its zone as time_zone"},
       {"ends_first",
        one("type: cron, expression: '0 8 * * *', start_time: 2026-01-31T08:00, end_time: "
-           "2026-01-30T08:00"), {},
-       "compute.yml:6:111: " + path + ".trigger.end_time': is before start_time"},
-      {"setup_scripts", kHead + "setup_scripts: {startup: x}\n", {},
-       "compute.yml:4:1: 'setup_scripts' is not supported yet", ErrorCode::unsupported},
-      {"behalf", kHead + "create_on_behalf_of: {user_object_id: x}\n", {},
-       "compute.yml:4:1: 'create_on_behalf_of' is not supported yet", ErrorCode::unsupported},
+           "2026-01-30T08:00"),
+       {},
+       "compute.yml:6:109: " + path + ".trigger.end_time': is before start_time"},
+      {"setup_scripts",
+       kHead + "setup_scripts: {startup: x}\n",
+       {},
+       "compute.yml:4:1: 'setup_scripts' is not supported yet",
+       ErrorCode::unsupported},
+      {"behalf",
+       kHead + "create_on_behalf_of: {user_object_id: x}\n",
+       {},
+       "compute.yml:4:1: 'create_on_behalf_of' is not supported yet",
+       ErrorCode::unsupported},
   };
 }
 
