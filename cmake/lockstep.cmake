@@ -128,13 +128,17 @@ function(lockstep_bundled name)
   add_dependencies(bundled_programs bundled_${name})
 endfunction()
 
-# lockstep_test(NAME SOURCES x_test.cc [APART y_test.cc] LINK dep…): one GoogleTest binary, one ctest entry.
+# lockstep_test(NAME SOURCES x_test.cc [APART y_test.cc] LINK dep… [TAKES seconds]): one GoogleTest binary, one ctest
+# entry. TAKES: of those that take minutes; they begin first.
 function(lockstep_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;APART;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "TAKES" "SOURCES;APART;LINK" ${ARGN})
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:test_limit>)
   target_link_libraries(${name} PRIVATE lockstep_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
   lockstep_use_precompiled(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
+  if(ARG_TAKES)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_TAKES})
+  endif()
 endfunction()

@@ -122,7 +122,8 @@ struct RequestHandler {
   void operator()(const StopCompute& m) const { switch_instance(m); }
   void operator()(const RestartCompute& m) const { switch_instance(m); }
   void operator()(const ListComputes& m) const {
-    ComputesReply reply{door.ports_.core->compute_views(m.name, m.history)};
+    const Viewer viewer(door.state(), asker.caller);
+    ComputesReply reply{viewer.cut(door.ports_.core->compute_views(m.name, m.history))};
     if (reply.computes.empty()) {
       const Error error = no_such_compute(door.state(), m.name);
       return door.refuse(asker, error.code, error.message);

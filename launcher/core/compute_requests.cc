@@ -39,6 +39,12 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
+// Whoever changed one of these could read what is sent there.
+bool is_same_place(const SshHost& a, const SshHost& b) {
+  return a.address == b.address && a.port == b.port && a.user == b.user && a.jump == b.jump &&
+         a.key == b.key;
+}
+
 struct Asked {
   Context& core;
   const ComputeInput& input;
@@ -57,13 +63,15 @@ struct Asked {
     return true;
   }
 
-  // The password of a host is a secret of the admin who names it first.
+  // The password of a host is a secret of the admin who names it first, for this place alone:
+  // another admin could send it to a machine of their own.
   void own_secrets(ComputeSpec& spec, const Compute* known) const {
     for (SshHost& host : spec.hosts) {
       host.secret_owner = host.password_secret.empty() ? "" : by();
       if (known == nullptr) continue;
       for (const SshHost& before : known->spec.hosts)
-        if (before.name == host.name && before.password_secret == host.password_secret)
+        if (before.name == host.name && before.password_secret == host.password_secret &&
+            is_same_place(before, host))
           host.secret_owner = before.secret_owner;
     }
   }

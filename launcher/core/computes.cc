@@ -194,7 +194,8 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   known->failure.reset();
   known->failures = 0;
   known->not_before = {};
-  note_success(fact.target, fact.machine);
+  // One that runs and has not joined may be of no use: the back-off goes on until one joins.
+  if (known->node.value != 0) note_success(fact.target, fact.machine);
   record(at, fact.target, fact.machine, "created");
 }
 

@@ -144,8 +144,9 @@ struct Effects {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
     core.machines.revivals.erase({node.pool, node.machine});
-    if (!node.machine.empty()) core.samples.inventories[node.pool] = node.inventory;
     check_size_of_node(core, fact.node);
+    const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
+    if (!node.machine.empty() && is_usable) core.samples.learn(node.pool, node.inventory);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {

@@ -87,6 +87,11 @@ void react(Context& core, const DrainInput& input) {
         fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
     return;
   }
+  const Machine* machine = core.state.computes().find_machine(node->pool, node->machine);
+  if (!input.drain && machine != nullptr && machine->phase == Machine::Phase::leaving)
+    return core.refuse(input.reply, ErrorCode::conflict,
+                       fmt::format("node {} takes no work any more, because its machine leaves: {}",
+                                   node->name, machine->why));
   const std::optional<std::string> wanted =
       input.drain ? std::optional<std::string>(input.reason) : std::nullopt;
   if (node->drain != wanted) core.emit(NodeDrainChanged{node->id, input.drain, input.reason});
@@ -213,6 +218,16 @@ bool may_join_as_machine(Context& core, const JoinInput& input, const Token& gra
   return true;
 }
 
+// Those that earlier calls of the provider had for the same machine.
+void forget_other_tokens(Context& core, const Digest& used) {
+  const Token& grant = core.state.tokens().at(used);
+  std::vector<Digest> others;
+  for (const auto& [hash, token] : core.state.tokens())
+    if (hash != used && token.pool == grant.pool && token.machine == grant.machine)
+      others.push_back(hash);
+  for (const Digest& hash : others) core.emit(TokenForgotten{hash});
+}
+
 }  // namespace
 
 void react(Context& core, const JoinInput& input) {
@@ -250,6 +265,7 @@ void react(Context& core, const JoinInput& input) {
   const std::string name = free_node_name(core.state, input.name);
   core.emit(NodeJoined{id, name, input.key, input.secret_hash,
                        must_wait(core.config, grant.approval), grant.pool, grant.machine});
+  if (!grant.machine.empty()) forget_other_tokens(core, input.secret_hash);
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
 }

@@ -97,6 +97,12 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   if (nodes.size() == 0 && !machines.empty())
     return {
         fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
+  const Compute* compute = cluster.state.computes().find(pool);
+  if (nodes.size() == 0 && compute != nullptr && is_elastic(compute->spec))
+    return {
+        fmt::format("needs {}, and no machine of target '{}' could give that; `lockstep compute "
+                    "show {}` shows what its machines are",
+                    describe(shape), pool, pool)};
   if (nodes.size() == 0 && pool != kLocalCompute)
     return {
         fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "

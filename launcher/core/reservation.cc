@@ -158,7 +158,11 @@ Reservation reserve(const Cluster& cluster, const Job& job) {
     const auto last = static_cast<std::size_t>(shape.nodes - 1);
     if (best.empty() || sooner(candidates[last], best[last])) best = std::move(candidates);
   }
-  if (best.empty()) return {};
+  if (best.empty()) {
+    Reservation none;
+    none.kept.job = job.id;
+    return none;
+  }
   return on(best, shape, job.id);
 }
 

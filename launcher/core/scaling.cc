@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/node_fit.h"
+#include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -164,8 +167,17 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   Packer packer(sample_of(&core.samples, target), most);
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
+  std::map<std::string, Demand> of_users;  // what their jobs before this one need
   core.scheduler.visit(target, [&](const Job& job) {
     const Shape shape = shape_of(job.spec);
+    // A machine for a job that its user's quota holds back would idle.
+    if (!core.state.principals().quotas().empty()) {
+      const Demand more = least_demand(core.state, job.spec);
+      Demand& before = of_users[job.spec.submitter];
+      const Demand all{before.nodes + more.nodes, before.cpus + more.cpus, before.gpus + more.gpus};
+      if (over_quota(core.state, job.spec, all)) return true;
+      before = all;
+    }
     if (shape.nodes > most_machines(compute.spec) || unfit(cluster, target, shape)) return true;
     if (!packer.add(shape)) return false;
     if (need.jobs++ == 0) need.first = job.id.value;
@@ -178,7 +190,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
 std::string why_wanted(const Need& need) {
   std::string why = fmt::format("job '{}' waits for it", need.first);
   if (need.jobs > 1)
-    why = fmt::format("{} wait, first '{}'", counted(need.jobs, "job"), need.first);
+    why = fmt::format("{} wait, first job '{}'", counted(need.jobs, "job"), need.first);
   return why;
 }
 

@@ -33,6 +33,10 @@ const Size* size_of_target(const Cluster& cluster, const std::string& target) {
 
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape) {
   if (!shape.labels.empty()) return true;
+  // Containers share this machine with each other and with its own node.
+  const Compute* compute = cluster.state.computes().find(target);
+  if (shape.isolated && compute != nullptr && compute->spec.source == NodeSource::docker)
+    return true;
   for (const std::string& name : shape.names)
     if (cluster.state.computes().host_of(target, name) == nullptr) return true;
   const Size* size = size_of_target(cluster, target);

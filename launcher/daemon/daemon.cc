@@ -246,7 +246,10 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
   providers.emplace(ProviderCalls::Parts{
       loop, std::move(setup), [this] { return durable.now(); },
       [this](const Input& input) { durable.feed(input); },
-      [blank_token](Instant expires) { return make_join_token(blank_token, expires); }});
+      [blank_token](Instant expires) { return make_join_token(blank_token, expires); },
+      [this](const Digest& secret_hash) {
+        return durable.core().state().tokens().count(secret_hash) != 0;
+      }});
   return {};
 }
 

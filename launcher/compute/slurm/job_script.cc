@@ -12,8 +12,7 @@ namespace {
 constexpr const char* kScript = R"sh(
 umask 077
 tmp=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}
-home=$tmp/lockstep-$scope-$name.$SLURM_JOB_ID
-mkdir "$home" || exit 1
+home=$(mktemp -d "$tmp/lockstep-$scope-$name.$SLURM_JOB_ID.XXXXXX") || exit 1
 child='' stop=''
 trap 'stop=1; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM INT HUP
 mine() {

@@ -513,6 +513,27 @@ TEST(Permissions, OfUsersAndNodesMessagesNoneIsReadFromTheOther) {
   });
 }
 
+// What a provider is given, and the jobs of other projects, are not for everybody who may see a
+// target.
+TEST(Permissions, ATargetTellsNoCredentialAndNoJobOfAnotherProject) {
+  for (const Kind kind : {Kind::admin, Kind::submitter, Kind::viewer}) {
+    World world(kind);
+    world.add_cluster("pool");
+    const auto reply = world.ask(ListComputes{"pool", true});
+    ASSERT_TRUE(reply);
+    const ComputeView view = std::get<ComputesReply>(*reply).computes.at(0);
+    const bool is_admin = kind == Kind::admin;
+    EXPECT_EQ(view.spec.settings.at("program").front(), "cloud");
+    EXPECT_EQ(view.spec.settings.at("api_token").front(), is_admin ? kCanaryValue : "(hidden)");
+    ASSERT_EQ(view.machines.size(), 1u);
+    const std::string why =
+        is_admin ? "job 'waits-for-pool' waits for it" : "a job of another project waits for it";
+    EXPECT_EQ(view.machines[0].why, why) << to_string(kind);
+    EXPECT_EQ(view.scaling.why, "pool-1 is wanted: " + why);
+    EXPECT_EQ(view.history.back().text, "wanted: " + why);
+  }
+}
+
 // Refusals are told to the audit log without what they may quote; a token's text never is.
 TEST(Permissions, NoValueAndNoTokenIsInTheAuditLog) {
   World world(Kind::submitter);

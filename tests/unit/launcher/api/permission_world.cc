@@ -81,6 +81,23 @@ void PermissionWorld::add_things(Whose whose) {
   feed(submit);
 }
 
+void PermissionWorld::add_cluster(const std::string& name) {
+  ComputeSpec spec;
+  spec.name = name;
+  spec.type = ComputeType::amlcompute;
+  spec.source = NodeSource::command;
+  spec.settings = {{"program", {"cloud"}}, {"api_token", {kCanaryValue}}};
+  feed(ComputeInput{{}, CreateCompute{spec}, LauncherItself{}});
+  SubmitInput submit;
+  submit.submission = submit.spec.name = "waits-for-" + name;
+  submit.spec.command = ShellCommand{"true"};
+  submit.spec.compute = name;
+  submit.spec.submitter = submit.spec.run_as = user(Whose::far);
+  submit.spec.project = project(Whose::far);
+  submit.caller = LauncherItself{};
+  feed(submit);
+}
+
 RegisteredEnvironment PermissionWorld::definition(const std::string& name,
                                                   const std::string& image) {
   RegisteredEnvironment environment;

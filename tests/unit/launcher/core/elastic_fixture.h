@@ -24,7 +24,7 @@ class Elastic : public Machines {
   // The calls that are due, with tokens.
   std::vector<CallProvider> calls() {
     stash();
-    const std::vector<CallProvider> all = std::exchange(waiting_, {});
+    const std::vector<CallProvider> all = take_waiting();
     for (const CallProvider& call : all) {
       if (call.verb != ProviderVerb::create) continue;
       ProviderTokensInput tokens{call.call, {}, launcher.now + minutes(60)};
@@ -34,6 +34,16 @@ class Elastic : public Machines {
     }
     return all;
   }
+  std::vector<CallProvider> take_waiting() { return std::exchange(waiting_, {}); }
+  // The provider lists nothing.
+  void end_lists() {
+    for (CallProvider& call : take_waiting())
+      if (call.verb == ProviderVerb::list)
+        ends(call);
+      else
+        waiting_.push_back(std::move(call));
+  }
+  bool has_calls() const { return !waiting_.empty(); }
   // Calls that became due; a test looks at them later.
   void stash() {
     for (CallProvider& call : launcher.take<CallProvider>()) waiting_.push_back(std::move(call));
