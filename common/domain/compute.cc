@@ -89,6 +89,10 @@ Status check_scale(const ComputeSpec& spec) {
                       "only a target of type amlcompute or kubernetes has a size, a tier, and a "
                       "number of instances");
   }
+  if (is_instance(spec) && scale != Scale{})
+    return make_error(ErrorCode::invalid_argument,
+                      "a target of type computeinstance is one machine: it has no tier and no "
+                      "number of instances");
   const auto bad_scale = [](std::string message) {
     return make_error(ErrorCode::invalid_argument, std::move(message));
   };
@@ -107,12 +111,39 @@ Status check_scale(const ComputeSpec& spec) {
   return {};
 }
 
+Status check_instance(const ComputeSpec& spec) {
+  const auto bad = [](std::string message) {
+    return make_error(ErrorCode::invalid_argument, std::move(message));
+  };
+  const InstanceSettings& instance = spec.instance;
+  if (!is_instance(spec)) {
+    if (instance == InstanceSettings{}) return {};
+    return bad(
+        "only a target of type computeinstance has schedules and an idle_time_before_shutdown");
+  }
+  if (spec.source == NodeSource::ssh && spec.hosts.size() > 1)
+    return bad(
+        fmt::format("a computeinstance is one machine, and {} hosts are named; leave all but "
+                    "one out, or choose the type amlcompute",
+                    spec.hosts.size()));
+  if (instance.idle_time < Duration::zero() || instance.idle_time > kMaxIdleTime)
+    return bad("idle_time_before_shutdown must be from 0 s (never) to 30 days");
+  if (instance.schedules.size() > kMaxSchedules)
+    return bad(fmt::format("there are {} schedules; at most {} are possible",
+                           instance.schedules.size(), kMaxSchedules));
+  for (std::size_t i = 0; i < instance.schedules.size(); ++i)
+    if (const Status good = check(instance.schedules[i]); !good)
+      return bad(fmt::format("{}.{}", schedule_path(i), good.error().message));
+  return {};
+}
+
 // The sources that a type can have; for the message.
 std::string_view sources_of(ComputeType type) {
   switch (type) {
     case ComputeType::local: return "";
     case ComputeType::virtualmachine: return "ssh or join";
     case ComputeType::amlcompute: return "docker, ssh, slurm, kubernetes or command";
+    case ComputeType::computeinstance: return "docker, ssh, slurm or command";
     case ComputeType::kubernetes: return "kubernetes";
   }
   return "";
@@ -122,10 +153,12 @@ bool may_have(ComputeType type, NodeSource source) {
     case NodeSource::none: return type == ComputeType::local;
     case NodeSource::join: return type == ComputeType::virtualmachine;
     case NodeSource::ssh:
-      return type == ComputeType::virtualmachine || type == ComputeType::amlcompute;
+      return type == ComputeType::virtualmachine || type == ComputeType::amlcompute ||
+             type == ComputeType::computeinstance;
     case NodeSource::docker:
     case NodeSource::slurm:
-    case NodeSource::command: return type == ComputeType::amlcompute;
+    case NodeSource::command:
+      return type == ComputeType::amlcompute || type == ComputeType::computeinstance;
     case NodeSource::kubernetes:
       return type == ComputeType::amlcompute || type == ComputeType::kubernetes;
   }
@@ -145,6 +178,7 @@ Status check_source(const ComputeSpec& spec) {
                       "the name of a target whose machines are pods must end with a letter or a "
                       "digit, because it becomes a label of theirs");
   TRY(check_scale(spec));
+  TRY(check_instance(spec));
   TRY(check_settings(spec.source, spec.settings));
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
     return make_error(ErrorCode::invalid_argument,
@@ -172,6 +206,7 @@ std::string_view to_string(ComputeType type) {
     case ComputeType::virtualmachine: return "virtualmachine";
     case ComputeType::amlcompute: return "amlcompute";
     case ComputeType::kubernetes: return "kubernetes";
+    case ComputeType::computeinstance: return "computeinstance";
   }
   return "?";
 }
@@ -185,6 +220,15 @@ std::string_view to_string(NodeSource source) {
     case NodeSource::slurm: return "slurm";
     case NodeSource::command: return "command";
     case NodeSource::kubernetes: return "kubernetes";
+  }
+  return "?";
+}
+
+std::string_view to_string(InstanceCause cause) {
+  switch (cause) {
+    case InstanceCause::user: return "user";
+    case InstanceCause::schedule: return "schedule";
+    case InstanceCause::idle: return "idle";
   }
   return "?";
 }
@@ -215,8 +259,11 @@ bool installs_bundle(NodeSource source) {
 }
 
 bool is_elastic(const ComputeSpec& spec) {
-  return spec.type == ComputeType::amlcompute || spec.type == ComputeType::kubernetes;
+  return spec.type == ComputeType::amlcompute || spec.type == ComputeType::kubernetes ||
+         is_instance(spec);
 }
+
+bool is_instance(const ComputeSpec& spec) { return spec.type == ComputeType::computeinstance; }
 
 int most_machines(const ComputeSpec& spec) {
   const int most = spec.scale.max_instances;

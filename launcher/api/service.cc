@@ -118,6 +118,9 @@ struct RequestHandler {
   void operator()(const DeleteCompute& m) const { change_compute(m); }
   void operator()(const AttachHosts& m) const { change_compute(m); }
   void operator()(const DetachHosts& m) const { change_compute(m); }
+  void operator()(const StartCompute& m) const { switch_instance(m); }
+  void operator()(const StopCompute& m) const { switch_instance(m); }
+  void operator()(const RestartCompute& m) const { switch_instance(m); }
   void operator()(const ListComputes& m) const {
     const Viewer viewer(door.state(), asker.caller);
     ComputesReply reply{viewer.cut(door.ports_.core->compute_views(m.name, m.history))};
@@ -135,6 +138,9 @@ struct RequestHandler {
       return door.refuse(asker, error.code, error.message);
     }
     door.reply(asker, ComputeLogReply{std::move(text)});
+  }
+  void switch_instance(const InstanceInput::Ask& ask) const {
+    feed(InstanceInput{expect(), ask, asker.caller});
   }
   void change_compute(const ComputeInput::Ask& ask) const {
     feed(ComputeInput{expect(), ask, asker.caller});

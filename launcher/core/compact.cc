@@ -142,6 +142,8 @@ struct Compaction::FactFilter {
   bool operator()(ComputeUpdated&) const { return true; }
   bool operator()(ComputeDeleted&) const { return true; }
   bool operator()(ComputeLeaving&) const { return true; }
+  bool operator()(InstanceStarted&) const { return true; }
+  bool operator()(InstanceStopped&) const { return true; }
   bool operator()(MachineWanted&) const { return true; }
   bool operator()(MachineFound&) const { return true; }
   bool operator()(MachineCreated&) const { return true; }

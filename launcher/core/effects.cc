@@ -220,8 +220,12 @@ struct Effects {
     core.samples.forget(fact.name);
     core.machines.listing.erase(fact.name);
     core.machines.list_at.erase(fact.name);
+    core.machines.schedules_seen.erase(fact.name);
   }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
+
+  void operator()(const InstanceStarted& fact) const { machine_changed(fact.target); }
+  void operator()(const InstanceStopped& fact) const { machine_changed(fact.target); }
 
   // ---- sizes
 

@@ -56,6 +56,8 @@ struct JobOf {
   const JobId* operator()(const ComputeDeleted&) const { return nullptr; }
   const JobId* operator()(const ComputeLeaving&) const { return nullptr; }
   const JobId* operator()(const MachineWanted&) const { return nullptr; }
+  const JobId* operator()(const InstanceStarted&) const { return nullptr; }
+  const JobId* operator()(const InstanceStopped&) const { return nullptr; }
   const JobId* operator()(const MachineFound&) const { return nullptr; }
   const JobId* operator()(const MachineCreated&) const { return nullptr; }
   const JobId* operator()(const MachineFailed&) const { return nullptr; }

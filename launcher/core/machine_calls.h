@@ -69,6 +69,8 @@ struct MachineCalls {
   // Of each target, the call of `list` that runs, and when the next one is due.
   std::map<std::string, std::uint64_t> listing;
   std::map<std::string, Instant> list_at;
+  // Of each compute instance, the time up to which its schedules were looked at.
+  std::map<std::string, Instant> schedules_seen;
   std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "launcher/core/instances.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/scaling.h"
 
@@ -104,6 +105,7 @@ class TargetRules {
     if (compute != nullptr && has_provider(compute->spec)) {
       want(*compute);
       dismiss(*compute);
+      advance_instance(core_, target_);
       give_up_waiting(*compute);
       scale(core_, target_);
       prepare_leaving(*compute);
@@ -175,7 +177,7 @@ class TargetRules {
       if (const Node* node = node_of(machine)) {
         if (!node->drain)
           core_.emit(NodeDrainChanged{node->id, true, "its machine leaves target " + target_});
-        if (machine.force) give_up_parts(core_, *node, "");
+        if (machine.force) give_up_parts(core_, *node, "its machine was removed by force");
       }
       if (machine.force) stop_creation(compute, name);
       if (is_busy(name) || !machine.failure) continue;
@@ -294,7 +296,7 @@ class TargetRules {
           revival->second.not_before > core_.now)
         due = std::min(due, revival->second.not_before);
     }
-    due = std::min(due, next_scaling(core_, target_));
+    due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_)});
     const auto list_at = core_.machines.list_at.find(target_);
     if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
       due = std::min(due, list_at->second);

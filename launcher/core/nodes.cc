@@ -57,7 +57,7 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
-void give_up_parts(Context& core, const Node& node, const std::string& by) {
+void give_up_parts(Context& core, const Node& node, const std::string& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;
   for (const auto& [attempt_id, rank] : parts) {
@@ -66,15 +66,13 @@ void give_up_parts(Context& core, const Node& node, const std::string& by) {
     if (attempt.ended)
       core.emit(PartReleased{attempt_id, id, true});
     else
-      core.emit(PartGone{
-          attempt_id, id, Cause::node_lost,
-          by.empty() ? "its machine was removed by force" : "its node was revoked by " + by,
-          fence_of(core.cluster(), attempt, part), true});
+      core.emit(PartGone{attempt_id, id, Cause::node_lost, why,
+                         fence_of(core.cluster(), attempt, part), true});
   }
 }
 
 void remove_node(Context& core, NodeId id, const std::string& by) {
-  give_up_parts(core, *core.state.node(id), by);
+  give_up_parts(core, *core.state.node(id), "its node was revoked by " + by);
   const PublicKey key = core.state.node(id)->key;
   core.emit(NodeRemoved{id, by});
   core.act(RevokeNode{key});
@@ -166,7 +164,7 @@ void react(Context& core, const RemoveNodeInput& input) {
     dismiss_machine(core, *node, name_of(input.caller));
   }
   if (input.now)
-    give_up_parts(core, *node, name_of(input.caller));
+    give_up_parts(core, *node, "its node was revoked by " + name_of(input.caller));
   else if (core.watches.liveness(id) == Liveness::alive)
     return core.refuse(
         input.reply, ErrorCode::conflict,

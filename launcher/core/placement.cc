@@ -10,6 +10,7 @@
 #include "common/base/check.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
+#include "launcher/core/instances.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
 
@@ -322,6 +323,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
 }  // namespace
 
 Placement place(const Cluster& cluster, const Job& job) {
+  if (auto off = why_off(cluster, job.pool)) return Blocked{*std::move(off)};
   Shape shape = shape_of(job.spec);
   if (shape.rdma != Rdma::preferred) return place_shape(cluster, job, shape);
   shape.rdma = Rdma::required;
@@ -376,6 +378,12 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
     // Hosts of a cluster come and go.
     const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
     if (nodes <= most) return std::nullopt;
+    if (compute->instance)
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("needs {} nodes, but target '{}' is a compute instance, which has "
+                      "one; use a target of type amlcompute",
+                      nodes, pool));
     return make_error(
         ErrorCode::invalid_argument,
         fmt::format("needs {} nodes, but target '{}' has at most {}; an admin can raise that with "

@@ -144,6 +144,17 @@ bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape
   return too_small(*sample, shape).has_value();
 }
 
+// A compute instance that is on is a cluster of exactly one machine.
+Scale scale_of(const Compute& compute) {
+  if (!compute.instance) return compute.spec.scale;
+  return {compute.spec.scale.tier, 1, 1, compute.spec.scale.idle_time};
+}
+
+std::string why_at_least(const Compute& compute, const Scale& scale) {
+  return compute.instance ? "the compute instance was started " + compute.instance->why
+                          : fmt::format("min_instances is {}", scale.min_instances);
+}
+
 struct Need {
   int machines = 0;
   std::size_t jobs = 0;
@@ -219,11 +230,13 @@ class NewNames {
 class Scaler {
  public:
   Scaler(Context& core, const std::string& target, const Compute& compute)
-      : core_(core), target_(target), compute_(compute), scale_(compute.spec.scale) {}
+      : core_(core), target_(target), compute_(compute), scale_(scale_of(compute)) {}
 
   void run() {
     note_idle_machines();
     give_back_failures();
+    if (is_off(compute_))
+      return dismiss_all("the compute instance was stopped " + compute_.instance->why);
     const Supply supply = supply_of(core_, target_, compute_);
     const Need need = need_of(core_, target_, compute_, room_for_need(supply));
     const int missing = need.machines - supply.idle - supply.coming;
@@ -233,8 +246,7 @@ class Scaler {
       shrink(supply, -missing);
     const Supply after = supply_of(core_, target_, compute_);
     if (after.staying() < scale_.min_instances)
-      grow(after, scale_.min_instances - after.staying(),
-           fmt::format("min_instances is {}", scale_.min_instances));
+      grow(after, scale_.min_instances - after.staying(), why_at_least(compute_, scale_));
   }
 
  private:
@@ -295,6 +307,13 @@ class Scaler {
     }
   }
 
+  void dismiss_all(const std::string& why) {
+    std::vector<std::string> names;
+    for (const auto& [name, machine] : compute_.machines)
+      if (machine.phase != Machine::Phase::leaving) names.push_back(name);
+    for (const std::string& name : names) dismiss(name, why);
+  }
+
   void dismiss(const std::string& name, std::string why) {
     core_.emit(MachineLeaving{target_, name, std::move(why), false});
   }
@@ -317,11 +336,16 @@ void scale(Context& core, const std::string& target) {
   if (const Compute* compute = elastic(core.state, target)) Scaler(core, target, *compute).run();
 }
 
+bool has_demand(const Context& core, const std::string& target) {
+  const Compute* compute = elastic(core.state, target);
+  return compute != nullptr && need_of(core, target, *compute, 1).jobs != 0;
+}
+
 Instant next_scaling(const Context& core, const std::string& target) {
   const Compute* compute = elastic(core.state, target);
   if (compute == nullptr) return Instant::never();
   Instant due = compute->not_before > core.now ? compute->not_before : Instant::never();
-  const Scale& scale = compute->spec.scale;
+  const Scale scale = scale_of(*compute);
   const Supply supply = supply_of(core, target, *compute);
   if (supply.staying() <= scale.min_instances) return due;
   for (const auto& [since, name] : supply.without_work)

@@ -462,6 +462,8 @@ struct State::Applier {
     state.shares_.forget_pool(fact.name);
   }
   void operator()(const ComputeLeaving& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const InstanceStarted& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const InstanceStopped& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineWanted& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineFound& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineCreated& fact) const { state.computes_.apply(at, fact); }

@@ -13,6 +13,7 @@
 #include "common/io/file_system.h"
 #include "common/io/places.h"
 #include "common/io/process.h"
+#include "common/io/time_zones.h"
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
@@ -336,6 +337,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   auto catalogue = spec::builtin_sizes();
   if (!catalogue) return report(ExitCode::internal, catalogue.error());
   core.catalogue = *std::move(catalogue);
+  core.zones = io::system_time_zones();
   auto durable = DurableCore::recover(home.journal(), core, sign_of_life(home));
   if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::record_version(home.version(), kHomeVersion); !done)

@@ -85,7 +85,8 @@ class ClusterReader {
   }
 
   void read_key(const YamlEntry& entry, ComputeSpec& spec) {
-    if (!is_elastic(spec))
+    const bool may_have = is_elastic(spec) && (!is_instance(spec) || entry.key == "size");
+    if (!may_have)
       return fault(entry.place,
                    fmt::format("'{}' is of a target of type amlcompute or kubernetes; leave it out",
                                entry.key));

@@ -73,6 +73,12 @@ struct FactWriter {
   void operator()(const launcher::ComputeLeaving& f) const {
     to_wire(f, wire->mutable_compute_leaving());
   }
+  void operator()(const launcher::InstanceStarted& f) const {
+    to_wire(f, wire->mutable_instance_started());
+  }
+  void operator()(const launcher::InstanceStopped& f) const {
+    to_wire(f, wire->mutable_instance_stopped());
+  }
   void operator()(const launcher::MachineWanted& f) const {
     to_wire(f, wire->mutable_machine_wanted());
   }
@@ -591,6 +597,10 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
       return read_into<launcher::ComputeDeleted>(from.compute_deleted(), to);
     case Fact::kComputeLeaving:
       return read_into<launcher::ComputeLeaving>(from.compute_leaving(), to);
+    case Fact::kInstanceStarted:
+      return read_into<launcher::InstanceStarted>(from.instance_started(), to);
+    case Fact::kInstanceStopped:
+      return read_into<launcher::InstanceStopped>(from.instance_stopped(), to);
     case Fact::kMachineWanted: return read_into<launcher::MachineWanted>(from.machine_wanted(), to);
     case Fact::kMachineFound: return read_into<launcher::MachineFound>(from.machine_found(), to);
     case Fact::kMachineCreated:

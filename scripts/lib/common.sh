@@ -8,9 +8,9 @@ cd "$root"
 # What the product needs to build and to run its main job. docs/dependencies.md says why each is here.
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
-  cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhwloc-dev libpmix-dev libprotobuf-dev libre2-dev
+  cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhowardhinnant-date-dev libhwloc-dev libpmix-dev libprotobuf-dev libre2-dev
   libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
-  nlohmann-json3-dev protobuf-compiler
+  nlohmann-json3-dev protobuf-compiler tzdata
 )
 run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
 test_packages=(

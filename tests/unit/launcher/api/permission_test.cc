@@ -50,6 +50,9 @@ DeleteCompute          -      y     -        -         -      -        -    -
 AttachHosts            -      y     -        -         -      -        -    -
 DetachHosts            -      y     -        -         -      -        -    -
 ReadComputeLog         -      y     -        -         -      -        -    -
+StartCompute           -      y     y        -         -      -        -    -
+StopCompute            -      y     y        -         -      -        -    -
+RestartCompute         -      y     y        -         -      -        -    -
 ListComputes           -      y     y        y         y      y        -    -
 DefineSizes            -      y     -        -         -      -        -    -
 RemoveSize             -      y     -        -         -      -        -    -
@@ -138,8 +141,11 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListSizes"},
     {"LabelNode"},
     {"GetUsage"},
+    {"StartCompute"},
+    {"StopCompute"},
+    {"RestartCompute"},
 };
-constexpr std::size_t kMessages = 46;
+constexpr std::size_t kMessages = 49;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -256,6 +262,15 @@ const std::map<std::string, Make>& questions() {
          return LabelNode{World::node(), {{"rack", "7"}}, {}};
        }},
       {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
+      {"StartCompute", [](World&, Whose) { return StartCompute{World::instance()}; }},
+      {"StopCompute",
+       [](World&, Whose) {
+         return StopCompute{World::instance(), false};
+       }},
+      {"RestartCompute",
+       [](World&, Whose) {
+         return RestartCompute{World::instance(), false};
+       }},
       {"ListComputes", [](World&, Whose) { return ListComputes{}; }},
       {"AttachHosts",
        [](World&, Whose) {

@@ -51,6 +51,12 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
       {},
       CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
       LauncherItself{}});
+  ComputeSpec desk;
+  desk.name = instance();
+  desk.type = ComputeType::computeinstance;
+  desk.source = NodeSource::docker;
+  desk.settings["image"] = {"debian:12"};
+  feed(ComputeInput{{}, CreateCompute{desk}, LauncherItself{}});
   Size own;
   own.name = size();
   own.memory = gibibytes(1);

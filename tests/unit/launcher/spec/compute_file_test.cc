@@ -122,7 +122,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\n",
        {},
        "compute.yml:1:1: a compute target needs a 'type'; supported types: local, virtualmachine, "
-       "amlcompute, kubernetes"},
+       "amlcompute, kubernetes, computeinstance"},
       {"no_name", "type: local\n", {}, "compute.yml:1:1: a compute target needs a 'name'"},
       {"type_list",
        "name: lab\ntype: [local]\n",
@@ -131,9 +131,9 @@ std::vector<BadInput> bad_computes() {
       {"cluster_without_source",
        "name: lab\ntype: AmlCompute\nsize: Standard_D2\n",
        {},
-       "compute.yml:2:7: a cluster needs something that makes its machines; node sources: docker, "
-       "ssh, slurm, kubernetes, command. In a file, for example `lockstep: {docker: {image: "
-       "IMAGE}}`; in a "
+       "compute.yml:2:7: a target of this type needs something that makes its machines; node "
+       "sources: docker, ssh, slurm, kubernetes, command. In a file, for example `lockstep: "
+       "{docker: {image: IMAGE}}`; in a "
        "command --node-source docker --image IMAGE"},
       {"pods_without_image",
        "name: lab\ntype: amlcompute\nlockstep: {node_source: kubernetes}\n",
@@ -224,11 +224,11 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: amlcompute\nlockstep: {slurm: {directory: here}}\n",
        {},
        "compute.yml:3:31: directory: 'here' is not an absolute path"},
-      {"computeinstance",
-       "name: lab\ntype: computeinstance\n",
+      {"batch",
+       "name: lab\ntype: batch\n",
        {},
-       "compute.yml:2:7: 'type': 'computeinstance' is not supported yet; supported types: local, "
-       "virtualmachine, amlcompute, kubernetes",
+       "compute.yml:2:7: 'type': 'batch' is not supported yet; supported types: local, "
+       "virtualmachine, amlcompute, kubernetes, computeinstance",
        kNotYet},
       {"misspelt_type",
        "name: lab\ntype: virtualmashine\n",
@@ -239,7 +239,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: mainframe\n",
        {},
        "compute.yml:2:7: 'type': 'mainframe' is not a type of compute target; supported types: "
-       "local, virtualmachine, amlcompute, kubernetes"},
+       "local, virtualmachine, amlcompute, kubernetes, computeinstance"},
       {"vm_without_source",
        "name: lab\ntype: virtualmachine\n",
        {},
