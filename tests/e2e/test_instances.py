@@ -44,7 +44,7 @@ def at_time(action, when):
 def test_it_stops_when_idle_and_a_job_waits_until_it_is_started(instance):
     site = instance.site
     instance.create(idle_time_before_shutdown="PT3S")
-    assert instance.show()["state"] == "Running", "create waits for it"
+    instance.until("Running")
     site.ok("run", "--compute", "lab", "--name", "first", "--", "sleep", "4")
     stopped = instance.until("Stopped")
     assert stopped["last_operation"]["cause"] == "idle"
