@@ -242,8 +242,8 @@ class ComputeReader {
 
 namespace {
 
-Result<NodeSource> cluster_source(const std::string& word) {
-  const std::string_view all = sources_of(ComputeType::amlcompute);
+Result<NodeSource> cluster_source(ComputeType type, const std::string& word) {
+  const std::string_view all = sources_of(type);
   for (const NodeSource source : {NodeSource::docker, NodeSource::ssh, NodeSource::slurm,
                                   NodeSource::kubernetes, NodeSource::command})
     if (to_string(source) == word) return source;
@@ -293,7 +293,7 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
                         "a target of type local has the nodes of target 'local' and takes no node "
                         "source; leave the node source out");
     case ComputeType::amlcompute:
-    case ComputeType::computeinstance: return cluster_source(word);
+    case ComputeType::computeinstance: return cluster_source(type, word);
     case ComputeType::kubernetes:
       if (word.empty() || word == to_string(NodeSource::kubernetes)) return NodeSource::kubernetes;
       return make_error(ErrorCode::invalid_argument,

@@ -330,7 +330,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: local\n",
        {"type=mainframe"},
        "--set type=mainframe: 'type': 'mainframe' is not a type of compute target; supported "
-       "types: local, virtualmachine, amlcompute, kubernetes"},
+       "types: local, virtualmachine, amlcompute, kubernetes, computeinstance"},
       {"all_at_once",
        "name: x\ntype: local\nfoo: 1\nsize: big\ntags: 3\n",
        {},

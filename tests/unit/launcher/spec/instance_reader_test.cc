@@ -117,7 +117,8 @@ std::vector<BadInput> bad_instances() {
       {"instances",
        kHead + "max_instances: 2\n",
        {},
-       "compute.yml:4:1: 'max_instances' is of a target of type amlcompute; leave it out"},
+       "compute.yml:4:1: 'max_instances' is of a target of type amlcompute or kubernetes; leave it "
+       "out"},
       {"of_a_cluster",
        "name: lab\ntype: amlcompute\nlockstep: {docker: {image: 'debian:12'}}\n"
        "idle_time_before_shutdown: PT1H\n",
