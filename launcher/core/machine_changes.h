@@ -1,6 +1,6 @@
 #pragma once
-// What may happen to one machine, whoever finds it out: it fails, it ends, its join tokens are of no
-// use any more. docs/decisions/039-machines.md.
+// What may happen to one machine, whoever finds it out: it fails, it ends, its join tokens are of
+// no use any more. docs/decisions/039-machines.md.
 
 #include <string>
 
@@ -14,8 +14,8 @@ inline constexpr Duration kLongestMachineBackoff = minutes(10);
 // Doubles with each failure, from the first to the longest back-off.
 Duration backoff_after(int failures);
 
-// Our own providers say that a machine runs when its agent has joined; a site's when the machine was
-// started.
+// Our own providers say that a machine runs when its agent has joined; a site's when the machine
+// was started.
 bool joins_later(const ComputeSpec& spec);
 // True while a machine that runs waits for its agent to join.
 bool must_still_join(const ComputeSpec& spec, const Machine& machine);
