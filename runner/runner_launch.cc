@@ -47,6 +47,7 @@ void Runner::begin_launching() {
         assignment.ranks_here(), launch_.cpus.size());
   launch_.gang = gang_.get();
   launch_.directory = setup_.directory;
+  launch_.inputs = input_values(assignment.spec.data, setup_.directory);
   launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);
   launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
   launch_.container = orders_.container();

@@ -25,6 +25,8 @@ Result<std::set<std::string>> trees_in_use(const std::string& attempts) {
     const auto bytes = io::read_file(io::AttemptDir(attempts + "/" + name).workspace());
     const auto plan = bytes ? wire::decode_workspace_plan(*bytes) : Result<WorkspacePlan>(Error{});
     if (plan && !plan->tree.empty()) paths.insert(plan->tree);
+    if (!plan) continue;
+    for (const StagedInput& input : plan->inputs) paths.insert(input.tree);
   }
   return paths;
 }

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "agent/workspace/act_as.h"
-#include "common/io/beneath.h"
+#include "agent/workspace/put_in_place.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/reachable.h"
 #include "common/snapshot/tree_merge.h"
@@ -79,29 +78,6 @@ Status count(const RestoreParts& parts, const Digest& folder, CollectedOutput& o
   return {};
 }
 
-// With the rights of the job's user: below its folder lies only what that user may remove.
-Status remove_old(const RestoreParts& parts, const io::Folder& reserved, const std::string& name) {
-  io::User user;
-  user.name = fmt::format("uid {}", parts.owner.uid);
-  user.uid = parts.owner.uid;
-  user.gid = parts.owner.gid;
-  user.groups = {parts.owner.gid};
-  TRY_ASSIGN(const ActAs acting, ActAs::begin(user));
-  return reserved.remove(name);
-}
-
-// Its ranks of an earlier try may still be there, and change names: nothing is done by path.
-Status put_in_place(const RestoreParts& parts) {
-  TRY_ASSIGN(const io::Folder working, io::Folder::open(parts.into));
-  TRY_ASSIGN(const io::Folder reserved, working.make_for(std::string(kReservedFolder),
-                                                         {parts.owner.uid, parts.owner.gid}, 0755));
-  const std::string name(kCheckpointFolder.substr(kReservedFolder.size() + 1));
-  TRY(remove_old(parts, reserved, name));
-  const auto slash = parts.beside.rfind('/');
-  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(parts.beside.substr(0, slash)));
-  return attempt.move(parts.beside.substr(slash + 1), reserved, name);
-}
-
 Result<CollectedOutput> restore(const RestoreParts& parts) {
   parts.tell("fetching the checkpoint");
   CollectedOutput restored;
@@ -113,7 +89,7 @@ Result<CollectedOutput> restore(const RestoreParts& parts) {
   snapshot::MaterializeOptions options;
   options.owner = parts.owner;
   TRY(snapshot::materialize(parts.cache, *restored.tree, parts.beside, options));
-  TRY(put_in_place(parts));
+  TRY(put_in_place(parts.beside, parts.into, std::string(kCheckpointFolder), parts.owner));
   TRY(count(parts, *restored.tree, restored));
   return restored;
 }

@@ -18,6 +18,7 @@
 
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/restore.h"
+#include "agent/workspace/stage_inputs.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/places.h"
@@ -132,6 +133,7 @@ class Teller {
 struct Workspace::Impl {
   std::string cache;
   Mode mode = Mode::ready;
+  bool can_mount = false;  // runners here can have mounts of their own
   bool has_common_path = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
@@ -142,8 +144,10 @@ struct Workspace::Impl {
   std::condition_variable changed;
   std::set<Digest> fetching;
 
-  Result<std::string> tree(const Digest& root, const snapshot::Owner& owner, BlobSource& source,
-                           Teller& teller);
+  Result<std::string> tree(const Digest& root, const snapshot::MaterializeOptions& options,
+                           BlobSource& source, Teller& teller);
+  Status stage_data(const Assignment& assignment, const io::AttemptDir& directory,
+                    BlobSource& source, Teller& teller, WorkspacePlan& plan);
   Status fetch(const Digest& root, BlobSource& source, Teller& teller);
   Result<std::string> read_object(const Digest& digest, const Assignment& assignment,
                                   BlobSource& source, Teller& teller);
@@ -159,7 +163,8 @@ Workspace::~Workspace() = default;
 Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config) {
   auto impl = std::make_unique<Impl>();
   TRY_ASSIGN(impl->mode, mode_of(config.workdir_mode));
-  impl->has_common_path = has_common_path(impl->mode != Mode::ready || can_unshare_mounts());
+  impl->can_mount = impl->mode != Mode::ready || can_unshare_mounts();
+  impl->has_common_path = has_common_path(impl->can_mount);
   impl->cache = config.cache;
   TRY(io::make_directories(config.cache, 0700));
   TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
@@ -187,7 +192,9 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   plan.mode = assignment.spec.snapshot && !in_container ? impl_->mode : Mode::ready;
   TRY(impl_->lay_out(directory, owner, plan.mode));
   if (assignment.spec.snapshot) {
-    auto tree = impl_->tree(*assignment.spec.snapshot, owner, source, teller);
+    snapshot::MaterializeOptions options;
+    options.owner = owner;
+    auto tree = impl_->tree(*assignment.spec.snapshot, options, source, teller);
     if (!tree) return impl_->explained(tree.error());
     plan.tree = *std::move(tree);
   }
@@ -199,6 +206,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                    plan.mode == Mode::ready ? directory.code() : directory.upper(),
                                    [&](const std::string& text) { teller.say(text); }}));
   }
+  TRY(impl_->stage_data(assignment, directory, source, teller, plan));
   // An engine makes the path in the container.
   if (impl_->has_common_path || in_container) {
     plan.mount_point = io::code_mount_point(assignment.attempt);
@@ -274,12 +282,28 @@ Error Workspace::Impl::explained(Error error) const {
   return error;
 }
 
-Result<std::string> Workspace::Impl::tree(const Digest& root, const snapshot::Owner& owner,
-                                          BlobSource& source, Teller& teller) {
-  if (std::string path = trees->find(root, owner); !path.empty()) return path;
-  grown = true;
+// Trees of inputs belong to the agent: one for the jobs of all users.
+Status Workspace::Impl::stage_data(const Assignment& assignment, const io::AttemptDir& directory,
+                                   BlobSource& source, Teller& teller, WorkspacePlan& plan) {
+  if (assignment.spec.data.empty()) return {};
+  const std::string& run_as = assignment.spec.run_as;
+  TRY_ASSIGN(const io::User user, run_as.empty() ? io::current_user() : io::find_user(run_as));
   snapshot::MaterializeOptions options;
-  options.owner = owner;
+  options.for_all = true;
+  TRY_ASSIGN(plan.inputs,
+             stage_inputs({assignment.spec.data, directory,
+                           plan.mode == Mode::ready ? directory.code() : directory.upper(), user,
+                           can_mount || runs_in_container(assignment.spec),
+                           [&](const Digest& root) { return tree(root, options, source, teller); },
+                           [&](const std::string& text) { teller.say(text); }}));
+  return {};
+}
+
+Result<std::string> Workspace::Impl::tree(const Digest& root,
+                                          const snapshot::MaterializeOptions& options,
+                                          BlobSource& source, Teller& teller) {
+  if (std::string path = trees->find(root, options); !path.empty()) return path;
+  grown = true;
   for (int tries = 0;; ++tries) {
     TRY(fetch(root, source, teller));
     teller.say("writing the source tree");

@@ -87,6 +87,14 @@ Status validate_placement(const ResourceRequest& r) {
   return {};
 }
 
+Status validate_inputs(const JobSpec& spec) {
+  TRY(validate(spec.data));
+  for (const DataInput& input : spec.data)
+    if (spec.inputs.count(input.name) != 0)
+      return invalid("inputs." + input.name + ": is named twice");
+  return {};
+}
+
 // Fewer it may have; more are asked for by the key that a node's operator bounds.
 Status validate_pids_of_container(const JobSpec& spec) {
   const int pids = spec.limits.pids.value_or(kDefaultPidsLimit);
@@ -144,6 +152,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(validate_command(spec.command));
   add(validate_variables("environment_variables", spec.environment_variables));
   add(validate_secrets(spec));
+  add(validate_inputs(spec));
   add(validate(spec.outputs));
   add(validate_keep(spec.keep));
   add(validate_numbers(spec));

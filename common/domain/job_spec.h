@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/environment.h"
+#include "common/domain/inputs.h"
 #include "common/domain/keep.h"
 #include "common/domain/limits.h"
 #include "common/domain/outputs.h"
@@ -114,7 +115,8 @@ struct JobSpec {
   Command command;
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> inputs;  // literal inputs, already substituted into command
-  // command and environment_variables still hold ${{outputs.NAME}}, because paths differ by node.
+  // command and environment_variables still hold ${{inputs.NAME}} of data inputs and
+  // ${{outputs.NAME}}, because paths differ by node.
   std::vector<OutputSpec> outputs;
   Distribution distribution;
   ResourceRequest resources;
@@ -133,6 +135,7 @@ struct JobSpec {
   // Why the launcher chose this target; "": the submission named it. A client cannot set it.
   std::string compute_why = {};
   QueueSettings queue = {};
+  std::vector<DataInput> data = {};  // their names differ from those of `inputs`
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {

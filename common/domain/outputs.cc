@@ -3,6 +3,8 @@
 #include <cctype>
 #include <set>
 
+#include "common/domain/expression.h"
+
 namespace lockstep {
 
 bool valid_output_name(const std::string& name) {
@@ -63,18 +65,10 @@ std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& o
   return paths;
 }
 
-std::string output_expression(std::string_view name) {
-  return "${{outputs." + std::string(name) + "}}";
-}
+std::string output_expression(std::string_view name) { return expression_of("outputs", name); }
 
 std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths) {
-  for (const auto& [name, path] : paths) {
-    const std::string expression = output_expression(name);
-    for (std::size_t at = text.find(expression); at != std::string::npos;
-         at = text.find(expression, at + path.size()))
-      text.replace(at, expression.size(), path);
-  }
-  return text;
+  return put_in_expressions(std::move(text), "outputs", paths);
 }
 
 std::string describe(OutputKind kind, const std::string& name) {

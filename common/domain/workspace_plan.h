@@ -4,11 +4,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/domain/environment.h"
+#include "common/domain/inputs.h"
 #include "common/domain/outputs.h"
 
 namespace lockstep {
+
+// A tree to be mounted read-only at input_folder(name) in the working directory.
+struct StagedInput {
+  std::string name;
+  std::string tree;  // path of the immutable tree
+  friend bool operator==(const StagedInput&, const StagedInput&) = default;
+};
 
 struct WorkspacePlan {
   enum class Mode {
@@ -21,6 +30,7 @@ struct WorkspacePlan {
   std::string mount_point;  // common path to bind code/ to; "" = ranks use the attempt's own code/
   std::optional<CollectedOutput> restored;    // the checkpoint in the working directory
   std::optional<Activation> activation = {};  // of the job's environment
+  std::vector<StagedInput> inputs = {};
   friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
 };
 

@@ -19,6 +19,9 @@
 //                        since boot (sleep included); renewed by the agent, read by the runner
 //     environment        the name of its environment in the node's cache, by the agent
 //     checkpoint.part/   the checkpoint while it is staged, then moved into the working directory
+//     input.part/        a private copy of an input while it is staged, moved in the same way
+//     inputs/<name>/     where the runner mounts an input's tree read-only, before it mounts that
+//                        in the working directory; owned by the agent
 //     logs/rank_<global rank>.stdout|.stderr      append-only, written by the runner; bytes that
 //                        the launcher has are turned into a hole
 //     logs/rank_<global rank>.stdout|.stderr.times    see log_times.h
@@ -68,6 +71,8 @@ class AttemptDir {
   std::string lease() const { return path_ + "/lease"; }
   std::string environment() const { return path_ + "/environment"; }
   std::string checkpoint_beside() const { return path_ + "/checkpoint.part"; }
+  std::string input_beside() const { return path_ + "/input.part"; }
+  std::string inputs() const { return path_ + "/inputs"; }
   std::string logs() const { return path_ + "/logs"; }
   // `rank`: as in LogKey.
   std::string log(int rank, LogStream stream) const;

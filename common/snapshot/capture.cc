@@ -127,6 +127,19 @@ void build_directories(const Scan& scan, const FileDigests& digests, const Lower
   }
 }
 
+// One file at the top.
+class OneFile final : public Selection {
+ public:
+  explicit OneFile(const std::string& name) : name_(name) {}
+  bool enters(const std::string&) override { return false; }
+  bool takes(const std::string& path, const struct stat& info) override {
+    return path == name_ && S_ISREG(info.st_mode);
+  }
+
+ private:
+  const std::string& name_;
+};
+
 Status refuse_too_large(const Snapshot& snapshot) {
   for (const DirectoryObject& object : snapshot.directories) {
     if (object.bytes.size() <= kMaxDirectoryObjectBytes) continue;
@@ -196,7 +209,12 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   ScanOptions scanning;
   scanning.is_source = options.is_source;
   scanning.left_out = options.own_files;
+  OneFile only(options.only);
+  if (!options.only.empty()) scanning.selection = &only;
   TRY_ASSIGN(Scan found, scan(snapshot.directory, scanning));
+  if (!options.only.empty() && found.folders[0].files.empty())
+    return make_error(ErrorCode::not_found,
+                      fmt::format("{}/{} is not there any more", snapshot.directory, options.only));
   const StatCache cache = StatCache::load(options.stat_cache);
   TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
   build_directories(found, digests, nullptr, nullptr, snapshot);

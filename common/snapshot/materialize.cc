@@ -42,6 +42,7 @@ class Writer {
       : blobs_(blobs),
         owner_(options.owner),
         umask_(options.umask),
+        for_all_(options.for_all),
         is_ours_(owner_.uid == current_owner().uid && owner_.gid == current_owner().gid) {}
 
   Status run(std::shared_ptr<const io::Fd> target, const Digest& root, int threads);
@@ -53,6 +54,7 @@ class Writer {
   Status write_files(const io::Fd& folder, const Task& task);
   Status write_file(int folder, const Entry& entry, const std::string& path);
   Status make_link(int folder, const Entry& entry, const std::string& path);
+  std::uint32_t mode_of_file(std::uint32_t mode) const;
   Status finish_folder(int folder, const std::string& path, std::uint32_t mode);
   Status apply_late_modes(int target);
   void push(Task task);
@@ -60,6 +62,7 @@ class Writer {
   const BlobStore& blobs_;
   const Owner owner_;
   const std::uint32_t umask_;
+  const bool for_all_;
   const bool is_ours_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -203,7 +206,7 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
   if (!is_ours_ && io::disk::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot change the owner of " + quoted_name(path));
   }
-  if (io::disk::fchmod(file.get(), entry.mode & 0777 & ~umask_) != 0) {
+  if (io::disk::fchmod(file.get(), mode_of_file(entry.mode)) != 0) {
     return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   }
   return {};
@@ -219,11 +222,16 @@ Status Writer::make_link(int folder, const Entry& entry, const std::string& path
   return {};
 }
 
+std::uint32_t Writer::mode_of_file(std::uint32_t mode) const {
+  if (for_all_) return (mode & 0111) != 0 ? 0755 : 0644;
+  return mode & 0777 & ~umask_;
+}
+
 Status Writer::finish_folder(int folder, const std::string& path, std::uint32_t mode) {
   if (!is_ours_ && io::disk::fchown(folder, owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot change the owner of " + quoted_name(path));
   }
-  mode &= 01777 & ~umask_;
+  mode = for_all_ ? 0755 : mode & 01777 & ~umask_;
   if ((mode & 0700) != 0700) {
     std::lock_guard guard(mutex_);
     late_modes_.emplace_back(path, mode);

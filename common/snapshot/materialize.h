@@ -23,6 +23,7 @@ struct MaterializeOptions {
   Owner owner = current_owner();
   int threads = 2;
   std::uint32_t umask = 0;  // permission bits that are cleared on all files and folders
+  bool for_all = false;     // every user may read it, and only the owner may change it
 };
 
 // Writes the tree into `directory`, which must be missing or empty, in a folder that the future
@@ -31,9 +32,9 @@ struct MaterializeOptions {
 Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
                    const MaterializeOptions& options = {});
 
-// A cache of trees in <folder>/<digest>[.<uid>]. A tree is built under another name and renamed; a
-// process builds each tree at most once at a time. Trees are never fsynced, so after a reboot all
-// are built again.
+// A cache of trees in <folder>/<digest>[.<uid>|.all]. A tree is built under another name and
+// renamed; a process builds each tree at most once at a time. Trees are never fsynced, so after a
+// reboot all are built again.
 class TreeCache {
  public:
   static Result<std::unique_ptr<TreeCache>> open(const std::string& folder);
@@ -41,7 +42,7 @@ class TreeCache {
 
   // The tree's path, or "" when it is not in the cache. Costs one stat.
   // The tree counts as used now.
-  std::string find(const Digest& root, const Owner& owner) const;
+  std::string find(const Digest& root, const MaterializeOptions& options) const;
   // The tree's path. Builds the tree when it is not in the cache; concurrent callers for the same
   // tree wait for one build.
   Result<std::string> get(const BlobStore& blobs, const Digest& root,

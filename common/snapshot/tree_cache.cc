@@ -21,7 +21,9 @@ namespace {
 constexpr std::string_view kBootFile = "boot";
 constexpr std::string_view kBuilding = "building-";
 
-std::string name_of(const Digest& root, const Owner& owner) {
+std::string name_of(const Digest& root, const MaterializeOptions& options) {
+  if (options.for_all) return root.hex() + ".all";
+  const Owner& owner = options.owner;
   const bool is_ours = owner.uid == current_owner().uid;
   return is_ours ? root.hex() : fmt::format("{}.{}", root.hex(), owner.uid);
 }
@@ -65,15 +67,15 @@ Result<std::unique_ptr<TreeCache>> TreeCache::open(const std::string& folder) {
   return std::unique_ptr<TreeCache>(new TreeCache(std::move(impl)));
 }
 
-std::string TreeCache::find(const Digest& root, const Owner& owner) const {
-  const std::string path = fmt::format("{}/{}", impl_->folder, name_of(root, owner));
+std::string TreeCache::find(const Digest& root, const MaterializeOptions& options) const {
+  const std::string path = fmt::format("{}/{}", impl_->folder, name_of(root, options));
   std::lock_guard guard(impl_->mutex);
   return touch(path) ? path : "";
 }
 
 Result<std::string> TreeCache::get(const BlobStore& blobs, const Digest& root,
                                    const MaterializeOptions& options) {
-  const std::string path = fmt::format("{}/{}", impl_->folder, name_of(root, options.owner));
+  const std::string path = fmt::format("{}/{}", impl_->folder, name_of(root, options));
   std::unique_lock lock(impl_->mutex);
   for (;;) {
     if (touch(path)) return path;

@@ -17,6 +17,15 @@ static_assert(static_cast<int>(lockstep::Distribution::Kind::pytorch) + 1 ==
 static_assert(static_cast<int>(lockstep::OutputType::uri_folder) + 1 == OUTPUT_TYPE_URI_FOLDER);
 static_assert(static_cast<int>(lockstep::OutputType::uri_file) + 1 == OUTPUT_TYPE_URI_FILE);
 static_assert(static_cast<int>(lockstep::OutputMode::rw_mount) + 1 == OUTPUT_MODE_RW_MOUNT);
+static_assert(is_wire_of(lockstep::InputType::uri_folder, INPUT_TYPE_URI_FOLDER));
+static_assert(is_wire_of(lockstep::InputType::uri_file, INPUT_TYPE_URI_FILE));
+static_assert(is_wire_of(lockstep::InputType::mltable, INPUT_TYPE_MLTABLE));
+static_assert(is_wire_of(lockstep::InputType::mlflow_model, INPUT_TYPE_MLFLOW_MODEL));
+static_assert(is_wire_of(lockstep::InputType::custom_model, INPUT_TYPE_CUSTOM_MODEL));
+static_assert(is_wire_of(lockstep::InputType::triton_model, INPUT_TYPE_TRITON_MODEL));
+static_assert(is_wire_of(lockstep::InputMode::ro_mount, INPUT_MODE_RO_MOUNT));
+static_assert(is_wire_of(lockstep::InputMode::download, INPUT_MODE_DOWNLOAD));
+static_assert(is_wire_of(lockstep::InputMode::direct, INPUT_MODE_DIRECT));
 static_assert(static_cast<int>(lockstep::OutputMode::upload) + 1 == OUTPUT_MODE_UPLOAD);
 
 static_assert(is_wire_of(lockstep::Cause::completed, CAUSE_COMPLETED));
@@ -210,6 +219,27 @@ Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
   return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
 }
 
+void to_wire(const lockstep::DataInput& from, DataInput* to) {
+  to->set_name(from.name);
+  to->set_type(wire_enum<InputType>(from.type));
+  to->set_mode(wire_enum<InputMode>(from.mode));
+  to->set_source(from.source);
+  if (from.tree) to->set_tree(std::string(from.tree->view()));
+  to->set_file(from.file);
+  to->set_address(from.address);
+}
+
+// What of it must fit together, validate() says once all are here.
+Status from_wire(const DataInput& from, lockstep::DataInput* to) {
+  TRY(read_text(from.name(), "input.name", &to->name));
+  TRY(read_enum(from.type(), lockstep::InputType::triton_model, "input.type", &to->type));
+  TRY(read_enum(from.mode(), lockstep::InputMode::direct, "input.mode", &to->mode));
+  TRY(read_text(from.source(), "input.source", &to->source));
+  if (from.has_tree()) TRY(read_digest(from.tree(), "input.tree", &to->tree.emplace()));
+  TRY(read_text(from.file(), "input.file", &to->file));
+  return read_text(from.address(), "input.address", &to->address);
+}
+
 void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_name(from.name);
   to->set_display_name(from.display_name);
@@ -242,6 +272,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_from_checkpoint_of(from.from_checkpoint_of.value);
   to->set_compute_why(fitting_text(from.compute_why));
   write_queue(from.queue, to);
+  write_list(from.data, to->mutable_data());
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -279,6 +310,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_text(from.from_checkpoint_of(), "from_checkpoint_of", &to->from_checkpoint_of.value,
                 kMaxJobNameBytes));
   TRY(read_queue(from, &to->queue));
+  TRY(read_list(from.data(), kMaxDataInputs, "inputs", &to->data));
+  TRY(validate(to->data));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

@@ -114,6 +114,11 @@ std::string encode(const WorkspacePlan& plan) {
   wire.set_mount_point(plan.mount_point);
   if (plan.restored) pb::to_wire(*plan.restored, wire.mutable_restored());
   if (plan.activation) pb::to_wire(*plan.activation, wire.mutable_activation());
+  for (const StagedInput& input : plan.inputs) {
+    pb::StagedInput* const to = wire.add_inputs();
+    to->set_name(input.name);
+    to->set_tree(input.tree);
+  }
   return pb::serialize(wire);
 }
 
@@ -126,6 +131,11 @@ Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes) {
   TRY(pb::read_text(wire.mount_point(), "workspace.mount_point", &plan.mount_point));
   if (wire.has_restored()) TRY(pb::from_wire(wire.restored(), &plan.restored.emplace()));
   if (wire.has_activation()) TRY(pb::from_wire(wire.activation(), &plan.activation.emplace()));
+  for (const pb::StagedInput& from : wire.inputs()) {
+    StagedInput& input = plan.inputs.emplace_back();
+    TRY(pb::read_text(from.name(), "workspace.input.name", &input.name));
+    TRY(pb::read_text(from.tree(), "workspace.input.tree", &input.tree));
+  }
   return plan;
 }
 

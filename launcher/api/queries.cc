@@ -29,6 +29,7 @@ std::size_t rough_bytes(const JobView& view) {
   std::size_t bytes = 512 + spec.description.size() + view.reason.size();
   bytes += rough_bytes(spec.environment_variables) + rough_bytes(spec.tags);
   bytes += rough_bytes(spec.inputs);
+  for (const DataInput& input : spec.data) bytes += bytes_of(input);
   if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
     bytes += shell->text.size();
   } else {

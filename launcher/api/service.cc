@@ -268,6 +268,12 @@ void Service::submit(const Asker& asker, Submit submit) {
   if (spec.snapshot) roots.push_back(*spec.snapshot);
   if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
     roots.push_back(*context);
+  for (const DataInput& input : spec.data) {
+    if (input.tree) roots.push_back(*input.tree);
+    if (!input.tree && input.mode != InputMode::direct)
+      return refuse(asker, ErrorCode::invalid_argument,
+                    fmt::format("inputs.{}: has no files", input.name));
+  }
   check_trees(asker, std::move(roots),
               [this, asker, submit = std::move(submit)](Result<bool> whole) {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);

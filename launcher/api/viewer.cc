@@ -28,6 +28,7 @@ JobView outline_of(JobView view) {
   spec.command = ShellCommand{kHiddenValue};
   spec.environment_variables.clear();
   spec.inputs.clear();
+  spec.data.clear();
   spec.outputs.clear();
   spec.keep.clear();
   spec.from_checkpoint_of = {};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "common/base/quoted_name.h"
@@ -75,6 +76,35 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
   return captured;
 }
 
+// All of a folder, or the one file. What cannot be read is not passed over: the ranks would miss
+// it.
+Result<transfer::Captured> capture_data(Context& context, Connection& connection,
+                                        const spec::LocalData& local, DataInput& input) {
+  snapshot::CaptureOptions options;
+  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), local.path) + ".data";
+  options.allow_home_or_root = true;
+  options.is_source = false;
+  options.only = input.file;
+  const std::string folder =
+      input.file.empty() ? local.path : local.path.substr(0, local.path.rfind('/') + 1);
+  auto captured = capture(context, connection, folder, std::move(options));
+  if (!captured) return captured.error().within(local.where);
+  if (!captured->snapshot.skipped.empty()) {
+    const snapshot::SkippedPath& skipped = captured->snapshot.skipped.front();
+    return make_error(
+        ErrorCode::unsupported,
+        fmt::format("{}: input '{}': {} cannot be uploaded: {}", local.where, input.name,
+                    quoted_name(folder + "/" + skipped.path), skipped.pattern));
+  }
+  input.tree = captured->snapshot.root;
+  return captured;
+}
+
+DataInput& input_of(JobSpec& spec, const std::string& name) {
+  return *std::find_if(spec.data.begin(), spec.data.end(),
+                       [&](const DataInput& input) { return input.name == name; });
+}
+
 ImageBuild& build_of(EnvironmentSpec& environment) {
   return *std::get<DockerEnvironment>(environment.definition).build;
 }
@@ -105,6 +135,11 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
   if (submission.build) {
     TRY_ASSIGN(captured.emplace_back(), capture_build(context, connection, *submission.build));
     build_of(*spec.environment).context = captured.back().snapshot.root;
+  }
+  for (const spec::LocalData& local : submission.data) {
+    DataInput& input = input_of(spec, local.name);
+    if (input.mode == InputMode::direct) continue;
+    TRY_ASSIGN(captured.emplace_back(), capture_data(context, connection, local, input));
   }
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);

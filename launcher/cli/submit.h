@@ -9,6 +9,7 @@
 #include "common/domain/job_spec.h"
 #include "launcher/cli/context.h"
 #include "launcher/spec/build_folder.h"
+#include "launcher/spec/input_reader.h"
 
 namespace lockstep::cli {
 
@@ -22,7 +23,8 @@ struct Submission {
   bool rebuild = false;                  // solve and build its environment again
   // The build context of its image; `spec` does not have its digest yet.
   std::optional<spec::BuildFolder> build = {};
-  bool quiet = false;  // does not print the launcher's notes
+  std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
+  bool quiet = false;                      // does not print the launcher's notes
 };
 
 // Interrupts end the process until the job exists, and are blocked from then on.

@@ -75,7 +75,7 @@ int create(Context& context, const JobOptions& options) {
   const int world_size = file->spec.world_size();
   const auto job = submit(context, **connection,
                           {std::move(file->spec), std::move(file->code_dir), true, options.rebuild,
-                           std::move(file->build), options.quiet});
+                           std::move(file->build), std::move(file->data), options.quiet});
   if (!job) return fail(context.terminal, job.error(), otherwise);
   if (options.stream)
     return watch_to_end(context, **connection, *job,

@@ -187,6 +187,15 @@ std::string attempt_text(const AttemptView& attempt, const AttemptView* before) 
   return text + end_of(attempt, before);
 }
 
+// "data: ./data (uri_folder, ro_mount)".
+std::string names_of(const std::vector<DataInput>& inputs) {
+  std::string text;
+  for (const DataInput& input : inputs)
+    text += fmt::format("{}{}: {} ({}, {})", text.empty() ? "" : ", ", input.name, input.source,
+                        to_string(input.type), to_string(input.mode));
+  return text;
+}
+
 std::string names_of(const std::vector<OutputSpec>& outputs) {
   std::string text;
   for (const auto& output : outputs)
@@ -262,6 +271,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("description", spec.description);
   lines.add("tags", pairs_of(spec.tags));
   lines.add("inputs", pairs_of(spec.inputs));
+  lines.add("data", names_of(spec.data));
   lines.add("outputs", names_of(spec.outputs));
   lines.add("keeps", shell_words(spec.keep));
   lines.add("command", command_text(spec.command));

@@ -29,6 +29,8 @@ void each_source(const Job& job, const TakeTree& take) {
   if (const Digest* context =
           job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
     take(*context);
+  for (const DataInput& input : job.spec.data)
+    if (input.tree) take(*input.tree);
 }
 
 void each_tree_of(const std::optional<CheckpointSource>& source, const TakeTree& take) {
@@ -95,6 +97,8 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
     if (const Digest* context =
             job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
       take({*context, id, "the build folder of its image"});
+    for (const DataInput& input : job.spec.data)
+      if (input.tree) take({*input.tree, id, fmt::format("its input '{}'", input.name)});
     each_tree_of(job.first_checkpoint, [&take, &of = job](const Digest& tree) {
       take({tree, of.id,
             fmt::format("the checkpoint of job {} that it starts from",

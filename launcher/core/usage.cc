@@ -57,7 +57,9 @@ std::array<QuotaHolder, 2> holders_of(const JobSpec& spec) {
 }
 
 std::int64_t spec_bytes(const JobSpec& spec) {
-  const std::size_t bytes = bytes_of(spec.environment_variables) + bytes_of(spec.tags) +
+  std::size_t of_data = 0;
+  for (const DataInput& input : spec.data) of_data += bytes_of(input);
+  const std::size_t bytes = of_data + bytes_of(spec.environment_variables) + bytes_of(spec.tags) +
                             bytes_of(spec.inputs) + bytes_of(spec.command) +
                             spec.description.size();
   return static_cast<std::int64_t>(bytes - std::min<std::size_t>(bytes, kFreeSpecBytes));

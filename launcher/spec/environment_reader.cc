@@ -9,17 +9,13 @@
 #include "launcher/spec/faults.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/known_word.h"
 #include "launcher/spec/venv_reader.h"
 
 namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kTable = "environment";  // where keys.cc has them
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 class DefinitionReader {
  public:
@@ -182,7 +178,7 @@ Status DefinitionReader::check_schema() const {
 
 Status DefinitionReader::check_os() const {
   const YamlNode* os = at("os_type");
-  if (os == nullptr || lower(os->text) == "linux") return {};
+  if (os == nullptr || lower_case(os->text) == "linux") return {};
   return error(
       os->place,
       fmt::format("'{}': '{}' is not supported; it must be linux", shown("os_type"), os->text),

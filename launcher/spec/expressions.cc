@@ -48,6 +48,10 @@ Result<std::string> value_of(std::string_view inner, const JobSpec& spec, Secret
   std::vector<std::string_view> names;
   if (inner.rfind(kInputs, 0) == 0) {
     const std::string name(inner.substr(kInputs.size()));
+    for (const DataInput& input : spec.data) {
+      if (name == input.name || name == input.name + ".path") return input_expression(input.name);
+      names.push_back(input.name);
+    }
     if (const auto found = spec.inputs.find(name); found != spec.inputs.end()) return found->second;
     for (const auto& [known, value] : spec.inputs) names.push_back(known);
     return unknown_name("input", name, whole, names);

@@ -44,13 +44,33 @@ Status check_is_local(const Source& source, const ReadJob& job) {
       ErrorCode::unsupported);
 }
 
+JobFile job_file_of(const Source& source, ReadJob& job) {
+  JobFile file;
+  file.compute_where = where_of_compute(source, job);
+  file.spec = std::move(job.spec);
+  file.code_dir = std::move(job.code);
+  file.environment = std::move(job.environment);
+  file.build = std::move(job.build);
+  file.notes = std::move(job.notes);
+  file.data = std::move(job.local_data);
+  return file;
+}
+
+void find_all_data(const Source& source, JobFile& file, Faults& faults) {
+  for (LocalData& local : file.data)
+    for (DataInput& input : file.spec.data)
+      if (input.name == local.name) faults.add(local.place, find_data(source, local, input));
+}
+
 // `code` is relative to the job file, as on Azure.
-Result<std::string> find_code(const Source& source, const ReadJob& job) {
+Result<std::optional<std::string>> find_code(const Source& source, const ReadJob& job) {
   namespace fs = std::filesystem;
+  TRY(check_is_local(source, job));
+  if (!job.code) return std::optional<std::string>();
   const fs::path directory = fs::path(source.name).parent_path() / *job.code;
   std::error_code failure;
   const fs::file_status status = fs::status(directory, failure);
-  if (fs::is_directory(status)) return directory.lexically_normal().string();
+  if (fs::is_directory(status)) return std::optional(directory.lexically_normal().string());
   const std::string_view why = fs::exists(status) ? "is not a directory" : "does not exist";
   return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why,
                                                   directory.lexically_normal().string()));
@@ -69,15 +89,11 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
   const Source source{path, without_mark(*text)};
   Faults faults;
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
-  JobFile file{std::move(job.spec),  std::nullopt,         std::move(job.environment),
-               std::move(job.build), std::move(job.notes), where_of_compute(source, job)};
-  if (const Status local = check_is_local(source, job); !local) {
-    faults.add(job.code_place, local);
-  } else if (job.code) {
-    auto found = find_code(source, job);
-    if (!found) faults.add(job.code_place, found.error());
-    if (found) file.code_dir = *std::move(found);
-  }
+  auto code = find_code(source, job);
+  if (!code) faults.add(job.code_place, code.error());
+  JobFile file = job_file_of(source, job);
+  if (code) file.code_dir = *std::move(code);
+  find_all_data(source, file, faults);
   TRY(faults.status());
   if (file.build) TRY(find_build(*file.build));
   return file;
@@ -94,8 +110,7 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
   faults.add(job.code_place, check_is_local(source, job));
   TRY(faults.status());
-  return JobFile{std::move(job.spec),  std::move(job.code),  std::move(job.environment),
-                 std::move(job.build), std::move(job.notes), where_of_compute(source, job)};
+  return job_file_of(source, job);
 }
 
 }  // namespace lockstep::spec

@@ -3,7 +3,7 @@
 // overrides, into a JobSpec. An error lists the problems, one per line (faults.h, at most 20). A
 // line begins with FILE:LINE:COLUMN, with "--set k.l=v" for an override, or with FILE:LINE for a
 // problem in a requirements file. It submits and captures nothing: it only checks that the code
-// directory and the image's build folder exist.
+// directory, the image's build folder and local data exist.
 
 #include <optional>
 #include <string>
@@ -14,6 +14,7 @@
 #include "common/domain/job_spec.h"
 #include "launcher/spec/environment_reader.h"
 #include "launcher/spec/faults.h"
+#include "launcher/spec/input_reader.h"
 
 namespace lockstep::spec {
 
@@ -24,7 +25,8 @@ struct JobFile {
   std::optional<EnvironmentReference> environment = {};
   std::optional<BuildFolder> build = {};  // the folder that spec.environment's image is built from
   Notes notes = {};
-  std::string compute_where = {};  // "FILE:LINE:COL" of `compute`; "": the file names no target
+  std::vector<LocalData> data = {};  // of inputs of `spec`; load_job has found them
+  std::string compute_where = {};    // "FILE:LINE:COL" of `compute`; "": the file names no target
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. The files

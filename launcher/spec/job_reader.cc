@@ -14,6 +14,7 @@
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/keep_reader.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/known_word.h"
 #include "launcher/spec/placement_reader.h"
 #include "launcher/spec/queue_reader.h"
 #include "launcher/spec/retry_reader.h"
@@ -21,11 +22,6 @@
 namespace lockstep::spec {
 
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 class JobReader {
  public:
@@ -48,7 +44,9 @@ class JobReader {
   Result<std::string> word(std::string_view path) const { return word_of(*at(path), path, path); }
   // `words`: the path under which known_words() has them; `shown`: the path for people.
   Result<std::string> word_of(const YamlNode& node, std::string_view words,
-                              std::string_view shown) const;
+                              std::string_view path) const {
+    return known_word(source_, node, words, path);
+  }
   std::map<std::string, std::string> text_map(std::string_view path) const;
 
   void fill_texts(ReadJob& job) const;
@@ -57,6 +55,7 @@ class JobReader {
   void fill_compute(ReadJob& job) const;
   void fill_distribution(JobSpec& spec) const;
   void fill_resources(JobSpec& spec) const;
+  void fill_inputs(ReadJob& job) const;
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
@@ -104,7 +103,7 @@ bool is_type_of_compute(std::string_view type) {
 
 // "amlCompute", "computeInstance", "kubernetesCompute", "vmCompute".
 bool is_schema_of_compute(const std::string& base) {
-  return lower(base).find("compute") != std::string::npos;
+  return lower_case(base).find("compute") != std::string::npos;
 }
 
 Error JobReader::compute_file(const Place& place) const {
@@ -128,7 +127,7 @@ Status JobReader::check_kind() const {
   }
   const YamlNode* type = at("type");
   if (type == nullptr) return {};
-  if (type->kind == YamlNode::Kind::scalar && is_type_of_compute(lower(type->text)))
+  if (type->kind == YamlNode::Kind::scalar && is_type_of_compute(lower_case(type->text)))
     return compute_file(type->place);
   TRY(word("type"));
   return {};
@@ -142,34 +141,6 @@ std::string JobReader::text(std::string_view path) const {
 std::optional<int> JobReader::number(std::string_view path) const {
   const YamlNode* node = at(path);
   return node == nullptr ? std::nullopt : to_whole_number(node->text);
-}
-
-// One of the words that the key takes; letters in either case, as Azure has it.
-Result<std::string> JobReader::word_of(const YamlNode& node, std::string_view words_path,
-                                       std::string_view path) const {
-  if (node.kind != YamlNode::Kind::scalar)
-    return error(node.place,
-                 fmt::format("'{}' must be a string, not {}", path, describe(node.kind)));
-  const std::string value = lower(node.text);
-  std::vector<std::string_view> words;
-  std::string choices;
-  for (const auto& known : known_words()) {
-    if (known.path != words_path) continue;
-    if (known.word == value && !known.supported)
-      return not_yet(source_, node.place, fmt::format("{} '{}'", path, value));
-    if (known.word == value) return value;
-    words.push_back(known.word);
-    if (known.supported) choices += (choices.empty() ? "" : " or ") + std::string(known.word);
-  }
-  // Our own name for it, which `run --distribution` takes and `job show` prints.
-  if (path == "distribution.type" && value == "none")
-    return error(node.place,
-                 "'distribution.type': Azure has no type 'none'; leave 'distribution' out for one "
-                 "plain rank on each node (for more ranks: `lockstep run -n`)");
-  const std::string near = nearest(value, words);
-  return error(node.place, fmt::format("'{}': unknown word '{}'; {}", path, node.text,
-                                       near.empty() ? "it must be " + choices
-                                                    : "did you mean '" + near + "'?"));
 }
 
 std::map<std::string, std::string> JobReader::text_map(std::string_view path) const {
@@ -193,12 +164,20 @@ void JobReader::fill_texts(ReadJob& job) const {
     if (const Status named = validate_project_name(spec.project); !named)
       fault("lockstep.project", project->place, "lockstep.project: " + named.error().message);
   spec.tags = text_map("tags");
-  spec.inputs = text_map("inputs");
   if (const YamlNode* code = at("code")) {
     if (code->text.empty()) return fault("code", code->place, "'code' is empty; name a directory");
     job.code = code->text;
     job.code_place = code->place;
   }
+}
+
+void JobReader::fill_inputs(ReadJob& job) const {
+  const YamlNode* node = at("inputs");
+  if (node == nullptr) return;
+  ReadInputs inputs = read_inputs(source_, *node, faults_);
+  job.spec.inputs = std::move(inputs.literals);
+  job.spec.data = std::move(inputs.data);
+  job.local_data = std::move(inputs.local);
 }
 
 void JobReader::fill_outputs(JobSpec& spec) const {
@@ -395,6 +374,7 @@ ReadJob JobReader::read() {
   }
   check_shapes(source_, root_, faults_);
   fill_texts(job);
+  fill_inputs(job);
   fill_outputs(job.spec);
   fill_compute(job);
   fill_distribution(job.spec);

@@ -5,10 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/domain/job_spec.h"
 #include "launcher/spec/environment_reader.h"
 #include "launcher/spec/faults.h"
+#include "launcher/spec/input_reader.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -21,6 +23,7 @@ struct ReadJob {
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is complete
   std::optional<BuildFolder> build;                 // the build folder of spec.environment
   Notes notes;
+  std::vector<LocalData> local_data;  // of inputs of `spec`
 };
 
 // Adds every fault, with its place, to `faults`. If there are any, the returned job is not usable.

@@ -29,6 +29,7 @@ class ShapeChecker {
   Status check_key(YamlEntry& entry, const std::string& section, const std::string& shown) const;
   Status check_value(YamlEntry& entry, const std::string& path, Shape shape) const;
   Status check_text(const YamlEntry& entry, const std::string& path) const;
+  Status check_input(YamlEntry& input, const std::string& path) const;
   Status check_output(YamlEntry& output, const std::string& path) const;
   Status check_number(const YamlEntry& entry, const std::string& path, Shape shape) const;
 
@@ -84,7 +85,8 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
       shape == Shape::after)
     return {};
   const bool wants_mapping = shape == Shape::section || shape == Shape::text_map ||
-                             shape == Shape::outputs || shape == Shape::anything;
+                             shape == Shape::inputs || shape == Shape::outputs ||
+                             shape == Shape::anything;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
@@ -107,6 +109,10 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::text_map:
       check_entries(node, path, [&](YamlEntry& text) { return check_text(text, path); });
       return {};
+    case Shape::inputs:
+      check_entries(node, path,
+                    [&](YamlEntry& input) { return check_input(input, join(path, input.key)); });
+      return {};
     case Shape::outputs:
       check_entries(node, path, [&](YamlEntry& output) {
         return check_output(output, join(path, output.key));
@@ -120,15 +126,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
 }
 
 Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path) const {
-  const std::string inner = path + ".*";
-  const bool has_inner_keys =
-      std::any_of(known_keys().begin(), known_keys().end(),
-                  [&](const KnownKey& key) { return key.path.rfind(inner + ".", 0) == 0; });
   const std::string name = join(path, entry.key);
-  if (path == "inputs" && !valid_output_name(entry.key))
-    return error(entry.place, fmt::format("'{}' is not a valid input name; use letters, digits and "
-                                          "'_', and do not begin with a digit",
-                                          entry.key));
   switch (entry.value.kind) {
     case YamlNode::Kind::scalar: return {};
     case YamlNode::Kind::null:
@@ -136,13 +134,21 @@ Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path)
                    fmt::format("'{}' has no value; write \"\" for an empty one", name));
     case YamlNode::Kind::sequence:
       return error(entry.value.place, fmt::format("'{}' must be a string, not a list", name));
-    case YamlNode::Kind::mapping: break;
+    case YamlNode::Kind::mapping:
+      return error(entry.value.place, fmt::format("'{}' must be a string, not a mapping", name));
   }
-  if (!has_inner_keys || entry.value.entries.empty())
-    return error(entry.value.place, fmt::format("'{}' must be a string, not a mapping", name));
-  const YamlEntry& first = entry.value.entries.front();
-  if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
-  return not_yet(source_, first.place, fmt::format("'{}'", join(name, first.key)));
+  return {};
+}
+
+Status ShapeChecker::check_input(YamlEntry& input, const std::string& path) const {
+  if (!valid_output_name(input.key))
+    return error(input.place, fmt::format("'{}' is not a valid input name; use letters, digits and "
+                                          "'_', and do not begin with a digit",
+                                          input.key));
+  if (input.value.kind != YamlNode::Kind::mapping) return check_text(input, "inputs");
+  check_entries(input.value, path,
+                [&](YamlEntry& entry) { return check_key(entry, "inputs.*", path); });
+  return {};
 }
 
 Status ShapeChecker::check_output(YamlEntry& output, const std::string& path) const {

@@ -16,6 +16,7 @@ enum class Shape {
   bytes,        // 2g, 512m
   section,      // a mapping with keys of its own in this table
   retry_on,     // words and exit codes: see retry_reader.h
+  inputs,       // a mapping of names to scalars, or to mappings with keys of this table
   outputs,      // a mapping of names to null, or to mappings with keys of this table
   text_map,     // a mapping with keys of the user's choice; values are scalars
   words,        // one text, split as a shell does, or a list of words

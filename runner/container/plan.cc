@@ -66,6 +66,10 @@ std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside)
       {attempt.code(), directory_inside(request.workspace, attempt)},
       {attempt.tmp(), attempt.tmp()},
   };
+  for (const StagedInput& input : request.workspace.inputs)
+    mounts.push_back({input.tree,
+                      directory_inside(request.workspace, attempt) + "/" + input_folder(input.name),
+                      true});
   if (inside.uid != 0) mounts.push_back({attempt.home(), inside.home});
   return mounts;
 }

@@ -24,7 +24,7 @@ Status set_command(const LaunchContext& context, RankLaunch& rank) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) {
     TRY_ASSIGN(const std::string program, shell_for(context));
     process.program = program;
-    process.argv = {program, "-c", put_in_outputs(shell->text, context.outputs)};
+    process.argv = {program, "-c", put_in_paths(context, shell->text)};
     return {};
   }
   process.argv = std::get<Argv>(command).words;

@@ -21,19 +21,23 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
 
 }  // namespace
 
+std::string put_in_paths(const LaunchContext& context, const std::string& text) {
+  return put_in_outputs(put_in_inputs(text, context.inputs), context.outputs);
+}
+
 // Later ones win: login, every job's, the distribution's, the user's (with its environment's among
 // them, see activate.h).
 Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   auto environment = login_environment(context);
   for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))
     environment[name] = value;
+  for (const auto& [name, value] : context.inputs) environment["AZURE_ML_INPUT_" + name] = value;
   for (const auto& [name, path] : context.outputs) environment["AZURE_ML_OUTPUT_" + name] = path;
   environment["LOCKSTEP_CHECKPOINT_DIR"] = context.directory + "/" + std::string(kCheckpointFolder);
   for (const auto& [name, value] : rank.bootstrap) environment[name] = value;
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
     if (rank.bootstrap.count(name) == 0) {
-      TRY_ASSIGN(environment[name],
-                 put_in_secrets(put_in_outputs(value, context.outputs), context.secrets));
+      TRY_ASSIGN(environment[name], put_in_secrets(put_in_paths(context, value), context.secrets));
     }
   rank.process.environment = std::move(environment);
   return {};

@@ -22,6 +22,7 @@ struct LaunchContext {
   const io::Cgroups* cgroups = nullptr;             // null: this node has none
   bool become_run_as = false;                       // we are root: change ids to gang->run_as
   const Container* container = nullptr;             // null: the ranks run on the node itself
+  std::map<std::string, std::string> inputs = {};   // data input -> its path for the ranks
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
   SecretValues secrets = {};                        // the values of the job's secrets
 };
@@ -37,6 +38,9 @@ struct LaunchStep {
   const char* name;
   Status (*apply)(const LaunchContext& context, RankLaunch& rank);
 };
+
+// `text` with the expressions of data inputs and outputs replaced.
+std::string put_in_paths(const LaunchContext& context, const std::string& text);
 
 // Runs every step, in order. An error names the step.
 Status prepare_launch(const LaunchContext& context, RankLaunch& rank);

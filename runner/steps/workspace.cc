@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,18 @@ std::string escaped(const std::string& path) {
   return result;
 }
 
+// What a remount must keep: in a user namespace they cannot be taken away.
+Result<unsigned long> flags_of_mount(const std::string& path) {
+  struct statvfs info {};
+  if (::statvfs(path.c_str(), &info) != 0) return errno_error(errno, "statvfs " + path);
+  unsigned long flags = MS_NOSUID | MS_NODEV;
+  if ((info.f_flag & ST_NOEXEC) != 0) flags |= MS_NOEXEC;
+  if ((info.f_flag & ST_NOATIME) != 0) flags |= MS_NOATIME;
+  if ((info.f_flag & ST_NODIRATIME) != 0) flags |= MS_NODIRATIME;
+  if ((info.f_flag & ST_RELATIME) != 0) flags |= MS_RELATIME;
+  return flags;
+}
+
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -43,6 +56,7 @@ Workspace::Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t
                      std::uint32_t gid, const std::vector<OutputSpec>& outputs)
     : plan_(std::move(plan)), directory_(std::move(directory)), uid_(uid), gid_(gid) {
   for (const OutputSpec& output : outputs) folders_.push_back(named_output_folder(output.name));
+  for (const StagedInput& input : plan_.inputs) folders_.push_back(input_folder(input.name));
   folders_.emplace_back(kCheckpointFolder);
 }
 
@@ -52,12 +66,17 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
   Workspace workspace(plan, directory, uid, gid, outputs);
   TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
   TRY(attempt.make_for(name_of(directory.code()), {uid, gid}, 0700));
-  if (workspace.must_mount()) {
+  if (workspace.is_overlay()) {
     TRY_ASSIGN(const io::Folder upper,
                attempt.make_for(name_of(directory.upper()), {uid, gid}, 0700));
     TRY(attempt.make_for(name_of(directory.overlay_work()), {geteuid(), getegid()}, 0700));
     // The merged root has the upper's owner: the rank's, whoever made it.
     if (uid != geteuid()) TRY(upper.give({uid, gid}, 0700));
+  }
+  for (const StagedInput& input : plan.inputs) {
+    TRY_ASSIGN(const io::Folder inputs,
+               attempt.make_for(name_of(directory.inputs()), {geteuid(), getegid()}, 0700));
+    TRY(inputs.make_for(input.name, {geteuid(), getegid()}, 0700));
   }
   if (!plan.mount_point.empty()) TRY(io::make_private_folders(parent_of(plan.mount_point)));
   return workspace;
@@ -68,8 +87,9 @@ std::string Workspace::directory(bool mounted) const {
 }
 
 Status Workspace::mount() const {
-  if (must_mount()) TRY(mount_overlay());
+  if (is_overlay()) TRY(mount_overlay());
   TRY(make_job_directories(directory_.code()));
+  for (const StagedInput& input : plan_.inputs) TRY(mount_input(input));
   return plan_.mount_point.empty() ? Status{} : bind_common_path();
 }
 
@@ -92,6 +112,24 @@ Status Workspace::mount_overlay() const {
   options += plan_.mode == Mode::overlay_userns ? ",userxattr" : ",redirect_dir=off,metacopy=off";
   if (::mount("lockstep", directory_.code().c_str(), "overlay", 0, options.c_str()) != 0)
     return errno_error(errno, fmt::format("mount overlay on {} ({})", directory_.code(), options));
+  return {};
+}
+
+// Read-only where nobody but us can change names, then in the working directory by descriptor: its
+// user could lead a path elsewhere.
+Status Workspace::mount_input(const StagedInput& input) const {
+  const std::string ours = directory_.inputs() + "/" + input.name;
+  if (::mount(input.tree.c_str(), ours.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return errno_error(errno, fmt::format("bind {} to {}", input.tree, ours));
+  TRY_ASSIGN(const unsigned long flags, flags_of_mount(ours));
+  if (::mount(nullptr, ours.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY | flags, nullptr) !=
+      0)
+    return errno_error(errno, fmt::format("make {} read-only", ours));
+  TRY_ASSIGN(const io::Folder working, io::Folder::open(directory_.code()));
+  TRY_ASSIGN(const io::Folder target, working.enter(input_folder(input.name)));
+  const std::string at = fmt::format("/proc/self/fd/{}", target.fd());
+  if (::mount(ours.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return errno_error(errno, fmt::format("bind {} to {}", ours, target.shown()));
   return {};
 }
 

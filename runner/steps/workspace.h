@@ -21,7 +21,7 @@ class Workspace {
                                    std::uint32_t uid, std::uint32_t gid,
                                    const std::vector<OutputSpec>& outputs = {});
 
-  bool must_mount() const { return plan_.mode != WorkspacePlan::Mode::ready; }
+  bool must_mount() const { return is_overlay() || !plan_.inputs.empty(); }
   bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
   // Call it in the new mount namespace.
   Status mount() const;
@@ -33,7 +33,9 @@ class Workspace {
  private:
   Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid, std::uint32_t gid,
             const std::vector<OutputSpec>& outputs);
+  bool is_overlay() const { return plan_.mode != WorkspacePlan::Mode::ready; }
   Status mount_overlay() const;
+  Status mount_input(const StagedInput& input) const;
   Status bind_common_path() const;
   Status make_job_directories(const std::string& below) const;
   Status make_folders(const io::Folder& working, const std::string& folder) const;

@@ -79,6 +79,17 @@ Json not_kept_json(const NotKept& not_kept) {
   return json;
 }
 
+// Literals as text, data as an object.
+Json inputs_of(const JobSpec& spec) {
+  Json json = map_of(spec.inputs);
+  for (const DataInput& input : spec.data)
+    json[input.name] = {{"type", std::string(to_string(input.type))},
+                        {"mode", std::string(to_string(input.mode))},
+                        {"path", input.source},
+                        {"digest", input.tree ? Json(input.tree->hex()) : Json(nullptr)}};
+  return json;
+}
+
 Json outputs_of(const std::vector<OutputSpec>& outputs) {
   Json json = Json::object();
   for (const auto& output : outputs)
@@ -225,7 +236,7 @@ Json to_json(const JobView& job) {
   json["compute"] = spec.compute.empty() ? "local" : spec.compute;
   json["environment"] = spec.environment ? to_json(*spec.environment) : Json(nullptr);
   json["environment_variables"] = map_of(spec.environment_variables);
-  json["inputs"] = map_of(spec.inputs);
+  json["inputs"] = inputs_of(spec);
   json["outputs"] = outputs_of(spec.outputs);
   json["distribution"] = distribution_of(spec);
   json["resources"] = resources_of(spec.resources);

@@ -272,7 +272,7 @@ TEST(TreeCache, BuildsOnceForManyCallers) {
   for (int i = 0; i < 300; ++i) root.entries.push_back(f.file(std::to_string(1000 + i), "x"));
   const Digest digest = f.put(root);
   const auto cache = *TreeCache::open(f.dir / "trees");
-  EXPECT_EQ(cache->find(digest, current_owner()), "");
+  EXPECT_EQ(cache->find(digest, {current_owner()}), "");
   std::vector<std::thread> callers;
   std::atomic<int> good{0};
   for (int i = 0; i < 6; ++i) {
@@ -283,7 +283,7 @@ TEST(TreeCache, BuildsOnceForManyCallers) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(good, 6);
-  EXPECT_EQ(cache->find(digest, current_owner()), f.dir / "trees/" + digest.hex());
+  EXPECT_EQ(cache->find(digest, {current_owner()}), f.dir / "trees/" + digest.hex());
   EXPECT_EQ(io::list_directory(f.dir / "trees")->size(), 2u);  // the tree and the boot file
 }
 
@@ -311,11 +311,11 @@ TEST(TreeCache, LeftoversGoAndAnotherBootStartsOver) {
   {
     const auto cache = *TreeCache::open(f.dir / "trees");
     EXPECT_FALSE(io::exists(f.dir / "trees/building-1-1"));
-    EXPECT_EQ(cache->find(digest, current_owner()), path);
+    EXPECT_EQ(cache->find(digest, {current_owner()}), path);
   }
   f.dir.file("trees/boot", "another boot");
   const auto cache = *TreeCache::open(f.dir / "trees");
-  EXPECT_EQ(cache->find(digest, current_owner()), "");
+  EXPECT_EQ(cache->find(digest, {current_owner()}), "");
 }
 
 TEST(TreeCache, TreesOfAnotherUserAreTheirs) {

@@ -87,8 +87,8 @@ class Filler {
   void fill(After& v) { auto& [a, b] = v; each(a, b); }
   void fill(QueueSettings& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data);
   }
 
   // common/domain/access.h
@@ -211,6 +211,14 @@ class Filler {
   void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(Activation& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
+
+  // common/domain/inputs.h
+  void fill(DataInput& v) {
+    auto& [name, b, mode, d, e, f, address] = v;
+    each(b, d, e, f);
+    name = "input_" + std::to_string(next_int());
+    mode = InputMode::download;  // a direct one has an address and no tree
+  }
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {

@@ -1,0 +1,32 @@
+#pragma once
+// Makes the data inputs of an attempt ready on this node. A tree that is only read is left to the
+// runner to mount; a private copy is put into the working directory; a path that is used in place
+// must exist for the job's user.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/domain/assignment.h"
+#include "common/domain/workspace_plan.h"
+#include "common/io/attempt_dir.h"
+#include "common/io/process.h"
+#include "common/snapshot/materialize.h"
+
+namespace lockstep::agent {
+
+struct InputParts {
+  const std::vector<DataInput>& inputs;
+  const io::AttemptDir& directory;
+  const std::string& working;  // the working directory, or the upper directory of its overlay
+  const io::User& user;        // who reads the inputs
+  bool can_mount;              // the runner, or a container's engine, can mount trees
+  // The path of a tree on this node, fetched and written out if need be.
+  std::function<Result<std::string>(const Digest& root)> tree;
+  std::function<void(const std::string&)> tell;  // receives progress texts
+};
+
+// The trees to be mounted. Errors begin with "input 'NAME'". It can be repeated.
+Result<std::vector<StagedInput>> stage_inputs(const InputParts& parts);
+
+}  // namespace lockstep::agent

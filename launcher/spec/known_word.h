@@ -1,0 +1,21 @@
+#pragma once
+// One of the words that a key of a job file takes (known_words() of keys.h).
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "launcher/spec/yaml_tree.h"
+
+namespace lockstep::spec {
+
+// With the letters of ASCII in lower case.
+std::string lower_case(std::string text);
+
+// The word of `node` in lower case: as on Azure, either case is taken. `words_path` is the key's
+// path in the table ("outputs.*.type"), `path` its path in the file ("outputs.model.type").
+// unsupported: a word that is known and not supported yet.
+Result<std::string> known_word(const Source& source, const YamlNode& node,
+                               std::string_view words_path, std::string_view path);
+
+}  // namespace lockstep::spec

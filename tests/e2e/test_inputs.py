@@ -1,0 +1,163 @@
+"""Data inputs: what the submitter has on disk is where the ranks look for it, and stays as it was."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+from harness.site import wait_until
+
+FOLDER = """
+command: >-
+  cat ${{inputs.data}}/a.txt ${{inputs.data.path}}/sub/b.txt; echo "same $([ ${{inputs.data}} = $AZURE_ML_INPUT_data ] && echo yes)";
+  echo "var $WHERE"; echo more >> ${{inputs.data}}/a.txt || echo refused; touch ${{inputs.data}}/new || echo refused
+inputs:
+  data:
+    type: uri_folder
+    path: ./set
+environment_variables:
+  WHERE: "${{inputs.data}}/a.txt"
+"""
+
+
+@pytest.fixture
+def data(any_site):
+    site = any_site.up(2)
+    site.write("set/a.txt", "first\n", 0o600)
+    site.write("set/sub/b.txt", "second\n", 0o640)
+    if site.user:
+        subprocess.run(["chown", "-R", f"{site.user}:", site.work / "set"], check=True)
+    return site
+
+
+def run(site, text, name, *words, status="Completed"):
+    site.write("job.yml", text)
+    site.ok("job", "create", "-f", "job.yml", "--name", name, *words)
+    return site.wait_for_status(name, status)
+
+
+def trees(site):
+    """Trees of inputs that the nodes' caches hold."""
+    return sorted(path.name for path in (site.home / "nodes").glob("*/cache/trees/*.all"))
+
+
+def test_a_folder_is_read_on_every_node_and_nobody_writes_to_it(data):
+    job = run(data, FOLDER, "j", "--set", "resources.instance_count=2")
+    assert job["inputs"]["data"]["path"] == "./set" and job["inputs"]["data"]["mode"] == "ro_mount"
+    assert len(job["inputs"]["data"]["digest"]) == 64
+    for rank in (0, 1):
+        out = data.ok("job", "logs", "j", "--rank", str(rank), "--stdout")
+        assert out.splitlines()[:3] == ["first", "second", "same yes"], out
+        assert out.splitlines()[3].endswith("/.lockstep/inputs/data/a.txt"), out
+        assert out.count("refused") == 2, out
+    assert (data.work / "set/a.txt").read_text() == "first\n"
+    assert "data: ./set (uri_folder, ro_mount)" in data.ok("job", "show", "j")
+    before = trees(data)
+    assert before, "a tree for all jobs"
+    run(data, FOLDER, "again", "--set", "resources.instance_count=2")
+    assert trees(data) == before
+    assert not list(data.home.glob("nodes/*/attempts/*")), "nothing is left of the attempts"
+
+
+def test_a_change_is_seen_by_the_next_job(data):
+    run(data, FOLDER, "j")
+    data.write("set/a.txt", "third\n")
+    run(data, FOLDER, "k")
+    assert data.logs("j").startswith(b"first\n") and data.logs("k").startswith(b"third\n")
+
+
+def test_one_file_keeps_its_name(data):
+    run(data, "command: cat ${{inputs.f}}; basename ${{inputs.f}}; ls -A $(dirname ${{inputs.f}})\n"
+              "inputs: {f: {type: uri_file, path: 'file:./set/a.txt'}}\n", "j")
+    assert data.logs("j") == b"first\na.txt\na.txt\n"
+
+
+def test_a_download_is_a_copy_of_ones_own(data):
+    run(data, "command: echo mine >> ${{inputs.d}}/a.txt && rm -r ${{inputs.d}}/sub && cat ${{inputs.d}}/a.txt\n"
+              "inputs: {d: {path: set, mode: download}}\n", "j", "--set", "resources.instance_count=2")
+    assert data.ok("job", "logs", "j", "--rank", "1").count("first\nmine\n") == 1
+    run(data, FOLDER, "k")
+    assert data.logs("k").startswith(b"first\nsecond\n"), "the node's tree is as it was"
+    assert (data.work / "set/sub/b.txt").exists()
+
+
+def test_a_direct_path_is_used_in_place(data):
+    run(data, "command: cat ${{inputs.d}}/a.txt; echo ${{inputs.d}}; echo ${{inputs.w}}\n"
+              "inputs:\n  d: {path: set, mode: direct}\n"
+              "  w: {type: uri_file, mode: direct, path: 'https://example.com/a.csv'}\n", "j")
+    assert data.logs("j").decode().splitlines() == ["first", str(data.work / "set"), "https://example.com/a.csv"]
+    assert not trees(data)
+
+
+def test_a_direct_path_that_a_node_lacks_is_said(data):
+    job = run(data, "command: 'true'\ninputs: {d: {path: /no/such/set, mode: direct}}\n"
+                    "lockstep: {retry: {max: 0}}\n", "j", status="Failed")
+    assert "input 'd': /no/such/set does not exist on this node" in job["report"]["message"], job["report"]
+
+
+def test_an_empty_working_directory_has_inputs_too(data):
+    """No source tree, so that there is no overlay to mount."""
+    data.write("elsewhere/job.yml", FOLDER.replace("./set", "../set"))
+    data.ok("job", "create", "-f", "elsewhere/job.yml", "--name", "j", "--set", "code=")
+    data.wait_for_status("j", "Completed")
+    assert data.logs("j").startswith(b"first\nsecond\n")
+
+
+@pytest.mark.parametrize("value, says", [
+    ("{path: ./none}", "'inputs.d.path': {work}/none does not exist"),
+    ("{path: ./set, type: uri_file}", "'inputs.d.path': {work}/set is a folder; write type: uri_folder"),
+    ("{path: ./set/a.txt}", "'inputs.d.path': {work}/set/a.txt is a file; write type: uri_file"),
+    ("{path: ./pipe, type: uri_file}", "'inputs.d.path': {work}/pipe is neither a file nor a folder"),
+    ("{path: ./set, type: mltable}", "{work}/set has no file MLTable, so it is no mltable"),
+    ("{path: ./set, type: mlflow_model}", "{work}/set has no file MLmodel, so it is no mlflow_model"),
+    ("{path: ./with-pipe}", "input 'd': {work}/with-pipe/pipe cannot be uploaded"),
+])
+def test_what_cannot_be_an_input_is_said_with_its_place(up_site, value, says):
+    up_site.write("set/a.txt", "first\n")
+    (up_site.work / "with-pipe").mkdir()
+    for pipe in ("pipe", "with-pipe/pipe"):
+        os.mkfifo(up_site.work / pipe)
+    up_site.write("job.yml", "command: 'true'\ncode: set\ninputs:\n  d: " + value + "\n")
+    done = up_site.run("job", "create", "-f", "job.yml")
+    said = done.stderr.decode()
+    assert done.returncode in (1, 2) and said.startswith("lockstep: job.yml:4:"), said
+    assert says.format(work=up_site.work) in said, said
+    assert up_site.json("job", "list") == []
+
+
+def test_the_ranks_user_cannot_change_what_others_read(data):
+    """Not by force either: the tree is the agent's, and its folder is closed to others."""
+    if not data.user and os.getuid() != 0:
+        pytest.skip("needs root")
+    job = run(data, "command: chmod -R u+w ${{inputs.d}}; echo x > ${{inputs.d}}/a.txt; rm -rf ${{inputs.d}}/sub; "
+                    "umount ${{inputs.d}}; mount -o remount,rw ${{inputs.d}}; cat ${{inputs.d}}/a.txt\n"
+                    "inputs: {d: {path: set}}\n", "j", status=("Completed"))
+    assert data.ok("job", "logs", job["name"], "--stdout").splitlines()[-1] == "first"
+    run(data, FOLDER, "k")
+    assert data.logs("k").startswith(b"first\nsecond\n")
+
+
+def test_a_running_jobs_tree_outlives_its_source(data):
+    flag = data.directory / "flag"
+    data.write("job.yml", f"command: while [ ! -e {flag} ]; do sleep 0.1; done; cat ${{{{inputs.d}}}}/a.txt\n"
+                          "inputs: {d: {path: set}}\n")
+    data.ok("job", "create", "-f", "job.yml", "--name", "j")
+    data.wait_for_status("j", "Running")
+    for path in sorted((data.work / "set").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    pathlib.Path(flag).write_text("")
+    data.wait_for_status("j", "Completed")
+    assert data.logs("j") == b"first\n"
+
+
+def test_inputs_survive_a_killed_launcher_and_agent(data):
+    flag = data.directory / "flag"
+    data.write("job.yml", f"command: while [ ! -e {flag} ]; do sleep 0.1; done; cat ${{{{inputs.d}}}}/a.txt\n"
+                          "inputs: {d: {path: set}}\n")
+    data.ok("job", "create", "-f", "job.yml", "--name", "j")
+    data.wait_for_status("j", "Running")
+    data.kill(data.launcher_pids() + data.agent_pids())
+    data.ok("up", "--nodes", "2")
+    wait_until(lambda: data.json("status")["nodes"] == {"ALIVE": 2}, "the nodes are back")
+    pathlib.Path(flag).write_text("")
+    data.wait_for_status("j", "Completed")
+    assert data.logs("j") == b"first\n"
