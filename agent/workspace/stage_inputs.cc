@@ -9,7 +9,7 @@
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/put_in_place.h"
 #include "common/base/quoted_name.h"
-#include "common/io/file_system.h"
+#include "common/io/beneath.h"
 
 namespace lockstep::agent {
 namespace {
@@ -20,12 +20,12 @@ Status check_in_place(const DataInput& input, const io::User& user) {
   struct stat info {};
   const std::string shown = quoted_name(input.address);
   if (::stat(input.address.c_str(), &info) != 0)
-    return make_error(ErrorCode::not_found,
-                      errno == ENOENT || errno == ENOTDIR
-                          ? fmt::format("{} does not exist on this node", shown)
-                          : errno_error(errno, fmt::format("{} cannot read {} on this node",
-                                                           user.name, shown))
-                                .message);
+    return make_error(
+        ErrorCode::not_found,
+        errno == ENOENT || errno == ENOTDIR
+            ? fmt::format("{} does not exist on this node", shown)
+            : errno_error(errno, fmt::format("{} cannot read {} on this node", user.name, shown))
+                  .message);
   const bool is_folder = S_ISDIR(info.st_mode);
   if (input.type == InputType::uri_file && is_folder)
     return make_error(ErrorCode::invalid_argument,
@@ -40,7 +40,8 @@ Status put_copy(const InputParts& parts, const DataInput& input, const std::stri
   const snapshot::Owner owner{parts.user.uid, parts.user.gid};
   const std::string beside = parts.directory.input_beside();
   parts.tell(fmt::format("copying input '{}'", input.name));
-  TRY(io::remove_tree(beside));
+  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(parts.directory.path()));
+  TRY(attempt.remove(beside.substr(parts.directory.path().size() + 1)));
   TRY(copy_tree(tree, beside, owner));
   return put_in_place(beside, parts.working, input_folder(input.name), owner);
 }

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxUserBytes = 64;
 constexpr std::size_t kMaxPathBytes = 1'024;
 constexpr std::size_t kMaxHostBytes = 63;  // it becomes a node's name
 constexpr std::size_t kMaxAddressBytes = 255;
-constexpr std::size_t kMaxSecretBytes = 128;
+constexpr std::size_t kMaxJoinSecretBytes = 128;
 constexpr std::size_t kMaxSizeNameBytes = 128;
 constexpr int kMaxPort = 65'535;
 
@@ -314,7 +314,7 @@ Status check(const SshHost& host) {
       {"user", host.user, is_word_of(host.user, "-._@\\", kMaxUserBytes), "the name of an account"},
       {"key", host.key, is_key_path(host.key), "an absolute path without % and quotes"},
       {"password_secret", host.password_secret,
-       is_word_of(host.password_secret, "._-", kMaxSecretBytes), "the name of a secret"},
+       is_word_of(host.password_secret, "._-", kMaxJoinSecretBytes), "the name of a secret"},
       {"jump", host.jump, is_jump(host.jump), "[USER@]HOST[:PORT] or none"},
       {"directory", host.directory, is_plain_path(host.directory),
        "an absolute path of letters, digits and / . _ - +"},

@@ -238,6 +238,33 @@ struct RequestHandler {
   ReplyTo expect() const { return door.expect_reply(asker); }
 };
 
+namespace {
+
+// What the client must have sent.
+std::vector<Digest> trees_sent_with(const JobSpec& spec) {
+  std::vector<Digest> roots;
+  if (spec.snapshot) roots.push_back(*spec.snapshot);
+  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
+    roots.push_back(*context);
+  for (const DataInput& input : spec.data)
+    if (input.tree) roots.push_back(*input.tree);
+  return roots;
+}
+
+Status put_tree(const snapshot::Subtree& found, DataInput& input) {
+  const bool wants_file = input.type == InputType::uri_file;
+  if (wants_file && found.file.empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "it is a folder; write type: uri_folder, or name a file in it: …/paths/FILE");
+  if (!wants_file && input.type != InputType::custom_model && !found.file.empty())
+    return make_error(ErrorCode::invalid_argument, "it is a file; write type: uri_file");
+  input.tree = found.root;
+  input.file = found.file;
+  return {};
+}
+
+}  // namespace
+
 Service::Service(Ports ports) : ports_(std::move(ports)) {}
 
 void Service::handle(Asker asker, ClientRequest request) {
@@ -264,22 +291,36 @@ void Service::submit(const Asker& asker, Submit submit) {
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
     return refuse(asker, ErrorCode::resource_exhausted, low);
-  std::vector<Digest> roots;
-  if (spec.snapshot) roots.push_back(*spec.snapshot);
-  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
-    roots.push_back(*context);
-  for (const DataInput& input : spec.data) {
-    if (input.tree) roots.push_back(*input.tree);
-    if (!input.tree && input.mode != InputMode::direct)
-      return refuse(asker, ErrorCode::invalid_argument,
-                    fmt::format("inputs.{}: has no files", input.name));
-  }
-  check_trees(asker, std::move(roots),
-              [this, asker, submit = std::move(submit)](Result<bool> whole) {
+  check_trees(asker, trees_sent_with(spec),
+              [this, asker, submit = std::move(submit)](Result<bool> whole) mutable {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);
                 if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
-                submit_whole(asker, submit);
+                resolve_inputs(asker, std::move(submit), 0);
               });
+}
+
+// From the input with this index on, one after another.
+void Service::resolve_inputs(const Asker& asker, Submit submit, std::size_t index) {
+  auto& data = submit.spec.data;
+  while (index < data.size() && (data[index].tree || data[index].mode == InputMode::direct))
+    ++index;
+  const bool is_taken = state().job_of_submission(submit.submission) != nullptr;
+  if (index == data.size() || is_taken) return submit_whole(asker, submit);
+  const DataInput& input = data[index];
+  const auto fail = [this, asker, lead = fmt::format("inputs.{}: {}", input.name, input.source)](
+                        const Error& error) {
+    refuse(asker, error.code, fmt::format("{}: {}", lead, error.message));
+  };
+  auto question = question_of(state(), asker.caller, input);
+  if (!question) return fail(question.error());
+  ports_.find_tree(*question, [this, asker, fail, index, submit = std::move(submit)](
+                                  Result<snapshot::Subtree> found) mutable {
+    if (asker.deadline < ports_.now()) return;  // its client asks again
+    if (!found) return fail(found.error());
+    if (const Status put = put_tree(*found, submit.spec.data[index]); !put)
+      return fail(put.error());
+    resolve_inputs(asker, std::move(submit), index + 1);
+  });
 }
 
 void Service::submit_whole(const Asker& asker, const Submit& submit) {

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "common/domain/client_messages.h"
+#include "common/snapshot/subtree.h"
 #include "launcher/api/asker.h"
+#include "launcher/api/input_references.h"
 #include "launcher/api/job_file_check.h"
 #include "launcher/api/outcome.h"
 #include "launcher/api/queries.h"
@@ -53,6 +55,10 @@ class Service {
     // The tree's size; asked only where a quota limits it.
     std::function<void(const Digest& root, std::function<void(Result<Bytes> size)>)>
         measure_snapshot;
+    // One tree of several, or a part of it; answered later, on the loop. The result is kept from
+    // the collection of blobs for a while.
+    std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
+        find_tree;
     std::function<std::string()> low_space;  // why no new work is accepted; "" if it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;
@@ -124,6 +130,7 @@ class Service {
   void tell_of_change(const JobId& id);
   void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
+  void resolve_inputs(const Asker& asker, Submit submit, std::size_t index);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
   void check_file(const Asker& asker, CheckJobFile request);

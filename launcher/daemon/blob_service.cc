@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/snapshot/manifest.h"
+#include "common/snapshot/tree_merge.h"
 #include "common/snapshot/tree_size.h"
 
 namespace lockstep::launcher {
@@ -220,12 +222,38 @@ void BlobService::look_again(const May& may) {
     if (!stream->is_withdrawn) stream->is_withdrawn = !may(stream->from, stream->root, stream->job);
 }
 
+namespace {
+
+Result<snapshot::Subtree> find_in(snapshot::BlobStore& store, const TreeQuestion& question) {
+  snapshot::DirectoryObjects objects;
+  objects.read = [&](const Digest& digest) {
+    return store.get(digest, Bytes{snapshot::kMaxDirectoryObjectBytes});
+  };
+  objects.write = [&](const Digest& digest, const std::string& bytes) {
+    return store.put(digest, bytes);
+  };
+  std::vector<snapshot::Beside> beside;
+  TRY_ASSIGN(const Digest root, snapshot::merge_trees(question.trees, objects, beside));
+  return snapshot::subtree(root, question.path, objects);
+}
+
+}  // namespace
+
 void BlobService::check(BlobOwner owner, const Digest& root,
                         std::function<void(Result<bool>)> then) {
   walker_.run([this, owner = std::move(owner), root, then = std::move(then)] {
     store_.lease(root);
     auto owns = rights_.owns_tree(owner, root);
     loop_.post([then, owns = std::move(owns)] { then(owns); });
+  });
+}
+
+void BlobService::find_tree(TreeQuestion question,
+                            std::function<void(Result<snapshot::Subtree>)> then) {
+  walker_.run([this, question = std::move(question), then = std::move(then)] {
+    auto found = find_in(store_, question);
+    if (found) store_.lease(found->root);
+    loop_.post([then, found = std::move(found)] { then(found); });
   });
 }
 

@@ -18,7 +18,9 @@
 #include "common/domain/bulk.h"
 #include "common/io/event_loop.h"
 #include "common/snapshot/blob_store.h"
+#include "common/snapshot/subtree.h"
 #include "common/transfer/blob_service.h"
+#include "launcher/api/input_references.h"
 #include "launcher/daemon/blob_rights.h"
 #include "launcher/daemon/worker.h"
 
@@ -60,6 +62,8 @@ class BlobService {
 
   // How large the tree is; `then` runs on the loop.
   void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
+  // Merges the trees, and takes the part that is asked for. The result is leased.
+  void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.

@@ -51,6 +51,9 @@ class BulkServer {
   void measure_snapshot(const Digest& root, std::function<void(Result<Bytes>)> then) {
     desk_.measure(root, std::move(then));
   }
+  void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then) {
+    desk_.find_tree(std::move(question), std::move(then));
+  }
   // Set when a log could not be made durable; it can then no longer be trusted.
   const std::optional<Error>& failure() const { return failure_; }
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }

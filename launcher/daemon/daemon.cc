@@ -150,6 +150,10 @@ Status Daemon::open() {
   settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
     bulk->measure_snapshot(root, std::move(then));
   };
+  settings.find_tree = [this](const TreeQuestion& question,
+                              std::function<void(Result<snapshot::Subtree>)> then) {
+    bulk->find_tree(question, std::move(then));
+  };
   settings.silent_after = options.silent_after;
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;

@@ -70,6 +70,7 @@ Service::Ports LauncherServer::ports() {
   ports.random = [] { return io::random_u64(); };
   ports.check_snapshot = check_snapshot_;
   ports.measure_snapshot = settings_.measure_snapshot;
+  ports.find_tree = settings_.find_tree;
   ports.low_space = [this] { return settings_.space->refusal(); };
   ports.info = [this] {
     LauncherInfo info = settings_.info;

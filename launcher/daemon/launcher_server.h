@@ -47,6 +47,8 @@ class LauncherServer {
     const DiskMonitor* space = nullptr;  // never null in a daemon
     std::string environments_map;        // see LauncherHome
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
+    std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
+        find_tree;
     std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
     Duration silent_after = minutes(10);         // see UsagePorts
     JobFileParser* job_files = nullptr;          // never null in a daemon

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "common/base/quoted_name.h"
+#include "common/domain/data_reference.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
 
@@ -21,9 +22,9 @@ bool is_web(std::string_view path) {
 }
 
 // What Azure takes and we do not, yet.
-bool is_reference(std::string_view path) {
-  static constexpr std::array kLeads = {"azureml:", "wasb://", "wasbs://", "abfs://",
-                                        "abfss://", "adl://",  "s3://",    "gs://"};
+bool is_of_cloud(std::string_view path) {
+  static constexpr std::array kLeads = {"wasb://", "wasbs://", "abfs://", "abfss://",
+                                        "adl://",  "s3://",    "gs://"};
   return std::any_of(kLeads.begin(), kLeads.end(),
                      [&](std::string_view lead) { return path.starts_with(lead); });
 }
@@ -79,9 +80,26 @@ class InputReader {
                                      quoted_name(path.text), instead),
                          ErrorCode::unsupported);
   }
+  // What the launcher has; it says whether that is there.
+  Status take_reference(const YamlNode& path, const DataInput& input) const {
+    const auto reference = parse_data_reference(path.text);
+    if (!reference)
+      return source_.error(path.place,
+                           fmt::format("'{}.path': {}", path_, reference.error().message),
+                           reference.error().code);
+    if (std::holds_alternative<AssetReference>(**reference))
+      return not_supported(path, "name a local file or folder");
+    if (input.mode == InputMode::direct)
+      return source_.error(path.place,
+                           fmt::format("'{}': files of the launcher have no address; write mode: "
+                                       "ro_mount or download",
+                                       path_));
+    return {};
+  }
   Status place(const YamlNode& path, DataInput& input) {
     input.source = path.text;
-    if (is_reference(path.text)) return not_supported(path, "name a local file or folder");
+    if (path.text.starts_with("azureml:")) return take_reference(path, input);
+    if (is_of_cloud(path.text)) return not_supported(path, "name a local file or folder");
     if (is_web(path.text)) {
       if (input.mode != InputMode::direct)
         return not_supported(path, "with mode: direct the ranks get the address, and fetch it");

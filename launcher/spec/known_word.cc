@@ -20,7 +20,7 @@ Result<std::string> known_word(const Source& source, const YamlNode& node,
                                std::string_view words_path, std::string_view path) {
   if (node.kind != YamlNode::Kind::scalar)
     return source.error(node.place,
-                 fmt::format("'{}' must be a string, not {}", path, describe(node.kind)));
+                        fmt::format("'{}' must be a string, not {}", path, describe(node.kind)));
   const std::string value = lower_case(node.text);
   std::vector<std::string_view> words;
   std::string choices;
@@ -34,13 +34,14 @@ Result<std::string> known_word(const Source& source, const YamlNode& node,
   }
   // Our own name for it, which `run --distribution` takes and `job show` prints.
   if (path == "distribution.type" && value == "none")
-    return source.error(node.place,
-                 "'distribution.type': Azure has no type 'none'; leave 'distribution' out for one "
-                 "plain rank on each node (for more ranks: `lockstep run -n`)");
+    return source.error(
+        node.place,
+        "'distribution.type': Azure has no type 'none'; leave 'distribution' out for one "
+        "plain rank on each node (for more ranks: `lockstep run -n`)");
   const std::string near = nearest(value, words);
   return source.error(node.place, fmt::format("'{}': unknown word '{}'; {}", path, node.text,
-                                       near.empty() ? "it must be " + choices
-                                                    : "did you mean '" + near + "'?"));
+                                              near.empty() ? "it must be " + choices
+                                                           : "did you mean '" + near + "'?"));
 }
 
 }  // namespace lockstep::spec

@@ -161,3 +161,59 @@ def test_inputs_survive_a_killed_launcher_and_agent(data):
     pathlib.Path(flag).write_text("")
     data.wait_for_status("j", "Completed")
     assert data.logs("j") == b"first\n"
+
+
+WRITES = """
+command: >-
+  echo model $LOCKSTEP_NODE_RANK > ${{outputs.model}}/weights.$LOCKSTEP_NODE_RANK; echo both > ${{outputs.model}}/common;
+  echo $LOCKSTEP_NODE_RANK > ${{outputs.model}}/differs; [ $LOCKSTEP_NODE_RANK != 0 ] || echo report > ${{outputs.report}};
+  mkdir -p outputs/deep; echo deep > outputs/deep/file
+outputs:
+  model:
+  report: {type: uri_file}
+  nothing:
+resources: {instance_count: 2}
+"""
+
+
+def test_the_outputs_of_two_nodes_are_one_input_of_the_next_job(data):
+    run(data, WRITES, "first")
+    job = run(data, "command: cd ${{inputs.model}}; ls; cat weights.0 weights.1 common differs; cat ${{inputs.report}} "
+                    "${{inputs.deep}}/file; cat ${{inputs.one}}; ls ${{inputs.folder}}\n"
+                    "inputs:\n"
+                    "  model: {path: azureml://jobs/first/outputs/model}\n"
+                    "  report: {type: uri_file, path: azureml://jobs/first/outputs/report}\n"
+                    "  deep: {path: azureml://jobs/first/outputs/artifacts/paths/outputs/deep/}\n"
+                    "  one: {type: uri_file, path: azureml://jobs/first/outputs/model/paths/weights.1}\n"
+                    "  folder: {path: azureml://jobs/first/outputs/report, mode: download}\n", "second")
+    assert data.logs("second").decode().split() == [
+        "common", "differs", "differs.node1", "weights.0", "weights.1", "model", "0", "model", "1", "both", "0",
+        "report", "deep", "model", "1", "report"]
+    assert job["inputs"]["model"]["path"] == "azureml://jobs/first/outputs/model"
+    assert len(job["inputs"]["model"]["digest"]) == 64
+
+
+NOT_THERE = (
+    ("azureml://jobs/none/outputs/model", "there is no job 'none'"),
+    ("azureml://jobs/first/outputs/modl", "job first has no output 'modl'; it has model, report, nothing and"),
+    ("azureml://jobs/first/outputs/nothing", "job first wrote nothing to output 'nothing'"),
+    ("azureml://jobs/first/outputs/model/paths/weights.7", "it has no weights.7"),
+    ("azureml://jobs/first/outputs/model/paths/common/x", "common is a file, not a folder"),
+    ("azureml://jobs/first/outputs/model/paths/common", "it is a file; write type: uri_file"),
+    ("azureml://jobs/first/outputs/artifacts", "artifacts are artifacts/paths/outputs and artifacts/paths/logs"),
+    ("azureml://jobs/runs/outputs/model", "job runs has not ended"),
+)
+
+
+def test_an_output_that_is_not_there_is_said(up_site):
+    run(up_site, WRITES.replace("instance_count: 2", "instance_count: 1"), "first")
+    up_site.write("job.yml", "command: sleep 1000\noutputs: {model: }\n")
+    up_site.ok("job", "create", "-f", "job.yml", "--name", "runs")
+    for path, says in NOT_THERE:
+        up_site.write("job.yml", f"command: 'true'\ninputs: {{d: {{path: '{path}'}}}}\n")
+        done = up_site.run("job", "create", "-f", "job.yml", "--name", "refused")
+        said = done.stderr.decode()
+        assert done.returncode in (1, 2, 5), done
+        assert f"inputs.d: {path}: " in said and says in said, said
+        assert up_site.run("job", "show", "refused").returncode != 0
+    up_site.ok("job", "cancel", "runs")

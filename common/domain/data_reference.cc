@@ -1,0 +1,84 @@
+#include "common/domain/data_reference.h"
+
+#include "common/base/quoted_name.h"
+#include "common/domain/job_spec.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::string_view kScheme = "azureml:";
+constexpr std::string_view kJobs = "azureml://jobs/";
+constexpr std::string_view kOutputs = "/outputs/";
+constexpr std::string_view kPaths = "/paths/";
+
+Error invalid_reference(const std::string& message) {
+  return make_error(ErrorCode::invalid_argument, message);
+}
+
+// Without "/" at its ends; an error if it leads out of its tree.
+Result<std::string> clean_path(std::string_view path) {
+  std::string clean;
+  while (!path.empty()) {
+    const auto slash = std::min(path.find('/'), path.size());
+    const std::string_view name = path.substr(0, slash);
+    path.remove_prefix(std::min(slash + 1, path.size()));
+    if (name.empty() || name == ".") continue;
+    if (name == "..")
+      return invalid_reference("a path below an output may not have '..'");
+    if (!clean.empty()) clean += '/';
+    clean += name;
+  }
+  return clean;
+}
+
+Result<std::optional<DataReference>> parse_job_output(std::string_view text) {
+  const auto malformed = [&] {
+    return invalid_reference(quoted_name(std::string(text)) +
+                             " is not azureml://jobs/JOB/outputs/OUTPUT[/paths/PATH]");
+  };
+  std::string_view rest = text.substr(kJobs.size());
+  const auto outputs = rest.find(kOutputs);
+  if (outputs == std::string_view::npos) return malformed();
+  JobOutputReference reference;
+  reference.job = JobId(std::string(rest.substr(0, outputs)));
+  if (!validate_job_name(reference.job.value)) return malformed();
+  rest.remove_prefix(outputs + kOutputs.size());
+  const auto paths = std::min(rest.find(kPaths), rest.size());
+  reference.output = rest.substr(0, paths);
+  while (reference.output.ends_with('/')) reference.output.pop_back();
+  if (!valid_output_name(reference.output)) return malformed();
+  if (paths < rest.size()) {
+    TRY_ASSIGN(reference.path, clean_path(rest.substr(paths + kPaths.size())));
+  }
+  return std::optional<DataReference>(std::move(reference));
+}
+
+Result<std::optional<DataReference>> parse_asset(std::string_view text) {
+  std::string_view rest = text.substr(kScheme.size());
+  AssetReference reference;
+  const auto colon = rest.find(':');
+  const auto at = rest.find('@');
+  reference.name = rest.substr(0, std::min(colon, at));
+  if (colon < at) {
+    reference.version = rest.substr(colon + 1);
+  } else {
+    reference.label = at == std::string_view::npos ? "latest" : std::string(rest.substr(at + 1));
+  }
+  if (reference.name.empty() || (reference.version.empty() && reference.label.empty()))
+    return invalid_reference(quoted_name(std::string(text)) +
+                             " is not azureml:NAME:VERSION or azureml:NAME@latest");
+  return std::optional<DataReference>(std::move(reference));
+}
+
+}  // namespace
+
+Result<std::optional<DataReference>> parse_data_reference(std::string_view text) {
+  if (!text.starts_with(kScheme)) return std::optional<DataReference>();
+  if (text.starts_with(kJobs)) return parse_job_output(text);
+  if (text.starts_with("azureml:/"))
+    return make_error(ErrorCode::unsupported,
+                      quoted_name(std::string(text)) + " is not supported yet");
+  return parse_asset(text);
+}
+
+}  // namespace lockstep

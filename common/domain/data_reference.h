@@ -1,0 +1,39 @@
+#pragma once
+// What the path of a data input may refer to instead of a file of the submitter: an output of
+// another job, or registered data. The launcher resolves it when the job is submitted.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace lockstep {
+
+// azureml://jobs/JOB/outputs/OUTPUT[/paths/PATH]
+struct JobOutputReference {
+  JobId job;
+  std::string output;  // a named output, or "artifacts": the job's ./outputs and ./logs
+  std::string path;    // below it, without "/" at its ends; "": all of it
+  friend bool operator==(const JobOutputReference&, const JobOutputReference&) = default;
+};
+
+// azureml:NAME:VERSION, azureml:NAME@LABEL, azureml:NAME (its newest version)
+struct AssetReference {
+  std::string name;
+  std::string version;  // "": by label
+  std::string label;    // "latest", or ""
+  friend bool operator==(const AssetReference&, const AssetReference&) = default;
+};
+
+using DataReference = std::variant<JobOutputReference, AssetReference>;
+
+inline constexpr std::string_view kArtifacts = "artifacts";
+
+// nullopt: the text is no reference (it does not begin with "azureml:"). unsupported: a kind that
+// Azure knows and we do not, yet. invalid_argument: it is not well formed.
+Result<std::optional<DataReference>> parse_data_reference(std::string_view text);
+
+}  // namespace lockstep
