@@ -1,7 +1,9 @@
 """Data inputs: what the submitter has on disk is where the ranks look for it, and stays as it was."""
+import http.server
 import os
 import pathlib
 import subprocess
+import threading
 
 import pytest
 from harness.site import wait_until
@@ -78,6 +80,66 @@ def test_a_download_is_a_copy_of_ones_own(data):
     run(data, FOLDER, "k")
     assert data.logs("k").startswith(b"first\nsecond\n"), "the node's tree is as it was"
     assert (data.work / "set/sub/b.txt").exists()
+
+
+class Web(http.server.BaseHTTPRequestHandler):
+    """/sets/a.csv, /moved -> it, /to-file -> a file of the machine, /short: cut off."""
+
+    asked = []
+
+    def do_GET(self):
+        Web.asked.append(self.path)
+        if self.path.startswith("/sets/a.csv"):
+            self.answer(200, b"1,2\n")
+        elif self.path in ("/moved", "/to-file"):
+            self.send_response(302)
+            self.send_header("Location", "/sets/a.csv" if self.path == "/moved" else "file:///etc/passwd")
+            self.end_headers()
+        elif self.path == "/short":
+            self.answer(200, b"x", length=10)
+        else:
+            self.answer(404, b"none")
+
+    def answer(self, code, body, length=None):
+        self.send_response(code)
+        self.send_header("Content-Length", str(length or len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def web():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Web.asked.clear()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_file_of_the_web_is_fetched_once(data, web):
+    job = run(data, "command: cat ${{inputs.f}}; basename ${{inputs.f}}\nresources: {instance_count: 2}\n"
+                    f"inputs: {{f: {{type: uri_file, path: '{web}/sets/a.csv?raw=1'}}}}\n", "j")
+    for rank in ("0", "1"):
+        assert data.ok("job", "logs", "j", "--rank", rank, "--stdout") == "1,2\na.csv\n"
+    assert Web.asked == ["/sets/a.csv?raw=1"]
+    assert job["inputs"]["f"]["path"] == f"{web}/sets/a.csv?raw=1" and len(job["inputs"]["f"]["digest"]) == 64
+    run(data, f"command: cat ${{{{inputs.f}}}}\ninputs: {{f: {{type: uri_file, path: '{web}/moved'}}}}\n", "k")
+    assert data.logs("k") == b"1,2\n"
+    assert list((data.home / "fetched").iterdir()) == []
+
+
+def test_what_the_web_does_not_give_is_said(up_site, web):
+    for path, says in (("/none.csv", "404"), ("/to-file", "file"), ("/short", "")):
+        up_site.write("job.yml", f"command: 'true'\ninputs: {{d: {{type: uri_file, path: '{web}{path}'}}}}\n")
+        done = up_site.run("job", "create", "-f", "job.yml")
+        said = done.stderr.decode()
+        assert done.returncode == 1 and "job.yml:2:" in said and f"cannot fetch {web}{path}: curl: (" in said, done
+        assert says in said
+    assert list((up_site.home / "fetched").iterdir()) == []
 
 
 def test_a_direct_path_is_used_in_place(data):
