@@ -274,9 +274,10 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
+  void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(WorkspacePlan& v) {
-    auto& [mode, b, c, d, e] = v;
-    each(b, c, d, e);
+    auto& [mode, b, c, d, e, f] = v;
+    each(b, c, d, e, f);
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 
