@@ -413,6 +413,13 @@ Status from_wire(const JobUpdate& from, lockstep::JobUpdate* to) {
   return from_wire(from.job(), &to->job);
 }
 
+void to_wire(const lockstep::WaitsForDisk& from, WaitsForDisk* to) {
+  to->set_slow_for_ns(from.slow_for.count());
+}
+Status from_wire(const WaitsForDisk& from, lockstep::WaitsForDisk* to) {
+  return read_duration(from.slow_for_ns(), "slow_for", &to->slow_for);
+}
+
 void to_wire(const lockstep::StillWatching& from, StillWatching* to) {
   to->set_job(from.job.value);
   to->set_launcher_started_ns(from.launcher_started.ns);

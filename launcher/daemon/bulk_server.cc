@@ -17,6 +17,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
+constexpr int kMaxWaiting = 10'000;
 constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
 
 std::string owner_name(const Caller& caller) {
@@ -276,7 +277,29 @@ void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
-  auto envelope = wire::decode_bulk(incoming.bytes);
+  auto taken = std::make_shared<Taken>(Taken{std::move(incoming), make_error(ErrorCode::corrupt, "")});
+  taken->envelope = wire::decode_bulk(taken->incoming.bytes);
+  if (!asks_about_jobs(*taken)) return take(*taken);
+  if (waiting_ >= kMaxWaiting)
+    return refuse(taken->incoming.peer, taken->envelope->sequence,
+                  {"the launcher's disk is slow, and too many requests wait for it; try again later",
+                   true, true});
+  ++waiting_;
+  durable_.when_durable([this, taken] {
+    --waiting_;
+    take(*taken);
+  });
+}
+
+// Its answer shows the state of a job, as facts have it that may not be durable yet.
+bool BulkServer::asks_about_jobs(const Taken& taken) const {
+  if (!taken.envelope || !gate_.user_of(taken.incoming.key)) return false;
+  return std::holds_alternative<LogFollow>(taken.envelope->body) ||
+         std::holds_alternative<GetBlobs>(taken.envelope->body);
+}
+
+void BulkServer::take(Taken& taken) {
+  auto& [incoming, envelope] = taken;
   handling_ = Handling{incoming.key, std::move(incoming.address),
                        envelope ? kAsked[envelope->body.index()] : "send a message",
                        envelope ? object_of(envelope->body) : "the launcher"};

@@ -175,13 +175,14 @@ void Oracle::liveness_changed(NodeId node, Liveness now) {
 // ---- what the launcher commits -----------------------------------------------------------------
 
 void Oracle::committing(const launcher::StampedFact& fact) {
+  decided_ = fact.at;
   std::visit([this](const auto& f) { judge(f); }, fact.fact);
 }
 
 void Oracle::committed(const launcher::StampedFact& fact) {
   if (const auto* changed = std::get_if<launcher::PartChanged>(&fact.fact))
     if (changed->report.state == PartState::finished)
-      finished_at_.emplace(std::pair(changed->attempt, changed->node), world_.now);
+      finished_at_.emplace(std::pair(changed->attempt, changed->node), fact.at);
   if (const auto* ended = std::get_if<launcher::AttemptEnded>(&fact.fact))
     ended_since_[ended->attempt] = polled_;
   if (const auto* started = std::get_if<launcher::NodeSessionStarted>(&fact.fact))
@@ -209,7 +210,7 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   const Attempt* last = job.last_attempt();
   if (last != nullptr && !last->ended)
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed beside a live attempt");
-  if (job.not_before > world_.now)
+  if (job.not_before > decided_)
     world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
   check_source(job, fact);
   check_quotas(job, fact);
@@ -324,12 +325,12 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (logs_durable(fact.attempt, fact.node) || logs_on(fact.attempt, node).empty()) return;
   if (files_lost_.count(node) != 0) return;
   const auto given_up = given_up_.find(fact.node);
-  if (given_up != given_up_.end() && given_up->second == world_.now) return;
+  if (given_up != given_up_.end() && given_up->second == decided_) return;
   if (state_.node(fact.node)->lost) return;     // before the attempt ended
   if (revoking_.count(fact.node) != 0) return;  // nothing is awaited of it
   if (judge_given_up(fact)) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
-  if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
+  if (finished != finished_at_.end() && decided_ - finished->second < logs_timeout_)
     world_.violate("oracle:logs",
                    to_string(fact.attempt) + " was released before its logs were durable");
 }
@@ -362,7 +363,7 @@ void Oracle::judge(const launcher::JobDeleted& fact) {
   finished_.erase(fact.job);
   if (!fact.by.empty() && deleted_.count(fact.job) == 0)
     world_.violate("oracle:deleted", fact.job.value + " was deleted, but nobody asked for it");
-  const bool old = kept_for_ > Duration(0) && world_.now - job->finish->at >= kept_for_;
+  const bool old = kept_for_ > Duration(0) && decided_ - job->finish->at >= kept_for_;
   if (fact.by.empty() && !old)
     world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
   for (const Attempt& attempt : job->attempts)

@@ -273,6 +273,7 @@ class Oracle {
   std::set<int> files_lost_, cloned_;
   std::set<JobId> finished_;
   std::optional<Instant> last_poll_;
+  Instant decided_;  // when the core made the fact that is being committed
   Duration polled_{0};
   Instant launcher_since_;
   bool restarted_ = false;  // the launcher started with nodes in its journal

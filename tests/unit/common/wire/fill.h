@@ -307,9 +307,10 @@ class Filler {
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
+  void fill(DiskWrites& v) { auto& [a, b, c] = v; each(a, b, c); }
 
   // common/domain/*_messages.h
   void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -357,6 +358,7 @@ class Filler {
   void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobsDeleted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
+  void fill(WaitsForDisk& v) { auto& [a] = v; each(a); }
   void fill(StillWatching& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobsReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainReply& v) { auto& [a] = v; each(a); }
