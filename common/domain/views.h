@@ -211,8 +211,8 @@ struct Retention {
 
 // Writes of the launcher's journal that take longer than a second.
 struct DiskWrites {
-  Duration slow_for{0};          // how long one has taken that is not done yet; 0: none
-  Duration last_slow{0};         // how long the last one took; 0: none did since the start
+  Duration slow_for{0};   // how long one has taken that is not done yet; 0: none
+  Duration last_slow{0};  // how long the last one took; 0: none did since the start
   Instant last_slow_ended = {};
   friend bool operator==(const DiskWrites&, const DiskWrites&) = default;
 };

@@ -17,7 +17,7 @@ namespace {
 constexpr int kBulkPerTurn = 16;
 constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
 
-// A caller that watches signals on its loop has blocked them, and gets them after ask().
+// Callers block these signals while a request must not be cut short. A slow disk is no reason to.
 bool is_interrupted() {
   sigset_t pending;
   ::sigpending(&pending);
@@ -182,8 +182,7 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
         fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
                     "into the job's code folder, which is uploaded separately",
                     bytes, kMaxUserMessageBytes));
-  const Instant usual_end = me.clock.now() + timeout;
-  Instant end = usual_end;
+  Instant end = me.clock.now() + timeout;
   Instant repeat;
   const std::uint64_t first = me.sequence + 1;
   io::EventLoop waiting;
@@ -201,9 +200,13 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
           continue;
         }
         const Instant now = me.clock.now();
-        end = is_interrupted() ? usual_end : std::max(end, now + kWaitsForDiskLasts);
+        end = std::max(end, now + kWaitsForDiskLasts);
         repeat = std::max(repeat, now + kWaitsForDiskLasts);
         me.take_wait(*waits);
+        if (is_interrupted())
+          broken = make_error(ErrorCode::unavailable,
+                              "interrupted while waiting for the launcher's disk; the request may "
+                              "still be carried out");
       } else if (me.listener.on_control) {
         me.listener.on_control(*envelope);
       }

@@ -464,10 +464,10 @@ std::string status_text(const LauncherStatus& status, Instant now) {
                           "running jobs go on",
                           format_duration(writes.slow_for)));
   if (writes.last_slow != Duration(0))
-    lines.add("slow write", fmt::format("the last one of the journal took {}, until {} ({})",
-                                        format_duration(writes.last_slow),
-                                        to_string(writes.last_slow_ended),
-                                        ago(writes.last_slow_ended, now)));
+    lines.add("slow write",
+              fmt::format("the last one of the journal took {}, until {} ({})",
+                          format_duration(writes.last_slow), to_string(writes.last_slow_ended),
+                          ago(writes.last_slow_ended, now)));
   return lines.text();
 }
 

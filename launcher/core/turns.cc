@@ -110,8 +110,7 @@ void Turns::performed() {
     until_durable_.pop_front();
     work();
   }
-  for (std::size_t i = 0;
-       phase_ == Phase::open && i < kMaxInputsOfTurn && !waiting_.empty(); ++i) {
+  for (std::size_t i = 0; phase_ == Phase::open && i < kMaxInputsOfTurn && !waiting_.empty(); ++i) {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     run(next);

@@ -34,7 +34,7 @@ class Turns {
   // Runs a request that reads the state and may feed inputs: now, or in its order among the inputs
   // that wait. Its answer must be sent like an action of the turn.
   void ask(std::function<void()> request);
-  // Runs `work` when the whole state is durable, perhaps at once. It feeds nothing.
+  // Runs `work` when the whole state is durable, perhaps at once.
   void when_durable(std::function<void()> work);
   // Feeds a tick when one is due.
   void tick();

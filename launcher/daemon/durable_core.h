@@ -75,7 +75,7 @@ class DurableCore {
   Instant started_;
   Turns turns_;
   std::uint64_t rows_ = 0, kept_ = 0;
-  std::optional<Error> broken_;  // the journal cannot be used any more
+  std::optional<Error> broken_;   // the journal cannot be used any more
   Instant began_;                 // the present write
   bool told_ = false;             // that it takes long
   DiskWrites slow_;               // the last one that did

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kMaxJoining = 10'000;
 constexpr std::size_t kMaxPatient = 10'000;
-constexpr Duration kTellEvery = seconds(1);  // of a slow disk
+constexpr std::size_t kMaxWaitingForKeys = 100;
+constexpr Duration kTellWaitingEvery = seconds(1);
 
 }  // namespace
 
@@ -123,10 +124,27 @@ void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
                    incoming.bytes);
   // Asked again for each message: a key that was revoked is out at once.
   if (const auto user = gate_.user_of(incoming.key)) return on_user(std::move(incoming), *user);
+  if (waits_for_key(incoming)) return;
   audit("nobody", incoming.key, incoming.address, "send a request", "the launcher",
         AuditOutcome::refused, "this key is not authorised any more");
   refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0),
          ErrorCode::permission_denied, "this key is not authorised any more");
+}
+
+// Whether this is a message of a key in keys/authorized_users whose facts are not durable yet. It
+// is taken afterwards: an input that waits, then facts that are written.
+bool LauncherServer::waits_for_key(const io::ServerSocket::Incoming& incoming) {
+  const bool may_become_known = gate_.file().lists(incoming.key) && !durable_.takes_now();
+  if (!may_become_known || waiting_for_keys_ >= kMaxWaitingForKeys) return false;
+  ++waiting_for_keys_;
+  const auto waits = std::make_shared<io::ServerSocket::Incoming>(incoming);
+  durable_.ask([this, waits] {
+    durable_.when_durable([this, waits] {
+      --waiting_for_keys_;
+      on_control(std::move(*waits));
+    });
+  });
+  return true;
 }
 
 void LauncherServer::on_node(Request request, const std::string& bytes) {
@@ -199,9 +217,8 @@ void LauncherServer::on_user(io::ServerSocket::Incoming incoming, const std::str
       error.message = "this is the key of user '" + user + "': " + error.message;
     return refuse_all(error.code, std::move(error.message));
   }
-  Asker asker{UserCaller{user},         incoming.key,       incoming.address,
-              std::move(incoming.peer), envelope->sequence, Instant::never(),
-              envelope->takes_waits};
+  Asker asker{UserCaller{user},   incoming.key,     incoming.address,     std::move(incoming.peer),
+              envelope->sequence, Instant::never(), envelope->takes_waits};
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
   if (asker.takes_waits) remember_patient(asker.connection);
@@ -243,7 +260,7 @@ void LauncherServer::tell_waiting() {
   const Duration slow_for = durable_.writes().slow_for;
   const Instant now = durable_.now();
   if (slow_for == Duration(0) || now < tell_at_) return;
-  tell_at_ = now + kTellEvery;
+  tell_at_ = now + kTellWaitingEvery;
   const auto put = [&](const std::string& connection, std::uint64_t sequence) {
     outbox_.put(control_, connection, sequence, ClientReply(WaitsForDisk{slow_for}));
   };

@@ -109,6 +109,7 @@ class LauncherServer {
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
+  bool waits_for_key(const io::ServerSocket::Incoming& incoming);
   void on_node(Request request, const std::string& bytes);
   void take_usage(const Request& from, UsageReport report);
   // The limit that this message exceeds, as a text for the sender; "" if none.
@@ -139,7 +140,8 @@ class LauncherServer {
   Service service_;
   WaitingRequests waiting_;
   std::set<std::string> patient_;  // connections whose client knows WaitsForDisk
-  Instant tell_at_;                // not before: WaitsForDisk
+  std::size_t waiting_for_keys_ = 0;
+  Instant tell_at_;  // not before: WaitsForDisk
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;
   std::set<NodeId> touched_nodes_;  // nodes to send their desired state to, once per flush()

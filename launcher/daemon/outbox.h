@@ -1,7 +1,7 @@
 #pragma once
 // Messages to send, in order, over the control and join sockets at the end of a turn, once its
-// facts are durable: while they are being written, hold() keeps what was put before. Messages to a peer that is gone or whose queue is full are dropped; the
-// protocols allow for that.
+// facts are durable: while they are being written, hold() keeps what was put before. Messages to a
+// peer that is gone or whose queue is full are dropped; the protocols allow for that.
 
 #include <functional>
 #include <string>

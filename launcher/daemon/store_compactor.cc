@@ -203,9 +203,7 @@ void StoreCompactor::collect() {
   worker_.run([this, trees = durable_.core().trees()] {
     const Status marked = collecting_->mark(trees);
     auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
-    loop_.post([this, count] {
-      durable_.when_durable([this, count] { condemned(count); });
-    });
+    loop_.post([this, count] { durable_.when_durable([this, count] { condemned(count); }); });
   });
 }
 

@@ -52,8 +52,7 @@ def slow(site):
     yield disk
     disk.stall(0)
     if disk.process.poll() is None:
-        disk.process.terminate()
-        disk.process.wait(timeout=20)
+        disk.kill()  # it may be in a long stall still
     site.down()
 
 

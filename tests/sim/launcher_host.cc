@@ -40,6 +40,7 @@ void LauncherHost::start() {
     cluster_.world.violate("replay", "the state after a restart is not the fold of the journal");
   if (!cluster_.saboteur.has(Defect::recovery_forgets_itself)) core_->recovered(cluster_.world.now);
   writing_.clear();
+  told_low_.clear();
   cut_after_write_ = CutAt::nowhere;
   was_writing_ = false;
   made_ = durable_ = 0;
@@ -164,6 +165,8 @@ void LauncherHost::turn() {
   while (!inbox_.empty()) {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
+    if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
+      told_low_[{beat->beat.node, beat->beat.number}] = !beat->beat.low_disk.empty();
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
       turns_->feed(heard);
   }
@@ -192,7 +195,7 @@ launcher::Step LauncherHost::handle(Instant at, const launcher::Input& input) {
     if (node != nullptr && node->boot != session->open.boot) cluster_.oracle.boot_changed(node->id);
   }
   launcher::Step step = core_->handle(at, input);
-  note_heard(input, step);
+  note_heard(step);
   for (const auto& fact : step.facts)
     if (const auto* lost = std::get_if<launcher::NodeLost>(&fact))
       cluster_.oracle.launcher_lost(*lost);
@@ -207,13 +210,11 @@ launcher::Heard LauncherHost::hear(Instant at, const launcher::HeartbeatInput& i
   return heard;
 }
 
-void LauncherHost::note_heard(const launcher::Input& input, const launcher::Step& step) {
-  const auto* beat = std::get_if<launcher::HeartbeatInput>(&input);
-  const bool is_low = beat != nullptr && !beat->beat.low_disk.empty();
+void LauncherHost::note_heard(const launcher::Step& step) {
   for (const auto& action : step.actions) {
     if (const auto* acked = std::get_if<launcher::AckHeartbeat>(&action)) {
       cluster_.oracle.launcher_heard(acked->node);
-      cluster_.oracle.disk_told(acked->node, is_low);
+      cluster_.oracle.disk_told(acked->node, told_low_[{acked->node, acked->number}]);
     }
     if (const auto* observed = std::get_if<launcher::AckObserved>(&action))
       cluster_.oracle.launcher_heard(observed->node);

@@ -44,7 +44,7 @@ class LauncherHost {
   void turn();
   launcher::Step handle(Instant at, const launcher::Input& input);
   launcher::Heard hear(Instant at, const launcher::HeartbeatInput& input);
-  void note_heard(const launcher::Input& input, const launcher::Step& step);
+  void note_heard(const launcher::Step& step);
   bool finish_turn();
   void count_stall();
   bool begin_write(std::vector<launcher::StampedFact> facts, CutAt cut);
@@ -109,8 +109,9 @@ class LauncherHost {
   std::unique_ptr<launcher::Core> core_;
   std::optional<launcher::Turns> turns_;
   std::deque<std::vector<launcher::StampedFact>> writing_;  // more than one only with a defect
-  CutAt cut_after_write_ = CutAt::nowhere;                  // while the written actions are performed
+  CutAt cut_after_write_ = CutAt::nowhere;  // while the written actions are performed
   bool was_writing_ = false;
+  std::map<std::pair<NodeId, std::uint64_t>, bool> told_low_;  // by heartbeat: low disk space
   std::uint64_t incarnation_ = 0;
   std::deque<launcher::Input> inbox_;
   bool stopped_ = false;

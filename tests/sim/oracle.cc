@@ -162,8 +162,10 @@ void Oracle::launcher_polled(Instant at, bool stalled_before) {
 }
 
 void Oracle::launcher_heard(NodeId node) {
-  heard_[node].polled = polled_;
-  heard_[node].since_start = true;
+  Heard& heard = heard_[node];
+  if (!heard.since_start || polled_ - heard.polled >= kHeardLately) heard.lately_from = world_.now;
+  heard.polled = polled_;
+  heard.since_start = true;
 }
 
 void Oracle::liveness_changed(NodeId node, Liveness now) {

@@ -146,8 +146,10 @@ class Oracle {
     int strays = 0;
     std::set<int> cpus;
   };
+  static constexpr Duration kHeardLately = seconds(2);
   struct Heard {
-    Duration polled{0};  // the launcher's polled time when it last heard the node
+    Duration polled{0};   // the launcher's polled time when it last heard the node
+    Instant lately_from;  // since when it has been heard without a gap of kHeardLately
     bool new_boot = false;
     bool since_start = false;
     bool low_disk = false;         // according to its last heartbeat

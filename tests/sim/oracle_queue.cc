@@ -101,6 +101,9 @@ void Oracle::check_submission(const launcher::JobSubmitted& fact) {
   const Instant expected = asked.delay > Duration(0) ? decided_ + asked.delay : asked.not_before;
   if (fact.spec.queue.not_before != expected)
     world_.violate("oracle:begin", fact.job.value + " does not wait for its time");
+  if (fact.spec.submitter != asked_[fact.job].submitter)
+    world_.violate("oracle:submitter",
+                   fact.job.value + " belongs to another user than asked for it");
   runs_after_[fact.job].clear();
   for (const After& after : asked.after) {
     const Job* other = state_.job(after.job);
@@ -219,7 +222,9 @@ bool Oracle::all_usable(const std::string& pool) {
     const launcher::Node& node = item.second;
     if (node.pool != pool) return true;
     const Heard& heard = heard_[node.id];
-    const bool is_alive = heard.since_start && polled_ - heard.polled < seconds(2);
+    // What was heard in the same turn may have come after the decision.
+    const bool is_alive =
+        heard.since_start && polled_ - heard.polled < kHeardLately && heard.lately_from < decided_;
     return is_alive && node.session && !node.lost && !node.drain && !node.waits_for_approval &&
            !heard.low_disk && !heard.low_disk_before && given_up_.count(node.id) == 0;
   });
