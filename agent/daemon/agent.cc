@@ -91,6 +91,7 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
   if (!recovered_.empty())
     spdlog::info("found {} parts that an earlier agent started", recovered_.size());
   emit(std::move(recovered));
+  look_for_notice();
   dial();
 }
 
@@ -267,6 +268,17 @@ void Agent::perform(SendHeartbeat& action) {
   action.beat.low_disk = low_disk();
   action.beat.wall_clock = io::wall_clock();
   send(action.beat);
+  look_for_notice();
+}
+
+void Agent::look_for_notice() {
+  const Duration now = io::since_boot();
+  auto notice = read_notice(config_.home.notice(), config_.boot, now);
+  if (!notice || notice_) return;
+  spdlog::warn("this machine is taken away in {}: {}", format_duration(notice->until - now),
+               notice->reason);
+  emit(MachineTaken{notice->until - now, notice->reason, false});
+  notice_ = std::move(notice);
 }
 
 void Agent::perform(StageWorkspace& action) {
@@ -333,6 +345,11 @@ void Agent::redial() {
   loop_.unwatch_socket(control_->handle());
   control_.reset();
   dial();
+}
+
+void Agent::perform(LeaveMachine&) {
+  spdlog::info("the agent ends, because its machine is taken away");
+  leaving_ = true;
 }
 
 void Agent::perform(ExitAgent& action) {

@@ -40,7 +40,7 @@ void LauncherHost::start() {
     cluster_.world.violate("replay", "the state after a restart is not the fold of the journal");
   if (!cluster_.saboteur.has(Defect::recovery_forgets_itself)) core_->recovered(cluster_.world.now);
   writing_.clear();
-  told_low_.clear();
+  told_.clear();
   cut_after_write_ = CutAt::nowhere;
   was_writing_ = false;
   made_ = durable_ = 0;
@@ -166,7 +166,8 @@ void LauncherHost::turn() {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
     if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
-      told_low_[{beat->beat.node, beat->beat.number}] = !beat->beat.low_disk.empty();
+      told_[{beat->beat.node, beat->beat.number}] = {!beat->beat.low_disk.empty(),
+                                                     beat->beat.notice.has_value()};
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
       turns_->feed(heard);
   }
@@ -213,8 +214,10 @@ launcher::Heard LauncherHost::hear(Instant at, const launcher::HeartbeatInput& i
 void LauncherHost::note_heard(const launcher::Step& step) {
   for (const auto& action : step.actions) {
     if (const auto* acked = std::get_if<launcher::AckHeartbeat>(&action)) {
+      const Told told = told_[{acked->node, acked->number}];
       cluster_.oracle.launcher_heard(acked->node);
-      cluster_.oracle.disk_told(acked->node, told_low_[{acked->node, acked->number}]);
+      cluster_.oracle.disk_told(acked->node, told.low_disk);
+      if (told.notice) cluster_.oracle.notice_told(acked->node);
     }
     if (const auto* observed = std::get_if<launcher::AckObserved>(&action))
       cluster_.oracle.launcher_heard(observed->node);
@@ -396,7 +399,10 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobPriorityChanged",
                                            "DependencyMet",
                                            "JobAtHead",
-                                           "RecentUseSet"};
+                                           "RecentUseSet",
+                                           "NodeNoticed",
+                                           "InstanceStarted",
+                                           "InstanceStopped"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

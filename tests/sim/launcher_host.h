@@ -93,6 +93,7 @@ class LauncherHost {
   void act(const launcher::CallProvider& action) { provider_.perform(action); }
   void act(const launcher::StartProvider& action) { provider_.perform(action); }
   void act(const launcher::HoldMachines&) {}
+  void act(const launcher::StopProvider&) {}  // its calls end by themselves
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;
@@ -111,7 +112,10 @@ class LauncherHost {
   std::deque<std::vector<launcher::StampedFact>> writing_;  // more than one only with a defect
   CutAt cut_after_write_ = CutAt::nowhere;  // while the written actions are performed
   bool was_writing_ = false;
-  std::map<std::pair<NodeId, std::uint64_t>, bool> told_low_;  // by heartbeat: low disk space
+  struct Told {
+    bool low_disk = false, notice = false;
+  };
+  std::map<std::pair<NodeId, std::uint64_t>, Told> told_;  // by heartbeat
   std::uint64_t incarnation_ = 0;
   std::deque<launcher::Input> inbox_;
   bool stopped_ = false;

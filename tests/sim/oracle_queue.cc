@@ -225,8 +225,9 @@ bool Oracle::all_usable(const std::string& pool) {
     // What was heard in the same turn may have come after the decision.
     const bool is_alive =
         heard.since_start && polled_ - heard.polled < kHeardLately && heard.lately_from < decided_;
-    return is_alive && node.session && !node.lost && !node.drain && !node.waits_for_approval &&
-           !heard.low_disk && !heard.low_disk_before && given_up_.count(node.id) == 0;
+    return is_alive && node.session && !node.lost && !node.drain && !node.notice &&
+           !node.waits_for_approval && !heard.low_disk && !heard.low_disk_before &&
+           given_up_.count(node.id) == 0;
   });
 }
 
