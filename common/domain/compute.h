@@ -247,7 +247,7 @@ std::string_view to_string(InstanceCause cause);
 
 // Of a target of type computeinstance.
 struct InstanceView {
-  // "Starting", "Running", "Stopping", "Stopped" or "Deleting"; "": it is no instance.
+  // "Starting", "Running", "Stopping", "Stopped" or "Deleting"; "" for targets of other types.
   std::string state;
   Instant changed;  // when it was started or stopped last
   InstanceCause cause = InstanceCause::user;

@@ -50,6 +50,7 @@ std::string enter_nursery() {
     if (mkdir(nursery.c_str(), 0755) != 0) continue;
     if (enter(nursery)) return nursery;
     rmdir(nursery.c_str());
+    rmdir(folder.c_str());
   }
   return "";
 }

@@ -10,7 +10,7 @@
 namespace lockstep::io {
 namespace {
 
-// Null: there is no such zone.
+// Returns null if no zone has this name.
 const date::time_zone* find(const std::string& name) {
   const std::string_view iana = iana_zone(name);
   try {

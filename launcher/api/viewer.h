@@ -25,7 +25,7 @@ class Viewer {
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
-  // Whose a job was that was deleted, nobody knows.
+  // What is done with the name of a deleted job: the launcher does not know any more who owned it.
   enum class Gone { shown, hidden };
   // A reason for waiting, without the names of jobs that the caller may not see.
   std::string cut(std::string words, Gone gone = Gone::shown) const;

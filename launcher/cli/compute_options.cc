@@ -105,7 +105,8 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
   return spec;
 }
 
-// nullopt: no such key; otherwise what is wrong with the value, "" if it was taken.
+// Returns nullopt if there is no such key, "" if the value was set, and otherwise what is wrong
+// with the value.
 std::optional<std::string> assign_to_elastic(const std::string& key, const std::string& value,
                                              ComputeSpec& spec) {
   if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;

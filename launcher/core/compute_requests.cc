@@ -7,7 +7,7 @@
 #include "common/base/nearest.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/instances.h"
-#include "launcher/core/machine_rules.h"
+#include "launcher/core/machine_view.h"
 #include "launcher/core/scaling.h"
 #include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"

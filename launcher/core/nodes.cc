@@ -5,6 +5,7 @@
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fences.h"
+#include "launcher/core/machine_changes.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -218,16 +219,6 @@ bool may_join_as_machine(Context& core, const JoinInput& input, const Token& gra
   return true;
 }
 
-// Those that earlier calls of the provider had for the same machine.
-void forget_other_tokens(Context& core, const Digest& used) {
-  const Token& grant = core.state.tokens().at(used);
-  std::vector<Digest> others;
-  for (const auto& [hash, token] : core.state.tokens())
-    if (hash != used && token.pool == grant.pool && token.machine == grant.machine)
-      others.push_back(hash);
-  for (const Digest& hash : others) core.emit(TokenForgotten{hash});
-}
-
 }  // namespace
 
 void react(Context& core, const JoinInput& input) {
@@ -265,7 +256,8 @@ void react(Context& core, const JoinInput& input) {
   const std::string name = free_node_name(core.state, input.name);
   core.emit(NodeJoined{id, name, input.key, input.secret_hash,
                        must_wait(core.config, grant.approval), grant.pool, grant.machine});
-  if (!grant.machine.empty()) forget_other_tokens(core, input.secret_hash);
+  // Earlier calls of its provider had others.
+  if (!grant.machine.empty()) forget_tokens(core, grant.pool, grant.machine, &input.secret_hash);
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
 }

@@ -14,6 +14,7 @@
 #include "launcher/core/node_health.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/progress.h"
+#include "launcher/core/provider_reports.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/shutdown.h"

@@ -310,7 +310,8 @@ def test_a_jump_is_never_told_the_hosts_password(cluster, gate, inner, ordinary_
             gate.server.start("host")
             error = inner.error("check", user=ordinary_user, key="", password=password)
             assert (error["code"], "Permission denied" in error["message"]) == ("unauthenticated", True), error
-            assert f"authenticating user {ordinary_user}" in gate.server.log()
+            # sshd writes it after the client has ended.
+            wait_until(lambda: f"authenticating user {ordinary_user}" in gate.server.log(), "the gate closed the connection")
             assert "Accepted" not in gate.server.log()
     finally:
         subprocess.run(["passwd", "--lock", ordinary_user], check=True, stdout=subprocess.DEVNULL)

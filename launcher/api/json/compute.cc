@@ -90,7 +90,7 @@ Json trigger_json(const Trigger& trigger) {
   return json;
 }
 
-// Null of a target that is no compute instance.
+// The keys of a compute instance. They are null for targets of other types.
 void add_instance(const ComputeView& compute, Json& json) {
   for (const char* key : {"state", "idle_time_before_shutdown_minutes", "schedules",
                           "last_operation", "next_operation"})

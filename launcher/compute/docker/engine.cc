@@ -10,6 +10,7 @@
 
 #include "common/domain/image_name.h"
 #include "common/io/file_system.h"
+#include "launcher/compute/tools.h"
 
 namespace lockstep::compute::docker {
 namespace {
@@ -23,23 +24,10 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string find_on_path(const std::string& name) {
+std::string find_engine(const std::string& name) {
   if (name.starts_with('/')) return ::access(name.c_str(), X_OK) == 0 ? name : "";
-  std::string path = variable("PATH");
-  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
-  std::istringstream folders(path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (folder.starts_with('/') && ::access((folder + "/" + name).c_str(), X_OK) == 0)
-      return folder + "/" + name;
-  return "";
-}
-
-bool has_any(std::string_view text, std::initializer_list<std::string_view> signs) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(signs.begin(), signs.end(),
-                     [&](std::string_view sign) { return lower.find(sign) != std::string::npos; });
+  const std::string path = variable("PATH");
+  return find_on_path(name, path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path);
 }
 
 tl::unexpected<Failed> failed(const std::string& step, Failure code, std::string message) {
@@ -130,7 +118,7 @@ Attempt<Engine> Engine::open(const std::string& chosen) {
                          fmt::join(names, " and "), names.size() == 1 ? "is" : "are")};
   bool tried = false;
   for (const std::string& name : names) {
-    const std::string program = find_on_path(name);
+    const std::string program = find_engine(name);
     if (program.empty()) continue;
     const Engine engine(program, kind_of(program));
     const auto answer = engine.run(kStep, {"version"}, kAnswerTimeout);

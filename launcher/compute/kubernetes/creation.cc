@@ -216,8 +216,8 @@ void Creation::look_at(Task& task, const Pod* pod, Duration waited) {
   }
 }
 
-// Pods of machines that failed, and Secrets that are of no use any more. What stays is removed with
-// the machine.
+// Deletes the pods of machines that failed, and the Secrets that are not needed any more. If that
+// fails, they are deleted together with the machine.
 void Creation::settle() {
   if (joined_.empty() && useless_.empty()) return;
   (void)objects_.delete_pods(useless_);

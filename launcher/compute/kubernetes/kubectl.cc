@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "launcher/compute/agent_output.h"
+#include "launcher/compute/tools.h"
 
 namespace lockstep::compute::kubernetes {
 namespace {
@@ -17,22 +18,6 @@ constexpr Duration kAnswerTimeout = seconds(30);
 constexpr Duration kForEachObject = milliseconds(500);  // kubectl sends few requests a second
 constexpr std::size_t kMaxAnswer = 256u << 20;          // of 10,000 pods
 constexpr std::size_t kMaxAbout = 1'000;
-
-std::string kubectl_on(const std::string& path) {
-  std::istringstream folders(path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (folder.starts_with('/') && ::access((folder + "/kubectl").c_str(), X_OK) == 0)
-      return folder + "/kubectl";
-  return "";
-}
-
-bool has_any(std::string_view text, std::initializer_list<std::string_view> signs) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(signs.begin(), signs.end(),
-                     [&](std::string_view sign) { return lower.find(sign) != std::string::npos; });
-}
 
 std::string joined_lines(std::string_view text) {
   std::string line(text.substr(0, kMaxAbout));
@@ -66,7 +51,7 @@ Failure code_of(std::string_view errors) {
 Attempt<Kubectl> Kubectl::open(const Settings& settings) {
   const char* variable = std::getenv("PATH");
   const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
-  const std::string program = kubectl_on(path);
+  const std::string program = find_on_path("kubectl", path);
   if (program.empty())
     return tl::unexpected(
         Failed{"connect", Failure::unsupported,

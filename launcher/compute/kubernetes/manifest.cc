@@ -10,7 +10,7 @@
 namespace lockstep::compute::kubernetes {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 constexpr const char* kBundlePlace = "/opt/lockstep-node";
 constexpr const char* kVolume = "/var/lib/lockstep";
@@ -70,13 +70,14 @@ echo "lockstep: this image has no /lockstep-node*/bin/lockstep-agent; build it a
 exit 1
 )sh";
 
-json object_of(const Pairs& pairs) {
-  json object = json::object();
+ordered_json object_of(const Pairs& pairs) {
+  ordered_json object = ordered_json::object();
   for (const auto& [name, value] : pairs) object[name] = value;
   return object;
 }
 
-json metadata(const Request& request, const Settings& settings, const std::string& machine) {
+ordered_json metadata(const Request& request, const Settings& settings,
+                      const std::string& machine) {
   return {{"name", pod_name(request, machine)},
           {"namespace", settings.name_space},
           {"labels",
@@ -92,18 +93,18 @@ std::string cpu_quantity(double cpus) {
 }
 
 // What is asked for is what there may be: others of the node cannot take it away.
-json amounts(const Settings& settings, bool with_devices) {
-  json all = json::object();
+ordered_json amounts(const Settings& settings, bool with_devices) {
+  ordered_json all = ordered_json::object();
   if (settings.cpus) all["cpu"] = cpu_quantity(*settings.cpus);
   if (settings.memory) all["memory"] = std::to_string(*settings.memory);
   if (with_devices && settings.gpus > 0) all[settings.gpu_resource] = std::to_string(settings.gpus);
   if (with_devices)
     for (const auto& [name, amount] : settings.resources) all[name] = amount;
-  return all.empty() ? json::object() : json{{"requests", all}, {"limits", all}};
+  return all.empty() ? ordered_json::object() : ordered_json{{"requests", all}, {"limits", all}};
 }
 
-json mount(const char* name, const char* path, bool read_only) {
-  json one = {{"name", name}, {"mountPath", path}};
+ordered_json mount(const char* name, const char* path, bool read_only) {
+  ordered_json one = {{"name", name}, {"mountPath", path}};
   if (read_only) one["readOnly"] = true;
   return one;
 }
@@ -116,34 +117,34 @@ std::string number_of(const std::string& machine) {
   return first == std::string::npos ? "0" : digits.substr(first, 9);
 }
 
-void set_image(json& container, const Settings& settings, const std::string& image) {
+void set_image(ordered_json& container, const Settings& settings, const std::string& image) {
   container["image"] = image;
   if (!settings.image_pull_policy.empty())
     container["imagePullPolicy"] = settings.image_pull_policy;
 }
 
-json bundle_container(const Settings& settings) {
-  json container = {{"name", "bundle"}};
+ordered_json bundle_container(const Settings& settings) {
+  ordered_json container = {{"name", "bundle"}};
   set_image(container, settings, settings.bundle_image);
   container["command"] = {"/bin/sh", "-c", kCopyBundle};
   container["resources"] = amounts(settings, false);
-  container["volumeMounts"] = json::array({mount("bundle", kBundlePlace, false)});
+  container["volumeMounts"] = ordered_json::array({mount("bundle", kBundlePlace, false)});
   container["securityContext"] = {{"runAsUser", kRoot}};
   container["terminationMessagePolicy"] = "FallbackToLogsOnError";
   return container;
 }
 
-json agent_words(const Settings& settings, const std::string& machine) {
+ordered_json agent_words(const Settings& settings, const std::string& machine) {
   const std::string home = std::string(kVolume) + "/agent";
   const int cpus = settings.cpus ? static_cast<int>(std::ceil(*settings.cpus)) : 0;
-  json words = {home,
-                accounts_of_people(),
-                std::to_string(cpus),
-                number_of(machine),
-                "--home",
-                home,
-                "--name",
-                machine};
+  ordered_json words = {home,
+                        accounts_of_people(),
+                        std::to_string(cpus),
+                        number_of(machine),
+                        "--home",
+                        home,
+                        "--name",
+                        machine};
   if (settings.memory) {
     words.push_back("--memory");
     words.push_back(std::to_string(*settings.memory));
@@ -151,16 +152,17 @@ json agent_words(const Settings& settings, const std::string& machine) {
   return words;
 }
 
-json node_container(const Settings& settings, const std::string& machine) {
-  json container = {{"name", "node"}};
+ordered_json node_container(const Settings& settings, const std::string& machine) {
+  ordered_json container = {{"name", "node"}};
   set_image(container, settings, settings.image);
   container["command"] = {"/bin/sh", "-c", std::string(kBeginning) + kFirstProcess,
                           "lockstep-node"};
   container["args"] = agent_words(settings, machine);
   container["workingDir"] = "/";
   container["resources"] = amounts(settings, true);
-  json mounts = json::array({mount("home", kVolume, false), mount("shm", "/dev/shm", false),
-                             mount("token", kTokenPlace, true)});
+  ordered_json mounts =
+      ordered_json::array({mount("home", kVolume, false), mount("shm", "/dev/shm", false),
+                           mount("token", kTokenPlace, true)});
   if (!settings.bundle_image.empty()) mounts.push_back(mount("bundle", kBundlePlace, true));
   container["volumeMounts"] = mounts;
   // The identity is there from the moment at which the launcher accepted the token.
@@ -178,22 +180,22 @@ json node_container(const Settings& settings, const std::string& machine) {
   return container;
 }
 
-json volumes(const Request& request, const Settings& settings, const std::string& machine) {
-  json shm = {{"medium", "Memory"}};
+ordered_json volumes(const Request& request, const Settings& settings, const std::string& machine) {
+  ordered_json shm = {{"medium", "Memory"}};
   if (settings.shm_size || settings.memory)
     shm["sizeLimit"] = std::to_string(settings.shm_size.value_or(settings.memory.value_or(0) / 2));
-  json all = json::array(
-      {{{"name", "home"}, {"emptyDir", json::object()}},
+  ordered_json all = ordered_json::array(
+      {{{"name", "home"}, {"emptyDir", ordered_json::object()}},
        {{"name", "shm"}, {"emptyDir", shm}},
        {{"name", "token"},
         {"secret", {{"secretName", pod_name(request, machine)}, {"defaultMode", kOwnerMayRead}}}}});
   if (!settings.bundle_image.empty())
-    all.push_back({{"name", "bundle"}, {"emptyDir", json::object()}});
+    all.push_back({{"name", "bundle"}, {"emptyDir", ordered_json::object()}});
   return all;
 }
 
-json toleration(const Toleration& one) {
-  json object = json::object();
+ordered_json toleration(const Toleration& one) {
+  ordered_json object = ordered_json::object();
   if (!one.key.empty()) object["key"] = one.key;
   object["operator"] = one.value.empty() ? "Exists" : "Equal";
   if (!one.value.empty()) object["value"] = one.value;
@@ -202,7 +204,7 @@ json toleration(const Toleration& one) {
 }
 
 // Where it may run, and who decides.
-void add_placement(json& spec, const Settings& settings) {
+void add_placement(ordered_json& spec, const Settings& settings) {
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) spec[key] = value;
   };
@@ -221,34 +223,35 @@ void add_placement(json& spec, const Settings& settings) {
 
 }  // namespace
 
-json pod_manifest(const Request& request, const Settings& settings, const std::string& machine) {
-  json meta = metadata(request, settings, machine);
-  json& labels = meta["labels"];
+ordered_json pod_manifest(const Request& request, const Settings& settings,
+                          const std::string& machine) {
+  ordered_json meta = metadata(request, settings, machine);
+  ordered_json& labels = meta["labels"];
   labels["app.kubernetes.io/managed-by"] = "lockstep";
   if (!settings.queue.empty()) labels["kueue.x-k8s.io/queue-name"] = settings.queue;
   for (const auto& [name, value] : settings.labels) labels[name] = value;
   if (!settings.annotations.empty()) meta["annotations"] = object_of(settings.annotations);
-  json spec = {{"restartPolicy", "Never"},
-               {"hostname", host_name(machine)},
-               {"enableServiceLinks", false},
-               {"automountServiceAccountToken", !settings.service_account.empty()},
-               {"terminationGracePeriodSeconds", kGraceSeconds}};
+  ordered_json spec = {{"restartPolicy", "Never"},
+                       {"hostname", host_name(machine)},
+                       {"enableServiceLinks", false},
+                       {"automountServiceAccountToken", !settings.service_account.empty()},
+                       {"terminationGracePeriodSeconds", kGraceSeconds}};
   add_placement(spec, settings);
   if (!settings.bundle_image.empty())
-    spec["initContainers"] = json::array({bundle_container(settings)});
-  spec["containers"] = json::array({node_container(settings, machine)});
+    spec["initContainers"] = ordered_json::array({bundle_container(settings)});
+  spec["containers"] = ordered_json::array({node_container(settings, machine)});
   spec["volumes"] = volumes(request, settings, machine);
   return {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", meta}, {"spec", spec}};
 }
 
-json secret_manifest(const Request& request, const Settings& settings,
-                     const compute::Machine& machine, const std::string& pod_uid) {
-  json meta = metadata(request, settings, machine.name);
+ordered_json secret_manifest(const Request& request, const Settings& settings,
+                             const compute::Machine& machine, const std::string& pod_uid) {
+  ordered_json meta = metadata(request, settings, machine.name);
   if (!pod_uid.empty())
-    meta["ownerReferences"] = json::array({{{"apiVersion", "v1"},
-                                            {"kind", "Pod"},
-                                            {"name", pod_name(request, machine.name)},
-                                            {"uid", pod_uid}}});
+    meta["ownerReferences"] = ordered_json::array({{{"apiVersion", "v1"},
+                                                    {"kind", "Pod"},
+                                                    {"name", pod_name(request, machine.name)},
+                                                    {"uid", pod_uid}}});
   return {{"apiVersion", "v1"},
           {"kind", "Secret"},
           {"metadata", meta},
@@ -256,9 +259,9 @@ json secret_manifest(const Request& request, const Settings& settings,
           {"stringData", {{"token", machine.token + "\n"}}}};
 }
 
-std::string list_of(std::vector<json> items) {
-  const json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
-  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string list_of(std::vector<ordered_json> items) {
+  const ordered_json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+  return list.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace lockstep::compute::kubernetes

@@ -20,7 +20,7 @@ mine() {
   for p in /proc/[0-9]*; do
     [ "${p#/proc/}" != $$ ] || continue
     case $(readlink "$p/cwd" 2>/dev/null) in "$home"|"$home"/*) echo "${p#/proc/}"; continue ;; esac
-    tr '\000' '\n' < "$p/cmdline" 2>/dev/null | grep -qF "$home/" && echo "${p#/proc/}"
+    tr '\000' '\n' 2>/dev/null < "$p/cmdline" | grep -qF "$home/" && echo "${p#/proc/}"
   done
 }
 leave() {

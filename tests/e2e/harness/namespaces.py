@@ -17,15 +17,17 @@ def _sh(*words):
 
 
 def remove_empty_nurseries():
-    """A power cut takes cgroups, too; these hosts share this machine's. Those of others are not empty."""
-    for nursery in pathlib.Path("/sys/fs/cgroup").glob("**/lockstep/starting-*"):
+    """A power cut takes cgroups, too; these hosts share this machine's. Those of others are not empty.
+
+    The folder stays empty where the cut hit a process that had made it and not yet its nursery.
+    """
+    top = pathlib.Path("/sys/fs/cgroup")
+    for folder in [*top.glob("**/lockstep/starting-*"), *top.glob("**/lockstep")]:
         try:
-            if (nursery / "cgroup.procs").read_text():
-                continue
-            nursery.rmdir()
-            nursery.parent.rmdir()
+            if not (folder / "cgroup.procs").read_text():
+                folder.rmdir()
         except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EBUSY):
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EBUSY, errno.ENODEV):
                 raise
 
 

@@ -90,13 +90,13 @@ TEST_F(CondaBackends, AProgramSolvesAndInstallsAsRattlerDoes) {
     EXPECT_EQ(lock.conda[i].size, theirs.size);
   }
   const Told built = build(asked, lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("one/share/beta"), "1.0\n");
   EXPECT_EQ(built.last().activation->variables.at("ALPHA_HOME"), dir / "one/alpha");
   // From what it fetched before, without the channel.
   ASSERT_TRUE(io::remove_tree(dir / "channel"));
   const Told again = build(asked, lock, site("two"));
-  EXPECT_TRUE(again.last().activation) << again.log;
+  EXPECT_TRUE(again.last().activation) << again.all();
   expect_failure(solve(asks_for({"gamma"})), ErrorCode::invalid_argument, "nothing provides gamma");
 }
 
@@ -136,7 +136,7 @@ TEST_F(CondaBackends, AProgramThatIsOnPATHSolvesAndInstalls) {
   const Told solved = solve(asked);
   ASSERT_EQ(versions(solved), "alpha 1.0, beta 1.0") << solved.log;
   const Told built = build(asked, *solved.last().lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("one/share/beta"), "1.0\n");
 }
 

@@ -93,7 +93,7 @@ TEST_F(CondaChannels, ThatArePrivateTakeTheCredentialsOfTheNode) {
   const Told told = solve(definition);
   ASSERT_EQ(versions(told), "alpha 2.0");
   const Told built = build(definition, *told.last().lock, site("env"));
-  EXPECT_TRUE(built.last().activation) << built.log;
+  EXPECT_TRUE(built.last().activation) << built.all();
   EXPECT_THAT(told.log + built.log + to_json(*told.last().lock), Not(HasSubstr("s3cr3t")));
 }
 

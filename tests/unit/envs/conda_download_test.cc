@@ -55,11 +55,11 @@ TEST_F(CondaDownload, ThatIsSlowHoldsNoOtherBuild) {
   Program waiting = building(slow, slow_lock, "slow");
   ASSERT_TRUE(comes_true([&] { return times_asked("alpha-1") == 1; }));
   const Told built = build(fast, fast_lock, site("fast"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("fast/share/b"), "b");
   faults("");
   const Told late = waiting.wait();
-  ASSERT_TRUE(late.last().activation) << late.log;
+  ASSERT_TRUE(late.last().activation) << late.all();
   EXPECT_EQ(dir.read("slow/share/a"), "a");
   EXPECT_EQ(times_asked("gamma-1"), 1);
   EXPECT_THAT(archives(), testing::IsEmpty());
@@ -85,14 +85,14 @@ TEST_F(CondaDownload, ThatTwoBuildsNeedIsDoneOnce) {
   const Told one = first.wait(), two = second.wait();
   const std::string line = "another build fetches alpha: waiting";
   EXPECT_EQ(two.log.find(line), two.log.rfind(line)) << two.log;
-  ASSERT_TRUE(one.last().activation) << one.log;
-  ASSERT_TRUE(two.last().activation) << two.log;
+  ASSERT_TRUE(one.last().activation) << one.all();
+  ASSERT_TRUE(two.last().activation) << two.all();
   EXPECT_EQ(dir.read("two/share/a") + dir.read("two/share/b"), "ab");
   EXPECT_EQ(times_asked("alpha-1"), 1);
   EXPECT_EQ(times_asked("beta-1"), 1);
   // And it is in the cache for those that come later.
   const Told third = build(both, lock, site("three"));
-  ASSERT_TRUE(third.last().activation) << third.log;
+  ASSERT_TRUE(third.last().activation) << third.all();
   EXPECT_THAT(third.log, Not(HasSubstr("fetching")));
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 2);
 }
@@ -102,7 +102,7 @@ TEST_F(CondaDownload, ThatWasCutOrDamagedIsTriedAgain) {
   const Lock lock = locked(both);
   faults("cut-once alpha-1\ncorrupt-once beta-1\n");
   const Told built = build(both, lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("one/share/a") + dir.read("one/share/b"), "ab");
   EXPECT_THAT(built.log,
               HasSubstr("asking again: the package " + lock.conda[0].url + " was cut short"));
@@ -125,7 +125,7 @@ TEST_F(CondaDownload, ThatIsRefusedAtFirstIsTriedAgain) {
   const Lock lock = locked(all);
   faults("refused-once alpha-1\n503-once beta-1\n");
   const Told built = build(all, lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
 }
 
@@ -154,7 +154,7 @@ TEST_F(CondaDownload, ThatFailsLeavesWhatCameWholeForTheNextTry) {
   EXPECT_EQ(times_asked("beta-1"), 3);
   faults("");
   const Told built = build(both, lock, site("three"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(times_asked("alpha-1"), 1);
   EXPECT_THAT(archives(), testing::IsEmpty());
 }
@@ -172,7 +172,7 @@ TEST_F(CondaDownload, ThatAnEarlierBuildLeftDamagedIsDoneAgain) {
     static_cast<void>(io::remove_tree(dir / "cache/conda/packages"));
     dir.file(left, text);
     const Told built = build(one, lock, site(name));
-    ASSERT_TRUE(built.last().activation) << built.log;
+    ASSERT_TRUE(built.last().activation) << built.all();
     EXPECT_THAT(built.log, HasSubstr("alpha is damaged in the cache: fetching it again"));
     EXPECT_EQ(dir.read(name + "/share/a"), "a");
     EXPECT_EQ(times_asked("alpha-1"), asked);
@@ -182,7 +182,7 @@ TEST_F(CondaDownload, ThatAnEarlierBuildLeftDamagedIsDoneAgain) {
   static_cast<void>(io::remove_tree(dir / "cache/conda/packages"));
   dir.file(left, whole);
   const Told reused = build(one, lock, site("reused"));
-  ASSERT_TRUE(reused.last().activation) << reused.log;
+  ASSERT_TRUE(reused.last().activation) << reused.all();
   EXPECT_EQ(times_asked("alpha-1"), asked);
 }
 
@@ -208,7 +208,7 @@ TEST_F(CondaDownload, OfWhatACacheHasNoLongerWholeIsDoneByRebuild) {
   Site anew = site("two");
   anew.is_rebuild = true;
   const Told built = build(both, lock, anew);
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_THAT(built.log, HasSubstr("alpha is damaged in the cache: fetching it again"));
   EXPECT_EQ(dir.read("two/share/a"), "a");
   EXPECT_EQ(times_asked("alpha-1"), 2);

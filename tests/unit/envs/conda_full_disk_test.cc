@@ -72,7 +72,7 @@ TEST_F(CondaFullDisk, WhileItLinksKeepsWhatIsWhole) {
   mount("one", "2m");
   expect_full(build(asked, lock, site("one")));
   const Told built = build(asked, lock, site("two"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_THAT(built.log, testing::Not(HasSubstr("fetching")));
 }
 

@@ -52,7 +52,7 @@ TEST_F(CondaInstall, RunsPostLinkScriptsInAnEnvironmentWithWhatTheirPackagesNeed
        "bin/.alpha-post-link.sh":
        "echo $PKG_NAME $PKG_VERSION $PKG_BUILDNUM $OF_ZETA ${PATH%%:*} $CONDA_PREFIX >> $PREFIX/order"}}])",
                               {"alpha"});
-  ASSERT_TRUE(told.last().activation) << told.log;
+  ASSERT_TRUE(told.last().activation) << told.all();
   const std::string prefix = dir / "env";
   EXPECT_EQ(dir.read("env/order"), "zeta\nalpha 2.5 7 it " + prefix + "/bin " + prefix + "\n");
 }
@@ -61,7 +61,7 @@ TEST_F(CondaInstall, DoesNotWaitForWhatAScriptLeftInTheBackground) {
   const Told told = installed(R"([{"name": "beta", "version": "1", "files": {
       "bin/.beta-post-link.sh": "sleep 3600 &\necho $! > $PREFIX/pid\n"}}])",
                               {"beta"});
-  ASSERT_TRUE(told.last().activation) << told.log;
+  ASSERT_TRUE(told.last().activation) << told.all();
   EXPECT_EQ(::kill(std::stoi(dir.read("env/pid")), 0), -1);
   EXPECT_EQ(errno, ESRCH);
 }
@@ -76,10 +76,10 @@ TEST_F(CondaInstall, HoldsNoOtherBuildWhileAScriptRuns) {
   ASSERT_TRUE(comes_true(
       [&] { return waiting.log().find("the post-link script of slow") != std::string::npos; }));
   const Told built = build(asks_for({"alpha"}), alpha, site("alpha"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   dir.file("slow/go", "");
   const Told late = waiting.wait();
-  EXPECT_TRUE(late.last().activation) << late.log;
+  EXPECT_TRUE(late.last().activation) << late.all();
 }
 
 TEST_F(CondaInstall, ThatWaitsForAnotherBuildToLinkSaysSo) {
@@ -92,7 +92,7 @@ TEST_F(CondaInstall, ThatWaitsForAnotherBuildToLinkSaysSo) {
       [&] { return waiting.log().find("waiting: another build links") != std::string::npos; }));
   other->reset();
   const Told late = waiting.wait();
-  ASSERT_TRUE(late.last().activation) << late.log;
+  ASSERT_TRUE(late.last().activation) << late.all();
   const auto tells = [](const Event& event) {
     return event.progress == "waiting: another build links";
   };
@@ -137,7 +137,7 @@ TEST_F(CondaInstall, ShowsWhatAPostLinkScriptSaysToPeople) {
   const Told told = installed(R"([{"name": "beta", "version": "1", "files": {
       "bin/.beta-post-link.sh": "#!/bin/sh\necho remember to register > $PREFIX/.messages.txt\n"}}])",
                               {"beta"});
-  ASSERT_TRUE(told.last().activation) << told.log;
+  ASSERT_TRUE(told.last().activation) << told.all();
   EXPECT_THAT(told.log, HasSubstr("beta: remember to register"));
 }
 
@@ -156,7 +156,7 @@ TEST_F(CondaInstall, OfPackagesThatHaveTheSameFileSaysWhoseCounts) {
       {"name": "alpha", "version": "1", "files": {"share/both": "a", "share/a": "a"}},
       {"name": "beta", "version": "1", "files": {"share/both": "b", "share/b": "b"}}])",
                               {"alpha", "beta"});
-  ASSERT_TRUE(told.last().activation) << told.log;
+  ASSERT_TRUE(told.last().activation) << told.all();
   const std::string winner = dir.read("env/share/both") == "a" ? "alpha" : "beta";
   EXPECT_THAT(told.log, HasSubstr("both have share/both; that of " + winner + " is installed"));
 }
@@ -166,7 +166,7 @@ TEST_F(CondaInstall, OfAFileInThePlaceOfAFolderSaysWhoseCounts) {
       {"name": "alpha", "version": "1", "files": {"share/both": "a"}},
       {"name": "beta", "version": "1", "files": {"share/both/inner": "b"}}])",
                               {"alpha", "beta"});
-  ASSERT_TRUE(told.last().activation) << told.log;
+  ASSERT_TRUE(told.last().activation) << told.all();
   EXPECT_EQ(dir.read("env/share/both"), "a");
   EXPECT_THAT(told.log, HasSubstr("beta and alpha both have share/both; that of alpha is"));
 }

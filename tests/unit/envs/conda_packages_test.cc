@@ -42,11 +42,11 @@ TEST_F(CondaPackages, ThatWereHalfUnpackedAreRemovedByTheNextBuild) {
   ASSERT_GE(other, 0);
   ASSERT_EQ(::flock(other, LOCK_SH), 0);
   const Told beside = build(asked, lock, site("one"));
-  ASSERT_TRUE(beside.last().activation) << beside.log;
+  ASSERT_TRUE(beside.last().activation) << beside.all();
   EXPECT_THAT(*io::list_directory(packages()), Contains(".beta-1-0-0123Abcdef"));
   ::close(other);
   const Told alone = build(asked, lock, site("two"));
-  ASSERT_TRUE(alone.last().activation) << alone.log;
+  ASSERT_TRUE(alone.last().activation) << alone.all();
   EXPECT_THAT(*io::list_directory(packages()), Not(Contains(".beta-1-0-0123Abcdef")));
   EXPECT_EQ(dir.read("two/share/a"), "a");
 }
@@ -66,7 +66,7 @@ TEST_F(CondaPackages, OfALockFileAreNotAskedForWhereTheyAreKnown) {
   ASSERT_TRUE(again.last().lock) << again.log;
   EXPECT_EQ(again.last().lock->conda[0].sha256, lock.conda[0].sha256);
   const Told built = build(locked, *again.last().lock, site("two"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("two/share/a"), "a");
   // Of another hash, nothing is known.
   EXPECT_THAT(entry("sha256", std::string(64, 'a')), HasSubstr("there is no package"));
@@ -91,7 +91,7 @@ TEST_F(CondaPackages, WithoutAHashOfTheirOwnAreFetchedOnceForSolvingAndBuilding)
     EXPECT_THAT(dir.read("asked"), HasSubstr("alpha-1-0.conda"));
     dir.file("asked", "");
     const Told built = build(each, *told.last().lock, site("env"));
-    ASSERT_TRUE(built.last().activation) << built.log;
+    ASSERT_TRUE(built.last().activation) << built.all();
     EXPECT_EQ(dir.read("asked"), "");
     EXPECT_EQ(dir.read("env/share/a"), "a");
     EXPECT_FALSE(io::exists((dir / "cache/conda/archives/") + told.last().lock->conda[0].sha256));
@@ -139,7 +139,7 @@ TEST_F(CondaPackages, ThatCannotBeFetchedAreNamedWithTheCauseInOneLine) {
 
 TEST_F(CondaPackages, ThatAreSmallAreCountedInKilobytes) {
   const Told built = build(asked, solved(kAlpha), site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_THAT(built.log, Not(HasSubstr("0/0")));
   const std::string kilobytes = std::to_string((written[0]["size"].get<long>() + 999) / 1000);
   EXPECT_THAT(built.log, HasSubstr("download " + kilobytes + "/" + kilobytes + " kB (alpha)"));

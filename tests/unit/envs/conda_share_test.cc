@@ -66,7 +66,7 @@ TEST_F(CondaShare, WhatCameFromElsewhereIsInstalledWithoutItsChannel) {
   EXPECT_THAT(missing("one"), ElementsAre());
   server.reset();
   const Told built = build(asked, lock, shared("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("one/share/a"), "a " + (dir / "one"));
   EXPECT_EQ(dir.read("one/share/b"), "b");
   // Where it came from is what the channel says, and not our folder.

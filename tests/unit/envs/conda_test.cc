@@ -40,7 +40,7 @@ TEST_F(CondaTest, PackagesThatNeedEachOtherAreSolvedInstalledAndActivated) {
   // Another environment around the agent is not seen.
   more = {{"CONDA_PREFIX", "/opt/other"}, {"CONDA_SHLVL", "3"}, {"CONDA_DEFAULT_ENV", "other"}};
   const Told built = build(asked, lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   const Activation& got = *built.last().activation;
   const std::string prefix = dir / "one";
   EXPECT_EQ(got.interpreter, "");
@@ -73,7 +73,7 @@ TEST_F(CondaTest, WhatWasFetchedIsInstalledWithoutItsChannel) {
   ASSERT_TRUE(build(asked, lock, site("one")).last().activation);
   ASSERT_TRUE(io::remove_tree(dir / "channel"));
   const Told again = build(asked, lock, site("two"));
-  ASSERT_TRUE(again.last().activation) << again.log;
+  ASSERT_TRUE(again.last().activation) << again.all();
   EXPECT_EQ(dir.read("two/share/beta"), "1.0\n");
   // A node that has not, cannot.
   Site bare = site("three");
@@ -179,7 +179,7 @@ TEST_F(CondaTest, ALockFileIsTakenAsItIs) {
   EXPECT_EQ(lock.conda[1].sha256, written[1]["sha256"]);
   EXPECT_EQ(nlohmann::json::parse(lock.conda[0].record)["depends"][0], "beta >=1");
   const Told built = build(asked, lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(dir.read("one/share/beta"), "1.0\n");
 
   asked.locked = {{"", {written[1]["url"].get<std::string>() + "#md5:" + std::string(32, 'a')}}};

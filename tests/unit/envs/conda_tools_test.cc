@@ -69,7 +69,7 @@ TEST_F(CondaPip, ItsPackagesComeOnTopOfCondas) {
   EXPECT_EQ(lock.packages[0].name, "outer");
   EXPECT_THAT(solved.log, HasSubstr("  outer 1.0 (pip)\n"));
   const Told built = build(asked, lock, site("one"));
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   const Activation& got = *built.last().activation;
   EXPECT_EQ(got.interpreter, dir / "one/bin/python");
   EXPECT_EQ(got.version, version);

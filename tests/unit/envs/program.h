@@ -24,6 +24,10 @@ struct Told {
   std::string log;
   int exit_code = -1;
   const Event& last() const { return events.back(); }
+  // For a test that expected no failure.
+  std::string all() const {
+    return log + (last().failed ? "it failed: " + last().failed->message : "");
+  }
 };
 
 // One running lockstep-env, whose only variables are PATH, HOME and `more`.

@@ -23,7 +23,7 @@ class EnvProgram : public testing::Test {
 TEST_F(EnvProgram, AHostInterpreterIsCheckedAndBecomesPython) {
   const Told told =
       run({Order::What::build, HostEnvironment{"/usr/bin/python3"}, {}, site("host")});
-  ASSERT_TRUE(told.last().activation) << told.log;
+  ASSERT_TRUE(told.last().activation) << told.all();
   const Activation& got = *told.last().activation;
   EXPECT_EQ(got.interpreter, "/usr/bin/python3");
   EXPECT_THAT(got.version, testing::StartsWith("3."));

@@ -82,13 +82,13 @@ TEST_P(EnvVenv, AVenvIsSolvedOnceAndBuiltFromItsLockWithoutItsIndex) {
   EXPECT_EQ(lock.packages[0].name + lock.packages[0].version, "inner1.0");
   EXPECT_THAT(lock.solver, testing::StartsWith(GetParam()));
   const Told built = run({Order::What::build, asked, lock, site("one")});
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(version_in(*built.last().activation, "inner"), "1.0\n");
   EXPECT_EQ(built.last().activation->variables.at("VIRTUAL_ENV"), dir / "one");
   // The index is gone; what was fetched is here.
   index.reset();
   const Told again = run({Order::What::build, asked, lock, site("two")});
-  ASSERT_TRUE(again.last().activation) << again.log;
+  ASSERT_TRUE(again.last().activation) << again.all();
   EXPECT_EQ(version_in(*again.last().activation, "outer"), "1.0\n");
 }
 
@@ -116,7 +116,7 @@ TEST_P(EnvVenv, WhatIsAskedForByAddressIsFetchedFromThere) {
   ASSERT_TRUE(solved.last().lock) << solved.log;
   EXPECT_TRUE(solved.last().lock->packages.at(0).direct);
   const Told built = run({Order::What::build, asked, *solved.last().lock, site("one")});
-  ASSERT_TRUE(built.last().activation) << built.log;
+  ASSERT_TRUE(built.last().activation) << built.all();
   EXPECT_EQ(version_in(*built.last().activation, "inner"), "1.0\n");
 }
 
@@ -269,8 +269,8 @@ TEST_P(EnvVenv, TwoThatLackTheSamePackagesFetchThemOnce) {
   Program one({Order::What::build, asked, *solved.last().lock, site("one")}, more);
   Program two({Order::What::build, asked, *solved.last().lock, site("two")}, more);
   const Told first = one.wait(), second = two.wait();
-  ASSERT_TRUE(first.last().activation) << first.log;
-  ASSERT_TRUE(second.last().activation) << second.log;
+  ASSERT_TRUE(first.last().activation) << first.all();
+  ASSERT_TRUE(second.last().activation) << second.all();
   if (is_uv()) return;  // it sees to that by itself
   const auto fetches = [](const Told& told) {
     return told.log.find("pip download --no-deps") != std::string::npos;

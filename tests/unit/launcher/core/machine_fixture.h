@@ -1,7 +1,7 @@
 #pragma once
 // A launcher whose target "lab" has machines that a provider makes; the test plays the provider.
 
-#include "launcher/core/machine_rules.h"
+#include "launcher/core/machine_changes.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
