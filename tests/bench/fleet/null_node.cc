@@ -133,7 +133,27 @@ void NullNode::receive() {
 }
 
 void NullNode::observe(const AgentReply& message) {
-  if (std::holds_alternative<SessionAccepted>(message)) witness_.accepted(identity_.node);
+  if (!std::holds_alternative<SessionAccepted>(message)) return;
+  witness_.accepted(identity_.node);
+  if (report_usage_at_ == Instant::never()) report_usage_at_ = clock_.now() + kSampleEvery;
+}
+
+void NullNode::tick() {
+  const Instant now = clock_.now();
+  if (core_.next_deadline() <= now) feed(agent::Tick{});
+  if (report_usage_at_ <= now) report_usage();
+}
+
+void NullNode::report_usage() {
+  report_usage_at_ = clock_.now() + kSampleEvery;
+  UsageReport report;
+  report.node = identity_.node;
+  report.session = session_;
+  report.use.cpu_milli = static_cast<std::int64_t>(sequence_ % 1'000);
+  report.use.memory = gibibytes(1);
+  report.use.disk_used = gibibytes(10);
+  report.use.disk_total = gibibytes(100);
+  send(std::move(report));
 }
 
 void NullNode::feed(agent::Input input) {

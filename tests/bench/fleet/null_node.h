@@ -1,9 +1,10 @@
 #pragma once
 // One simulated node: the production agent core over a real CURVE socket, with a null runner. Each
 // action for a runner succeeds at once: a part is staged, started, running and finished, without
-// outputs. It has no disk, no processes and no logs. It reports the launcher's messages to a
-// Witness.
+// outputs. It has no disk, no processes and no logs. It reports what it uses as often as a real
+// node, and the launcher's messages to a Witness.
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <string>
@@ -38,14 +39,15 @@ class NullNode {
   NullNode& operator=(const NullNode&) = delete;
 
   Status dial();
-  Instant next_deadline() const { return core_.next_deadline(); }
-  void tick() { feed(agent::Tick{}); }
+  Instant next_deadline() const { return std::min(core_.next_deadline(), report_usage_at_); }
+  void tick();
 
  private:
   void receive();
   void feed(agent::Input input);
   void send(AgentMessage body);
   void observe(const AgentReply& message);
+  void report_usage();
   void run(const Assignment& assignment);
   [[noreturn]] void die(const std::string& why) const;
 
@@ -83,6 +85,7 @@ class NullNode {
   std::optional<Observed> observed_;  // only the newest is sent, as in agent/agent.h
   bool handling_ = false;
   std::uint64_t sequence_ = 0;
+  Instant report_usage_at_ = Instant::never();
 };
 
 }  // namespace lockstep::fleet
