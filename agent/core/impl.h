@@ -35,6 +35,9 @@ struct Core::Impl {
   std::uint64_t answers = 0;              // the question of the newest SessionLost
   std::optional<std::string> removed;     // the node was removed, why; exit once all parts are gone
   Instant last_word;
+  Duration reconnect_within{0};  // as the launcher told; see SessionAccepted
+  int unanswered = 0;            // connections in a row over which the launcher said nothing
+  int openings = 0;              // sent since the launcher's last word
   Instant next_beat = Instant::never();  // of the heartbeat if open, of SessionOpen if opening
   Instant observe_at = Instant::never();
   std::map<AttemptId, Part> parts;
@@ -73,6 +76,7 @@ struct Core::Impl {
 
   Part* find(const AttemptId& attempt);
   void open_session();
+  Duration patience() const;
   void leave_when_empty();
   void apply(const DesiredState& desired);
   void want(const Assignment& assignment);

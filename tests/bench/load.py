@@ -104,7 +104,7 @@ class Launcher:
 class Fleet:
     """Simulated nodes in several processes, and what they were told: [(what, node, ns, attempt)]."""
 
-    def __init__(self, launcher, nodes, processes, cpus):
+    def __init__(self, launcher, nodes, processes, cpus, one_address):
         self.nodes, self.lines, self.processes = nodes, [], []
         token, roster = launcher.home / "token", launcher.home / "roster"
         roster.mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ class Fleet:
             count = nodes // processes + (i < nodes % processes)
             process = subprocess.Popen([BUILD / "bench/fleet", "nodes", "--token-file", token, "--count",
                                         str(count), "--first", str(first), "--cpus", str(cpus),
-                                        "--roster", roster],
+                                        "--roster", roster, *(["--one-address"] if one_address else [])],
                                        stdout=subprocess.PIPE, text=True)
             first += count
             self.processes.append(process)
@@ -227,6 +227,7 @@ def main():
     parser.add_argument("--processes", type=int, default=0,
                         help="a thousand ZeroMQ sockets fit in one, and a node takes three, six while it dials anew; "
                         "0: one for each 150 nodes")
+    parser.add_argument("--one-address", action="store_true", help="of all nodes, as behind one NAT gateway")
     parser.add_argument("--home", help="of the launcher and of the nodes' keys, kept for the next run with as many "
                         "nodes or more (a launcher lets only 50 nodes a second join)")
     parser.add_argument("--cpus", type=int, default=4, help="that each node offers")
@@ -245,7 +246,7 @@ def main():
         try:
             launcher.start()
             launcher.authorize()
-            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus)
+            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus, options.one_address)
             for name in options.measurements:
                 globals()[name](launcher, fleet, options)
         finally:

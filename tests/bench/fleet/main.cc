@@ -33,6 +33,7 @@ struct NodeOptions {
   int count = 1;
   int first = 1;
   int cpus = 4;
+  bool one_address = false;
 };
 
 Inventory inventory_of(const std::string& name, int index, int cpus) {
@@ -69,7 +70,8 @@ Status run_nodes(const NodeOptions& options) {
   for (int i = options.first; i < options.first + options.count && !leaving; ++i) {
     const std::string name = fmt::format("f{:04}", i);
     TRY_ASSIGN(Member one, member(loop, transport, token, options.roster, name));
-    one.identity.control_endpoint = from_own_address(one.identity.control_endpoint, i);
+    if (!options.one_address)
+      one.identity.control_endpoint = from_own_address(one.identity.control_endpoint, i);
     nodes.push_back(std::make_unique<NullNode>(loop, transport, clock, witness,
                                                std::move(one.identity), std::move(one.keys),
                                                inventory_of(name, i, options.cpus)));
@@ -104,6 +106,7 @@ int main(int argc, char** argv) {
   nodes->add_option("--count", node_options.count);
   nodes->add_option("--first", node_options.first, "their names count from here");
   nodes->add_option("--cpus", node_options.cpus, "that each offers");
+  nodes->add_flag("--one-address", node_options.one_address, "as behind one NAT gateway");
   nodes->add_option("--roster", node_options.roster, "directory of the nodes that have joined");
   fleet::SubmitOptions submit_options;
   bool no_wait = false;

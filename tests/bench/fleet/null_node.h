@@ -11,6 +11,7 @@
 
 #include "agent/core/core.h"
 #include "agent/daemon/identity.h"
+#include "agent/daemon/launcher_link.h"
 #include "common/io/clock.h"
 #include "common/io/transport.h"
 
@@ -34,21 +35,23 @@ class NullNode {
  public:
   NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Witness& witness,
            agent::Identity identity, io::KeyPair keys, Inventory inventory);
-  ~NullNode();
   NullNode(const NullNode&) = delete;
   NullNode& operator=(const NullNode&) = delete;
 
-  Status dial();
-  Instant next_deadline() const { return std::min(core_.next_deadline(), report_usage_at_); }
+  Status dial() { return control_.dial(); }
+  Instant next_deadline() const {
+    return std::min({core_.next_deadline(), control_.next_deadline(), report_usage_at_});
+  }
   void tick();
 
  private:
-  void receive();
+  void receive(const std::string& bytes);
   void feed(agent::Input input);
   void send(AgentMessage body);
   void observe(const AgentReply& message);
   void report_usage();
   void run(const Assignment& assignment);
+  void die_if_failed(const Status& dialled) const;
   [[noreturn]] void die(const std::string& why) const;
 
   void perform(agent::SendSession& action);
@@ -71,8 +74,6 @@ class NullNode {
   void perform(agent::CaptureCheckpoint&) {}
   void perform(agent::RenewLease&) {}
 
-  io::EventLoop& loop_;
-  io::Transport& transport_;
   io::Clock& clock_;
   Witness& witness_;
   agent::Identity identity_;
@@ -80,7 +81,7 @@ class NullNode {
   Inventory inventory_;
   SessionId session_;
   agent::Core core_;
-  std::optional<io::ClientSocket> control_;
+  agent::LauncherLink control_;
   std::deque<agent::Input> inputs_;
   std::optional<Observed> observed_;  // only the newest is sent, as in agent/agent.h
   bool handling_ = false;
