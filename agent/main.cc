@@ -1,6 +1,7 @@
 // lockstep-agent: one per node. Joins a launcher once, with a token; from then on runs what the
 // launcher wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches
-// to them.
+// to them. Where SIGTERM announces that the machine is taken away (--taken-on-sigterm), the
+// launcher is told so, and the agent ends when its jobs have.
 
 #include <malloc.h>
 #include <signal.h>
@@ -10,12 +11,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
+#include "agent/daemon/notice_file.h"
 #include "agent/daemon/offer.h"
 #include "agent/daemon/stage.h"
 #include "agent/inventory/inventory.h"
@@ -40,6 +43,9 @@ struct Options {
   int max_pids_limit = kDefaultPidsCap;
   std::string max_log_limit, max_disk_limit;
   std::string sample_every = "5s";
+  std::string taken_on_sigterm;
+  int notice_seconds = 0;
+  std::string notice_reason = "the machine is taken away";
   std::string format = "table";
   OfferFlags offer;
 };
@@ -96,6 +102,10 @@ void add_options(CLI::App& app, Options& options) {
                  "how often this node reports what it and its ranks use, for `lockstep top`: 1s to "
                  "10m, 0 = never (default: 5s)")
       ->envname("LOCKSTEP_SAMPLE_EVERY");
+  app.add_option(
+      "--taken-on-sigterm", options.taken_on_sigterm,
+      "SIGTERM means that this machine is taken away after this time (30s): the launcher "
+      "stops what runs here with grace (default: SIGTERM ends the agent, and jobs go on)");
   app.add_option("--network", options.offer.network,
                  "label of the node's network: one job uses only nodes with the same label; all: "
                  "the label of the node's compute target");
@@ -107,6 +117,35 @@ void add_options(CLI::App& app, Options& options) {
   doctor->add_option("--home", options.home, "of the agent");
   doctor->add_option("-o,--output", options.format, "table (default) or json")
       ->check(CLI::IsMember({"table", "json"}));
+}
+
+void add_notice(CLI::App& app, Options& options) {
+  auto* notice = app.add_subcommand(
+      "notice", "tell the agent of this machine that the machine will be taken away");
+  notice->add_option("--home", options.home, "of the agent");
+  notice->add_option("--seconds", options.notice_seconds, "how soon")
+      ->required()
+      ->check(CLI::Range(1, static_cast<int>(kLongestNotice / seconds(1))));
+  notice->add_option("--reason", options.notice_reason, "shown where a job is stopped for it");
+}
+
+Status give_notice(const Options& options) {
+  const AgentHome home(options.home.empty() ? default_home() : options.home);
+  const std::string& reason = options.notice_reason;
+  const bool is_line = std::none_of(reason.begin(), reason.end(),
+                                    [](unsigned char c) { return c < ' ' || c == 0x7f; });
+  if (reason.empty() || reason.size() > kMaxNoticeReasonBytes || !is_line)
+    return make_error(
+        ErrorCode::invalid_argument,
+        "--reason must be one line of at most " + std::to_string(kMaxNoticeReasonBytes) + " bytes");
+  if (!io::read_file(home.boot()))
+    return make_error(ErrorCode::not_found, "no agent has run with the home " + home.path() +
+                                                "; pass the agent's --home");
+  TRY(write_notice(home.notice(), {io::current_boot(),
+                                   io::since_boot() + seconds(options.notice_seconds), reason}));
+  std::printf("the agent of %s will tell its launcher that this machine is taken away in %d s\n",
+              home.path().c_str(), options.notice_seconds);
+  return {};
 }
 
 // Exit code 1: there is a problem.
@@ -260,6 +299,15 @@ Result<Duration> sample_every(const Options& options) {
                         " is neither a time from 1s to 10m nor 0 (never); write 5s or 1m");
 }
 
+Result<Duration> taken_on_sigterm(const Options& options) {
+  if (options.taken_on_sigterm.empty()) return Duration::zero();
+  const Duration time = parse_duration(options.taken_on_sigterm);
+  if (time >= seconds(1) && time <= kLongestNotice) return time;
+  return make_error(ErrorCode::invalid_argument,
+                    "--taken-on-sigterm " + options.taken_on_sigterm +
+                        " is not a time from 1s to 24h; write 30s or 2m");
+}
+
 Result<LimitCaps> caps(const Options& options) {
   LimitCaps caps{options.max_pids_limit, {}, {}};
   const auto read = [](const std::string& flag, const std::string& text, Bytes least,
@@ -280,6 +328,7 @@ Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   io::forbid_core_dumps();
+  TRY_ASSIGN(const Duration notice, taken_on_sigterm(options));
   TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
   TRY_ASSIGN(const std::string environment_program, io::find_program("lockstep-env"));
   TRY(prepare_home(home));
@@ -288,6 +337,11 @@ Status run(const Options& options) {
   io::EventLoop loop;
   Agent* agent = nullptr;
   TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
+    // Slurm and the script of its job both signal the agent.
+    if (agent && number == SIGTERM && notice > Duration::zero()) {
+      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
+      return agent->machine_taken({notice, "its agent got SIGTERM", true});
+    }
     spdlog::info("signal {}: the agent ends; its jobs keep running", number);
     if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
     agent->leave();
@@ -351,6 +405,7 @@ int main(int argc, char** argv) {
   CLI::App app("Runs the jobs of a Lockstep launcher on this node.", "lockstep-agent");
   agent::Options options;
   agent::add_options(app, options);
+  agent::add_notice(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -361,11 +416,12 @@ int main(int argc, char** argv) {
     return agent::kUsage;
   }
   if (app.got_subcommand("doctor")) return agent::examine(options);
+  const bool is_notice = app.got_subcommand("notice");
   auto logger = spdlog::stderr_logger_mt("agent");
   logger->set_level(spdlog::level::from_str(options.log_level));
   logger->flush_on(spdlog::level::debug);
   spdlog::set_default_logger(std::move(logger));
-  const lockstep::Status status = agent::run(options);
+  const lockstep::Status status = is_notice ? agent::give_notice(options) : agent::run(options);
   if (status) return 0;
   std::fprintf(stderr, "lockstep-agent: %s\n", status.error().message.c_str());
   return status.error().code == lockstep::ErrorCode::invalid_argument ? agent::kUsage : 1;

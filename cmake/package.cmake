@@ -54,7 +54,7 @@ set(CPACK_DEBIAN_LAUNCHER_PACKAGE_NAME lockstep)
 set(CPACK_DEBIAN_LAUNCHER_DESCRIPTION "distributed training jobs on machines you have: launcher
 The command line, and the launcher with its queue, nodes and logs. 'lockstep up' starts both for
 the person who calls it; lockstepd.service is a launcher for several machines.")
-set(CPACK_DEBIAN_LAUNCHER_PACKAGE_DEPENDS "lockstep-node (= ${PROJECT_VERSION}), passwd")
+set(CPACK_DEBIAN_LAUNCHER_PACKAGE_DEPENDS "lockstep-node (= ${PROJECT_VERSION}), passwd, tzdata")
 set(CPACK_DEBIAN_LAUNCHER_PACKAGE_RECOMMENDS "openssh-client")  # machines attached over ssh
 set(CPACK_DEBIAN_NODE_PACKAGE_NAME lockstep-node)
 # For jobs' environments (venv) where uv is not on PATH.

@@ -46,6 +46,7 @@ void Core::Impl::open_session() {
   open.session = config.session;
   open.desired_revision = revision.value_or(0);
   open.answers = answers;
+  open.notice = notice();
   for (const auto& [attempt, part] : parts) open.parts.push_back(part.report);
   out.push_back(SendSession{std::move(open)});
 }
@@ -107,8 +108,11 @@ void Core::Impl::run_link_timers() {
   if (now < next_beat) return;
   if (link == Link::opening) return open_session();
   next_beat = now + heartbeat;
-  out.push_back(SendHeartbeat{
-      {config.node, config.session, revision.value_or(0), unacked.sequence(), beats.sent(now)}});
+  Heartbeat beat{config.node, config.session, revision.value_or(0), unacked.sequence(),
+                 beats.sent(now)};
+  beat.notice = notice();
+  if (taken && taken->told_in == 0) taken->told_in = beat.number;
+  out.push_back(SendHeartbeat{std::move(beat)});
 }
 
 void Core::Impl::send_observed() {
@@ -242,12 +246,13 @@ std::vector<Action> Core::handle(Instant now, const Input& input) {
   impl.run_part_timers();
   impl.run_link_timers();
   impl.send_observed();
+  impl.leave_if_taken();
   return std::move(impl.out);
 }
 
 Instant Core::next_deadline() const {
   const auto& impl = *impl_;
-  Instant next = Instant::never();
+  Instant next = impl.leave_at();
   for (const auto& [attempt, part] : impl.parts) {
     if (part.stage == Stage::removing) next = std::min(next, part.remove_again);
     next = std::min(next, settles_at(part, impl.config.space_timeout));

@@ -97,11 +97,19 @@ struct CheckpointCaptured {
 struct PartRemoved {
   AttemptId attempt;
 };  // the part's directory, cgroups and mounts are removed
+// The machine will be taken away in `left`. `leave`: this agent was told to end for it, and does so
+// when nothing is left to do.
+struct MachineTaken {
+  Duration left{0};
+  std::string reason;
+  bool leave = false;
+};
 struct Tick {};
-using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
-                           EnvironmentProgress, EnvironmentChanged, EnvironmentFailed,
-                           RunnerStarted, RunnerReported, RunnerGone, OutputsProgress,
-                           OutputsCollected, FolderCaptured, CheckpointCaptured, PartRemoved, Tick>;
+using Input =
+    std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
+                 EnvironmentProgress, EnvironmentChanged, EnvironmentFailed, RunnerStarted,
+                 RunnerReported, RunnerGone, OutputsProgress, OutputsCollected, FolderCaptured,
+                 CheckpointCaptured, PartRemoved, MachineTaken, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
@@ -169,12 +177,13 @@ struct RemovePart {
 struct Reconnect {};  // the launcher is silent: close and dial again
 struct ExitAgent {
   std::string reason;
-};  // the launcher refused us: print the reason and exit with a non-zero code
+};                       // the launcher refused us: print the reason and exit with a non-zero code
+struct LeaveMachine {};  // end the agent: nothing is left to do before the machine is taken
 using Action =
     std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, PrepareEnvironment,
                  LeaveEnvironment, PruneUnused, StartRunner, UpdateRunner, ShipLogs, KillRunner,
                  CollectOutputs, SettleOutputs, CaptureFolders, CaptureCheckpoint, RenewLease,
-                 RemovePart, Reconnect, ExitAgent>;
+                 RemovePart, Reconnect, ExitAgent, LeaveMachine>;
 
 struct Config {
   NodeId node;

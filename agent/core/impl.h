@@ -19,6 +19,15 @@ inline constexpr Duration kInsistEvery = seconds(5);  // between repeats of Kill
 inline constexpr Duration kTellEvery =
     seconds(1);  // between repeats of UpdateRunner while the runner lags behind
 
+// The notice that the machine will be taken away.
+struct Taken {
+  Instant until;
+  std::string reason;
+  bool leave = false;           // end the agent when nothing is left to do
+  std::uint64_t told_in = 0;    // the first heartbeat that had it; 0: none yet
+  bool launcher_knows = false;  // that heartbeat, or a later one, was answered
+};
+
 template <typename T>
 concept AboutSession = requires(const T& message) {
   message.session;
@@ -34,6 +43,7 @@ struct Core::Impl {
   Instant pruned;                         // newest prune order that was carried out
   std::uint64_t answers = 0;              // the question of the newest SessionLost
   std::optional<std::string> removed;     // the node was removed, why; exit once all parts are gone
+  std::optional<Taken> taken;
   Instant last_word;
   Duration reconnect_within{0};  // as the launcher told; see SessionAccepted
   int unanswered = 0;            // connections in a row over which the launcher said nothing
@@ -63,6 +73,7 @@ struct Core::Impl {
   void on(const FolderCaptured& input);
   void on(const CheckpointCaptured& input);
   void on(const PartRemoved& input);
+  void on(const MachineTaken& input);
   void on(const Tick&) {}
 
   void hear(const SessionAccepted& message);
@@ -78,6 +89,10 @@ struct Core::Impl {
   void open_session();
   Duration patience() const;
   void leave_when_empty();
+  std::optional<PreemptionNotice> notice() const;
+  void hear_of_notice(const HeartbeatAck& message);
+  Instant leave_at() const;
+  void leave_if_taken();
   void apply(const DesiredState& desired);
   void want(const Assignment& assignment);
   void recover(const FoundPart& found);

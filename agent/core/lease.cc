@@ -25,6 +25,7 @@ bool Core::Impl::has_lease(const Part& part) const {
 // An answer tells what the launcher wanted when it heard that heartbeat. Unless that is what is
 // applied here, it may have given up parts that are still here.
 void Core::Impl::hear(const HeartbeatAck& message) {
+  hear_of_notice(message);
   const auto sent = beats.acknowledged(message.number);
   if (link != Link::open || !sent || message.revision != revision) return;
   for (auto& [attempt, part] : parts)

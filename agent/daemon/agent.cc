@@ -95,6 +95,7 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
   if (!recovered_.empty())
     spdlog::info("found {} parts that an earlier agent started", recovered_.size());
   emit(std::move(recovered));
+  look_for_notice();
   leave_if_failed(control_.dial());
 }
 
@@ -255,6 +256,17 @@ void Agent::perform(SendHeartbeat& action) {
   action.beat.low_disk = low_disk();
   action.beat.wall_clock = io::wall_clock();
   send(action.beat);
+  look_for_notice();
+}
+
+void Agent::look_for_notice() {
+  const Duration now = io::since_boot();
+  auto notice = read_notice(config_.home.notice(), config_.boot, now);
+  if (!notice || notice_) return;
+  spdlog::warn("this machine is taken away in {}: {}", format_duration(notice->until - now),
+               notice->reason);
+  emit(MachineTaken{notice->until - now, notice->reason, false});
+  notice_ = std::move(notice);
 }
 
 void Agent::perform(StageWorkspace& action) {
@@ -314,6 +326,11 @@ void Agent::perform(RemovePart& action) {
 void Agent::perform(Reconnect&) {
   spdlog::warn("{} does not answer; connecting again", config_.identity.control_endpoint);
   leave_if_failed(control_.redial());
+}
+
+void Agent::perform(LeaveMachine&) {
+  spdlog::info("the agent ends, because its machine is taken away");
+  leaving_ = true;
 }
 
 void Agent::perform(ExitAgent& action) {

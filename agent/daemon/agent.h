@@ -15,6 +15,7 @@
 #include "agent/daemon/collections.h"
 #include "agent/daemon/identity.h"
 #include "agent/daemon/launcher_link.h"
+#include "agent/daemon/notice_file.h"
 #include "agent/environment/environments.h"
 #include "agent/supervise/agent_home.h"
 #include "agent/supervise/disk_watch.h"
@@ -63,6 +64,7 @@ class Agent {
   // One iteration of run(), for tests: waits at most `longest`.
   void turn(Duration longest);
   void leave() { leaving_ = true; }
+  void machine_taken(MachineTaken taken) { emit(std::move(taken)); }
 
  private:
   void emit(Input input) { inputs_.push_back(std::move(input)); }
@@ -99,6 +101,8 @@ class Agent {
   void perform(RemovePart& action);
   void perform(Reconnect&);
   void perform(ExitAgent& action);
+  void perform(LeaveMachine&);
+  void look_for_notice();
 
   io::EventLoop& loop_;
   io::Transport& transport_;
@@ -115,7 +119,8 @@ class Agent {
   DiskWatch disk_watch_;
   NodeSampler node_sampler_;
   GpuSampler gpu_sampler_;
-  bool in_session_ = false;  // the launcher has accepted our session, as far as we know
+  std::optional<Notice> notice_;  // the file's, as the core was told
+  bool in_session_ = false;       // the launcher has accepted our session, as far as we know
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results

@@ -29,8 +29,8 @@ void LauncherLink::close() {
 // Within the spread; another one each time.
 Duration LauncherLink::moment() const {
   if (spread_ <= Duration::zero()) return Duration::zero();
-  return Duration(static_cast<std::int64_t>(io::random_u64() %
-                                            static_cast<std::uint64_t>(spread_.count())));
+  return Duration(
+      static_cast<std::int64_t>(io::random_u64() % static_cast<std::uint64_t>(spread_.count())));
 }
 
 Status LauncherLink::dial() {

@@ -7,6 +7,7 @@
 //     keys                  our CURVE key pair, 0600: this node's identity on the wire
 //     identity.json         node id, launcher's key and endpoints, 0600; written once, by joining
 //     offer.json            which share of the machine the node offers: agent/daemon/offer.h
+//     notice.json           the machine will be taken away: agent/daemon/notice_file.h
 //     boot                  the boot in which the runners below were started
 //     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
@@ -30,6 +31,7 @@ class AgentHome {
   std::string keys() const { return path_ + "/keys"; }
   std::string identity() const { return path_ + "/identity.json"; }
   std::string offer() const { return path_ + "/offer.json"; }
+  std::string notice() const { return path_ + "/notice.json"; }
   std::string boot() const { return path_ + "/boot"; }
   std::string attempts() const { return path_ + "/attempts"; }
   std::string quarantine() const { return path_ + "/quarantine"; }

@@ -3,6 +3,7 @@
 // a key that joined as a node.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +15,15 @@
 namespace lockstep {
 
 // ---- agent -> launcher -------------------------------------------------------------------------
+// The node's machine will be taken away: its agent was told so.
+struct PreemptionNotice {
+  Duration left{0};    // from now on
+  std::string reason;  // in words, of whoever takes it; at most kMaxNoticeReasonBytes
+  friend bool operator==(const PreemptionNotice&, const PreemptionNotice&) = default;
+};
+inline constexpr std::size_t kMaxNoticeReasonBytes = 200;
+inline constexpr Duration kLongestNotice = std::chrono::hours(24);
+
 struct SessionOpen {  // first message of an agent start, and again after SessionLost
   NodeId node;
   BootId boot;
@@ -23,6 +33,7 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   std::vector<PartReport> parts;       // all parts on this node: an absent one does not run here
   std::uint64_t desired_revision = 0;  // newest revision applied in this session; 0: none
   std::uint64_t answers = 0;           // SessionLost::question of the newest received; 0: none
+  std::optional<PreemptionNotice> notice = {};
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
@@ -33,6 +44,7 @@ struct Heartbeat {
   std::uint64_t number = 0;             // 1, 2, … within a session
   std::string low_disk = {};            // why the node takes no new part now; "": it takes them
   Instant wall_clock = {};              // the node's, when this was sent; ns = 0: not given
+  std::optional<PreemptionNotice> notice = {};
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {  // delta: the parts that changed

@@ -202,7 +202,7 @@ using ClientRequest =
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
                  CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
                  AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
-                 ListSizes, LabelNode, GetUsage>;
+                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

@@ -86,9 +86,13 @@ Status check_scale(const ComputeSpec& spec) {
   if (!is_elastic(spec)) {
     if (scale == Scale{} && spec.size.empty()) return {};
     return make_error(ErrorCode::invalid_argument,
-                      "only a target of type amlcompute has a size, a tier, and a number of "
-                      "instances");
+                      "only a target of type amlcompute or kubernetes has a size, a tier, and a "
+                      "number of instances");
   }
+  if (is_instance(spec) && scale != Scale{})
+    return make_error(ErrorCode::invalid_argument,
+                      "a target of type computeinstance is one machine: it has no tier and no "
+                      "number of instances");
   const auto bad_scale = [](std::string message) {
     return make_error(ErrorCode::invalid_argument, std::move(message));
   };
@@ -107,12 +111,40 @@ Status check_scale(const ComputeSpec& spec) {
   return {};
 }
 
+Status check_instance(const ComputeSpec& spec) {
+  const auto bad = [](std::string message) {
+    return make_error(ErrorCode::invalid_argument, std::move(message));
+  };
+  const InstanceSettings& instance = spec.instance;
+  if (!is_instance(spec)) {
+    if (instance == InstanceSettings{}) return {};
+    return bad(
+        "only a target of type computeinstance has schedules and an idle_time_before_shutdown");
+  }
+  if (spec.source == NodeSource::ssh && spec.hosts.size() > 1)
+    return bad(
+        fmt::format("a computeinstance is one machine, and {} hosts are named; leave all but "
+                    "one out, or choose the type amlcompute",
+                    spec.hosts.size()));
+  if (instance.idle_time < Duration::zero() || instance.idle_time > kMaxIdleTime)
+    return bad("idle_time_before_shutdown must be from 0 s (never) to 30 days");
+  if (instance.schedules.size() > kMaxSchedules)
+    return bad(fmt::format("there are {} schedules; at most {} are possible",
+                           instance.schedules.size(), kMaxSchedules));
+  for (std::size_t i = 0; i < instance.schedules.size(); ++i)
+    if (const Status good = check(instance.schedules[i]); !good)
+      return bad(fmt::format("{}.{}", schedule_path(i), good.error().message));
+  return {};
+}
+
 // The sources that a type can have; for the message.
 std::string_view sources_of(ComputeType type) {
   switch (type) {
     case ComputeType::local: return "";
     case ComputeType::virtualmachine: return "ssh or join";
-    case ComputeType::amlcompute: return "docker, ssh, slurm or command";
+    case ComputeType::amlcompute: return "docker, ssh, slurm, kubernetes or command";
+    case ComputeType::computeinstance: return "docker, ssh, slurm or command";
+    case ComputeType::kubernetes: return "kubernetes";
   }
   return "";
 }
@@ -120,10 +152,15 @@ bool may_have(ComputeType type, NodeSource source) {
   switch (source) {
     case NodeSource::none: return type == ComputeType::local;
     case NodeSource::join: return type == ComputeType::virtualmachine;
-    case NodeSource::ssh: return type != ComputeType::local;
+    case NodeSource::ssh:
+      return type == ComputeType::virtualmachine || type == ComputeType::amlcompute ||
+             type == ComputeType::computeinstance;
     case NodeSource::docker:
     case NodeSource::slurm:
-    case NodeSource::command: return type == ComputeType::amlcompute;
+    case NodeSource::command:
+      return type == ComputeType::amlcompute || type == ComputeType::computeinstance;
+    case NodeSource::kubernetes:
+      return type == ComputeType::amlcompute || type == ComputeType::kubernetes;
   }
   return false;
 }
@@ -136,7 +173,12 @@ Status check_source(const ComputeSpec& spec) {
                           ? "a target of type local has no node source of its own"
                           : fmt::format("a target of type {} needs a node source: {}",
                                         to_string(spec.type), sources_of(spec.type)));
+  if (spec.source == NodeSource::kubernetes && spec.name.back() == '-')
+    return make_error(ErrorCode::invalid_argument,
+                      "the name of a target whose machines are pods must end with a letter or a "
+                      "digit, because it becomes a label of theirs");
   TRY(check_scale(spec));
+  TRY(check_instance(spec));
   TRY(check_settings(spec.source, spec.settings));
   if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
     return make_error(ErrorCode::invalid_argument,
@@ -163,6 +205,8 @@ std::string_view to_string(ComputeType type) {
     case ComputeType::local: return "local";
     case ComputeType::virtualmachine: return "virtualmachine";
     case ComputeType::amlcompute: return "amlcompute";
+    case ComputeType::kubernetes: return "kubernetes";
+    case ComputeType::computeinstance: return "computeinstance";
   }
   return "?";
 }
@@ -175,6 +219,16 @@ std::string_view to_string(NodeSource source) {
     case NodeSource::docker: return "docker";
     case NodeSource::slurm: return "slurm";
     case NodeSource::command: return "command";
+    case NodeSource::kubernetes: return "kubernetes";
+  }
+  return "?";
+}
+
+std::string_view to_string(InstanceCause cause) {
+  switch (cause) {
+    case InstanceCause::user: return "user";
+    case InstanceCause::schedule: return "schedule";
+    case InstanceCause::idle: return "idle";
   }
   return "?";
 }
@@ -191,7 +245,25 @@ bool has_provider(const ComputeSpec& spec) {
   return spec.source != NodeSource::none && spec.source != NodeSource::join;
 }
 
-bool is_elastic(const ComputeSpec& spec) { return spec.type == ComputeType::amlcompute; }
+bool installs_bundle(NodeSource source) {
+  switch (source) {
+    case NodeSource::ssh:
+    case NodeSource::docker:
+    case NodeSource::slurm: return true;
+    case NodeSource::none:
+    case NodeSource::join:
+    case NodeSource::command:
+    case NodeSource::kubernetes: break;  // a pod has it from an image
+  }
+  return false;
+}
+
+bool is_elastic(const ComputeSpec& spec) {
+  return spec.type == ComputeType::amlcompute || spec.type == ComputeType::kubernetes ||
+         is_instance(spec);
+}
+
+bool is_instance(const ComputeSpec& spec) { return spec.type == ComputeType::computeinstance; }
 
 int most_machines(const ComputeSpec& spec) {
   const int most = spec.scale.max_instances;

@@ -11,25 +11,29 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/schedule.h"
 
 namespace lockstep {
 
 enum class ComputeType {
-  local,           // an alias: it has the nodes of the target "local"
-  virtualmachine,  // it has nodes of its own: machines that somebody names, or that join
-  amlcompute,      // a cluster: the launcher makes machines when jobs need them, and removes them
+  local,            // an alias: it has the nodes of the target "local"
+  virtualmachine,   // it has nodes of its own: machines that somebody names, or that join
+  amlcompute,       // a cluster: the launcher makes machines when jobs need them, and removes them
+  kubernetes,       // the same, and its machines are pods
+  computeinstance,  // one machine that is on until somebody or something stops it
 };
 // The word in files and tables: "virtualmachine".
 std::string_view to_string(ComputeType type);
 
 // Where the nodes of a target come from.
 enum class NodeSource {
-  none,     // a target of type local has no nodes of its own
-  join,     // people start agents with a token of the target
-  ssh,      // the launcher's provider attaches hosts over ssh
-  docker,   // each machine is a container on the launcher's machine
-  slurm,    // each machine is a job of one node in a Slurm cluster
-  command,  // a program of the site makes machines
+  none,        // a target of type local has no nodes of its own
+  join,        // people start agents with a token of the target
+  ssh,         // the launcher's provider attaches hosts over ssh
+  docker,      // each machine is a container on the launcher's machine
+  slurm,       // each machine is a job of one node in a Slurm cluster
+  command,     // a program of the site makes machines
+  kubernetes,  // each machine is a pod
 };
 // The word in files and tables: "ssh"; "" for none.
 std::string_view to_string(NodeSource source);
@@ -85,6 +89,13 @@ struct Scale {
 inline constexpr int kMaxInstances = 10'000;
 inline constexpr Duration kMaxIdleTime = std::chrono::hours(24 * 30);
 
+// When a compute instance stops and starts by itself.
+struct InstanceSettings {
+  Duration idle_time = {};  // it stops after so long without work; zero: never
+  std::vector<InstanceSchedule> schedules;
+  friend bool operator==(const InstanceSettings&, const InstanceSettings&) = default;
+};
+
 struct ComputeSpec {
   std::string name;
   ComputeType type = ComputeType::local;
@@ -95,9 +106,10 @@ struct ComputeSpec {
   std::vector<SshHost> hosts;  // of source ssh, in the order in which they were named
   std::string tunnel;          // of source ssh: "auto", "always" or "never"; "": auto
   std::string size = {};       // a name of the catalogue of sizes; "": none
-  Scale scale = {};            // of type amlcompute
-  // Of sources docker, slurm and command: see provider_settings.h.
+  Scale scale = {};            // of types amlcompute and kubernetes
+  // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
   std::map<std::string, std::vector<std::string>> settings = {};
+  InstanceSettings instance = {};  // of type computeinstance
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
 // Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
@@ -109,8 +121,12 @@ Status check(const ComputeSpec& spec);
 Status check(const SshHost& host);
 // True if a provider makes the target's nodes, so that it has machines.
 bool has_provider(const ComputeSpec& spec);
+// True if that provider installs the archive of scripts/bundle on each machine.
+bool installs_bundle(NodeSource source);
 // True if the launcher decides how many machines there are.
 bool is_elastic(const ComputeSpec& spec);
+// True if people start and stop the target.
+bool is_instance(const ComputeSpec& spec);
 // The most machines that the target can have.
 int most_machines(const ComputeSpec& spec);
 // "azureml:gpu" and "gpu" are both "gpu".
@@ -155,6 +171,24 @@ struct DeleteCompute {
   std::string name;
   bool force = false;  // as in DetachHosts
   friend bool operator==(const DeleteCompute&, const DeleteCompute&) = default;
+};
+// Starts a compute instance. Answered by ComputesReply at once, also if it is on already.
+struct StartCompute {
+  std::string name;
+  friend bool operator==(const StartCompute&, const StartCompute&) = default;
+};
+// Refused while a job runs there, unless `force`: then the job goes back to the queue. Answered as
+// StartCompute is.
+struct StopCompute {
+  std::string name;
+  bool force = false;
+  friend bool operator==(const StopCompute&, const StopCompute&) = default;
+};
+// Replaces the machine of an instance that is on by a new one. The rest is as for StopCompute.
+struct RestartCompute {
+  std::string name;
+  bool force = false;
+  friend bool operator==(const RestartCompute&, const RestartCompute&) = default;
 };
 // Answered by ComputesReply.
 struct ListComputes {
@@ -207,6 +241,25 @@ struct ScalingView {
   friend bool operator==(const ScalingView&, const ScalingView&) = default;
 };
 
+// What made a compute instance start or stop.
+enum class InstanceCause { user, schedule, idle };
+std::string_view to_string(InstanceCause cause);
+
+// Of a target of type computeinstance.
+struct InstanceView {
+  // "Starting", "Running", "Stopping", "Stopped" or "Deleting"; "": it is no instance.
+  std::string state;
+  Instant changed;  // when it was started or stopped last
+  InstanceCause cause = InstanceCause::user;
+  std::string why;  // "by ann"
+  // What its schedules do next.
+  InstanceAction next_action = InstanceAction::start;
+  Instant next_at;         // ns = 0: nothing
+  std::string next_local;  // "2026-11-27T08:00:00 Europe/Berlin"
+  std::string problem;     // why its schedules do not all work; "": they do
+  friend bool operator==(const InstanceView&, const InstanceView&) = default;
+};
+
 struct ComputeView {
   struct Nodes {
     std::int64_t total = 0;
@@ -226,6 +279,7 @@ struct ComputeView {
   std::string leaving;                // why the target is being deleted; "": it is not
   std::vector<ComputeEvent> history;  // oldest first; only if asked for
   ScalingView scaling = {};           // of an elastic target
+  InstanceView instance = {};
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first

@@ -23,6 +23,7 @@ std::string_view to_string(Cause cause) {
     case Cause::account_missing: return "account_missing";
     case Cause::environment_failed: return "environment_failed";
     case Cause::disk_limit: return "disk_limit";
+    case Cause::preempted: return "preempted";
   }
   return "start_failed";
 }
@@ -34,6 +35,7 @@ bool is_infrastructure(Cause cause) {
     case Cause::port_taken:
     case Cause::runner_lost:
     case Cause::node_lost:
+    case Cause::preempted:
     case Cause::account_missing: return true;
     case Cause::completed:
     case Cause::exit_code:
@@ -66,7 +68,8 @@ int exit_code_of(const RankExit& exit) {
     case Cause::node_lost:
     case Cause::account_missing:
     case Cause::environment_failed:
-    case Cause::disk_limit: return 125;
+    case Cause::disk_limit:
+    case Cause::preempted: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:

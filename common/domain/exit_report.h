@@ -37,6 +37,7 @@ enum class Cause {
   account_missing,     // the node cannot run jobs as the job's user: another node, not charged
   environment_failed,  // it cannot be solved or built, and a retry would fail too
   disk_limit,          // the attempt exceeded its disk limit, or used most of a full disk
+  preempted,           // a node of it is taken away, and said so before
 };
 std::string_view to_string(Cause cause);
 

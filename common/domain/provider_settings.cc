@@ -30,6 +30,30 @@ constexpr std::array<SettingKey, 7> kSlurm{{{"directory", Kind::path, true},
                                             {"constraint", Kind::word},
                                             {"options", Kind::words}}};
 constexpr std::array<SettingKey, 1> kCommand{{{"program", Kind::name, true}}};
+constexpr std::array<SettingKey, 24> kKubernetes{{{"image", Kind::word, true},
+                                                  {"bundle_image", Kind::word},
+                                                  {"kubeconfig", Kind::name},
+                                                  {"context", Kind::word},
+                                                  {"namespace", Kind::word},
+                                                  {"cpus", Kind::number},
+                                                  {"memory", Kind::bytes},
+                                                  {"shm_size", Kind::bytes},
+                                                  {"gpus", Kind::number},
+                                                  {"gpu_resource", Kind::word},
+                                                  {"resources", Kind::pairs},
+                                                  {"host_network", Kind::flag},
+                                                  {"capabilities", Kind::words},
+                                                  {"service_account", Kind::word},
+                                                  {"image_pull_secrets", Kind::words},
+                                                  {"image_pull_policy", Kind::word},
+                                                  {"priority_class", Kind::word},
+                                                  {"scheduler", Kind::word},
+                                                  {"runtime_class", Kind::word},
+                                                  {"queue", Kind::word},
+                                                  {"node_selector", Kind::pairs},
+                                                  {"tolerations", Kind::words},
+                                                  {"labels", Kind::pairs},
+                                                  {"annotations", Kind::pairs}}};
 
 Error bad_setting(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -75,13 +99,21 @@ Status check_word(const SettingKey& key, const std::string& word) {
         return bad_setting(
             fmt::format("{}: '{}' is not the name of a file, without a folder", key.name, word));
       return {};
+    case Kind::pairs:
+      if (const auto equals = word.find('='); equals == std::string::npos || equals == 0)
+        return bad_setting(fmt::format("{}: '{}' is not KEY=VALUE", key.name, word));
+      return {};
+    case Kind::flag:
+      if (word != "true" && word != "false")
+        return bad_setting(fmt::format("{}: '{}' is not true or false", key.name, word));
+      return {};
     case Kind::words: return {};
   }
   return {};
 }
 
 Status check_words(const SettingKey& key, const std::vector<std::string>& words) {
-  if (key.kind != Kind::words && words.size() != 1)
+  if (key.kind != Kind::words && key.kind != Kind::pairs && words.size() != 1)
     return bad_setting(fmt::format("{} takes one value, not {}", key.name, words.size()));
   if (words.size() > kMaxSettingWords)
     return bad_setting(fmt::format("{} has {} values; the most allowed are {}", key.name,
@@ -109,6 +141,7 @@ std::span<const SettingKey> setting_keys(NodeSource source) {
     case NodeSource::docker: return kDocker;
     case NodeSource::slurm: return kSlurm;
     case NodeSource::command: return kCommand;
+    case NodeSource::kubernetes: return kKubernetes;
     case NodeSource::none:
     case NodeSource::join:
     case NodeSource::ssh: return {};

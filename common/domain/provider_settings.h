@@ -23,6 +23,8 @@ struct SettingKey {
     path,    // one absolute path
     name,    // one name of a file, without a folder
     words,   // any number of texts
+    pairs,   // any number of KEY=VALUE; a mapping in files
+    flag,    // true or false
   };
   std::string_view name;
   Kind kind = Kind::word;

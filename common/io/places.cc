@@ -5,6 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+
 #include <cerrno>
 
 #include "common/io/disk.h"
@@ -95,6 +99,47 @@ Result<std::string> secure_home(const std::string& path, int mode) {
   if (!was_there) return "";
   return fmt::format("changed the mode of the home {} from {:04o} to {:04o}", path,
                      info.st_mode & 07777, mode);
+}
+
+namespace {
+
+// Many systems give each account a group of its own, with the account's number, and group-writable
+// folders.
+bool others_may_write(const struct stat& info) {
+  if ((info.st_mode & S_IWOTH) != 0) return true;
+  const bool is_own_group = info.st_gid == ::getegid() && info.st_gid == ::geteuid();
+  return (info.st_mode & S_IWGRP) != 0 && !is_own_group;
+}
+
+Status expect_unchangeable(const std::string& folder, bool may_be_shared) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0) return errno_error(errno, "look at " + folder);
+  const auto no = [&](std::string_view why) {
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("{} {}, and so could change what lies there", folder, why));
+  };
+  if (info.st_uid != ::geteuid() && info.st_uid != 0) return no("belongs to another account");
+  if (S_ISLNK(info.st_mode)) return {};  // where it leads is looked at too
+  if (others_may_write(info) && !(may_be_shared && (info.st_mode & S_ISVTX) != 0))
+    return no("is writable for other accounts");
+  return {};
+}
+
+}  // namespace
+
+Status expect_unchangeable_by_others(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode))
+    return make_error(ErrorCode::permission_denied, path + " is a symlink");
+  char real[PATH_MAX];
+  if (::realpath(path.c_str(), real) == nullptr) return errno_error(errno, "look at " + path);
+  for (std::string at : {path, std::string(real)}) {
+    for (bool may_be_shared = false; !at.empty(); may_be_shared = true) {
+      TRY(expect_unchangeable(at, may_be_shared));
+      at.resize(at == "/" ? 0 : std::max<std::size_t>(at.rfind('/'), 1));
+    }
+  }
+  return {};
 }
 
 Status close_to_others(const std::string& path) {

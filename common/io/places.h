@@ -29,6 +29,12 @@ Status make_private_folders(const std::string& path);
 // it belongs to another user, or others can write to it, and so may have changed its content.
 Result<std::string> secure_home(const std::string& path, int mode);
 
+// Demands that no other account can change what lies in the folder `path`: it and every folder
+// above it belong to us or to root, and others may write to none of them; above it they may write
+// to a sticky folder such as /tmp. permission_denied names the first folder that is not so. io:
+// `path` is missing.
+Status expect_unchangeable_by_others(const std::string& path);
+
 // Makes a file readable to its owner only; earlier versions left it readable to others. A missing
 // file is success.
 Status close_to_others(const std::string& path);

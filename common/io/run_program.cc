@@ -18,8 +18,6 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::size_t kMaxOutputBytes = 1 << 20;
-
 std::string look_up(const std::string& name, const std::string& path) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   for (std::size_t at = 0; at <= path.size();) {
@@ -55,7 +53,7 @@ struct Stream {
 };
 
 // False: the time is over.
-bool read_all(std::vector<Stream>& streams, Duration timeout) {
+bool read_all(std::vector<Stream>& streams, Duration timeout, std::size_t max_output) {
   SystemClock clock;
   const Instant end = clock.now() + timeout;
   const auto open = [](const Stream& stream) { return static_cast<bool>(stream.fd); };
@@ -71,7 +69,7 @@ bool read_all(std::vector<Stream>& streams, Duration timeout) {
       const ssize_t got = ::read(streams[i].fd.get(), buffer, sizeof buffer);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) streams[i].fd.reset();
-      const std::size_t room = kMaxOutputBytes - streams[i].into->size();
+      const std::size_t room = max_output - streams[i].into->size();
       if (got > 0) streams[i].into->append(buffer, std::min(room, static_cast<std::size_t>(got)));
     }
   }
@@ -132,7 +130,7 @@ Result<ProgramOutput> run_program(const std::vector<std::string>& words,
   std::vector<Stream> streams;
   streams.push_back({std::move(out_read), &output.text});
   streams.push_back({std::move(err_read), &output.errors});
-  const bool in_time = read_all(streams, options.timeout);
+  const bool in_time = read_all(streams, options.timeout, options.max_output);
   if (!in_time) ::kill(child, SIGKILL);
   output.exit_code = exit_code_of(child);
   if (!in_time) {

@@ -13,7 +13,7 @@ namespace lockstep::io {
 
 struct ProgramOutput {
   int exit_code = 0;   // 128+n: signal n
-  std::string text;    // standard output, at most 1 MiB of it
+  std::string text;    // standard output, at most `max_output` of it
   std::string errors;  // standard error, the same
 };
 
@@ -29,6 +29,7 @@ struct ProgramOptions {
   int input = -1;                             // its standard input; -1: /dev/null
   std::vector<std::string> environment = {};  // "NAME=value", beside and instead of ours
   bool dies_with_us = false;                  // the kernel kills it when the calling thread ends
+  std::size_t max_output = 1u << 20;          // bytes of each stream; the rest is read and dropped
 };
 Result<ProgramOutput> run_program(const std::vector<std::string>& words,
                                   const ProgramOptions& options);

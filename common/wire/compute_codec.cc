@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "common/domain/provider_settings.h"
+#include "common/wire/schedule_codec.h"
 
 namespace lockstep::pb {
 
@@ -18,13 +19,16 @@ int number_of(ComputeType type) {
     case ComputeType::local: return 1;
     case ComputeType::virtualmachine: return 2;
     case ComputeType::amlcompute: return 3;
+    case ComputeType::kubernetes: return 5;
+    case ComputeType::computeinstance: return 7;
   }
   return 0;
 }
 
 Status read_type(int number, ComputeType* to) {
   for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute}) {
+       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute,
+        ComputeType::kubernetes, ComputeType::computeinstance}) {
     if (number_of(type) != number) continue;
     *to = type;
     return {};
@@ -40,6 +44,7 @@ int number_of(NodeSource source) {
     case NodeSource::docker: return 3;
     case NodeSource::slurm: return 4;
     case NodeSource::command: return 5;
+    case NodeSource::kubernetes: return 6;
   }
   return 0;
 }
@@ -51,7 +56,7 @@ Status read_source(int number, ComputeType type, NodeSource* to) {
     return {};
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh, NodeSource::docker,
-                                  NodeSource::slurm, NodeSource::command}) {
+                                  NodeSource::slurm, NodeSource::command, NodeSource::kubernetes}) {
     if (number_of(source) != number) continue;
     *to = source;
     return {};
@@ -156,6 +161,8 @@ void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to) {
   to->set_size(from.size);
   if (!(from.scale == lockstep::Scale{})) write_scale(from.scale, to->mutable_scale());
   write_settings(from.settings, to->mutable_settings());
+  to->set_shutdown_after_ns(from.instance.idle_time.count());
+  write_list(from.instance.schedules, to->mutable_schedules());
 }
 Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_text(from.name(), "compute.name", &to->name, kMaxNameBytes));
@@ -170,6 +177,9 @@ Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   if (from.has_scale()) {
     TRY(read_scale(from.scale(), &to->scale));
   }
+  if (from.shutdown_after_ns() < 0) return bad_field("compute.shutdown_after", "is negative");
+  to->instance.idle_time = Duration(from.shutdown_after_ns());
+  TRY(read_list(from.schedules(), 2 * kMaxSchedules, "compute.schedules", &to->instance.schedules));
   return read_settings(from.settings(), &to->settings);
 }
 
@@ -248,6 +258,7 @@ void to_wire(const lockstep::ComputeView& from, ComputeView* to) {
   to->set_leaving(from.leaving);
   write_list(from.history, to->mutable_history());
   write_scaling(from.scaling, to->mutable_scaling());
+  to_wire(from.instance, to->mutable_instance());
 }
 Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(from_wire(from.spec(), &to->spec));
@@ -260,6 +271,7 @@ Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(read_list(from.machines(), 2 * kMaxInstances, "compute.machines", &to->machines));
   TRY(read_text(from.leaving(), "compute.leaving", &to->leaving));
   TRY(read_list(from.history(), 2 * kMaxComputeEvents, "compute.history", &to->history));
+  TRY(from_wire(from.instance(), &to->instance));
   return read_scaling(from.scaling(), &to->scaling);
 }
 
@@ -301,6 +313,26 @@ void to_wire(const lockstep::DeleteCompute& from, DeleteCompute* to) {
   to->set_force(from.force);
 }
 Status from_wire(const DeleteCompute& from, lockstep::DeleteCompute* to) {
+  to->force = from.force();
+  return read_text(from.name(), "compute", &to->name, kMaxNameBytes);
+}
+void to_wire(const lockstep::StartCompute& from, StartCompute* to) { to->set_name(from.name); }
+Status from_wire(const StartCompute& from, lockstep::StartCompute* to) {
+  return read_text(from.name(), "compute", &to->name, kMaxNameBytes);
+}
+void to_wire(const lockstep::StopCompute& from, StopCompute* to) {
+  to->set_name(from.name);
+  to->set_force(from.force);
+}
+Status from_wire(const StopCompute& from, lockstep::StopCompute* to) {
+  to->force = from.force();
+  return read_text(from.name(), "compute", &to->name, kMaxNameBytes);
+}
+void to_wire(const lockstep::RestartCompute& from, RestartCompute* to) {
+  to->set_name(from.name);
+  to->set_force(from.force);
+}
+Status from_wire(const RestartCompute& from, lockstep::RestartCompute* to) {
   to->force = from.force();
   return read_text(from.name(), "compute", &to->name, kMaxNameBytes);
 }

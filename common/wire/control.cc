@@ -107,6 +107,11 @@ struct BodyWriter {
   void operator()(const AttachHosts& m) const { pb::to_wire(m, wire->mutable_attach_hosts()); }
   void operator()(const DetachHosts& m) const { pb::to_wire(m, wire->mutable_detach_hosts()); }
   void operator()(const DeleteCompute& m) const { pb::to_wire(m, wire->mutable_delete_compute()); }
+  void operator()(const StartCompute& m) const { pb::to_wire(m, wire->mutable_start_compute()); }
+  void operator()(const StopCompute& m) const { pb::to_wire(m, wire->mutable_stop_compute()); }
+  void operator()(const RestartCompute& m) const {
+    pb::to_wire(m, wire->mutable_restart_compute());
+  }
   void operator()(const ListComputes& m) const { pb::to_wire(m, wire->mutable_list_computes()); }
   void operator()(const ComputesReply& m) const { pb::to_wire(m, wire->mutable_computes_reply()); }
   void operator()(const DefineSizes& m) const { pb::to_wire(m, wire->mutable_define_sizes()); }
@@ -241,6 +246,9 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kAttachHosts: return read<AttachHosts>(wire.attach_hosts(), body);
     case pb::Envelope::kDetachHosts: return read<DetachHosts>(wire.detach_hosts(), body);
     case pb::Envelope::kDeleteCompute: return read<DeleteCompute>(wire.delete_compute(), body);
+    case pb::Envelope::kStartCompute: return read<StartCompute>(wire.start_compute(), body);
+    case pb::Envelope::kStopCompute: return read<StopCompute>(wire.stop_compute(), body);
+    case pb::Envelope::kRestartCompute: return read<RestartCompute>(wire.restart_compute(), body);
     case pb::Envelope::kListComputes: return read<ListComputes>(wire.list_computes(), body);
     case pb::Envelope::kComputesReply: return read<ComputesReply>(wire.computes_reply(), body);
     case pb::Envelope::kReadComputeLog: return read<ReadComputeLog>(wire.read_compute_log(), body);

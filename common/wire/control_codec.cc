@@ -39,6 +39,16 @@ Status read_job_named(const Wire& from, JobId* to) {
 
 // ---- agent -> launcher --------------------------------------------------------------------------
 
+void to_wire(const lockstep::PreemptionNotice& from, PreemptionNotice* to) {
+  to->set_left_ns(from.left.count());
+  to->set_reason(from.reason);
+}
+
+Status from_wire(const PreemptionNotice& from, lockstep::PreemptionNotice* to) {
+  TRY(read_duration(from.left_ns(), "notice.left", &to->left));
+  return read_text(from.reason(), "notice.reason", &to->reason, kMaxNoticeReasonBytes);
+}
+
 void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_node(from.node.value);
   to->set_boot(from.boot.value);
@@ -48,6 +58,7 @@ void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   write_list(from.parts, to->mutable_parts());
   to->set_desired_revision(from.desired_revision);
   to->set_answers(from.answers);
+  if (from.notice) to_wire(*from.notice, to->mutable_notice());
 }
 
 Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
@@ -58,6 +69,7 @@ Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
   TRY(from_wire(from.inventory(), &to->inventory));
   to->desired_revision = from.desired_revision();
   to->answers = from.answers();
+  if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
   return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
 }
 
@@ -69,6 +81,7 @@ void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
   to->set_number(from.number);
   to->set_low_disk(from.low_disk);
   to->set_wall_clock_ns(from.wall_clock.ns);
+  if (from.notice) to_wire(*from.notice, to->mutable_notice());
 }
 
 Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
@@ -78,6 +91,7 @@ Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
   to->observed_sequence = from.observed_sequence();
   to->number = from.number();
   TRY(read_instant(from.wall_clock_ns(), "heartbeat.wall_clock", &to->wall_clock));
+  if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
   return read_text(from.low_disk(), "heartbeat.low_disk", &to->low_disk);
 }
 

@@ -38,6 +38,7 @@ static_assert(is_wire_of(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
 static_assert(is_wire_of(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING));
 static_assert(is_wire_of(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
 static_assert(is_wire_of(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
+static_assert(is_wire_of(lockstep::Cause::preempted, CAUSE_PREEMPTED));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
@@ -286,7 +287,7 @@ Status read_priority(int value, const char* field, lockstep::Priority* out) {
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::disk_limit, field, out);
+  return read_enum(value, lockstep::Cause::preempted, field, out);
 }
 
 void to_wire(const lockstep::RankExit& from, RankExit* to) {

@@ -47,6 +47,9 @@ struct ClaimOf {
   Claim operator()(const DeleteCompute&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const AttachHosts&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const DetachHosts&) const { return {Permission::manage_computes, {}, ""}; }
+  Claim operator()(const StartCompute&) const { return {Permission::operate_computes, {}, ""}; }
+  Claim operator()(const StopCompute&) const { return {Permission::operate_computes, {}, ""}; }
+  Claim operator()(const RestartCompute&) const { return {Permission::operate_computes, {}, ""}; }
   Claim operator()(const ListComputes&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ReadComputeLog&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const DefineSizes&) const { return {Permission::manage_computes, {}, ""}; }

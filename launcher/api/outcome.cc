@@ -100,6 +100,15 @@ struct AskedOf {
     for (const std::string& host : m.hosts) hosts += (hosts.empty() ? "" : ", ") + host;
     return {"detach hosts", "compute " + m.name, hosts + (m.force ? " by force" : ""), true};
   }
+  Asked operator()(const StartCompute& m) const {
+    return {"start compute", "compute " + m.name, "", true};
+  }
+  Asked operator()(const StopCompute& m) const {
+    return {"stop compute", "compute " + m.name, m.force ? "by force" : "", true};
+  }
+  Asked operator()(const RestartCompute& m) const {
+    return {"restart compute", "compute " + m.name, m.force ? "by force" : "", true};
+  }
   Asked operator()(const ListComputes& m) const {
     return {"list compute", m.name.empty() ? "compute targets" : "compute " + m.name};
   }

@@ -106,6 +106,7 @@ struct Answerer {
   ClientReply operator()(const ListEvents& question) const {
     auto events = core.job_events(question.job, question.since);
     if (!events) return no_such_job(question.job);
+    for (JobEvent& event : events->events) event.message = viewer.cut(std::move(event.message));
     return std::move(*events);
   }
   ClientReply operator()(const ExplainJob& question) const {

@@ -118,8 +118,12 @@ struct RequestHandler {
   void operator()(const DeleteCompute& m) const { change_compute(m); }
   void operator()(const AttachHosts& m) const { change_compute(m); }
   void operator()(const DetachHosts& m) const { change_compute(m); }
+  void operator()(const StartCompute& m) const { switch_instance(m); }
+  void operator()(const StopCompute& m) const { switch_instance(m); }
+  void operator()(const RestartCompute& m) const { switch_instance(m); }
   void operator()(const ListComputes& m) const {
-    ComputesReply reply{door.ports_.core->compute_views(m.name, m.history)};
+    const Viewer viewer(door.state(), asker.caller);
+    ComputesReply reply{viewer.cut(door.ports_.core->compute_views(m.name, m.history))};
     if (reply.computes.empty()) {
       const Error error = no_such_compute(door.state(), m.name);
       return door.refuse(asker, error.code, error.message);
@@ -134,6 +138,9 @@ struct RequestHandler {
       return door.refuse(asker, error.code, error.message);
     }
     door.reply(asker, ComputeLogReply{std::move(text)});
+  }
+  void switch_instance(const InstanceInput::Ask& ask) const {
+    feed(InstanceInput{expect(), ask, asker.caller});
   }
   void change_compute(const ComputeInput::Ask& ask) const {
     feed(ComputeInput{expect(), ask, asker.caller});

@@ -62,7 +62,7 @@ NodeUsage usage_of_node(const UsagePorts& ports, const Core& core, const Node& n
   usage.id = node.id;
   usage.name = node.name;
   usage.liveness = core.liveness(node.id);
-  usage.draining = node.drain.has_value();
+  usage.draining = node.drain || node.notice;
   usage.cpus = static_cast<int>(node.inventory.cpus.size());
   usage.memory = node.inventory.memory;
   for (const GpuDevice& gpu : node.inventory.gpus) usage.gpus.push_back(gpu.memory);

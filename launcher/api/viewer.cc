@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/domain/provider_settings.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/users.h"
 
@@ -77,15 +78,15 @@ bool Viewer::sees(const EnvironmentVersion& version) const {
 }
 
 // The core names jobs as 'NAME' and NAME.ATTEMPT.
-std::string Viewer::cut(std::string words) const {
+std::string Viewer::cut(std::string words, Gone gone) const {
   static const std::string kJob = "job '", kHiddenJob = "a job of another project";
-  const auto is_hidden = [this](const std::string& name) {
+  const auto is_hidden = [this](const std::string& name, bool if_gone) {
     const Job* job = state_.job(JobId(name));
-    return job != nullptr && !sees(*job);
+    return job == nullptr ? if_gone : !sees(*job);
   };
   for (auto at = words.find(kJob); at != words.npos; at = words.find(kJob, at + 1)) {
     const auto name = at + kJob.size(), end = words.find('\'', name);
-    if (end != words.npos && is_hidden(words.substr(name, end - name)))
+    if (end != words.npos && is_hidden(words.substr(name, end - name), gone == Gone::hidden))
       words.replace(at, end + 1 - at, kHiddenJob);
   }
   std::string shown;
@@ -100,7 +101,7 @@ std::string Viewer::cut(std::string words) const {
       while (++after < words.size() && std::isdigit(static_cast<unsigned char>(words[after]))) {
       }
     const bool has_attempt = after > end + 1;
-    if (end > at && has_attempt && is_hidden(words.substr(at, end - at))) {
+    if (end > at && has_attempt && is_hidden(words.substr(at, end - at), false)) {
       shown += kHiddenJob;
       at = after;
     } else {
@@ -110,6 +111,24 @@ std::string Viewer::cut(std::string words) const {
     }
   }
   return shown;
+}
+
+std::vector<ComputeView> Viewer::cut(std::vector<ComputeView> views) const {
+  if (is_allowed(state_.principals(), caller_, Permission::manage_computes, {})) return views;
+  for (ComputeView& view : views) {
+    view.scaling.why = cut(std::move(view.scaling.why), Gone::hidden);
+    for (MachineView& machine : view.machines)
+      machine.why = cut(std::move(machine.why), Gone::hidden);
+    for (ComputeEvent& event : view.history) event.text = cut(std::move(event.text), Gone::hidden);
+    const auto keys = setting_keys(view.spec.source);
+    for (auto& [name, words] : view.spec.settings) {
+      const auto known =
+          std::find_if(keys.begin(), keys.end(),
+                       [&name = name](const SettingKey& key) { return key.name == name; });
+      if (known == keys.end() || known->kind == SettingKey::Kind::words) words = {kHiddenValue};
+    }
+  }
+  return views;
 }
 
 NodeView Viewer::cut(NodeView view) const {

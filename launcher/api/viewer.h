@@ -22,8 +22,13 @@ class Viewer {
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
   NodeView cut(NodeView view) const;
+  // For those who may not change targets: without jobs that they may not see, and without what a
+  // provider is given, which may hold credentials.
+  std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
+  // Whose a job was that was deleted, nobody knows.
+  enum class Gone { shown, hidden };
   // A reason for waiting, without the names of jobs that the caller may not see.
-  std::string cut(std::string words) const;
+  std::string cut(std::string words, Gone gone = Gone::shown) const;
 
  private:
   bool may_of(Permission permission, const JobView& view) const;

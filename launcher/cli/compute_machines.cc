@@ -30,7 +30,7 @@ constexpr std::array kStates = std::to_array<Meaning>({
     {"created", "waits for its agent to join"},
     {"pending", "waits until its provider can make it"},
     {"lost", "its node is lost, and the launcher starts its agent again"},
-    {"leaving", "waits for its node to hold no job"},
+    {"leaving", "waits until nothing holds it: a job on its node, or a call of its provider"},
     {"removing", "removes the agent"},
 });
 
@@ -56,7 +56,7 @@ constexpr std::array kAdvice = std::to_array<Meaning>({
     {"conflict",
      "Another launcher or target has its agent there. Detach it there first, or choose another "
      "folder: --directory"},
-    {"failed", "`lockstep compute log NAME` has what ssh and the machine printed"},
+    {"failed", "`lockstep compute log NAME` has what the provider printed"},
 });
 
 std::string_view meaning_in(const auto& words, std::string_view word) {
@@ -138,8 +138,12 @@ std::string machine_table(const std::vector<MachineView>& machines, Instant now)
   Table table({"MACHINE", "STATE", "NODE", "SINCE", "STEP/ERROR", "NEXT TRY"});
   for (const MachineView& machine : machines) {
     std::string what = machine.step.empty() ? "" : step_words(machine.step);
+    const auto reason = machine.about.find("reason");
     if (what.empty() && has_failed(machine))
       what = machine.failed_step + (machine.failed_step.empty() ? "" : ": ") + machine.failed_code;
+    const bool is_pending = machine.state == "pending";
+    if ((what.empty() || is_pending) && reason != machine.about.end())
+      what = printable(reason->second);
     table.add({machine.name, machine.state, machine.node, ago(machine.since, now), what,
                until(machine.retry_at, now)});
   }

@@ -9,6 +9,7 @@
 #include "launcher/cli/verbs.h"
 #include "launcher/spec/cluster_reader.h"
 #include "launcher/spec/compute_file.h"
+#include "launcher/spec/instance_reader.h"
 #include "launcher/spec/ssh_host.h"
 
 namespace lockstep::cli {
@@ -74,11 +75,13 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
                     "--help",
                     verb, verb == "attach" ? "--host" : "--type or --host", verb));
   TRY_ASSIGN(const ComputeType known_type, spec::compute_type(type));
-  if (known_type == ComputeType::amlcompute)
+  if (known_type == ComputeType::amlcompute || known_type == ComputeType::kubernetes ||
+      known_type == ComputeType::computeinstance)
     return spec::parse_compute("the options", "{}", as_overrides(options));
   if (!options.cluster.empty())
-    return bad_compute(fmt::format("{}: {} is for a target of type amlcompute", verb,
-                                   flag_of(options.cluster.front().first)));
+    return bad_compute(
+        fmt::format("{}: {} is for a target of type amlcompute, kubernetes or computeinstance",
+                    verb, flag_of(options.cluster.front().first)));
   if (!options.overrides.empty())
     return bad_compute(verb + ": --set overrides keys of a compute file; name the file with -f");
   ComputeSpec spec;
@@ -102,6 +105,13 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
   return spec;
 }
 
+// nullopt: no such key; otherwise what is wrong with the value, "" if it was taken.
+std::optional<std::string> assign_to_elastic(const std::string& key, const std::string& value,
+                                             ComputeSpec& spec) {
+  if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;
+  return spec::assign_to_cluster(key, value, spec);
+}
+
 // `update --set KEY=VALUE` of a target that no file describes.
 Status assign(const std::string& assignment, ComputeSpec& spec) {
   constexpr std::string_view kTags = "tags.";
@@ -116,14 +126,15 @@ Status assign(const std::string& assignment, ComputeSpec& spec) {
     spec.tunnel = value;
   else if (key.starts_with(kTags) && key.size() > kTags.size())
     spec.tags[key.substr(kTags.size())] = value;
-  else if (const auto wrong = spec::assign_to_cluster(key, value, spec))
+  else if (const auto wrong = assign_to_elastic(key, value, spec))
     return wrong->empty() ? Status{}
                           : bad_compute(fmt::format("update: --set {}: {}", assignment, *wrong));
   else
     return bad_compute(
         fmt::format("update: --set {}: description, location, tags.NAME, lockstep.tunnel and, of a "
                     "cluster, size, tier, min_instances, max_instances, "
-                    "idle_time_before_scale_down and its node source's settings can change; "
+                    "idle_time_before_scale_down and its node source's settings, of a compute "
+                    "instance idle_time_before_shutdown and schedules can change; "
                     "`lockstep compute attach` and `detach` change hosts",
                     assignment));
   return {};
@@ -201,7 +212,7 @@ Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOption
   ComputeSpec spec = known;
   for (const std::string& assignment : options.overrides) TRY(assign(assignment, spec));
   for (const auto& [key, value] : options.cluster)
-    if (const auto wrong = spec::assign_to_cluster(key, value, spec); wrong && !wrong->empty())
+    if (const auto wrong = assign_to_elastic(key, value, spec); wrong && !wrong->empty())
       return bad_compute(fmt::format("update: {}: {}", flag_of(key), *wrong));
   TRY(apply_texts(options, spec));
   return spec;
@@ -262,7 +273,7 @@ void add_cluster(CLI::App& verb, ComputeOptions& options) {
             [&options, key](const std::string& value) { options.cluster.emplace_back(key, value); },
             what)
         ->check(filled("leave it out for the default"))
-        ->group("cluster (type amlcompute)");
+        ->group("cluster or compute instance (types amlcompute, kubernetes, computeinstance)");
   };
   add("size", "the size of its machines");
   add("tier", "dedicated (default), or low_priority: its machines may be taken away at any time");
@@ -270,6 +281,9 @@ void add_cluster(CLI::App& verb, ComputeOptions& options) {
   add("max_instances", "machines that there may be (default 1)");
   add("idle_time_before_scale_down",
       "remove a machine after so long without work: seconds, or 5m (default 120)");
+  add("idle_time_before_shutdown",
+      "of a compute instance: stop it after so long without work: PT30M, 30m; 0: never (default)");
+  add("idle_time_before_shutdown_minutes", "the same in minutes, as in az");
   add("lockstep.docker.image", "the image of its containers, for --node-source docker");
 }
 

@@ -16,6 +16,33 @@ std::string type_of(const ComputeView& compute) {
          (is_alias ? fmt::format(" (another name of {})", compute.pool) : "");
 }
 
+std::string type_and_state(const ComputeView& compute) {
+  const std::string& state = compute.instance.state;
+  return type_of(compute) + (state.empty() ? "" : fmt::format(" ({})", state));
+}
+
+void add_instance(Lines& lines, const ComputeView& compute) {
+  const InstanceView& instance = compute.instance;
+  const Duration idle = compute.spec.instance.idle_time;
+  for (const auto& [name, words] : compute.spec.settings)
+    lines.add(name, fmt::format("{}", fmt::join(words, " ")));
+  lines.add("size", compute.spec.size);
+  lines.add("state",
+            fmt::format("{}: {} at {}", instance.state, instance.why, to_string(instance.changed)));
+  lines.add("idle shutdown", idle == Duration::zero()
+                                 ? "never"
+                                 : fmt::format("after {} without work", format_duration(idle)));
+  for (const InstanceSchedule& schedule : compute.spec.instance.schedules)
+    lines.add("schedule",
+              fmt::format("{}: {}{}", to_string(schedule.action), to_string(schedule.trigger),
+                          schedule.enabled ? "" : " (disabled)"));
+  if (instance.next_at.ns != 0)
+    lines.add("next scheduled", fmt::format("{} at {} ({})", to_string(instance.next_action),
+                                            instance.next_local, to_string(instance.next_at)));
+  lines.add("schedules", instance.problem);
+  if (!compute.scaling.failure.empty()) lines.add("last failure", compute.scaling.failure);
+}
+
 void add_scale(Lines& lines, const ComputeView& compute, Instant now) {
   const ComputeSpec& spec = compute.spec;
   const Scale& scale = spec.scale;
@@ -53,7 +80,7 @@ std::string compute_table(const std::vector<ComputeView>& computes) {
   Table table(
       {"NAME", "TYPE", "NODES", "IDLE", "BUSY", "UNAVAILABLE", "QUEUED", "RUNNING", "DESCRIPTION"});
   for (const ComputeView& compute : computes)
-    table.add({compute.spec.name, type_of(compute), std::to_string(compute.nodes.total),
+    table.add({compute.spec.name, type_and_state(compute), std::to_string(compute.nodes.total),
                std::to_string(compute.nodes.idle), std::to_string(compute.nodes.busy),
                std::to_string(compute.nodes.unavailable), std::to_string(compute.queued_jobs),
                std::to_string(compute.running_jobs), compute.spec.description});
@@ -68,7 +95,10 @@ std::string compute_text(const ComputeView& compute, Instant now) {
   if (spec.source != NodeSource::none) lines.add("node source", to_string(spec.source));
   if (spec.source == NodeSource::ssh)
     lines.add("tunnel", spec.tunnel.empty() ? "auto" : spec.tunnel);
-  if (is_elastic(spec)) add_scale(lines, compute, now);
+  if (is_instance(spec))
+    add_instance(lines, compute);
+  else if (is_elastic(spec))
+    add_scale(lines, compute, now);
   lines.add("leaving", compute.leaving);
   lines.add("description", spec.description);
   lines.add("location", spec.location);
@@ -95,6 +125,8 @@ std::string how_to_add_nodes(const ComputeView& compute) {
     case NodeSource::docker:
     case NodeSource::slurm:
     case NodeSource::command:
+    case NodeSource::kubernetes:
+      if (is_instance(compute.spec)) return "";  // its machine is being made
       return fmt::format(
           "Its machines are made when jobs wait for it: `lockstep run --compute {} "
           "-- COMMAND`",

@@ -53,7 +53,8 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::node_lost:
     case Cause::account_missing:
     case Cause::environment_failed:
-    case Cause::disk_limit: break;
+    case Cause::disk_limit:
+    case Cause::preempted: break;
   }
   return "";
 }

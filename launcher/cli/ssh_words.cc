@@ -38,6 +38,7 @@ Error without_hosts(const ComputeView& compute) {
     case NodeSource::docker:
     case NodeSource::slurm:
     case NodeSource::command:
+    case NodeSource::kubernetes:
       return make_error(
           ErrorCode::conflict,
           fmt::format("the machines of target '{}' are made by its provider: Lockstep "

@@ -13,6 +13,7 @@
 #include "launcher/cli/compute_view.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
+#include "launcher/spec/instance_reader.h"
 
 namespace lockstep::cli {
 
@@ -27,6 +28,9 @@ constexpr const char* kCreateExamples = R"(
   lockstep compute create --name cluster --type amlcompute --node-source docker --image IMAGE \
       --max-instances 3
       containers on this machine: made when jobs wait, removed when they are idle
+  lockstep compute create --name ci1 --type computeinstance --node-source docker --image IMAGE \
+      --idle-time-before-shutdown 1h
+      one container that is on until it is stopped, or has had no work for an hour
   lockstep compute create -f compute.yml --set description='the room in the cellar')";
 constexpr const char* kUpdateExamples = R"(
   lockstep compute update lab --description 'the room in the cellar'
@@ -70,6 +74,12 @@ std::optional<int> refuse(Context& context, const ComputeOptions& options) {
   return fail(context.terminal, timeout.error(), kExitUsage);
 }
 
+// A --set may have replaced what the file says.
+int fail_with_place(Context& context, const ComputeOptions& options, const Error& error) {
+  const bool is_of_file = !options.file.empty() && options.overrides.empty();
+  return fail(context.terminal, is_of_file ? spec::with_place_in(options.file, error) : error);
+}
+
 int create(Context& context, const ComputeOptions& options) {
   if (const auto refused = refuse(context, options)) return *refused;
   const auto spec = spec_to_create("create", options);
@@ -77,7 +87,7 @@ int create(Context& context, const ComputeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<ComputesReply>(CreateCompute{*spec});
-  if (!reply) return fail(context.terminal, reply.error());
+  if (!reply) return fail_with_place(context, options, reply.error());
   const ComputeView& made = reply->computes.front();
   if (const std::string next = how_to_add_nodes(made); !next.empty())
     context.terminal.print_line(next);
@@ -126,7 +136,7 @@ int update(Context& context, const ComputeOptions& options) {
     if (!spec) return fail_with_all(context.terminal, spec.error());
   }
   const auto reply = (*connection)->ask_for<ComputesReply>(UpdateCompute{*spec, options.upgrade});
-  if (!reply) return fail(context.terminal, reply.error());
+  if (!reply) return fail_with_place(context, options, reply.error());
   const ComputeView& changed = reply->computes.front();
   if (!changes_machines(options)) return show_one(context, options, changed);
   return wait_and_show(context, **connection, options, changed, goals_of(changed));
@@ -179,10 +189,14 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
   add_name(&verb, *options, false);
   verb.add_option(
       "--type", options->type,
-      "local (another name of target local), virtualmachine, or amlcompute (a cluster)");
-  verb.add_option("--node-source", options->node_source,
-                  "of a virtualmachine: ssh, the launcher attaches --host (default); join, nodes "
-                  "come with a token. Of a cluster: docker, ssh, slurm or command");
+      "local (another name of target local), virtualmachine, amlcompute (a cluster), "
+      "kubernetes (a cluster of pods), or computeinstance (one machine that is on until it is "
+      "stopped)");
+  verb.add_option(
+      "--node-source", options->node_source,
+      "of a virtualmachine: ssh, the launcher attaches --host (default); join, nodes "
+      "come with a token. Of a cluster or an instance: docker, ssh, slurm, command; of a "
+      "cluster also kubernetes");
   add_texts(verb, *options);
   add_cluster(verb, *options);
   add_hosts(verb, options->hosts);
@@ -230,6 +244,7 @@ void add_compute_verbs(VerbTable table) {
   add_update(group, table, options);
   add_attach(group, table, options);
   add_detach_verbs(group, table);
+  add_instance_verbs(group, table);
   auto& nodes_verb =
       add_verb(group, table, options, "list-nodes", "the nodes of a target", list_nodes);
   add_format(*add_name(&nodes_verb, *options, true), options->format);

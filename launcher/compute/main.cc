@@ -16,6 +16,7 @@
 #include "common/io/process.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/docker/provider.h"
+#include "launcher/compute/kubernetes/provider.h"
 #include "launcher/compute/slurm/provider.h"
 #include "launcher/compute/ssh/hold.h"
 #include "launcher/compute/ssh/provider.h"
@@ -25,13 +26,14 @@ namespace {
 using namespace lockstep;
 
 constexpr int kNotUnderstood = 2;
-constexpr std::array<std::string_view, 3> kKinds{"ssh", "docker", "slurm"};
+constexpr std::array<std::string_view, 4> kKinds{"ssh", "docker", "slurm", "kubernetes"};
 
 constexpr const char* kUsage =
     "usage: lockstep-provider KIND VERB < REQUEST.json\n"
-    "KIND: ssh, docker, slurm. VERB: check, create, list, remove, hold. A launcher runs this "
-    "program; it\n"
-    "is described in docs/decisions/038-providers.md.\n";
+    "KIND: ssh, docker, slurm, kubernetes. VERB: check, create, list, remove, hold. A launcher "
+    "runs "
+    "this\n"
+    "program; it is described in docs/decisions/038-providers.md.\n";
 
 int refuse(const std::string& why) {
   std::fprintf(stderr, "lockstep-provider: %s\n", why.c_str());
@@ -60,6 +62,7 @@ Result<int> carry_out(const std::string& kind, compute::Verb verb, const compute
                       compute::Events& events) {
   if (kind == "docker") return compute::docker::carry_out(verb, request, events);
   if (kind == "slurm") return compute::slurm::carry_out(verb, request, events);
+  if (kind == "kubernetes") return compute::kubernetes::carry_out(verb, request, events);
   return compute::ssh::carry_out(verb, request, io::program_directory() + "/lockstep-provider",
                                  events);
 }

@@ -143,6 +143,10 @@ struct HoldMachines {
   std::string target;
   std::vector<std::string> machines;
 };
+// Nobody wants the machines of this `create` any more: end it.
+struct StopProvider {
+  std::uint64_t call = 0;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
@@ -152,6 +156,6 @@ using Action =
                  AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
                  ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
-                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes>;
+                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider>;
 
 }  // namespace lockstep::launcher

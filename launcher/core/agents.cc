@@ -5,6 +5,7 @@
 
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
+#include "launcher/core/preemption.h"
 #include "launcher/core/reports.h"
 #include "launcher/core/sessions.h"
 
@@ -105,6 +106,7 @@ void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
                     !(node.inventory == open.inventory);
   if (news) core.emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
+  if (open.notice) take_notice(core, node.id, *open.notice);
   NodeWatch& watch = core.watches.at(node.id);
   watch.live = open.session;
   watch.words_of = 0;
@@ -165,6 +167,7 @@ void react(Context& core, const HeartbeatInput& input) {
   core.act(AckHeartbeat{node->id, beat.session, beat.number, node->revision});
   ask_of_leftovers(core, node->id, input.key);
   watch.sent_revision = beat.desired_revision;
+  if (beat.notice) take_notice(core, node->id, *beat.notice);
   if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - core.now;
   if (watch.low_disk != beat.low_disk) {
     watch.low_disk = beat.low_disk;

@@ -58,6 +58,8 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::use_secrets, "use secrets", R::own, R::none, R::own, R::none, R::none},
     {P::shut_down, "end the launcher", R::all, R::none, R::none, R::none, R::none},
     {P::read_audit, "read the audit log", R::all, R::none, R::none, R::none, R::none},
+    {P::operate_computes, "start or stop compute instances", R::all, R::all, R::none, R::none,
+     R::none},
 }};
 
 constexpr bool rows_are_in_order() {

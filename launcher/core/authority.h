@@ -61,8 +61,9 @@ enum class Permission {
   use_secrets,   // set, list and remove one's own
   shut_down,     // end the launcher; backup
   read_audit,
+  operate_computes,
 };
-inline constexpr int kPermissions = static_cast<int>(Permission::read_audit) + 1;
+inline constexpr int kPermissions = static_cast<int>(Permission::operate_computes) + 1;
 std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
 
 // The object of a request, with its owner.

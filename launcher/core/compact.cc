@@ -32,6 +32,7 @@ void Compaction::record(const Fact& fact) {
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
   if (const auto* drain = std::get_if<NodeDrainChanged>(&fact)) nodes_[drain->node].drained = seen_;
+  if (const auto* notice = std::get_if<NodeNoticed>(&fact)) nodes_[notice->node].noticed = seen_;
   if (const auto* labels = std::get_if<NodeLabelsChanged>(&fact))
     nodes_[labels->node].labelled = seen_;
   if (const auto* incarnation = std::get_if<IncarnationBegan>(&fact);
@@ -141,6 +142,8 @@ struct Compaction::FactFilter {
   bool operator()(ComputeUpdated&) const { return true; }
   bool operator()(ComputeDeleted&) const { return true; }
   bool operator()(ComputeLeaving&) const { return true; }
+  bool operator()(InstanceStarted&) const { return true; }
+  bool operator()(InstanceStopped&) const { return true; }
   bool operator()(MachineWanted&) const { return true; }
   bool operator()(MachineFound&) const { return true; }
   bool operator()(MachineCreated&) const { return true; }
@@ -152,6 +155,9 @@ struct Compaction::FactFilter {
   bool operator()(SizeGranted&) const { return true; }
   bool operator()(NodeLabelsChanged& fact) const {
     return here(fact.node) && !fact.labels.empty() && at == sessions(fact.node).labelled;
+  }
+  bool operator()(NodeNoticed& fact) const {
+    return here(fact.node) && at == sessions(fact.node).noticed && at > sessions(fact.node).last;
   }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }

@@ -34,7 +34,7 @@ class Compaction {
     std::uint64_t last = 0;            // of NodeSessionStarted
     std::vector<std::uint64_t> began;  // positions where a new session began; bounded
     std::optional<SessionId> current;
-    std::uint64_t lost = 0, drained = 0, labelled = 0;  // the last of each
+    std::uint64_t lost = 0, drained = 0, labelled = 0, noticed = 0;  // the last of each
   };
   void record(const Fact& fact);
 

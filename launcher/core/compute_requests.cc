@@ -6,6 +6,7 @@
 
 #include "common/base/nearest.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/instances.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/scaling.h"
 #include "launcher/core/size_requests.h"
@@ -38,6 +39,12 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
+// Whoever changed one of these could read what is sent there.
+bool is_same_place(const SshHost& a, const SshHost& b) {
+  return a.address == b.address && a.port == b.port && a.user == b.user && a.jump == b.jump &&
+         a.key == b.key;
+}
+
 struct Asked {
   Context& core;
   const ComputeInput& input;
@@ -56,13 +63,15 @@ struct Asked {
     return true;
   }
 
-  // The password of a host is a secret of the admin who names it first.
+  // The password of a host is a secret of the admin who names it first, for this place alone:
+  // another admin could send it to a machine of their own.
   void own_secrets(ComputeSpec& spec, const Compute* known) const {
     for (SshHost& host : spec.hosts) {
       host.secret_owner = host.password_secret.empty() ? "" : by();
       if (known == nullptr) continue;
       for (const SshHost& before : known->spec.hosts)
-        if (before.name == host.name && before.password_secret == host.password_secret)
+        if (before.name == host.name && before.password_secret == host.password_secret &&
+            is_same_place(before, host))
           host.secret_owner = before.secret_owner;
     }
   }
@@ -125,6 +134,7 @@ struct Asked {
                                 spec.name, spec.name));
     }
     if (const auto error = refused_by_size(core.state, core.config, spec)) return refuse(*error);
+    if (const auto error = refused_by_zones(core.config, spec)) return refuse(*error);
     if (core.state.computes().all().size() >= kMaxComputes)
       return refuse(ErrorCode::resource_exhausted,
                     fmt::format("there are {} compute targets, the most allowed; delete one first",
@@ -150,6 +160,8 @@ struct Asked {
                           : fmt::format(" with node source {}", to_string(known->spec.source))));
     if (spec.size != known->spec.size || spec.scale != known->spec.scale)
       if (const auto error = refused_by_size(core.state, core.config, spec)) return refuse(*error);
+    if (spec.instance.schedules != known->spec.instance.schedules)
+      if (const auto error = refused_by_zones(core.config, spec)) return refuse(*error);
     own_secrets(spec, known);
     if (!keeps_places(*known, spec)) return;
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
@@ -327,6 +339,7 @@ std::optional<ComputeView> compute_view(const Context& core, const std::string& 
     if (history) view.history = compute->history;
   }
   view.scaling = scaling_view(core, name);
+  view.instance = instance_view(core, name);
   view.pool = computes.pool_of(name);
   view.nodes = count_nodes(cluster, view.pool);
   const ComputeLoad load = computes.load_of(name);

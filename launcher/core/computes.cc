@@ -26,6 +26,10 @@ std::string target_of(const JobSpec& spec) {
   return spec.compute.empty() ? std::string(kLocalCompute) : spec.compute;
 }
 
+bool is_off(const Compute& compute) {
+  return compute.instance && compute.instance->power == Instance::Power::off;
+}
+
 const Compute* Computes::find(const std::string& name) const {
   const auto found = computes_.find(name);
   return found == computes_.end() ? nullptr : &found->second;
@@ -74,7 +78,9 @@ std::string Computes::pool_of(const std::string& target) const {
   switch (compute->spec.type) {
     case ComputeType::local: return std::string(kLocalCompute);
     case ComputeType::virtualmachine:
-    case ComputeType::amlcompute: return target;
+    case ComputeType::amlcompute:
+    case ComputeType::kubernetes:
+    case ComputeType::computeinstance: return target;
   }
   return target;
 }
@@ -95,6 +101,9 @@ void Computes::apply(Instant at, const ComputeCreated& fact) {
   compute.spec = fact.spec;
   compute.created = at;
   compute.by = fact.by;
+  if (is_instance(fact.spec))
+    compute.instance =
+        Instance{Instance::Power::on, at, InstanceCause::user, "by " + fact.by, at, at};
   computes_[fact.spec.name] = std::move(compute);
   record(at, fact.spec.name, "", "created by " + fact.by);
 }
@@ -110,6 +119,9 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
     if (!stays && compute.machines.count(host.name) != 0)
       compute.former_hosts.try_emplace(host.name, std::move(host));
   }
+  // Schedules that stay have their effect also for times that were missed.
+  if (compute.instance && compute.spec.instance.schedules != fact.spec.instance.schedules)
+    compute.instance->scheduled = compute.instance->seen = at;
   compute.spec = fact.spec;
   // What was in the way may be mended.
   compute.failures = 0;
@@ -122,6 +134,26 @@ void Computes::apply(Instant at, const ComputeLeaving& fact) {
   if (found == computes_.end()) return;
   found->second.leaving = Compute::Leaving{fact.by, fact.force};
   record(at, fact.name, "", "is being deleted by " + fact.by);
+}
+
+void Computes::switch_instance(Instant at, const std::string& target, Instance::Power power,
+                               InstanceCause cause, const std::string& why) {
+  const auto found = computes_.find(target);
+  if (found == computes_.end() || !found->second.instance) return;
+  Instance& instance = *found->second.instance;
+  instance.power = power;
+  instance.changed = instance.seen = at;
+  instance.cause = cause;
+  instance.why = why;
+  record(at, target, "", (power == Instance::Power::on ? "started " : "stopped ") + why);
+}
+
+void Computes::apply(Instant at, const InstanceStarted& fact) {
+  switch_instance(at, fact.target, Instance::Power::on, fact.cause, fact.why);
+}
+
+void Computes::apply(Instant at, const InstanceStopped& fact) {
+  switch_instance(at, fact.target, Instance::Power::off, fact.cause, fact.why);
 }
 
 void Computes::apply(Instant at, const MachineWanted& fact) {
@@ -163,7 +195,8 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   known->failure.reset();
   known->failures = 0;
   known->not_before = {};
-  note_success(fact.target, fact.machine);
+  // One that runs and has not joined may be of no use: the back-off goes on until one joins.
+  if (known->node.value != 0) note_success(fact.target, fact.machine);
   record(at, fact.target, fact.machine, "created");
 }
 

@@ -41,6 +41,32 @@ struct ComputeLeaving {
   friend bool operator==(const ComputeLeaving&, const ComputeLeaving&) = default;
 };
 
+// A compute instance was told to run, or not to run, from now on.
+struct InstanceStarted {
+  std::string target;
+  InstanceCause cause = InstanceCause::user;
+  std::string why;  // "by ann"
+  friend bool operator==(const InstanceStarted&, const InstanceStarted&) = default;
+};
+struct InstanceStopped {
+  std::string target;
+  InstanceCause cause = InstanceCause::user;
+  std::string why;
+  friend bool operator==(const InstanceStopped&, const InstanceStopped&) = default;
+};
+
+// Whether a compute instance is to run.
+struct Instance {
+  enum class Power { on, off };
+  Power power = Power::on;
+  Instant changed;
+  InstanceCause cause = InstanceCause::user;
+  std::string why;
+  Instant scheduled;  // when its schedules were set
+  Instant seen;       // scheduled times up to then have no effect any more
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
 struct Compute {
   struct Leaving {
     std::string by;
@@ -64,6 +90,7 @@ struct Compute {
   Instant not_before;                // of the next machine; ns = 0: now
   Instant scaled;                    // when a machine was wanted or began to leave last
   std::string scaled_why;
+  std::optional<Instance> instance;  // of type computeinstance
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -77,6 +104,9 @@ struct ComputeLoad {
 
 // The target that the job names; "local" when it names none.
 std::string target_of(const JobSpec& spec);
+
+// True of a compute instance that is stopped.
+bool is_off(const Compute& compute);
 
 class Computes {
  public:
@@ -99,6 +129,8 @@ class Computes {
   void apply(Instant at, const ComputeUpdated& fact);
   void apply(Instant at, const ComputeDeleted& fact);
   void apply(Instant at, const ComputeLeaving& fact);
+  void apply(Instant at, const InstanceStarted& fact);
+  void apply(Instant at, const InstanceStopped& fact);
   void apply(Instant at, const MachineWanted& fact);
   void apply(Instant at, const MachineFound& fact);
   void apply(Instant at, const MachineCreated& fact);
@@ -117,6 +149,8 @@ class Computes {
 
  private:
   Machine* machine(const std::string& target, const std::string& name);
+  void switch_instance(Instant at, const std::string& target, Instance::Power power,
+                       InstanceCause cause, const std::string& why);
   void note_success(const std::string& target, const std::string& machine);
   void note_failure(Instant at, const MachineFailed& fact);
   void record(Instant at, const std::string& target, const std::string& machine, std::string text);

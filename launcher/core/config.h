@@ -3,6 +3,7 @@
 // while it runs.
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "common/base/time.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/size.h"
+#include "common/domain/time_zones.h"
 #include "common/domain/views.h"
 
 namespace lockstep::launcher {
@@ -41,6 +43,7 @@ struct CoreConfig {
   // refused.
   std::optional<int> fixed_nodes;
   Retention keeps;
+  std::shared_ptr<const TimeZones> zones;  // of schedules; null: only UTC
   SizeCatalogue catalogue;  // of the build; operators add sizes of their own (defined_sizes.h)
 
   Duration time_to_prepare(const JobSpec& spec) const {

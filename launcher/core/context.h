@@ -46,7 +46,9 @@ struct Context {
   void act(Action action) { step.actions.push_back(std::move(action)); }
   void refuse(const ReplyTo& to, ErrorCode code, std::string message);
   void replay(const StampedFact& fact) { memory_.apply(fact.at, fact.fact); }
-  Cluster cluster() const { return {state, watches, config, now, recovered_at, &samples}; }
+  Cluster cluster() const {
+    return {state, watches, config, now, recovered_at, &samples, nullptr, &machines};
+  }
   void record(const JobId& job, Event event);
 
   struct Retaining {

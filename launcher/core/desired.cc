@@ -29,6 +29,7 @@ Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
   } else if (attempt.doomed) {
     assignment.phase = WantedPhase::stop;
     assignment.stop_reason = attempt.doomed->reason;
+    assignment.grace = attempt.doomed->grace.value_or(assignment.grace);
   }
   return assignment;
 }

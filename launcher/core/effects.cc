@@ -78,6 +78,7 @@ struct Effects {
     changed(fact.attempt.job);
     core.timers.clear({TimerKey::Kind::prepare, {}, fact.attempt});
     core.scheduler.use_fell();
+    quotas_changed();
   }
   void operator()(const PartChanged& fact) const {
     changed(fact.attempt.job);
@@ -86,7 +87,7 @@ struct Effects {
     if (fact.report.state == PartState::finished) {
       watch.logs_so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
-      core.scheduler.capacity_changed(pool_of(fact.node));
+      capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
     if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->message);
@@ -101,7 +102,7 @@ struct Effects {
     watch.logs_so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
-    core.scheduler.capacity_changed(pool_of(fact.node));
+    capacity_changed(fact.attempt.job, fact.node);
   }
   void operator()(const PartReleased& fact) const {
     changed(fact.attempt.job);
@@ -144,8 +145,9 @@ struct Effects {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
     core.machines.revivals.erase({node.pool, node.machine});
-    if (!node.machine.empty()) core.samples.inventories[node.pool] = node.inventory;
     check_size_of_node(core, fact.node);
+    const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
+    if (!node.machine.empty() && is_usable) core.samples.learn(node.pool, node.inventory);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {
@@ -160,6 +162,10 @@ struct Effects {
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeDrainChanged& fact) const {
+    touch_machine_of(fact.node);
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
+  void operator()(const NodeNoticed& fact) const {
     touch_machine_of(fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -195,7 +201,10 @@ struct Effects {
   }
   void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
   void operator()(const RecentUseSet&) const {}
-  void operator()(const QuotaSet&) const { core.scheduler.quota_changed(); }
+  void operator()(const QuotaSet&) const {
+    core.scheduler.quota_changed();
+    quotas_changed();
+  }
 
   // ---- compute targets
 
@@ -211,8 +220,12 @@ struct Effects {
     core.samples.forget(fact.name);
     core.machines.listing.erase(fact.name);
     core.machines.list_at.erase(fact.name);
+    core.machines.schedules_seen.erase(fact.name);
   }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
+
+  void operator()(const InstanceStarted& fact) const { machine_changed(fact.target); }
+  void operator()(const InstanceStopped& fact) const { machine_changed(fact.target); }
 
   // ---- sizes
 
@@ -229,6 +242,12 @@ struct Effects {
   void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
   void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
 
+  // Jobs that a quota held back may need machines now.
+  void quotas_changed() const {
+    if (core.state.principals().quotas().empty()) return;
+    for (const auto& [name, compute] : core.state.computes().all())
+      if (is_elastic(compute.spec)) touch_target(name);
+  }
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
   void note_lacking_account(const PartChanged& fact, const std::string& why) const {
     if (core.state.node(fact.node)->machine.empty()) return;
@@ -249,6 +268,15 @@ struct Effects {
   // To its new place in the queue, if it is in one.
   void move(const Job& job) const {
     if (core.scheduler.has(job)) core.scheduler.add(job);
+  }
+
+  // The end of an isolated job frees the other nodes of its host too, whatever their pools are.
+  void capacity_changed(const JobId& job, NodeId id) const {
+    core.scheduler.capacity_changed(pool_of(id));
+    if (!core.state.job(job)->spec.resources.isolated) return;
+    const Node& node = *core.state.node(id);
+    for (const NodeId other : core.state.nodes_on_host(node.inventory.host_id))
+      core.scheduler.capacity_changed(pool_of(other));
   }
 
   const std::string& pool_of(NodeId node) const { return core.state.node(node)->pool; }

@@ -56,6 +56,8 @@ struct JobOf {
   const JobId* operator()(const ComputeDeleted&) const { return nullptr; }
   const JobId* operator()(const ComputeLeaving&) const { return nullptr; }
   const JobId* operator()(const MachineWanted&) const { return nullptr; }
+  const JobId* operator()(const InstanceStarted&) const { return nullptr; }
+  const JobId* operator()(const InstanceStopped&) const { return nullptr; }
   const JobId* operator()(const MachineFound&) const { return nullptr; }
   const JobId* operator()(const MachineCreated&) const { return nullptr; }
   const JobId* operator()(const MachineFailed&) const { return nullptr; }
@@ -65,6 +67,7 @@ struct JobOf {
   const JobId* operator()(const SizeRemoved&) const { return nullptr; }
   const JobId* operator()(const SizeGranted&) const { return nullptr; }
   const JobId* operator()(const NodeLabelsChanged&) const { return nullptr; }
+  const JobId* operator()(const NodeNoticed&) const { return nullptr; }
 };
 
 }  // namespace

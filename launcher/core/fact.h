@@ -60,6 +60,14 @@ struct NodeDrainChanged {
   std::string reason;
   friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
 };
+// The agent was told that its machine will be taken away. Until a session starts that was told
+// nothing of it, the node takes no new work.
+struct NodeNoticed {
+  NodeId node;
+  Instant until;
+  std::string reason;
+  friend bool operator==(const NodeNoticed&, const NodeNoticed&) = default;
+};
 struct NodeLabelsChanged {
   NodeId node;
   NodeLabels labels;  // all that it has from now on
@@ -179,6 +187,7 @@ struct AttemptDoomed {  // the first failure is known: the other parts must be s
   AttemptId attempt;
   ExitReport report;
   StopReason reason = StopReason::gang_failed;
+  std::optional<Duration> grace = {};  // for its ranks; none: CoreConfig::stop_grace
   friend bool operator==(const AttemptDoomed&, const AttemptDoomed&) = default;
 };
 struct AttemptEnded {  // all its parts have ended
@@ -274,17 +283,19 @@ struct EnvironmentsPruned {
   friend bool operator==(const EnvironmentsPruned&, const EnvironmentsPruned&) = default;
 };
 
-using Fact = std::variant<
-    TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged, JobSubmitted,
-    CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone, AttemptDoomed, AttemptEnded,
-    JobRequeued, PartReleased, JobFinished, NodeRemoved, TokenForgotten, NodeRevised,
-    IncarnationBegan, JobDeleted, CheckpointSaved, FenceLifted, EnvironmentRegistered,
-    EnvironmentWanted, EnvironmentLocked, EnvironmentReset, EnvironmentsPruned,
-    EnvironmentNotSolved, ProjectCreated, ProjectRemoved, UserAdded, UserAccountSet, UserRemoved,
-    RoleGranted, RoleWithdrawn, UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared,
-    ComputeCreated, ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
-    MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved, SizeGranted,
-    NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet>;
+using Fact =
+    std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
+                 JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
+                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
+                 TokenForgotten, NodeRevised, IncarnationBegan, JobDeleted, CheckpointSaved,
+                 FenceLifted, EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked,
+                 EnvironmentReset, EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated,
+                 ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
+                 UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
+                 ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
+                 MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
+                 SizeGranted, NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead,
+                 RecentUseSet, NodeNoticed, InstanceStarted, InstanceStopped>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -110,6 +110,12 @@ struct ComputeInput {
   Ask ask;
   Caller caller = {};
 };
+struct InstanceInput {
+  using Ask = std::variant<StartCompute, StopCompute, RestartCompute>;
+  ReplyTo reply;
+  Ask ask;
+  Caller caller = {};
+};
 struct JoinInput {
   ReplyTo reply;
   Digest secret_hash;
@@ -192,7 +198,7 @@ using Input =
                  JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
                  LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
                  PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
-                 ShareInput, UnreadInput, ComputeInput, ProviderTokensInput, ProviderEventInput,
-                 ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput>;
+                 ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
+                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput>;
 
 }  // namespace lockstep::launcher

@@ -256,6 +256,7 @@ class Checker {
       whole = whole || part.whole;
       use.parts += 1;
       use.wholes += part.whole ? 1 : 0;
+      use.isolated += state_.job(id.job)->spec.resources.isolated ? 1 : 0;
       use.cpus += static_cast<int>(part.allotment.cpus.size());
       use.gpus += static_cast<int>(part.allotment.gpus.size());
       use.memory.count += part.allotment.memory.count;

@@ -18,9 +18,18 @@ namespace lockstep::launcher {
 // What is known of the machines of elastic targets from those that were there. After a restart the
 // first machine tells it again.
 struct MachineSamples {
-  std::map<std::string, Inventory> inventories;  // by target, of its newest node
+  std::map<std::string, Inventory> inventories;  // by target, of its largest machine
   // By target and account, why jobs cannot run as it there.
   std::map<std::string, std::map<std::string, std::string>> lacking_accounts;
+  // A machine with less than an earlier one (a GPU that fell off) says nothing of the next.
+  void learn(const std::string& target, const Inventory& inventory) {
+    const auto [known, is_first] = inventories.try_emplace(target, inventory);
+    const Inventory& before = known->second;
+    const bool has_less = inventory.cpus.size() < before.cpus.size() ||
+                          inventory.gpus.size() < before.gpus.size() ||
+                          inventory.memory < before.memory;
+    if (!is_first && !has_less) known->second = inventory;
+  }
   void forget(const std::string& target) {
     inventories.erase(target);
     lacking_accounts.erase(target);
@@ -34,6 +43,7 @@ struct MachineCalls {
     ProviderVerb verb = ProviderVerb::create;
     std::set<std::string> open;  // its machines that have no result yet
     std::set<std::string> machines;
+    bool is_stopping = false;
   };
   // When an agent on a LOST node may be started again.
   struct Revival {
@@ -59,6 +69,8 @@ struct MachineCalls {
   // Of each target, the call of `list` that runs, and when the next one is due.
   std::map<std::string, std::uint64_t> listing;
   std::map<std::string, Instant> list_at;
+  // Of each compute instance, the time up to which its schedules were looked at.
+  std::map<std::string, Instant> schedules_seen;
   std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
 };
 

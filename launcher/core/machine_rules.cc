@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "launcher/core/instances.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/scaling.h"
 
@@ -21,10 +22,14 @@ bool needs_a_person(const std::string& code) {
   return kCodes.count(code) != 0;
 }
 
-// How often `create` asks again for a machine that the provider accepted and has not made yet.
+// At most so long after, `create` asks again for a machine that the provider accepted and has not
+// made yet.
 constexpr Duration kAskAgain = seconds(10);
+// How long a machine that runs may take until its agent joins: a VM boots, and fetches the bundle.
+constexpr Duration kJoinWithin = minutes(15);
 // How often a target's provider lists what it made.
 constexpr Duration kListEvery = minutes(10);
+constexpr std::size_t kMaxFoundBeside = 20;       // machines of one list, beside max_instances
 constexpr std::size_t kMaxMachineNameBytes = 63;  // it becomes a node's name
 
 Duration backoff_after(int failures) {
@@ -49,12 +54,23 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   // Failures of one moment count once.
   const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
   const int failures = is_of_target ? before : machine->failures;
-  const Duration wait =
-      needs_a_person(failure.code) ? kLongestMachineBackoff : backoff_after(failures);
+  // Another host may be fine; another machine of a kind will not be.
+  const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
+  const Duration wait = needs_a_person(failure.code) && !is_of_host ? kLongestMachineBackoff
+                                                                    : backoff_after(failures);
   if (!failure.removing && is_before_install(failure.step))
     core.machines.untouched.insert({target, name});
   core.emit(MachineFailed{target, name, std::move(failure.step), std::move(failure.code),
                           std::move(failure.message), core.now + wait, failure.removing});
+}
+
+// Our own providers say that a machine runs when its agent has joined; a site's when the machine
+// was started.
+bool joins_later(const ComputeSpec& spec) { return spec.source == NodeSource::command; }
+
+bool must_still_join(const ComputeSpec& spec, const Machine& machine) {
+  return joins_later(spec) && machine.phase == Machine::Phase::created && machine.node.value == 0 &&
+         !machine.failure;
 }
 
 void forget_tokens(Context& core, const std::string& target, const std::string& machine) {
@@ -89,6 +105,8 @@ class TargetRules {
     if (compute != nullptr && has_provider(compute->spec)) {
       want(*compute);
       dismiss(*compute);
+      advance_instance(core_, target_);
+      give_up_waiting(*compute);
       scale(core_, target_);
       prepare_leaving(*compute);
       call_provider(*compute);
@@ -134,16 +152,34 @@ class TargetRules {
           compute.leaving && compute.leaving->force});
   }
 
+  // A machine that does not join in time is a failed one.
+  void give_up_waiting(const Compute& compute) {
+    std::vector<std::string> late;
+    for (const auto& [name, machine] : compute.machines)
+      if (must_still_join(compute.spec, machine) && machine.since + kJoinWithin <= core_.now)
+        late.push_back(name);
+    for (const std::string& name : late)
+      fail_machine(core_, target_, name,
+                   {"join", "launcher_unreachable",
+                    fmt::format("it has run for {} and its agent has not joined; look whether the "
+                                "agent starts there, and reaches the launcher",
+                                format_duration(kJoinWithin)),
+                    false});
+  }
+
   // Drains the nodes of leaving machines, and ends machines that no call has to remove.
   void prepare_leaving(const Compute& compute) {
-    const std::map<std::string, Machine> machines = compute.machines;
-    for (const auto& [name, machine] : machines) {
-      if (machine.phase != Machine::Phase::leaving) continue;
+    std::vector<std::string> leaving;
+    for (const auto& [name, machine] : compute.machines)
+      if (machine.phase == Machine::Phase::leaving) leaving.push_back(name);
+    for (const std::string& name : leaving) {
+      const Machine machine = compute.machines.at(name);
       if (const Node* node = node_of(machine)) {
         if (!node->drain)
           core_.emit(NodeDrainChanged{node->id, true, "its machine leaves target " + target_});
-        if (machine.force) give_up_parts(core_, *node, "");
+        if (machine.force) give_up_parts(core_, *node, "its machine was removed by force");
       }
+      if (machine.force) stop_creation(compute, name);
       if (is_busy(name) || !machine.failure) continue;
       if (!machine.reached && core_.machines.untouched.count({target_, name}) != 0)
         end_machine(core_, target_, name, "it was never reached, so nothing is installed there");
@@ -155,14 +191,31 @@ class TargetRules {
     }
   }
 
+  // A `create` that hangs must not hold up a removal by force. It goes on while one of its machines
+  // is wanted.
+  void stop_creation(const Compute& compute, const std::string& name) {
+    const auto busy = core_.machines.busy.find({target_, name});
+    if (busy == core_.machines.busy.end()) return;
+    MachineCalls::Call& call = core_.machines.calls.at(busy->second);
+    if (call.verb != ProviderVerb::create || call.is_stopping) return;
+    for (const std::string& other : call.open) {
+      const auto machine = compute.machines.find(other);
+      if (machine != compute.machines.end() && machine->second.phase != Machine::Phase::leaving)
+        return;
+    }
+    call.is_stopping = true;
+    core_.act(StopProvider{busy->second});
+  }
+
   bool may_remove(const Machine& machine) const {
     const Node* node = node_of(machine);
     return machine.phase == Machine::Phase::leaving && (node == nullptr || node->parts.empty());
   }
-  bool must_create(const std::string& name, const Machine& machine) const {
+  bool must_create(const ComputeSpec& spec, const std::string& name, const Machine& machine) const {
     if (machine.phase == Machine::Phase::leaving) return false;
     const Node* node = node_of(machine);
-    if (node == nullptr || core_.machines.refresh.count({target_, name}) != 0) return true;
+    if (core_.machines.refresh.count({target_, name}) != 0) return true;
+    if (node == nullptr) return !must_still_join(spec, machine);
     if (!node->lost) return false;
     const auto revival = core_.machines.revivals.find({target_, name});
     return revival == core_.machines.revivals.end() || revival->second.not_before <= core_.now;
@@ -175,7 +228,7 @@ class TargetRules {
     for (const auto& [name, machine] : compute.machines) {
       const bool asked_for = core_.machines.refresh.count({target_, name}) != 0;
       if (is_busy(name) || (due_at(name, machine) > core_.now && !asked_for)) continue;
-      const bool creates = must_create(name, machine), removes = may_remove(machine);
+      const bool creates = must_create(compute.spec, name, machine), removes = may_remove(machine);
       // One that failed before is called alone: it must not hold up the others again.
       if (machine.failure && creates)
         begin({0, target_, ProviderVerb::create, {name}});
@@ -235,6 +288,7 @@ class TargetRules {
     Instant due = Instant::never();
     for (const auto& [name, machine] : compute.machines) {
       if (is_busy(name)) continue;
+      if (must_still_join(compute.spec, machine)) due = std::min(due, machine.since + kJoinWithin);
       if (const Instant next = due_at(name, machine); next > core_.now) due = std::min(due, next);
       const auto revival = core_.machines.revivals.find({target_, name});
       const Node* node = node_of(machine);
@@ -242,7 +296,7 @@ class TargetRules {
           revival->second.not_before > core_.now)
         due = std::min(due, revival->second.not_before);
     }
-    due = std::min(due, next_scaling(core_, target_));
+    due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_)});
     const auto list_at = core_.machines.list_at.find(target_);
     if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
       due = std::min(due, list_at->second);
@@ -302,8 +356,11 @@ void react(Context& core, const ProviderTokensInput& input) {
   const auto call = core.machines.calls.find(input.call);
   if (call == core.machines.calls.end()) return;
   for (const auto& [machine, hash] : input.secret_hashes) {
-    if (call->second.machines.count(machine) == 0) continue;
-    forget_tokens(core, call->second.target, machine);
+    if (call->second.machines.count(machine) == 0 || core.state.tokens().count(hash) != 0) continue;
+    const Compute* compute = core.state.computes().find(call->second.target);
+    // A machine that was ordered by an earlier call has that call's token.
+    if (compute == nullptr || !joins_later(compute->spec))
+      forget_tokens(core, call->second.target, machine);
     core.emit(TokenCreated{hash, input.expires, 1, Approval::waived, call->second.target, machine});
   }
   core.act(StartProvider{input.call});
@@ -316,17 +373,23 @@ void release(Context& core, const MachineCalls::Call& call, const std::string& n
   const Key key{call.target, name};
   core.machines.busy.erase(key);
   core.machines.steps.erase(key);
-  // What is made later joins with the token of the newest call.
-  const bool is_waiting = core.machines.waiting.count(key) != 0;
-  if (call.verb == ProviderVerb::create && !is_waiting) forget_tokens(core, call.target, name);
+  // What is made later joins with a token that it has already.
+  const Compute* compute = core.state.computes().find(call.target);
+  const Machine* machine = core.state.computes().find_machine(call.target, name);
+  const bool may_join = core.machines.waiting.count(key) != 0 ||
+                        (machine != nullptr && must_still_join(compute->spec, *machine));
+  if (call.verb == ProviderVerb::create && !may_join) forget_tokens(core, call.target, name);
   core.pending.dirty_targets.insert(call.target);
 }
 
 // Asks again later; until then `reason` says why the machine is not there.
 void wait_for(Context& core, const std::string& target, const ProviderEvent& event) {
   const auto reason = event.about.find("reason");
+  // At the same moment for all, so that one call asks for many.
+  const std::int64_t step = Duration(kAskAgain).count();
+  const Instant due{(core.now.ns / step + 1) * step};
   core.machines.waiting[{target, event.machine}] = {
-      reason == event.about.end() ? "" : reason->second, core.now + kAskAgain};
+      reason == event.about.end() ? "" : reason->second, due};
   core.scheduler.topology_changed(target);
 }
 
@@ -339,20 +402,34 @@ bool is_machine_name(const std::string& name) {
          });
 }
 
-void take_listed(Context& core, const std::string& target, const ProviderEvent& event) {
+// Those that the launcher does not know are kept until the list has ended, so that one call removes
+// them all; no more of them than a target has after a few mishaps.
+void take_listed(const Context& core, MachineCalls::Call& call, const ProviderEvent& event) {
   const bool is_there = event.kind == ProviderEvent::Kind::running ||
                         event.kind == ProviderEvent::Kind::pending ||
                         event.kind == ProviderEvent::Kind::error;
-  const Compute* compute = core.state.computes().find(target);
+  const Compute* compute = core.state.computes().find(call.target);
   if (!is_there || compute == nullptr || !is_machine_name(event.machine)) return;
-  if (compute->machines.count(event.machine) != 0 || compute->machines.size() >= kMaxInstances)
-    return;
-  core.emit(MachineFound{target, event.machine});
+  const auto most = static_cast<std::size_t>(most_machines(compute->spec)) + kMaxFoundBeside;
+  if (compute->machines.count(event.machine) == 0 && call.open.size() < most)
+    call.open.insert(event.machine);
+}
+
+void end_list(Context& core, const MachineCalls::Call& call) {
+  core.machines.listing.erase(call.target);
+  const Compute* compute = core.state.computes().find(call.target);
+  if (compute == nullptr) return;
+  for (const std::string& name : call.open)
+    if (compute->machines.count(name) == 0) core.emit(MachineFound{call.target, name});
+  core.machines.list_at[call.target] =
+      compute->machines.empty() ? Instant::never() : core.now + kListEvery;
+  core.pending.dirty_targets.insert(call.target);
 }
 
 void expect_joined(Context& core, const std::string& target, const std::string& name) {
   const Machine* machine = core.state.computes().find_machine(target, name);
   if (machine == nullptr || machine->node.value != 0) return;
+  if (joins_later(core.state.computes().find(target)->spec)) return;
   fail_machine(core, target, name,
                {"join", "launcher_unreachable",
                 "the provider says that it runs, but its agent has not joined", false});
@@ -365,7 +442,7 @@ void react(Context& core, const ProviderEventInput& input) {
   if (found == core.machines.calls.end()) return;
   MachineCalls::Call& call = found->second;
   const ProviderEvent& event = input.event;
-  if (call.verb == ProviderVerb::list) return take_listed(core, call.target, event);
+  if (call.verb == ProviderVerb::list) return take_listed(core, call, event);
   if (call.open.count(event.machine) == 0) return;
   const bool is_create = call.verb == ProviderVerb::create;
   switch (event.kind) {
@@ -402,15 +479,7 @@ void react(Context& core, const ProviderEndedInput& input) {
   if (found == core.machines.calls.end()) return;
   const MachineCalls::Call call = std::move(found->second);
   core.machines.calls.erase(found);
-  if (call.verb == ProviderVerb::list) {
-    core.machines.listing.erase(call.target);
-    const Compute* compute = core.state.computes().find(call.target);
-    if (compute == nullptr) return;
-    core.machines.list_at[call.target] =
-        compute->machines.empty() ? Instant::never() : core.now + kListEvery;
-    core.pending.dirty_targets.insert(call.target);
-    return;
-  }
+  if (call.verb == ProviderVerb::list) return end_list(core, call);
   for (const std::string& name : call.open) {
     core.machines.waiting.erase({call.target, name});
     const auto step = core.machines.steps.find({call.target, name});
@@ -421,6 +490,15 @@ void react(Context& core, const ProviderEndedInput& input) {
     release(core, call, name);
   }
 }
+
+namespace {
+
+bool is_being_removed(const Context& core, const Key& key) {
+  const auto call = core.machines.calls.find(core.machines.busy.at(key));
+  return call != core.machines.calls.end() && call->second.verb == ProviderVerb::remove;
+}
+
+}  // namespace
 
 MachineView view_of(const Context& core, const std::string& target, const std::string& name,
                     const Machine& machine) {
@@ -442,7 +520,7 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
     if (const std::string* lacks = core.watches.shortfall_of(node->id))
       view.about["reason"] = *lacks;
   if (machine.phase == Machine::Phase::leaving)
-    view.state = busy ? "removing" : "leaving";
+    view.state = busy && is_being_removed(core, key) ? "removing" : "leaving";
   else if (node != nullptr)
     view.state = node->lost ? "lost" : "joined";
   else if (waiting != core.machines.waiting.end())

@@ -155,6 +155,9 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
                        node.name);
   if (!node.session) return "has joined, but its agent has not reported yet";
   if (node.lost) return "is LOST (" + *node.lost + ")";
+  if (node.notice)
+    return fmt::format("is taken away at {}: {}", to_string(node.notice->until),
+                       node.notice->reason);
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
   if (const auto why = why_no_account(node, shape.run_as))
     return "cannot run jobs as " + shape.run_as + ": " + *why;
@@ -182,6 +185,9 @@ std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node
 
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape) {
   if (auto reason = why_unusable(cluster, node)) return reason;
+  if (const Node* alone = cluster.state.isolated_beside(node))
+    return fmt::format("shares its machine with node {}, which runs {}, an isolated job",
+                       alone->name, to_string(in_use(cluster.state, *alone).holder.value()));
   const bool is_kept = cluster.kept != nullptr && !cluster.kept->leaves_room(node, shape);
   if (is_kept && has_room(node, node.use, shape))
     return "is kept for job '" + cluster.kept->job.value + "'";
@@ -215,6 +221,7 @@ bool has_room(const Node& node, const Node::Use& use, const Shape& shape) {
 
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape) {
   if (!has_room(node, node.use, shape) || why_unusable(cluster, node)) return false;
+  if (cluster.state.isolated_beside(node) != nullptr) return false;
   return cluster.kept == nullptr || cluster.kept->leaves_room(node, shape);
 }
 

@@ -57,7 +57,7 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
-void give_up_parts(Context& core, const Node& node, const std::string& by) {
+void give_up_parts(Context& core, const Node& node, const std::string& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;
   for (const auto& [attempt_id, rank] : parts) {
@@ -66,15 +66,13 @@ void give_up_parts(Context& core, const Node& node, const std::string& by) {
     if (attempt.ended)
       core.emit(PartReleased{attempt_id, id, true});
     else
-      core.emit(PartGone{
-          attempt_id, id, Cause::node_lost,
-          by.empty() ? "its machine was removed by force" : "its node was revoked by " + by,
-          fence_of(core.cluster(), attempt, part), true});
+      core.emit(PartGone{attempt_id, id, Cause::node_lost, why,
+                         fence_of(core.cluster(), attempt, part), true});
   }
 }
 
 void remove_node(Context& core, NodeId id, const std::string& by) {
-  give_up_parts(core, *core.state.node(id), by);
+  give_up_parts(core, *core.state.node(id), "its node was revoked by " + by);
   const PublicKey key = core.state.node(id)->key;
   core.emit(NodeRemoved{id, by});
   core.act(RevokeNode{key});
@@ -89,6 +87,11 @@ void react(Context& core, const DrainInput& input) {
         fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
     return;
   }
+  const Machine* machine = core.state.computes().find_machine(node->pool, node->machine);
+  if (!input.drain && machine != nullptr && machine->phase == Machine::Phase::leaving)
+    return core.refuse(input.reply, ErrorCode::conflict,
+                       fmt::format("node {} takes no work any more, because its machine leaves: {}",
+                                   node->name, machine->why));
   const std::optional<std::string> wanted =
       input.drain ? std::optional<std::string>(input.reason) : std::nullopt;
   if (node->drain != wanted) core.emit(NodeDrainChanged{node->id, input.drain, input.reason});
@@ -161,7 +164,7 @@ void react(Context& core, const RemoveNodeInput& input) {
     dismiss_machine(core, *node, name_of(input.caller));
   }
   if (input.now)
-    give_up_parts(core, *node, name_of(input.caller));
+    give_up_parts(core, *node, "its node was revoked by " + name_of(input.caller));
   else if (core.watches.liveness(id) == Liveness::alive)
     return core.refuse(
         input.reply, ErrorCode::conflict,
@@ -215,6 +218,16 @@ bool may_join_as_machine(Context& core, const JoinInput& input, const Token& gra
   return true;
 }
 
+// Those that earlier calls of the provider had for the same machine.
+void forget_other_tokens(Context& core, const Digest& used) {
+  const Token& grant = core.state.tokens().at(used);
+  std::vector<Digest> others;
+  for (const auto& [hash, token] : core.state.tokens())
+    if (hash != used && token.pool == grant.pool && token.machine == grant.machine)
+      others.push_back(hash);
+  for (const Digest& hash : others) core.emit(TokenForgotten{hash});
+}
+
 }  // namespace
 
 void react(Context& core, const JoinInput& input) {
@@ -252,6 +265,7 @@ void react(Context& core, const JoinInput& input) {
   const std::string name = free_node_name(core.state, input.name);
   core.emit(NodeJoined{id, name, input.key, input.secret_hash,
                        must_wait(core.config, grant.approval), grant.pool, grant.machine});
+  if (!grant.machine.empty()) forget_other_tokens(core, input.secret_hash);
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
 }

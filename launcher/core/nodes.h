@@ -13,8 +13,8 @@ void react(Context& core, const TokenInput& input);
 void react(Context& core, const JoinInput& input);
 
 // Gives up every part of the node; what runs there counts as lost, and the retry is not charged.
-// `by` empty: its machine is removed by force.
-void give_up_parts(Context& core, const Node& node, const std::string& by);
+// `why` is for people.
+void give_up_parts(Context& core, const Node& node, const std::string& why);
 // Gives up its parts, removes the node and revokes its key.
 void remove_node(Context& core, NodeId node, const std::string& by);
 

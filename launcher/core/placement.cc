@@ -10,6 +10,7 @@
 #include "common/base/check.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
+#include "launcher/core/instances.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
 
@@ -96,6 +97,12 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   if (nodes.size() == 0 && !machines.empty())
     return {
         fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
+  const Compute* compute = cluster.state.computes().find(pool);
+  if (nodes.size() == 0 && compute != nullptr && is_elastic(compute->spec))
+    return {
+        fmt::format("needs {}, and no machine of target '{}' could give that; `lockstep compute "
+                    "show {}` shows what its machines are",
+                    describe(shape), pool, pool)};
   if (nodes.size() == 0 && pool != kLocalCompute)
     return {
         fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "
@@ -316,6 +323,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
 }  // namespace
 
 Placement place(const Cluster& cluster, const Job& job) {
+  if (auto off = why_off(cluster, job.pool)) return Blocked{*std::move(off)};
   Shape shape = shape_of(job.spec);
   if (shape.rdma != Rdma::preferred) return place_shape(cluster, job, shape);
   shape.rdma = Rdma::required;
@@ -370,6 +378,12 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
     // Hosts of a cluster come and go.
     const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
     if (nodes <= most) return std::nullopt;
+    if (compute->instance)
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("needs {} nodes, but target '{}' is a compute instance, which has "
+                      "one; use a target of type amlcompute",
+                      nodes, pool));
     return make_error(
         ErrorCode::invalid_argument,
         fmt::format("needs {} nodes, but target '{}' has at most {}; an admin can raise that with "

@@ -69,6 +69,7 @@ struct Cluster {
   Instant recovered_at = {};  // when this launcher recovered its journal; ns = 0: it was empty
   const MachineSamples* samples = nullptr;  // null: nothing is known
   const KeptNodes* kept = nullptr;          // null: nothing is kept
+  const MachineCalls* calls = nullptr;      // null: nothing is known of machines that wait
 };
 
 Placement place(const Cluster& cluster, const Job& job);

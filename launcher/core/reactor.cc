@@ -9,6 +9,7 @@
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/fences.h"
+#include "launcher/core/instances.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/nodes.h"

@@ -16,7 +16,7 @@ namespace {
 struct End {
   std::optional<Instant> at;
   AttemptId attempt = {};  // that ends then; empty: none has to end
-  std::string why = {};    // it is not known
+  std::string why = {};    // it is not known, or what ends if it is no attempt
   friend bool operator<(const End& a, const End& b) {
     if (a.at && b.at) return *a.at < *b.at;
     return a.at.has_value() && !b.at.has_value();
@@ -68,8 +68,13 @@ void add(Node::Use& use, const Node::Use& more, int times) {
 }
 
 Node::Use use_of(const Allotment& allotment, bool whole) {
-  return {1, whole ? 1 : 0, static_cast<int>(allotment.cpus.size()),
-          static_cast<int>(allotment.gpus.size()), allotment.memory};
+  Node::Use use;
+  use.parts = 1;
+  use.wholes = whole ? 1 : 0;
+  use.cpus = static_cast<int>(allotment.cpus.size());
+  use.gpus = static_cast<int>(allotment.gpus.size());
+  use.memory = allotment.memory;
+  return use;
 }
 
 std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
@@ -86,9 +91,19 @@ std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
   return parts;
 }
 
+// It is UNKNOWN, or stops what ran there before it was LOST.
+bool is_out_for_a_moment(const NodeWatch& watch) {
+  return watch.liveness == Liveness::unknown || !watch.leftovers.empty() || watch.must_answer;
+}
+
+// A node that is UNKNOWN reports again soon, or is LOST soon. For that moment the job keeps its
+// claim on it: a job that went before would delay it for longer than the node is silent.
 Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
   Candidate candidate{&node, {cluster.now}, {}, node.use};
-  if (auto why = why_unusable(cluster, node)) {
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  const bool is_out = watch != nullptr && is_out_for_a_moment(*watch);
+  if (is_out) candidate.end.why = node.name + " is ready again";
+  if (auto why = is_out ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
     candidate.end = {{}, {}, fmt::format("{} {}", node.name, *why)};
     return candidate;
   }
@@ -129,8 +144,9 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   Reservation reservation;
   reservation.at = last.end.at;
   reservation.until =
-      last.end.at ? fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value)
-                  : last.end.why;
+      last.end.attempt.job.value.empty() || !last.end.at
+          ? last.end.why
+          : fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
   // Of the nodes that it can have by then, it takes those that become free last: the others may be
@@ -158,7 +174,11 @@ Reservation reserve(const Cluster& cluster, const Job& job) {
     const auto last = static_cast<std::size_t>(shape.nodes - 1);
     if (best.empty() || sooner(candidates[last], best[last])) best = std::move(candidates);
   }
-  if (best.empty()) return {};
+  if (best.empty()) {
+    Reservation none;
+    none.kept.job = job.id;
+    return none;
+  }
   return on(best, shape, job.id);
 }
 

@@ -10,7 +10,7 @@ namespace {
 bool covers(RetryOn on, Cause cause) {
   switch (on) {
     case RetryOn::infrastructure: return is_infrastructure(cause);
-    case RetryOn::node_lost: return cause == Cause::node_lost;
+    case RetryOn::node_lost: return cause == Cause::node_lost || cause == Cause::preempted;
     case RetryOn::runner_lost: return cause == Cause::runner_lost;
     case RetryOn::out_of_memory: return cause == Cause::out_of_memory;
     case RetryOn::signal: return cause == Cause::signal;
@@ -36,7 +36,9 @@ std::optional<std::string> uncharged(const Job& job, const ExitReport& report) {
 }
 
 // What a job sees when somebody takes its machine away.
-bool is_taken_away(Cause cause) { return cause == Cause::node_lost || cause == Cause::runner_lost; }
+bool is_taken_away(Cause cause) {
+  return cause == Cause::node_lost || cause == Cause::runner_lost || cause == Cause::preempted;
+}
 
 }  // namespace
 

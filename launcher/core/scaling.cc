@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/node_fit.h"
+#include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -30,7 +33,7 @@ struct Supply {
 
 // It will be heard soon, or it is LOST soon. After a restart of the launcher all nodes are so.
 bool is_expected(const Cluster& cluster, const Node& node) {
-  if (node.lost || node.drain) return false;
+  if (node.lost || node.drain || node.notice) return false;
   const NodeWatch* watch = cluster.watches.find(node.id);
   return !node.session || watch == nullptr || watch->liveness != Liveness::alive;
 }
@@ -141,6 +144,17 @@ bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape
   return too_small(*sample, shape).has_value();
 }
 
+// A compute instance that is on is a cluster of exactly one machine.
+Scale scale_of(const Compute& compute) {
+  if (!compute.instance) return compute.spec.scale;
+  return {compute.spec.scale.tier, 1, 1, compute.spec.scale.idle_time};
+}
+
+std::string why_at_least(const Compute& compute, const Scale& scale) {
+  return compute.instance ? "the compute instance was started " + compute.instance->why
+                          : fmt::format("min_instances is {}", scale.min_instances);
+}
+
 struct Need {
   int machines = 0;
   std::size_t jobs = 0;
@@ -153,8 +167,17 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   Packer packer(sample_of(&core.samples, target), most);
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
+  std::map<std::string, Demand> of_users;  // what their jobs before this one need
   core.scheduler.visit(target, [&](const Job& job) {
     const Shape shape = shape_of(job.spec);
+    // A machine for a job that its user's quota holds back would idle.
+    if (!core.state.principals().quotas().empty()) {
+      const Demand more = least_demand(core.state, job.spec);
+      Demand& before = of_users[job.spec.submitter];
+      const Demand all{before.nodes + more.nodes, before.cpus + more.cpus, before.gpus + more.gpus};
+      if (over_quota(core.state, job.spec, all)) return true;
+      before = all;
+    }
     if (shape.nodes > most_machines(compute.spec) || unfit(cluster, target, shape)) return true;
     if (!packer.add(shape)) return false;
     if (need.jobs++ == 0) need.first = job.id.value;
@@ -167,7 +190,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
 std::string why_wanted(const Need& need) {
   std::string why = fmt::format("job '{}' waits for it", need.first);
   if (need.jobs > 1)
-    why = fmt::format("{} wait, first '{}'", counted(need.jobs, "job"), need.first);
+    why = fmt::format("{} wait, first job '{}'", counted(need.jobs, "job"), need.first);
   return why;
 }
 
@@ -207,11 +230,13 @@ class NewNames {
 class Scaler {
  public:
   Scaler(Context& core, const std::string& target, const Compute& compute)
-      : core_(core), target_(target), compute_(compute), scale_(compute.spec.scale) {}
+      : core_(core), target_(target), compute_(compute), scale_(scale_of(compute)) {}
 
   void run() {
     note_idle_machines();
     give_back_failures();
+    if (is_off(compute_))
+      return dismiss_all("the compute instance was stopped " + compute_.instance->why);
     const Supply supply = supply_of(core_, target_, compute_);
     const Need need = need_of(core_, target_, compute_, room_for_need(supply));
     const int missing = need.machines - supply.idle - supply.coming;
@@ -221,8 +246,7 @@ class Scaler {
       shrink(supply, -missing);
     const Supply after = supply_of(core_, target_, compute_);
     if (after.staying() < scale_.min_instances)
-      grow(after, scale_.min_instances - after.staying(),
-           fmt::format("min_instances is {}", scale_.min_instances));
+      grow(after, scale_.min_instances - after.staying(), why_at_least(compute_, scale_));
   }
 
  private:
@@ -283,6 +307,13 @@ class Scaler {
     }
   }
 
+  void dismiss_all(const std::string& why) {
+    std::vector<std::string> names;
+    for (const auto& [name, machine] : compute_.machines)
+      if (machine.phase != Machine::Phase::leaving) names.push_back(name);
+    for (const std::string& name : names) dismiss(name, why);
+  }
+
   void dismiss(const std::string& name, std::string why) {
     core_.emit(MachineLeaving{target_, name, std::move(why), false});
   }
@@ -305,11 +336,16 @@ void scale(Context& core, const std::string& target) {
   if (const Compute* compute = elastic(core.state, target)) Scaler(core, target, *compute).run();
 }
 
+bool has_demand(const Context& core, const std::string& target) {
+  const Compute* compute = elastic(core.state, target);
+  return compute != nullptr && need_of(core, target, *compute, 1).jobs != 0;
+}
+
 Instant next_scaling(const Context& core, const std::string& target) {
   const Compute* compute = elastic(core.state, target);
   if (compute == nullptr) return Instant::never();
   Instant due = compute->not_before > core.now ? compute->not_before : Instant::never();
-  const Scale& scale = compute->spec.scale;
+  const Scale scale = scale_of(*compute);
   const Supply supply = supply_of(core, target, *compute);
   if (supply.staying() <= scale.min_instances) return due;
   for (const auto& [since, name] : supply.without_work)
@@ -332,6 +368,18 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
   return view;
 }
 
+namespace {
+
+// What a provider says of the first machine that it has accepted and not made; "": nothing.
+std::string why_machines_wait(const Cluster& cluster, const std::string& target) {
+  if (cluster.calls == nullptr) return "";
+  const auto& waiting = cluster.calls->waiting;
+  const auto first = waiting.lower_bound({target, ""});
+  return first != waiting.end() && first->first.first == target ? first->second.reason : "";
+}
+
+}  // namespace
+
 std::optional<std::string> waits_for_machines(const Cluster& cluster, const std::string& pool,
                                               const Shape& shape) {
   const State& state = cluster.state;
@@ -352,6 +400,8 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
     text += fmt::format(", and {} being made",
                         coming == 1 ? "1 machine is" : fmt::format("{} machines are", coming));
   if (leaving != 0) text += fmt::format(", {} being removed", leaving);
+  if (const std::string reason = why_machines_wait(cluster, pool); !reason.empty())
+    text += "; its provider waits: " + reason;
   if (!compute->failure.empty())
     text += fmt::format("; the last machine could not be made: {}", compute->failure);
   return text;

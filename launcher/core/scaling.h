@@ -17,6 +17,9 @@ namespace lockstep::launcher {
 // Emits what is due for the target now. Nothing for a target that is not elastic.
 void scale(Context& core, const std::string& target);
 
+// Whether jobs of the queue could use a machine of the target.
+bool has_demand(const Context& core, const std::string& target);
+
 // When scale() would decide otherwise if nothing else happens; never() if it would not.
 Instant next_scaling(const Context& core, const std::string& target);
 

@@ -33,6 +33,11 @@ const Size* size_of_target(const Cluster& cluster, const std::string& target) {
 
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape) {
   if (!shape.labels.empty()) return true;
+  // Containers share this machine with each other and with its own node, pods theirs with others.
+  const Compute* compute = cluster.state.computes().find(target);
+  const NodeSource source = compute == nullptr ? NodeSource::none : compute->spec.source;
+  if (shape.isolated && (source == NodeSource::docker || source == NodeSource::kubernetes))
+    return true;
   for (const std::string& name : shape.names)
     if (cluster.state.computes().host_of(target, name) == nullptr) return true;
   const Size* size = size_of_target(cluster, target);

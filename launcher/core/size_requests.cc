@@ -137,9 +137,12 @@ std::optional<Error> refused_by_size(const State& state, const CoreConfig& confi
   if (spec.size.empty()) return std::nullopt;
   const Size* size = size_called(state, config, spec.size);
   if (size == nullptr) return no_such_size(state, config, spec.size);
-  if (spec.type == ComputeType::amlcompute && !size->for_clusters)
+  if (is_elastic(spec) && !is_instance(spec) && !size->for_clusters)
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("size {} cannot be that of an amlcompute", size->name));
+                      fmt::format("size {} cannot be that of a cluster", size->name));
+  if (is_instance(spec) && !size->for_instances)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("size {} cannot be that of a computeinstance", size->name));
   const auto quota = quota_of(state, *size);
   if (!quota) return std::nullopt;
   const Compute* before = state.computes().find(spec.name);

@@ -89,6 +89,33 @@ void State::leave_host(const Node& node) {
   if (host == hosts_.end()) return;
   host->second.erase(node.id);
   if (host->second.empty()) hosts_.erase(host);
+  const auto isolated = isolated_.find(node.inventory.host_id);
+  if (isolated == isolated_.end()) return;
+  isolated->second.erase(node.id);
+  if (isolated->second.empty()) isolated_.erase(isolated);
+}
+
+const Node* State::isolated_beside(const Node& node) const {
+  if (isolated_.empty() || node.inventory.host_id.empty()) return nullptr;
+  const auto host = isolated_.find(node.inventory.host_id);
+  if (host == isolated_.end()) return nullptr;
+  for (const NodeId other : host->second)
+    if (other != node.id) return this->node(other);
+  return nullptr;
+}
+
+// To be called when the node's host, or its number of isolated parts, has changed.
+void State::note_isolated(const Node& node) {
+  const std::string& host = node.inventory.host_id;
+  if (host.empty()) return;
+  if (node.use.isolated > 0) {
+    isolated_[host].insert(node.id);
+    return;
+  }
+  const auto known = isolated_.find(host);
+  if (known == isolated_.end()) return;
+  known->second.erase(node.id);
+  if (known->second.empty()) isolated_.erase(known);
 }
 
 const Node* State::node_with_key(const PublicKey& key) const {

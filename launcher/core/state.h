@@ -45,14 +45,21 @@ struct Node {
   std::vector<SessionId> past_sessions;  // replaced sessions, newest last; bounded
   std::optional<std::string> lost;       // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
-  bool waits_for_approval = false;       // it joined, and no admin has approved it yet
-  NodeLabels labels;                     // as people set them
-  std::uint64_t revision = 0;            // of its desired state
-  std::map<AttemptId, int> parts;        // assigned here -> node rank
+  struct Notice {
+    Instant until;  // its machine is taken away then
+    std::string reason;
+    friend bool operator==(const Notice&, const Notice&) = default;
+  };
+  std::optional<Notice> notice;     // of the newest session
+  bool waits_for_approval = false;  // it joined, and no admin has approved it yet
+  NodeLabels labels;                // as people set them
+  std::uint64_t revision = 0;       // of its desired state
+  std::map<AttemptId, int> parts;   // assigned here -> node rank
   // Sums over the parts that have not ended, so that placement need not visit every part.
   struct Use {
     int parts = 0;
-    int wholes = 0;  // that asked for the whole node
+    int wholes = 0;    // that asked for the whole node
+    int isolated = 0;  // that asked for isolation
     int cpus = 0;
     int gpus = 0;
     Bytes memory;
@@ -135,6 +142,7 @@ struct Attempt {
   struct Doom {
     ExitReport report;
     StopReason reason = StopReason::gang_failed;
+    std::optional<Duration> grace = {};  // for its ranks; none: CoreConfig::stop_grace
     friend bool operator==(const Doom&, const Doom&) = default;
   };
   AttemptId id;
@@ -281,6 +289,9 @@ class State {
   PoolNodes nodes_of(const std::string& pool) const { return {nodes_, computes_.nodes_of(pool)}; }
   // The nodes whose newest session came from this host.
   const std::set<NodeId>& nodes_on_host(const std::string& host_id) const;
+  // The node of the same host that holds a part of an isolated job; null: there is none, or it is
+  // this one. Cheap, because placement asks for every node.
+  const Node* isolated_beside(const Node& node) const;
   const Computes& computes() const { return computes_; }
   const DefinedSizes& sizes() const { return sizes_; }
   const std::map<Digest, Token>& tokens() const { return tokens_; }
@@ -342,6 +353,7 @@ class State {
   void unfence(Part& part, const AttemptId& attempt);
   void touch_environment(const Digest& definition);  // the plan of jobs that use it changed
   void leave_host(const Node& node);
+  void note_isolated(const Node& node);
   void drop_environment(const Digest& definition);  // if nothing uses it any more
 
   std::map<JobId, Job> jobs_;
@@ -354,6 +366,8 @@ class State {
   std::map<PublicKey, NodeId> keys_;
   std::map<std::string, NodeId> names_;
   std::map<std::string, std::set<NodeId>> hosts_;  // by host_id; no set is empty
+  // The nodes with parts of isolated jobs, by host_id; no set is empty.
+  std::map<std::string, std::set<NodeId>> isolated_;
   std::map<NodeId, RemovedNode> removed_;
   std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;

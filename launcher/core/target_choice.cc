@@ -75,7 +75,8 @@ std::optional<Candidate> candidate(const Cluster& cluster, const std::string& ta
 std::vector<std::string> targets_for(const Cluster& cluster, const std::string& instance_type) {
   std::vector<std::string> all, of_size;
   for (const auto& [name, compute] : cluster.state.computes().all()) {
-    if (compute.leaving || cluster.state.computes().pool_of(name) != name) continue;
+    if (compute.leaving || is_off(compute) || cluster.state.computes().pool_of(name) != name)
+      continue;
     all.push_back(name);
     if (!instance_type.empty() && size_key(compute.spec.size) == size_key(instance_type))
       of_size.push_back(name);

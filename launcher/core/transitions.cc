@@ -132,7 +132,9 @@ struct State::Applier {
     state.leave_host(node);
     node.inventory = fact.inventory;
     if (!node.inventory.host_id.empty()) state.hosts_[node.inventory.host_id].insert(node.id);
+    state.note_isolated(node);
     node.lost.reset();
+    node.notice.reset();
     node.cannot_run_as.clear();
   }
 
@@ -142,6 +144,10 @@ struct State::Applier {
     Node& node = state.node_ref(fact.node);
     node.drain.reset();
     if (fact.draining) node.drain = fact.reason;
+  }
+
+  void operator()(const NodeNoticed& fact) const {
+    state.node_ref(fact.node).notice = Node::Notice{fact.until, fact.reason};
   }
 
   void operator()(const NodeRemoved& fact) const {
@@ -238,7 +244,7 @@ struct State::Applier {
       part.node = placement.node;
       part.allotment = placement.allotment;
       part.whole = placement.whole.value_or(took_whole_node_in_0_5(job.spec));
-      use(node, part, +1);
+      use(node, part, job.spec, +1);
       state.usage_.add(job.spec, usage_of(part));
       state.shares_.hold(at, job.pool, job.spec.submitter, part.allotment, 1);
       part.revision = placement.revision == 0 ? node.revision : placement.revision;
@@ -295,7 +301,7 @@ struct State::Applier {
 
   void operator()(const AttemptDoomed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
-    attempt.doomed = Attempt::Doom{fact.report, fact.reason};
+    attempt.doomed = Attempt::Doom{fact.report, fact.reason, fact.grace};
     Job& job = state.job_ref(fact.attempt.job);
     // Ranks that were stopped for the failure of others may be heard of before that failure.
     if (is_explained(fact.report)) record(job, Event::Kind::failed, fact.attempt, fact.report.node);
@@ -456,6 +462,8 @@ struct State::Applier {
     state.shares_.forget_pool(fact.name);
   }
   void operator()(const ComputeLeaving& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const InstanceStarted& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const InstanceStopped& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineWanted& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineFound& fact) const { state.computes_.apply(at, fact); }
   void operator()(const MachineCreated& fact) const { state.computes_.apply(at, fact); }
@@ -471,9 +479,13 @@ struct State::Applier {
   void operator()(const SizeRemoved& fact) const { state.sizes_.apply(fact); }
   void operator()(const SizeGranted& fact) const { state.sizes_.apply(fact); }
 
-  static void use(Node& node, const Part& part, int by) {
+  void use(Node& node, const Part& part, const JobSpec& spec, int by) const {
     node.use.parts += by;
     if (part.whole) node.use.wholes += by;
+    if (spec.resources.isolated) {
+      node.use.isolated += by;
+      state.note_isolated(node);
+    }
     node.use.cpus += by * static_cast<int>(part.allotment.cpus.size());
     node.use.gpus += by * static_cast<int>(part.allotment.gpus.size());
     node.use.memory.count += static_cast<std::uint64_t>(by) * part.allotment.memory.count;
@@ -484,8 +496,8 @@ struct State::Applier {
             .gpus = static_cast<std::int64_t>(part.allotment.gpus.size())};
   }
   void free(const JobId& job, const Part& part) const {
-    use(state.node_ref(part.node), part, -1);
     const Job& holder = state.job_ref(job);
+    use(state.node_ref(part.node), part, holder.spec, -1);
     state.usage_.add(holder.spec, -usage_of(part));
     state.shares_.hold(at, holder.pool, holder.spec.submitter, part.allotment, -1);
   }

@@ -50,7 +50,8 @@ bool belongs_to_rank(Cause cause) {
     case Cause::node_lost:
     case Cause::account_missing:
     case Cause::environment_failed:
-    case Cause::disk_limit: return false;
+    case Cause::disk_limit:
+    case Cause::preempted: return false;
   }
   return false;
 }
@@ -169,7 +170,8 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::node_lost:
     case Cause::account_missing:
     case Cause::environment_failed:
-    case Cause::disk_limit: break;
+    case Cause::disk_limit:
+    case Cause::preempted: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -204,6 +206,7 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::never_connected:
     case Cause::command_not_found:
     case Cause::command_not_executable:
+    case Cause::preempted:
     case Cause::canceled: break;
   }
   return with_detail("node " + node + " failed (" + std::string(to_string(cause)) + ")", detail);
@@ -262,7 +265,18 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
 
 }  // namespace
 
+namespace {
+
+// Whatever the ranks do in the time that they have left; also if whoever takes the machine has
+// signalled them itself.
+bool is_preempted(const Attempt& attempt) {
+  return attempt.doomed && attempt.doomed->report.cause == Cause::preempted;
+}
+
+}  // namespace
+
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
+  if (is_preempted(attempt) && attempt.tally.failed > 0) return unexplained(state, attempt, now);
   const JobSpec& spec = state.job(attempt.id.job)->spec;
   const std::vector<Failure> failures = failures_of(attempt, spec.distribution.processes_per_node);
   const auto first =
@@ -271,7 +285,8 @@ ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
         return first_a != first_b ? first_a < first_b : earlier(a, b);
       });
   if (first != failures.end()) return report_of(state, attempt, *first);
-  if (attempt.doomed || attempt.tally.failed > 0) return unexplained(state, attempt, now);
+  const bool has_failed = (attempt.doomed && !is_preempted(attempt)) || attempt.tally.failed > 0;
+  if (has_failed) return unexplained(state, attempt, now);
   ExitReport completed;
   completed.time = now;
   completed.message = "completed";

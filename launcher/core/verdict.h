@@ -17,7 +17,8 @@ namespace lockstep::launcher {
 // that could not prepare, start or continue. For a rank that never joined its MPI job, the report
 // may come from another node's runner, whose ranks waited for it: the rank's own runner saw it exit
 // 0 and may have ended before. Ranks that we terminated are never the cause. If all parts
-// completed, the verdict is completed.
+// completed, the verdict is completed. An attempt that is stopped because a node is taken away was
+// preempted, unless all parts completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);

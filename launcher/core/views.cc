@@ -362,7 +362,7 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   view.id = node.id;
   view.name = node.name;
   view.liveness = cluster.watches.liveness(node.id);
-  view.draining = node.drain.has_value();
+  view.draining = node.drain || node.notice;
   view.waits_for_approval = node.waits_for_approval;
   if (auto reason = why_unusable(cluster, node)) view.reason = *reason;
   view.inventory = node.inventory;

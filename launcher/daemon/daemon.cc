@@ -13,9 +13,11 @@
 #include "common/io/file_system.h"
 #include "common/io/places.h"
 #include "common/io/process.h"
+#include "common/io/time_zones.h"
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
+#include "launcher/core/size_requests.h"
 #include "launcher/daemon/action_router.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
@@ -241,11 +243,17 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
       },
       [this](const std::string& owner, const std::set<std::string>& names) {
         return secrets->values(owner, names);
+      },
+      [this](const std::string& size) {
+        return size_called(durable.core().state(), durable.core().config(), size);
       }};
   providers.emplace(ProviderCalls::Parts{
       loop, std::move(setup), [this] { return durable.now(); },
       [this](const Input& input) { durable.feed(input); },
-      [blank_token](Instant expires) { return make_join_token(blank_token, expires); }});
+      [blank_token](Instant expires) { return make_join_token(blank_token, expires); },
+      [this](const Digest& secret_hash) {
+        return durable.core().state().tokens().count(secret_hash) != 0;
+      }});
   return {};
 }
 
@@ -329,6 +337,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   auto catalogue = spec::builtin_sizes();
   if (!catalogue) return report(ExitCode::internal, catalogue.error());
   core.catalogue = *std::move(catalogue);
+  core.zones = io::system_time_zones();
   auto durable = DurableCore::recover(home.journal(), core, sign_of_life(home));
   if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::record_version(home.version(), kHomeVersion); !done)

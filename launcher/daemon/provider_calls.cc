@@ -10,6 +10,8 @@
 namespace lockstep::launcher {
 namespace {
 
+constexpr const char* kNotWanted = "its machines are not wanted any more";
+
 const char* word_of(ProviderVerb verb) {
   switch (verb) {
     case ProviderVerb::create: return "create";
@@ -58,20 +60,40 @@ void ProviderCalls::perform(const CallProvider& action) {
   // Known before a token is made for nothing.
   const ComputeSpec* spec = parts_.setup.spec(action.target);
   const bool lacks_bundle =
-      spec != nullptr && spec->source != NodeSource::command && !parts_.setup.bundle();
+      spec != nullptr && installs_bundle(spec->source) && !parts_.setup.bundle();
   if (lacks_bundle) return enqueue(action.call, call);
   ProviderTokensInput made{action.call, {}, parts_.now() + parts_.limits.token_life};
+  std::erase_if(made_,
+                [&](const auto& entry) { return !parts_.is_of_use(entry.second.secret_hash); });
   for (auto& [machine, token] : call.tokens) {
-    auto made_token = parts_.make_token(made.expires);
-    made.secret_hashes[machine] = made_token.secret_hash;
-    token = std::move(made_token.reply.token);
+    const MadeToken one = token_for(action.target, machine, made.expires);
+    made.secret_hashes[machine] = one.secret_hash;
+    token = one.token;
   }
   parts_.feed(made);
+}
+
+ProviderCalls::MadeToken ProviderCalls::token_for(const std::string& target,
+                                                  const std::string& machine, Instant expires) {
+  MadeToken& known = made_[{target, machine}];
+  if (known.expires < parts_.now() + parts_.limits.token_life / 2) {
+    auto made = parts_.make_token(expires);
+    known = {std::move(made.reply.token), made.secret_hash, expires};
+  }
+  return known;
 }
 
 void ProviderCalls::perform(const StartProvider& action) {
   const auto found = calls_.find(action.call);
   if (found != calls_.end()) enqueue(action.call, found->second);
+}
+
+void ProviderCalls::perform(const StopProvider& action) {
+  const auto found = calls_.find(action.call);
+  if (found == calls_.end()) return;
+  found->second.is_stopped = true;
+  log(found->second, "", kNotWanted);
+  if (found->second.process) found->second.process->stop(parts_.now(), "failed", kNotWanted);
 }
 
 void ProviderCalls::enqueue(std::uint64_t id, Call& call) {
@@ -94,6 +116,7 @@ void ProviderCalls::start_next() {
 void ProviderCalls::start(std::uint64_t id, Call& call) {
   ++running_;
   call.started = parts_.now();
+  if (call.is_stopped) return end(id, "failed", kNotWanted);
   PreparedRun prepared =
       prepare_run(parts_.setup, call.asked.target, word_of(call.asked.verb), call.tokens);
   call.redactor = std::move(prepared.redactor);
@@ -129,13 +152,18 @@ void ProviderCalls::on_line(std::uint64_t id, std::string_view line) {
   Call& call = calls_.at(id);
   if (line.empty()) return;
   auto event = read_event(line);
-  if (!event) return log(call, "", fmt::format("this {}: {}", event.error().message, line));
+  if (!event) {
+    call.was_not_understood = true;
+    return log(call, "", fmt::format("this {}: {}", event.error().message, line));
+  }
   if (call.asked.verb != ProviderVerb::list && call.tokens.count(event->machine) == 0)
     return log(call, "", fmt::format("ignored, it is not about a machine of this call: {}", line));
   take(id, call, *std::move(event));
 }
 
 void ProviderCalls::take(std::uint64_t id, Call& call, ProviderEvent event) {
+  if (event.kind != ProviderEvent::Kind::step && event.kind != ProviderEvent::Kind::warning)
+    call.results.insert(event.machine);
   event.message = call.redactor.clean(event.message);
   event.step = call.redactor.clean(event.step);
   for (auto& [name, value] : event.about) value = call.redactor.clean(value);
@@ -150,10 +178,15 @@ void ProviderCalls::on_error_line(std::uint64_t id, std::string_view line) {
 void ProviderCalls::end(std::uint64_t id, const std::string& code, const std::string& why) {
   const auto found = calls_.find(id);
   const Call& call = found->second;
-  const std::string told = one_line(call.redactor.clean(why), kMaxEventTextBytes);
-  log(call, "",
-      fmt::format("ended after {}; for machines without a result: {}",
-                  format_duration(parts_.now() - call.started), told));
+  std::string told = one_line(call.redactor.clean(why), kMaxEventTextBytes);
+  if (call.was_not_understood && code == "failed")
+    told += fmt::format("; lines that it printed were not understood (`lockstep compute log {}`)",
+                        call.asked.target);
+  const std::string took = format_duration(parts_.now() - call.started);
+  if (call.results.size() < call.asked.machines.size())
+    log(call, "", fmt::format("ended after {}; for machines without a result: {}", took, told));
+  else
+    log(call, "", "ended after " + took);
   parts_.feed(ProviderEndedInput{id, code, told});
   calls_.erase(found);
   --running_;

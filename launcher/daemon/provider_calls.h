@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class ProviderCalls {
     std::function<Instant()> now;
     std::function<void(const Input&)> feed;
     std::function<Service::Ports::NewToken(Instant expires)> make_token;
+    // Whether a machine may still join with the token of this hash.
+    std::function<bool(const Digest& secret_hash)> is_of_use;
     Limits limits = {};
   };
   explicit ProviderCalls(Parts parts);
@@ -44,6 +47,7 @@ class ProviderCalls {
 
   void perform(const CallProvider& action);
   void perform(const StartProvider& action);
+  void perform(const StopProvider& action);
   void perform(const HoldMachines& action) { holds_.perform(action); }
   // Called in each turn: does what is due.
   void turn_end();
@@ -60,11 +64,20 @@ class ProviderCalls {
   struct Call {
     CallProvider asked;
     std::map<std::string, std::string> tokens;  // by machine; "" for `remove`
+    std::set<std::string> results = {};         // machines that it told the end of
+    bool was_not_understood = false;            // a line that it printed
     Redactor redactor = {};
     Instant started = {};
     std::unique_ptr<ProviderProcess> process = {};
     bool is_waiting = false;
+    bool is_stopped = false;  // it is not to begin
   };
+  struct MadeToken {
+    std::string token;
+    Digest secret_hash;
+    Instant expires;
+  };
+  MadeToken token_for(const std::string& target, const std::string& machine, Instant expires);
   void enqueue(std::uint64_t id, Call& call);
   void start_next();
   void start(std::uint64_t id, Call& call);
@@ -79,6 +92,9 @@ class ProviderCalls {
   ProviderLog log_;
   ProviderHolds holds_;
   std::map<std::uint64_t, Call> calls_;
+  // By target and machine: a provider that is asked again for a machine that has to wait gets the
+  // token that it has already.
+  std::map<std::pair<std::string, std::string>, MadeToken> made_;
   std::deque<std::uint64_t> waiting_;
   std::size_t running_ = 0;
 };

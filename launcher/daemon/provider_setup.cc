@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "common/domain/provider_settings.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 
@@ -99,6 +100,32 @@ std::string Redactor::clean(std::string_view from) const {
   return text;
 }
 
+namespace {
+
+// A pod is as big as the target's size, where the settings do not say how big it is.
+void add_size(const Size& size, ProviderSettings& settings) {
+  const auto add = [&](const char* key, std::string value) {
+    settings.try_emplace(key, std::vector<std::string>{std::move(value)});
+  };
+  add("cpus", std::to_string(size.vcpus));
+  add("memory", std::to_string(size.memory.count));
+  if (size.gpus > 0) add("gpus", std::to_string(size.gpus));
+}
+
+// The spec with what only the launcher knows filled in.
+Result<ComputeSpec> filled(const ProviderSetup& setup, ComputeSpec spec) {
+  if (spec.source != NodeSource::kubernetes) return spec;
+  const Size* size = spec.size.empty() || !setup.size ? nullptr : setup.size(spec.size);
+  if (size != nullptr) add_size(*size, spec.settings);
+  if (const auto named = spec.settings.find("kubeconfig"); named != spec.settings.end()) {
+    TRY_ASSIGN(std::string path, site_kubeconfig(setup.home, named->second.front()));
+    named->second = {std::move(path)};
+  }
+  return spec;
+}
+
+}  // namespace
+
 PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
                         std::string_view verb, const std::map<std::string, std::string>& tokens) {
   PreparedRun run;
@@ -113,10 +140,12 @@ PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
   auto words = setup.program(*spec);
   if (!words) return refuse_all(words.error().message);
   run.words = *std::move(words);
-  const bool needs_bundle = verb == "create" && spec->source != NodeSource::command;
+  const bool needs_bundle = verb == "create" && installs_bundle(spec->source);
   const auto bundle = setup.bundle();
   if (!bundle && needs_bundle) return refuse_all(bundle.error().message);
-  ProviderRequest request{*spec, setup.home.compute_state(target), bundle ? *bundle : "", {}};
+  const auto whole = filled(setup, *spec);
+  if (!whole) return refuse_all(whole.error().message);
+  ProviderRequest request{*whole, setup.home.compute_state(target), bundle ? *bundle : "", {}};
   if (const auto made = io::make_directories(request.state, 0700); !made)
     return refuse_all(made.error().message);
   for (const auto& [name, token] : tokens) {
@@ -134,32 +163,41 @@ PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
 
 namespace {
 
+struct SiteFile {
+  const char* what;    // "an executable file"
+  int access;          // that the launcher's account needs
+  const char* refuse;  // "run it"
+};
+constexpr SiteFile kSiteProgram{"an executable file", X_OK, "run it"};
+constexpr SiteFile kSiteKubeconfig{"a readable file", R_OK, "use it"};
+
 // A file that only root and the launcher's account can have put there.
-Status check_site_program(const std::string& path) {
+Status check_site_file(const std::string& path, const SiteFile& kind) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      ::access(path.c_str(), X_OK) != 0)
-    return make_error(ErrorCode::not_found, fmt::format("{} is not an executable file", path));
+      ::access(path.c_str(), kind.access) != 0)
+    return make_error(ErrorCode::not_found, fmt::format("{} is not {}", path, kind.what));
   const bool is_ours = status.st_uid == 0 || status.st_uid == ::geteuid();
   if (!is_ours || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return make_error(ErrorCode::permission_denied,
                       fmt::format("{} belongs to another account, or others may write it; the "
-                                  "launcher does not run it",
-                                  path));
+                                  "launcher does not {}",
+                                  path, kind.refuse));
   return {};
 }
 
-Result<std::string> site_program(const LauncherHome& home, const std::string& name) {
+Result<std::string> site_file(const LauncherHome& home, const std::string& name,
+                              const SiteFile& kind, std::string_view missing) {
   const std::string places[] = {home.site_providers(), "/etc/lockstep/providers"};
   for (const std::string& place : places) {
     const std::string path = place + "/" + name;
     if (!io::exists(path)) continue;
-    TRY(check_site_program(path));
+    TRY(check_site_file(path, kind));
     return path;
   }
-  return make_error(ErrorCode::not_found,
-                    fmt::format("there is no provider '{}' in {}; put the program there", name,
-                                fmt::join(places, " or ")));
+  return make_error(ErrorCode::not_found, fmt::format("there is no {} '{}' in {}; put the {} there",
+                                                      missing, name, fmt::join(places, " or "),
+                                                      kind.access == X_OK ? "program" : "file"));
 }
 
 }  // namespace
@@ -168,8 +206,13 @@ Result<std::vector<std::string>> provider_words(const LauncherHome& home, const 
                                                 const ComputeSpec& spec) {
   if (spec.source != NodeSource::command)
     return std::vector<std::string>{ours, std::string(to_string(spec.source))};
-  TRY_ASSIGN(std::string program, site_program(home, spec.settings.at("program").front()));
+  TRY_ASSIGN(std::string program,
+             site_file(home, spec.settings.at("program").front(), kSiteProgram, "provider"));
   return std::vector<std::string>{std::move(program)};
+}
+
+Result<std::string> site_kubeconfig(const LauncherHome& home, const std::string& name) {
+  return site_file(home, name, kSiteKubeconfig, "kubeconfig");
 }
 
 Result<std::string> find_node_bundle(const std::string& chosen) {

@@ -12,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/secrets.h"
+#include "common/domain/size.h"
 #include "launcher/core/provider_event.h"
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/provider_words.h"
@@ -31,6 +32,8 @@ struct ProviderSetup {
   // Those of `names` that the owner has.
   std::function<Result<SecretValues>(const std::string& owner, const std::set<std::string>& names)>
       secrets;
+  // Null: the catalogue has no such size.
+  std::function<const Size*(const std::string& name)> size = nullptr;
 };
 
 // Takes the secrets of one run out of texts that others read.
@@ -61,6 +64,9 @@ PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
 // there decides what the launcher's account runs.
 Result<std::vector<std::string>> provider_words(const LauncherHome& home, const std::string& ours,
                                                 const ComputeSpec& spec);
+
+// A target's kubeconfig, found and checked in the same way, because it can name programs.
+Result<std::string> site_kubeconfig(const LauncherHome& home, const std::string& name);
 
 // The archive of scripts/bundle: `chosen`, or if that is "", the first that there is beside our
 // program. not_found: the message says where it was looked for, and how to make it.

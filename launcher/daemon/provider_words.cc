@@ -48,7 +48,9 @@ json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
   switch (kind) {
     case SettingKey::Kind::number: return std::stod(words.front());
     case SettingKey::Kind::bytes: return parse_bytes(words.front()).value_or(Bytes{}).count;
-    case SettingKey::Kind::words: return words;
+    case SettingKey::Kind::words:
+    case SettingKey::Kind::pairs: return words;
+    case SettingKey::Kind::flag: return words.front() == "true";
     case SettingKey::Kind::word:
     case SettingKey::Kind::name:
     case SettingKey::Kind::path: break;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -13,9 +14,11 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-constexpr std::array kSources{NodeSource::docker, NodeSource::slurm, NodeSource::command};
+constexpr std::array kSources{NodeSource::docker, NodeSource::slurm, NodeSource::kubernetes,
+                              NodeSource::command};
 constexpr std::array<std::string_view, 5> kKeys{"size", "tier", "min_instances", "max_instances",
                                                 "idle_time_before_scale_down"};
+constexpr std::string_view kNamespace = "namespace";
 
 const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
@@ -55,6 +58,13 @@ std::string take_tier(const std::string& text, Tier& into) {
   return fmt::format("'{}' is not a tier; there are dedicated and low_priority", text);
 }
 
+bool is_mapping(NodeSource source, const std::string& name) {
+  const auto keys = setting_keys(source);
+  return std::any_of(keys.begin(), keys.end(), [&](const SettingKey& key) {
+    return key.name == name && key.kind == SettingKey::Kind::pairs;
+  });
+}
+
 class ClusterReader {
  public:
   ClusterReader(const Source& source, const YamlNode& root, Faults& faults)
@@ -63,6 +73,7 @@ class ClusterReader {
   void read(ComputeSpec& spec) {
     for (const std::string_view key : kKeys)
       if (const YamlEntry* entry = at(root_, key)) read_key(*entry, spec);
+    if (const YamlEntry* entry = at(root_, kNamespace)) read_namespace(*entry, spec);
     for (const NodeSource source : kSources)
       if (const YamlEntry* section = ours(root_, to_string(source)))
         read_section(*section, source, spec);
@@ -74,15 +85,24 @@ class ClusterReader {
   }
 
   void read_key(const YamlEntry& entry, ComputeSpec& spec) {
-    if (!is_elastic(spec))
+    const bool may_have = is_elastic(spec) && (!is_instance(spec) || entry.key == "size");
+    if (!may_have)
       return fault(entry.place,
-                   fmt::format("'{}' is of a target of type amlcompute; leave it out", entry.key));
+                   fmt::format("'{}' is of a target of type amlcompute or kubernetes; leave it out",
+                               entry.key));
     if (entry.value.kind != Kind::scalar)
       return fault(entry.value.place, fmt::format("'{}' must be a value, not {}", entry.key,
                                                   describe(entry.value.kind)));
     const auto wrong = assign_to_cluster(entry.key, entry.value.text, spec);
     if (wrong && !wrong->empty())
       fault(entry.value.place, fmt::format("'{}': {}", entry.key, *wrong));
+  }
+
+  // Azure's place for a setting of ours.
+  void read_namespace(const YamlEntry& entry, ComputeSpec& spec) {
+    if (spec.source != NodeSource::kubernetes)
+      return fault(entry.place, "'namespace' is of a target whose machines are pods; leave it out");
+    read_setting("", entry, spec);
   }
 
   void read_section(const YamlEntry& section, NodeSource of, ComputeSpec& spec) {
@@ -98,13 +118,21 @@ class ClusterReader {
   }
 
   void read_setting(const std::string& section, const YamlEntry& entry, ComputeSpec& spec) {
-    const std::string path = fmt::format("'lockstep.{}.{}'", section, entry.key);
+    const std::string path = section.empty() ? fmt::format("'{}'", entry.key)
+                                             : fmt::format("'lockstep.{}.{}'", section, entry.key);
     std::vector<std::string> words;
     switch (entry.value.kind) {
       case Kind::null: return;
       case Kind::scalar: words = {entry.value.text}; break;
       case Kind::mapping:
-        return fault(entry.value.place, path + " must be a value or a list, not a mapping");
+        if (!is_mapping(spec.source, entry.key))
+          return fault(entry.value.place, path + " must be a value or a list, not a mapping");
+        for (const YamlEntry& pair : entry.value.entries) {
+          if (pair.value.kind != Kind::scalar)
+            return fault(pair.value.place, path + " must be a mapping of keys to values");
+          words.push_back(pair.key + "=" + pair.value.text);
+        }
+        break;
       case Kind::sequence:
         for (const YamlNode& item : entry.value.items) {
           if (item.kind != Kind::scalar)
@@ -139,6 +167,12 @@ NodeSource implied_source(const YamlNode& root) {
 std::optional<std::string> assign_to_cluster(std::string_view key, const std::string& text,
                                              ComputeSpec& spec) {
   Scale& scale = spec.scale;
+  if (key == kNamespace && spec.source == NodeSource::kubernetes) {
+    if (const Status good = check_setting(spec.source, std::string(key), {text}); !good)
+      return good.error().message;
+    spec.settings[std::string(key)] = {text};
+    return "";
+  }
   if (key == "size") {
     spec.size = text;
     return "";

@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a compute file of type amlcompute: Azure's (size, tier, min_instances, …), and below
-// `lockstep` the settings of its node source. Part of compute_file.cc.
+// The keys of a compute file of types amlcompute and kubernetes: Azure's (size, tier,
+// min_instances, …), and below `lockstep` the settings of its node source. Part of compute_file.cc.
 
 #include <optional>
 #include <string>

@@ -10,39 +10,54 @@
 #include "common/io/file_system.h"
 #include "launcher/spec/cluster_reader.h"
 #include "launcher/spec/compute_hosts_reader.h"
+#include "launcher/spec/instance_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeysOfComputes{
-    "$schema",       "name",
-    "type",          "description",
-    "location",      "tags",
-    "lockstep",      "ssh_settings",
-    "resource_id",   "size",
-    "tier",          "min_instances",
-    "max_instances", "idle_time_before_scale_down"};
-constexpr std::array<std::string_view, 7> kKeysOfOurs{"node_source", "hosts", "ssh",    "tunnel",
-                                                      "docker",      "slurm", "command"};
+constexpr std::array<std::string_view, 18> kKeysOfComputes{"$schema",
+                                                           "name",
+                                                           "type",
+                                                           "description",
+                                                           "location",
+                                                           "tags",
+                                                           "lockstep",
+                                                           "ssh_settings",
+                                                           "resource_id",
+                                                           "size",
+                                                           "tier",
+                                                           "min_instances",
+                                                           "max_instances",
+                                                           "idle_time_before_scale_down",
+                                                           "idle_time_before_shutdown",
+                                                           "idle_time_before_shutdown_minutes",
+                                                           "schedules",
+                                                           "namespace"};
+constexpr std::array<std::string_view, 8> kKeysOfOurs{
+    "node_source", "hosts", "ssh", "tunnel", "docker", "slurm", "kubernetes", "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
-constexpr std::array<std::string_view, 10> kKeysNotYet{"idle_time_before_shutdown_minutes",
-                                                       "schedules",
-                                                       "ssh_public_access_enabled",
+constexpr std::array<std::string_view, 12> kKeysNotYet{"ssh_public_access_enabled",
+                                                       "enable_sso",
+                                                       "enable_root_access",
+                                                       "enable_os_patching",
+                                                       "release_quota_on_stop",
+                                                       "custom_applications",
                                                        "network_settings",
                                                        "enable_node_public_ip",
-                                                       "namespace",
                                                        "identity",
                                                        "setup_scripts",
                                                        "create_on_behalf_of",
                                                        "properties"};
-constexpr std::array<std::string_view, 6> kTypesNotYet{
-    "computeinstance", "kubernetes", "synapsespark", "batch", "databricks", "datafactory"};
+constexpr std::array<std::string_view, 4> kTypesNotYet{"synapsespark", "batch", "databricks",
+                                                       "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
-constexpr std::string_view kTypes = "supported types: local, virtualmachine, amlcompute";
+constexpr std::string_view kTypes =
+    "supported types: local, virtualmachine, amlcompute, kubernetes, computeinstance";
 constexpr std::string_view sources_of(ComputeType type) {
-  return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, command"
+  if (type == ComputeType::computeinstance) return "node sources: docker, ssh, slurm, command";
+  return type == ComputeType::amlcompute ? "node sources: docker, ssh, slurm, kubernetes, command"
                                          : "node sources: ssh, join";
 }
 constexpr std::string_view kJoin =
@@ -165,10 +180,11 @@ class ComputeReader {
       for (const YamlEntry& entry : ours->value.entries) check_key_of_ours(entry);
     if (!read_node_source(spec)) return;
     read_cluster(source_, root_, spec, faults_);
+    read_instance(source_, root_, spec, faults_);
     if (spec.source == NodeSource::ssh)
       read_hosts(source_, root_, spec, faults_);
     else
-      refuse_hosts(source_, root_, faults_);
+      refuse_hosts(source_, root_, spec, faults_);
   }
 
   void check_key_of_ours(const YamlEntry& entry) {
@@ -191,9 +207,11 @@ class ComputeReader {
     }
     std::string word = written == nullptr ? "" : written->value.text;
     const bool is_local = spec.type == ComputeType::local;
-    if (word.empty() && spec.type == ComputeType::amlcompute)
-      word = to_string(implied_source(root_));
-    if (word.empty() && !is_local && names_hosts(root_)) word = to_string(NodeSource::ssh);
+    const bool has_clusters_sources =
+        spec.type == ComputeType::amlcompute || spec.type == ComputeType::computeinstance;
+    if (word.empty() && has_clusters_sources) word = to_string(implied_source(root_));
+    const bool may_name_hosts = !is_local && spec.type != ComputeType::kubernetes;
+    if (word.empty() && may_name_hosts && names_hosts(root_)) word = to_string(NodeSource::ssh);
     const auto known = node_source(spec.type, word);
     if (known)
       spec.source = *known;
@@ -226,19 +244,17 @@ namespace {
 
 Result<NodeSource> cluster_source(const std::string& word) {
   const std::string_view all = sources_of(ComputeType::amlcompute);
-  for (const NodeSource source :
-       {NodeSource::docker, NodeSource::ssh, NodeSource::slurm, NodeSource::command})
+  for (const NodeSource source : {NodeSource::docker, NodeSource::ssh, NodeSource::slurm,
+                                  NodeSource::kubernetes, NodeSource::command})
     if (to_string(source) == word) return source;
   if (word.empty())
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("a cluster needs something that makes its machines; {}. In a file, for "
-                    "example `lockstep: {{docker: {{image: IMAGE}}}}`; in a command --node-source "
-                    "docker --image IMAGE",
-                    all));
-  if (word == "kubernetes")
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("node source '{}' is not supported yet; {}", word, all));
+        fmt::format(
+            "a target of this type needs something that makes its machines; {}. In a file, for "
+            "example `lockstep: {{docker: {{image: IMAGE}}}}`; in a command --node-source "
+            "docker --image IMAGE",
+            all));
   if (word == "join")
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("nodes that join with a token make a virtualmachine, not a "
@@ -254,12 +270,14 @@ Result<ComputeType> compute_type(const std::string& word) {
   std::string low = word;
   for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const ComputeType type :
-       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute})
+       {ComputeType::local, ComputeType::virtualmachine, ComputeType::amlcompute,
+        ComputeType::kubernetes, ComputeType::computeinstance})
     if (to_string(type) == low) return type;
   if (has(kTypesNotYet, low))
     return make_error(ErrorCode::unsupported,
                       fmt::format("'{}' is not supported yet; {}", word, kTypes));
-  static constexpr std::array<std::string_view, 3> kKnown{"local", "virtualmachine", "amlcompute"};
+  static constexpr std::array<std::string_view, 5> kKnown{"local", "virtualmachine", "amlcompute",
+                                                          "kubernetes", "computeinstance"};
   const std::string near = nearest(low, kKnown);
   return make_error(
       ErrorCode::invalid_argument,
@@ -274,7 +292,14 @@ Result<NodeSource> node_source(ComputeType type, const std::string& word) {
       return make_error(ErrorCode::invalid_argument,
                         "a target of type local has the nodes of target 'local' and takes no node "
                         "source; leave the node source out");
-    case ComputeType::amlcompute: return cluster_source(word);
+    case ComputeType::amlcompute:
+    case ComputeType::computeinstance: return cluster_source(word);
+    case ComputeType::kubernetes:
+      if (word.empty() || word == to_string(NodeSource::kubernetes)) return NodeSource::kubernetes;
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("the machines of a target of type kubernetes are pods; leave "
+                                    "the node source '{}' out, or make the target an amlcompute",
+                                    word));
     case ComputeType::virtualmachine: break;
   }
   for (const NodeSource source : {NodeSource::join, NodeSource::ssh})

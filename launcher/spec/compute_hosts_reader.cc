@@ -264,7 +264,8 @@ void read_hosts(const Source& source, const YamlNode& root, ComputeSpec& spec, F
   HostsReader(source, faults).read(root, spec);
 }
 
-void refuse_hosts(const Source& source, const YamlNode& root, Faults& faults) {
+void refuse_hosts(const Source& source, const YamlNode& root, const ComputeSpec& spec,
+                  Faults& faults) {
   const auto refuse = [&](const YamlEntry* entry, const std::string& path) {
     if (entry == nullptr) return;
     faults.add(
@@ -277,7 +278,8 @@ void refuse_hosts(const Source& source, const YamlNode& root, Faults& faults) {
   for (const char* key : {"hosts", "ssh", "tunnel"})
     refuse(ours(root, key), fmt::format("lockstep.{}", key));
   refuse(at(root, kAzure), std::string(kAzure));
-  refuse(at(root, "resource_id"), "resource_id");
+  // Azure's files of a cluster of pods have it, too; kubectl knows where that is.
+  if (spec.type != ComputeType::kubernetes) refuse(at(root, "resource_id"), "resource_id");
 }
 
 }  // namespace lockstep::spec

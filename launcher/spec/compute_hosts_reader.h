@@ -16,6 +16,7 @@ bool names_hosts(const YamlNode& root);
 void read_hosts(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
 // For a target of another source: each key about hosts is a fault.
-void refuse_hosts(const Source& source, const YamlNode& root, Faults& faults);
+void refuse_hosts(const Source& source, const YamlNode& root, const ComputeSpec& spec,
+                  Faults& faults);
 
 }  // namespace lockstep::spec

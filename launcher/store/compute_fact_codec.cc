@@ -1,6 +1,7 @@
 #include "launcher/store/compute_fact_codec.h"
 
 #include "common/wire/compute_codec.h"
+#include "common/wire/schedule_codec.h"
 
 namespace lockstep::pb {
 
@@ -40,6 +41,32 @@ Status from_wire(const ComputeLeaving& from, launcher::ComputeLeaving* to) {
   to->force = from.force();
   TRY(read_text(from.name(), "name", &to->name));
   return read_text(from.by(), "by", &to->by);
+}
+
+namespace {
+
+template <typename Domain>
+void write_change(const Domain& from, InstanceChanged* to) {
+  to->set_target(from.target);
+  to->set_cause(number_of(from.cause));
+  to->set_why(from.why);
+}
+template <typename Domain>
+Status read_change(const InstanceChanged& from, Domain* to) {
+  TRY(read_text(from.target(), "instance.target", &to->target));
+  TRY(read_cause(from.cause(), &to->cause));
+  return read_text(from.why(), "instance.why", &to->why);
+}
+
+}  // namespace
+
+void to_wire(const launcher::InstanceStarted& from, InstanceChanged* to) { write_change(from, to); }
+Status from_wire(const InstanceChanged& from, launcher::InstanceStarted* to) {
+  return read_change(from, to);
+}
+void to_wire(const launcher::InstanceStopped& from, InstanceChanged* to) { write_change(from, to); }
+Status from_wire(const InstanceChanged& from, launcher::InstanceStopped* to) {
+  return read_change(from, to);
 }
 
 namespace {

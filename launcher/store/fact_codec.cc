@@ -73,6 +73,12 @@ struct FactWriter {
   void operator()(const launcher::ComputeLeaving& f) const {
     to_wire(f, wire->mutable_compute_leaving());
   }
+  void operator()(const launcher::InstanceStarted& f) const {
+    to_wire(f, wire->mutable_instance_started());
+  }
+  void operator()(const launcher::InstanceStopped& f) const {
+    to_wire(f, wire->mutable_instance_stopped());
+  }
   void operator()(const launcher::MachineWanted& f) const {
     to_wire(f, wire->mutable_machine_wanted());
   }
@@ -102,6 +108,9 @@ struct FactWriter {
   }
   void operator()(const launcher::NodeLabelsChanged& f) const {
     to_wire(f, wire->mutable_node_labels_changed());
+  }
+  void operator()(const launcher::NodeNoticed& f) const {
+    to_wire(f, wire->mutable_node_noticed());
   }
   void operator()(const launcher::QuotaSet& f) const { to_wire(f, wire->mutable_quota_set()); }
   void operator()(const launcher::TokenCreated& f) const {
@@ -239,6 +248,7 @@ struct FactWriter {
     to_wire(f.attempt, to->mutable_attempt());
     to_wire(f.report, to->mutable_report());
     to->set_reason(wire_enum<StopReason>(f.reason));
+    if (f.grace) to->set_grace_ns(f.grace->count());
   }
   void operator()(const launcher::AttemptEnded& f) const {
     to_wire(f.attempt, wire->mutable_attempt_ended()->mutable_attempt());
@@ -440,6 +450,8 @@ Status from_wire(const PartGone& from, launcher::PartGone* to) {
 Status from_wire(const AttemptDoomed& from, launcher::AttemptDoomed* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   TRY(from_wire(from.report(), &to->report));
+  if (from.has_grace_ns())
+    TRY(read_duration(from.grace_ns(), "doomed.grace", &to->grace.emplace()));
   return read_stop_reason(from.reason(), "doomed.reason", &to->reason);
 }
 Status from_wire(const AttemptEnded& from, launcher::AttemptEnded* to) {
@@ -585,6 +597,10 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
       return read_into<launcher::ComputeDeleted>(from.compute_deleted(), to);
     case Fact::kComputeLeaving:
       return read_into<launcher::ComputeLeaving>(from.compute_leaving(), to);
+    case Fact::kInstanceStarted:
+      return read_into<launcher::InstanceStarted>(from.instance_started(), to);
+    case Fact::kInstanceStopped:
+      return read_into<launcher::InstanceStopped>(from.instance_stopped(), to);
     case Fact::kMachineWanted: return read_into<launcher::MachineWanted>(from.machine_wanted(), to);
     case Fact::kMachineFound: return read_into<launcher::MachineFound>(from.machine_found(), to);
     case Fact::kMachineCreated:
@@ -598,6 +614,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kSizeGranted: return read_into<launcher::SizeGranted>(from.size_granted(), to);
     case Fact::kNodeLabelsChanged:
       return read_into<launcher::NodeLabelsChanged>(from.node_labels_changed(), to);
+    case Fact::kNodeNoticed: return read_into<launcher::NodeNoticed>(from.node_noticed(), to);
     case Fact::kQuotaSet: return read_into<launcher::QuotaSet>(from.quota_set(), to);
     case Fact::BODY_NOT_SET: break;
   }

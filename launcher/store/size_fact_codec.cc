@@ -44,4 +44,15 @@ Status from_wire(const NodeLabelsChanged& from, launcher::NodeLabelsChanged* to)
   return read_text(from.by(), "labels.by", &to->by);
 }
 
+void to_wire(const launcher::NodeNoticed& from, NodeNoticed* to) {
+  to->set_node(from.node.value);
+  to->set_until_ns(from.until.ns);
+  to->set_reason(from.reason);
+}
+Status from_wire(const NodeNoticed& from, launcher::NodeNoticed* to) {
+  to->node = NodeId(from.node());
+  TRY(read_instant(from.until_ns(), "notice.until", &to->until));
+  return read_text(from.reason(), "notice.reason", &to->reason);
+}
+
 }  // namespace lockstep::pb

@@ -1,5 +1,5 @@
 #pragma once
-// Facts about sizes and the labels of nodes, in the journal.
+// Facts about sizes, and about the labels and notices of nodes, in the journal.
 
 #include "launcher/core/fact.h"
 #include "proto/journal.pb.h"
@@ -14,5 +14,7 @@ void to_wire(const launcher::SizeGranted& from, SizeGranted* to);
 Status from_wire(const SizeGranted& from, launcher::SizeGranted* to);
 void to_wire(const launcher::NodeLabelsChanged& from, NodeLabelsChanged* to);
 Status from_wire(const NodeLabelsChanged& from, launcher::NodeLabelsChanged* to);
+void to_wire(const launcher::NodeNoticed& from, NodeNoticed* to);
+Status from_wire(const NodeNoticed& from, launcher::NodeNoticed* to);
 
 }  // namespace lockstep::pb

@@ -8,16 +8,18 @@ cd "$root"
 # What the product needs to build and to run its main job. docs/dependencies.md says why each is here.
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
-  cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhwloc-dev libpmix-dev libprotobuf-dev libre2-dev
+  cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhowardhinnant-date-dev libhwloc-dev libpmix-dev libprotobuf-dev libre2-dev
   libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
-  nlohmann-json3-dev protobuf-compiler
+  nlohmann-json3-dev protobuf-compiler tzdata
 )
 run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
 test_packages=(
-  busybox-static debootstrap docker.io docker-registry iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
+  busybox-static debootstrap docker.io docker-registry etcd-server iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
   libgtest-dev openssh-server procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
   munge qemu-system-x86 slurm-client slurmctld slurmd systemd util-linux
 )
+# Another kubectl than Debian's is as good, and its package may not stand beside Debian's.
+command -v kubectl >/dev/null || test_packages+=(kubernetes-client)
 check_packages=(clang clang-format clang-tidy libclang-rt-14-dev libfuzzer-14-dev)
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
@@ -43,6 +45,9 @@ install_packages() {
   # Debian does not start while this file is there).
   case " ${missing[*]} " in
     *' openssh-server '*) "${sudo[@]}" mkdir -p /etc/ssh && "${sudo[@]}" touch /etc/ssh/sshd_not_to_be_run ;;
+  esac
+  case " ${missing[*]} " in
+    *' etcd-server '*) "${sudo[@]}" mkdir -p /etc/systemd/system && "${sudo[@]}" ln -sf /dev/null /etc/systemd/system/etcd.service ;;
   esac
   local log
   log=$(mktemp)

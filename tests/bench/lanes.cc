@@ -60,8 +60,7 @@ class Lanes {
     Times placements, quiet, ends;
     const int nodes = static_cast<int>(sessions_.size());
     int job = 0;
-    for (; job < nodes; ++job)
-      placements.time([&] { submit(job, in_one ? 0 : job % targets_); });
+    for (; job < nodes; ++job) placements.time([&] { submit(job, in_one ? 0 : job % targets_); });
     for (; job < nodes + queued; ++job) submit(job, in_one ? 0 : job % targets_);
     for (int i = 0; i < kEnds; ++i) quiet.time([&] { handle(TickInput{}); });
     for (int i = 0; i < kEnds; ++i) {

@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import accounts, leftovers  # noqa: E402
 from harness.bundle import archive  # noqa: E402
+from harness.kube import ApiServer, Kubelet  # noqa: E402
 from harness.site import BUILD, Site, wait_until  # noqa: E402
 from harness.slurm import Slurm  # noqa: E402
 
@@ -61,6 +62,36 @@ def slurm():
             yield made.start()
         finally:
             made.stop()
+
+
+@pytest.fixture(scope="session")
+def kube_api():
+    """A Kubernetes API server."""
+    with tempfile.TemporaryDirectory(prefix="ls-kube-") as name:
+        made = ApiServer(pathlib.Path(name))
+        try:
+            yield made
+        finally:
+            made.stop()
+
+
+@pytest.fixture(scope="session")
+def unpacked_bundle(bundle):
+    """The folder that the archive of scripts/bundle has."""
+    with tempfile.TemporaryDirectory(prefix="ls-unpacked-") as name:
+        shutil.unpack_archive(bundle, name)
+        [folder] = pathlib.Path(name).iterdir()
+        yield folder
+
+
+@pytest.fixture
+def kubelet(kube_api, unpacked_bundle, tmp_path):
+    """Runs the pods of a namespace of the test's own."""
+    namespace = f"test-{os.getpid()}-{tmp_path.name.rpartition('-')[2]}".replace("_", "-").lower()[-60:].strip("-")
+    kube_api.make_namespace(namespace)
+    made = Kubelet(kube_api, tmp_path / "kubelet", namespace, unpacked_bundle).start()
+    yield made
+    made.stop()
 
 
 @pytest.fixture(scope="session")

@@ -23,9 +23,9 @@ from harness import accounts
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # What takes minutes comes first, and what fetches from Debian's archive keeps this machine's network.
-LONG = ["test_chaos", "test_bundle", "test_containers", "test_compute_ssh", "test_reliability", "test_hostile_ranks",
+LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "test_compute_ssh", "test_reliability", "test_hostile_ranks",
         "test_disk", "test_environment_passed_on", "test_provider_contract", "test_container_gangs", "test_cluster",
-        "test_environment_build", "test_provider_tunnel", "test_cluster_docker", "test_packages"]
+        "test_environment_build", "test_provider_tunnel", "test_packages"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
            "test_environment_conda", "test_package_sharing", "test_pmix_versions", "test_provider_examples"]
 SIDES = 3

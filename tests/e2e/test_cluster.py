@@ -107,6 +107,23 @@ def test_what_waits_at_the_provider_is_pending_with_its_reason(cluster):
     site.wait_for_status("late", "Completed", deadline_s=60)
 
 
+def test_a_machine_that_boots_for_a_while_joins_with_the_token_that_it_was_ordered_with(cluster):
+    site = cluster.site
+    cluster.create(max_instances=1)
+    cluster.faults(boots=14)  # the launcher asks again after 10 s, and hears that it runs
+    site.submit("--compute", "lab", "--name", "late", "--", "true")
+    states = set()
+
+    def is_over():
+        states.update(machine["state"] for machine in cluster.show()["machines"])
+        return site.show("late")["status"] == "Completed"
+
+    wait_until(is_over, "the job ran", 60)
+    assert {"pending", "created"} <= states
+    assert site.show("late")["attempts"][0]["parts"][0]["node_name"] == "lab-1", "no machine was made twice"
+    cluster.until_empty()
+
+
 def test_a_killed_machine_of_low_priority_is_a_preemption(cluster):
     site = cluster.site
     cluster.create(max_instances=1, tier="low_priority")

@@ -85,6 +85,34 @@ def test_a_container_that_is_killed_is_a_preemption(cluster):
     cluster.until_empty()
 
 
+SAVES = ("if [ -f $LOCKSTEP_CHECKPOINT_DIR/state ]; then echo goes on with $(cat $LOCKSTEP_CHECKPOINT_DIR/state), "
+         "attempt $LOCKSTEP_ATTEMPT; exit; fi; trap 'echo work > $LOCKSTEP_CHECKPOINT_DIR/state; exit 0' TERM; "
+         "echo begun; while :; do sleep 0.1; done")
+NOTICE = ("/opt/lockstep-node/bin/lockstep-agent", "notice", "--home", "/var/lib/lockstep/agent", "--seconds", "60",
+          "--reason", "spot reclaim")
+
+
+@pytest.mark.parametrize("take, reason", [(lambda engine, it: engine.ok("stop", it), "SIGTERM"),
+                                          (lambda engine, it: engine.ok("exec", it, *NOTICE), "spot reclaim")],
+                         ids=["docker-stop", "notice"])
+def test_a_job_saves_its_work_when_its_container_is_taken_with_notice(cluster, take, reason):
+    site = cluster.site
+    cluster.create(tier="low_priority", max_instances=1)
+    file = site.write("saves.json", json.dumps({
+        "name": "saves", "compute": "azureml:lab", "command": SAVES,
+        "lockstep": {"checkpoint": {"every": "1h"}, "retry": {"max": 0}}}))
+    site.ok("job", "create", "-f", file)
+    wait_until(lambda: b"begun" in site.logs("saves"), "it runs", 60)
+    take(cluster.engine, *cluster.engine.containers())
+    done = site.wait_for_status("saves", "Completed", "Failed", deadline_s=60)
+    assert done["status"] == "Completed" and "goes on with work, attempt 2" in site.logs("saves").decode(), done
+    first, second = done["attempts"]
+    assert first["report"]["cause"] == "preempted" and reason in first["report"]["message"], first["report"]
+    assert "does not count as a retry" in site.ok("job", "events", "saves")
+    assert (first["parts"][0]["node_name"], second["parts"][0]["node_name"]) == ("lab-1", "lab-2")
+    cluster.until_empty()
+
+
 def test_deleting_a_busy_cluster_needs_its_jobs_to_end_and_leaves_no_container(cluster):
     site = cluster.site
     cluster.create(min_instances=1)

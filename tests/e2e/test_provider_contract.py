@@ -9,11 +9,11 @@ import threading
 
 import pytest
 from harness.engine import Docker, import_busybox
-from harness.provider import DockerTarget, FakeTarget, Server, SlurmTarget, Target, create_target, new_token
+from harness.provider import DockerTarget, FakeTarget, KubeTarget, Server, SlurmTarget, Target, create_target, new_token
 from harness.site import wait_until
 
-KINDS = ["ssh", "docker", "slurm", "fake"]
-OURS = ["ssh", "docker", "slurm"]
+KINDS = ["ssh", "docker", "slurm", "kubernetes", "fake"]
+OURS = ["ssh", "docker", "slurm", "kubernetes"]
 STRANGER = "lockstep-token-of-nobody"
 
 
@@ -34,9 +34,11 @@ def target(request, tmp_path):
     elif kind == "fake":
         made = FakeTarget(tmp_path)
     else:
+        source = {"kubernetes": "kubelet"}.get(kind, kind)
         of_kind = {"docker": lambda source: DockerTarget(source, "base:1", tmp_path),
-                   "slurm": lambda source: SlurmTarget(source, tmp_path)}
-        made = of_kind[kind](request.getfixturevalue(kind))
+                   "slurm": lambda source: SlurmTarget(source, tmp_path),
+                   "kubernetes": lambda source: KubeTarget(source, tmp_path)}
+        made = of_kind[kind](request.getfixturevalue(source))
     yield made
     made.variables = {}
     made.call("remove")

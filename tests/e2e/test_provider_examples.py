@@ -1,4 +1,5 @@
 """examples/providers: EC2 against PyPI's moto server, Azure against a program az that remembers its VMs in a file."""
+import http.server
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import signal
 import stat
 import subprocess
 import tempfile
+import threading
 
 import pytest
 from harness.provider import ProviderTarget
@@ -159,3 +161,38 @@ def test_a_request_that_is_not_understood_changes_nothing(target):
     indirect=["target"])
 def test_what_the_cloud_does_not_know_is_unsupported(target, change, code):
     assert target.error("create", token=TOKEN, **change)["code"] == code
+
+
+@pytest.mark.parametrize("cloud, path, body, words", [
+    ("ec2", "/latest/meta-data/spot/instance-action", {"action": "terminate", "time": "2020-01-01T00:00:00Z"},
+     "EC2 will terminate this spot instance"),
+    ("azure", "/metadata/scheduledevents?api-version=2020-07-01",
+     {"Events": [{"EventType": "Freeze"}, {"EventType": "Preempt", "NotBefore": ""}]}, "Azure: Preempt of this VM")])
+def test_a_notice_of_the_cloud_reaches_the_agent(tmp_path, cloud, path, body, words):
+    asked = []
+
+    class Metadata(http.server.BaseHTTPRequestHandler):
+        def answer(self):
+            asked.append(self.path)
+            there = self.path == path and asked.count(path) > 1  # nothing is planned at first
+            empty = cloud == "azure" and self.path == path
+            self.send_response(200 if there or empty or self.command == "PUT" else 404)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode() if there else b"{}")
+
+        do_GET = do_PUT = answer
+
+        def log_message(self, *words):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Metadata) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        agent = tmp_path / "agent"
+        agent.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {tmp_path}/told\n")
+        agent.chmod(0o755)
+        done = subprocess.run(["/usr/bin/python3", EXAMPLES / "watch_notice.py", "--cloud", cloud, "--home", "/h",
+                               "--agent", agent, "--every", "0.1", "--metadata",
+                               f"http://127.0.0.1:{server.server_port}"], timeout=20)
+        server.shutdown()
+    assert done.returncode == 0
+    assert (tmp_path / "told").read_text().splitlines() == ["notice", "--home", "/h", "--seconds", "1", "--reason", words]

@@ -1,4 +1,6 @@
 """lockstep-provider slurm against a real Slurm: jobs become nodes, wait, are taken away, and leave nothing."""
+import json
+
 import pytest
 from harness.provider import SlurmTarget, create_target, new_token
 from harness.site import wait_until
@@ -59,6 +61,23 @@ def test_a_node_that_slurm_took_is_absent_with_the_reason(lab, target, bundle):
     code, events, _ = target.call("list", machines=[])
     assert (code, events) == (0, []), "nothing of it is there"
     assert target.done("create", bundle=bundle, token=new_token(lab), partition="last")["state"] == "pending"
+
+
+def test_a_job_saves_its_work_before_slurm_takes_its_node(lab, target, bundle):
+    target.joined(bundle, new_token(lab))
+    script = ("trap 'echo work > $LOCKSTEP_CHECKPOINT_DIR/state; echo saved; exit 0' TERM; echo begun; "
+              "while :; do sleep 0.1; done")
+    file = lab.write("saves.json", json.dumps({"name": "saves", "compute": "azureml:vms", "command": script,
+                                               "lockstep": {"checkpoint": {"every": "1h"}}}))
+    lab.ok("job", "create", "-f", file)
+    wait_until(lambda: b"begun" in lab.logs("saves"), "it runs")
+    target.slurm.run("scancel", "--user=root")
+    ended = wait_until(lambda: lab.show("saves")["attempts"][0].get("report"), "it is preempted")
+    assert ended["cause"] == "preempted" and "SIGTERM" in ended["message"], ended
+    assert "saved" in lab.logs("saves").decode() and "retry 1 of 3" in lab.ok("job", "events", "saves")
+    [part] = lab.show("saves")["attempts"][0]["parts"]
+    assert "checkpoint" in json.dumps(part["outputs"]), part
+    lab.ok("job", "cancel", "saves")
 
 
 def test_an_agent_that_cannot_join_ends_its_job(lab, target, bundle):

@@ -296,6 +296,14 @@ void AgentProcess::act(const agent::Reconnect&) {
         [this] { give(agent::Connected{}); });
 }
 
+void AgentProcess::act(const agent::LeaveMachine&) {
+  cluster_.world.trace("agent of n{} leaves its machine", node_.index);
+  cluster_.world.count("agent:leaves_machine");
+  if (!core_.observed().empty() && cluster_.world.now < node_.taken_until)
+    cluster_.world.violate("oracle:taken", "the agent of a machine with time left leaves parts");
+  dead_ = true;
+}
+
 void AgentProcess::act(const agent::ExitAgent& action) {
   cluster_.world.trace("agent of n{} leaves: {}", node_.index, action.reason);
   const bool removed = action.reason.find("was removed from") != std::string::npos;

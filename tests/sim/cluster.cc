@@ -201,6 +201,7 @@ void Cluster::start_faults() {
   now_and_then(weather.remove, "remove_node", &Cluster::remove_node);
   now_and_then(weather.revoke, "revoke_node", &Cluster::revoke_node);
   now_and_then(weather.detach, "detach_host", &Cluster::detach_host);
+  now_and_then(weather.take, "take_machine", &Cluster::take_machine);
 }
 
 void Cluster::restart_launcher_later() {
@@ -274,6 +275,29 @@ void Cluster::reboot_node() {
   world.count(fast ? "fault:reboot_fast" : "fault:reboot");
   node.reboot(fast ? world.random.between(milliseconds(50), milliseconds(900))
                    : world.random.between(seconds(1), seconds(30)));
+}
+
+// Somebody takes the machine away, and says so before. Another one comes in its place, or the
+// notice was wrong.
+void Cluster::take_machine() {
+  Node& node = some_node();
+  if (!node.up || node.id.value == 0 || !node.agent || node.agent->dead()) return;
+  if (world.now < node.taken_until) return;
+  world.count("fault:take_machine");
+  const Duration left = world.random.between(milliseconds(500), seconds(25));
+  const bool leave = world.random.chance(0.5);
+  world.trace("n{} is taken away in {}", node.index, format_duration(left));
+  node.taken_until = world.now + left;
+  node.notice_stays = !leave;
+  node.agent->give(agent::MachineTaken{left, "somebody takes it", leave});
+  const Duration down = world.random.between(milliseconds(500), seconds(20));
+  const bool stays = world.random.chance(0.1);
+  world.after(left, [&node, stays, down, boots = node.boots] {
+    if (node.boots != boots) return;  // it was rebooted before
+    if (!stays) return node.reboot(down);
+    node.kill_agent();
+    node.start_agent();
+  });
 }
 
 void Cluster::cut_off_node() {

@@ -74,6 +74,7 @@ class Cluster {
   void crash_launcher();
   void stop_launcher();
   void crash_agent();
+  void take_machine();
   void stop_agent();
   void crash_runner();
   void crash_spawn();

@@ -144,6 +144,7 @@ void LauncherHost::turn() {
     inbox_.pop_front();
     const auto* beat = std::get_if<launcher::HeartbeatInput>(&input);
     disk_told_low_ = beat != nullptr && !beat->beat.low_disk.empty();
+    notice_told_ = beat != nullptr && beat->beat.notice;
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
       handle(cluster_.world.now, heard, facts, actions);
   }
@@ -162,6 +163,7 @@ void LauncherHost::handle(Instant at, const launcher::Input& input, std::vector<
     if (const auto* beat = std::get_if<launcher::AckHeartbeat>(&action)) {
       cluster_.oracle.launcher_heard(beat->node);
       cluster_.oracle.disk_told(beat->node, disk_told_low_);
+      if (notice_told_) cluster_.oracle.notice_told(beat->node);
     }
     if (const auto* observed = std::get_if<launcher::AckObserved>(&action))
       cluster_.oracle.launcher_heard(observed->node);
@@ -308,7 +310,10 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobPriorityChanged",
                                            "DependencyMet",
                                            "JobAtHead",
-                                           "RecentUseSet"};
+                                           "RecentUseSet",
+                                           "NodeNoticed",
+                                           "InstanceStarted",
+                                           "InstanceStopped"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

@@ -85,6 +85,7 @@ class LauncherHost {
   void act(const launcher::CallProvider& action) { provider_.perform(action); }
   void act(const launcher::StartProvider& action) { provider_.perform(action); }
   void act(const launcher::HoldMachines&) {}
+  void act(const launcher::StopProvider&) {}  // its calls end by themselves
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;
@@ -104,6 +105,7 @@ class LauncherHost {
   bool stopped_ = false;
   bool was_stopped_ = false;
   bool disk_told_low_ = false;  // the heartbeat being handled reports low disk space
+  bool notice_told_ = false;    // and that its machine will be taken away
   bool turn_planned_ = false;
   bool left_ = false;
   Instant wake_ = Instant::never();

@@ -87,6 +87,8 @@ void Node::start_agent() {
   }
   agent = std::make_shared<AgentProcess>(cluster, *this, boot(), false);
   agent->self_ = agent;
+  if (notice_stays && cluster.world.now < taken_until)
+    agent->give(agent::MachineTaken{taken_until - cluster.world.now, "somebody takes it", false});
   agent->start();
 }
 
@@ -101,6 +103,7 @@ void Node::reboot(Duration down_for) {
   kill_agent();
   lose_everything();
   ++boots;
+  taken_until = {};
   cluster.world.after(down_for, [this] {
     up = true;
     start_agent();

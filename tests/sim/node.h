@@ -61,6 +61,7 @@ class AgentProcess {
   void act(const agent::RemovePart& action);
   void act(const agent::Reconnect& action);
   void act(const agent::ExitAgent& action);
+  void act(const agent::LeaveMachine& action);
   struct Equipping {
     Assignment assignment;
     bool at_work = false;
@@ -138,8 +139,10 @@ class Node {
   bool up = true;
   bool partitioned = false;
   Instant disk_low_until;
-  bool deaf = false;  // the launcher's messages to it are lost
-  bool mute = false;  // its messages to the launcher are lost
+  Instant taken_until;        // of the last notice
+  bool notice_stays = false;  // the next agent of this boot finds the notice
+  bool deaf = false;          // the launcher's messages to it are lost
+  bool mute = false;          // its messages to the launcher are lost
   std::map<AttemptId, AttemptFiles> directories;
   std::map<AttemptId, std::shared_ptr<Runner>> runners;
   std::shared_ptr<AgentProcess> agent;

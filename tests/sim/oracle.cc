@@ -98,8 +98,11 @@ void Oracle::runner_told(const Assignment& assignment, NodeId node) {
   if (assignment.phase != WantedPhase::stop) return;
   const Part* part = state_.assigned_part(assignment.attempt, node);
   const Attempt* attempt = state_.attempt(assignment.attempt);
-  if (part == nullptr || attempt == nullptr || attempt->doomed || attempt->ended) return;
+  if (part == nullptr || attempt == nullptr || attempt->ended) return;
   if (state_.job(assignment.attempt.job)->cancel_by) return;
+  if (attempt->doomed && assignment.grace < attempt->doomed->grace.value_or(Duration::zero()))
+    world_.violate("oracle:taken", to_string(assignment.attempt) + " is stopped without grace");
+  if (attempt->doomed) return;
   world_.violate("oracle:stop", to_string(assignment.attempt) +
                                     " is stopped on a node although the launcher wants it there");
 }
@@ -186,6 +189,8 @@ void Oracle::committed(const launcher::StampedFact& fact) {
     ended_since_[ended->attempt] = polled_;
   if (const auto* started = std::get_if<launcher::NodeSessionStarted>(&fact.fact))
     heard_[started->node].new_boot = false;
+  if (const auto* started = std::get_if<launcher::NodeSessionStarted>(&fact.fact))
+    noticed_.erase(started->node);
 }
 
 bool Oracle::asks_for_lab(const JobId& job) const {
@@ -247,6 +252,10 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
                                                 format_duration(polled_ - heard.polled)));
   if (heard.low_disk_before && heard.low_disk)
     world_.violate("oracle:placed", fmt::format("{} was placed on node {}, whose disk is low",
+                                                to_string(attempt), node.name));
+  const auto noticed = noticed_.find(node.id);
+  if (noticed != noticed_.end() && noticed->second < world_.now)
+    world_.violate("oracle:placed", fmt::format("{} was placed on node {}, which is taken away",
                                                 to_string(attempt), node.name));
   for (int cpu : placement.allotment.cpus)
     if (cpu < 0 || cpu >= 4)

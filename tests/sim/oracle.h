@@ -120,6 +120,8 @@ class Oracle {
     heard_[node].low_disk = low;
     if (!low) heard_[node].low_disk_before = false;
   }
+  // By a heartbeat of its session. From the next turn on it takes no new work.
+  void notice_told(NodeId node) { noticed_.emplace(node, world_.now); }
   void boot_changed(NodeId node) { heard_[node].new_boot = true; }
   void launcher_lost(const launcher::NodeLost& fact);  // when the launcher declares a node lost
   void liveness_changed(NodeId node, Liveness now);
@@ -170,6 +172,7 @@ class Oracle {
   void judge(const launcher::JobSubmitted& fact);
   void judge(const launcher::JobPriorityChanged& fact);
   void judge(const launcher::CheckpointSaved& fact);
+  void judge(const launcher::AttemptDoomed& fact);
   void judge(const launcher::MachineWanted& fact);
   void judge(const launcher::MachineLeaving& fact);
   void check_preemption(const launcher::Job& job, const launcher::JobRequeued& fact);
@@ -269,6 +272,7 @@ class Oracle {
   Duration started_since_{0};                // polled time when the launcher started
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
+  std::map<NodeId, Instant> noticed_;   // since when, in the newest session
   std::map<NodeId, Instant> given_up_;  // when each node was declared lost
   std::set<int> files_lost_, cloned_;
   std::set<JobId> finished_;

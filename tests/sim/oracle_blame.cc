@@ -28,7 +28,8 @@ bool matches(Cause cause, Ending ending) {
     case Cause::node_lost:
     case Cause::account_missing:
     case Cause::environment_failed:
-    case Cause::disk_limit: break;
+    case Cause::disk_limit:
+    case Cause::preempted: break;
   }
   return true;  // no rank is to blame
 }

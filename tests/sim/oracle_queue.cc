@@ -220,8 +220,9 @@ bool Oracle::all_usable(const std::string& pool) {
     if (node.pool != pool) return true;
     const Heard& heard = heard_[node.id];
     const bool is_alive = heard.since_start && polled_ - heard.polled < seconds(2);
-    return is_alive && node.session && !node.lost && !node.drain && !node.waits_for_approval &&
-           !heard.low_disk && !heard.low_disk_before && given_up_.count(node.id) == 0;
+    return is_alive && node.session && !node.lost && !node.drain && !node.notice &&
+           !node.waits_for_approval && !heard.low_disk && !heard.low_disk_before &&
+           given_up_.count(node.id) == 0;
   });
 }
 

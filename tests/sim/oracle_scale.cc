@@ -1,5 +1,7 @@
 // What the oracle knows of a lab whose machines the launcher makes and removes by itself.
 
+#include <algorithm>
+
 #include "tests/sim/oracle.h"
 
 namespace lockstep::sim {
@@ -49,10 +51,27 @@ void Oracle::check_preemption(const launcher::Job& job, const launcher::JobReque
   const bool may_go = scale_ && scale_->tier == Tier::low_priority && job.pool == kLab;
   if (!may_go) return;
   const Cause cause = job.attempts.back().ended->cause;
-  if (cause != Cause::node_lost && cause != Cause::runner_lost) return;
+  if (cause == Cause::preempted) world_.count("launcher:preempted_with_notice");
+  if (cause != Cause::node_lost && cause != Cause::runner_lost && cause != Cause::preempted) return;
   world_.count("launcher:preempted");
   if (fact.charged)
     world_.violate("oracle:scale", job.id.value + " was charged for a low_priority machine");
+}
+
+// Only because one of its nodes is taken away, and with the grace that its ranks can have.
+void Oracle::judge(const launcher::AttemptDoomed& fact) {
+  if (fact.report.cause != Cause::preempted) return;
+  world_.count("launcher:stopped_for_notice");
+  const launcher::Attempt& attempt = *state_.attempt(fact.attempt);
+  const bool is_taken =
+      std::any_of(attempt.parts.begin(), attempt.parts.end(), [&](const launcher::Part& part) {
+        const launcher::Node* node = state_.node(part.node);
+        return node != nullptr && node->notice;
+      });
+  if (!is_taken || calm_)
+    world_.violate("oracle:taken", to_string(fact.attempt) + " is stopped for a notice of nobody");
+  if (!fact.grace || fact.reason == StopReason::gang_failed)
+    world_.violate("oracle:taken", to_string(fact.attempt) + " is stopped without grace");
 }
 
 }  // namespace lockstep::sim

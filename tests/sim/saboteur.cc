@@ -17,6 +17,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::journal_doubles_facts, "journal_doubles_facts"},
       {Defect::heartbeats_unheard, "heartbeats_unheard"},
       {Defect::low_disk_unheard, "low_disk_unheard"},
+      {Defect::notice_unheard, "notice_unheard"},
+      {Defect::preemption_without_grace, "preemption_without_grace"},
       {Defect::submission_key_ignored, "submission_key_ignored"},
       {Defect::stale_attempt_believed, "stale_attempt_believed"},
       {Defect::hardware_overstated, "hardware_overstated"},
@@ -236,6 +238,10 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
         for (auto& [limit, value] : quota->set) value += 4;
   if (auto* compute = std::get_if<launcher::ComputeInput>(&input))
     if (auto* create = std::get_if<CreateCompute>(&compute->ask)) spoil_scale(create->spec);
+  if (has(Defect::notice_unheard)) {
+    if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.notice.reset();
+    if (auto* session = std::get_if<launcher::SessionInput>(&input)) session->open.notice.reset();
+  }
   if (has(Defect::low_disk_unheard))
     if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
   if (has(Defect::roles_ignored))
@@ -354,6 +360,9 @@ void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
 void Saboteur::spoil_desired(DesiredState& desired) {
   for (Assignment& assignment : desired.assignments) {
     if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
+    if (has(Defect::preemption_without_grace) && assignment.phase == WantedPhase::stop &&
+        assignment.stop_reason == StopReason::superseded)
+      assignment.grace = Duration::zero();
     if (const auto limit = limits_.find(assignment.attempt.job); limit != limits_.end())
       assignment.spec.timeout = limit->second;
     spoil_environment(assignment.spec, assignment.environment);

@@ -27,6 +27,8 @@ enum class Defect {
   journal_doubles_facts,
   heartbeats_unheard,
   low_disk_unheard,
+  notice_unheard,
+  preemption_without_grace,
   submission_key_ignored,
   stale_attempt_believed,
   hardware_overstated,

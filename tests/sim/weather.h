@@ -32,6 +32,7 @@ struct Weather {
   double agent_crash = 0, agent_stop = 0;
   double runner_crash = 0, spawn_crash = 0;
   double detach = 0;  // a host of the lab
+  double take = 0;    // a machine, with notice
   double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0, revoke = 0;
   // Chance per turn that a compaction of the journal begins, chance per job that somebody deletes
   // it when it has ended, and how long final jobs are kept (0: for ever).
@@ -104,6 +105,7 @@ inline Weather draw_weather(Random& random) {
   w.detach = sometimes(0.6, 5, 30);
   w.provider_fails = sometimes(0.5, 0.05, 0.4);
   w.provider_crashes = sometimes(0.5, 0.05, 0.4);
+  w.take = sometimes(0.4, 5, 40);
   return w;
 }
 

@@ -585,6 +585,8 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     // Removed meanwhile; it joins again under the same name.
     const bool drain = std::holds_alternative<launcher::DrainInput>(request.input);
     if (drain && code == ErrorCode::not_found) return ask(request.input, request.what);
+    // Its machine leaves; another one joins under the same name.
+    if (drain && code == ErrorCode::conflict) return ask(request.input, request.what);
     cluster_.world.violate("oracle:refused", request.what + " was refused: " + message);
   });
 }

@@ -59,12 +59,70 @@ Json settings_json(const ComputeSpec& spec) {
   return json;
 }
 
+Json numbers_or_null(const std::vector<int>& numbers) {
+  return numbers.empty() ? Json() : Json(numbers);
+}
+
+Json trigger_json(const Trigger& trigger) {
+  Json json;
+  const auto* cron = std::get_if<CronTrigger>(&trigger.when);
+  const auto* recurrence = std::get_if<Recurrence>(&trigger.when);
+  json["type"] = cron != nullptr ? "cron" : "recurrence";
+  json["expression"] = cron == nullptr ? Json() : Json(cron->expression);
+  json["frequency"] =
+      recurrence == nullptr ? Json() : Json(std::string(to_string(recurrence->frequency)));
+  json["interval"] = recurrence == nullptr ? Json() : Json(recurrence->interval);
+  json["schedule"] = nullptr;
+  if (recurrence != nullptr) {
+    Json days = Json::array();
+    for (const int day : recurrence->week_days) days.push_back(std::string(week_day_name(day)));
+    json["schedule"] = {{"hours", numbers_or_null(recurrence->hours)},
+                        {"minutes", numbers_or_null(recurrence->minutes)},
+                        {"week_days", days.empty() ? Json() : std::move(days)},
+                        {"month_days", numbers_or_null(recurrence->month_days)}};
+  }
+  const auto local = [](const std::optional<LocalTime>& time) {
+    return time ? Json(to_string(*time)) : Json();
+  };
+  json["start_time"] = local(trigger.start_time);
+  json["end_time"] = local(trigger.end_time);
+  json["time_zone"] = trigger.time_zone.empty() ? std::string(kUtc) : trigger.time_zone;
+  return json;
+}
+
+// Null of a target that is no compute instance.
+void add_instance(const ComputeView& compute, Json& json) {
+  for (const char* key : {"state", "idle_time_before_shutdown_minutes", "schedules",
+                          "last_operation", "next_operation"})
+    json[key] = nullptr;
+  if (!is_instance(compute.spec)) return;
+  const InstanceView& instance = compute.instance;
+  const InstanceSettings& settings = compute.spec.instance;
+  json["state"] = instance.state;
+  if (settings.idle_time != Duration::zero())
+    json["idle_time_before_shutdown_minutes"] =
+        std::chrono::duration<double, std::ratio<60>>(settings.idle_time).count();
+  Json schedules = Json::array();
+  for (const InstanceSchedule& schedule : settings.schedules)
+    schedules.push_back({{"action", std::string(to_string(schedule.action))},
+                         {"state", schedule.enabled ? "enabled" : "disabled"},
+                         {"trigger", trigger_json(schedule.trigger)}});
+  json["schedules"] = {{"compute_start_stop", std::move(schedules)}};
+  json["last_operation"] = {{"time", time_or_null(instance.changed)},
+                            {"cause", std::string(to_string(instance.cause))},
+                            {"why", instance.why}};
+  if (instance.next_at.ns != 0)
+    json["next_operation"] = {{"action", std::string(to_string(instance.next_action))},
+                              {"time", time_or_null(instance.next_at)},
+                              {"local_time", instance.next_local}};
+}
+
 // With az's names where az has them; null for a target that is no cluster.
 void add_scale(const ComputeView& compute, Json& json) {
   const ComputeSpec& spec = compute.spec;
-  const bool has_scale = is_elastic(spec);
-  const auto of_cluster = [&](auto value) { return has_scale ? Json(value) : Json(); };
-  json["size"] = of_cluster(spec.size);
+  const bool has_scale = is_elastic(spec), is_cluster = has_scale && !is_instance(spec);
+  const auto of_cluster = [&](auto value) { return is_cluster ? Json(value) : Json(); };
+  json["size"] = has_scale ? Json(spec.size) : Json();
   json["tier"] = of_cluster(std::string(to_string(spec.scale.tier)));
   json["min_instances"] = of_cluster(spec.scale.min_instances);
   json["max_instances"] = of_cluster(spec.scale.max_instances);
@@ -117,6 +175,7 @@ Json to_json(const ComputeView& compute) {
                    {"unavailable", compute.nodes.unavailable}};
   json["jobs"] = {{"queued", compute.queued_jobs}, {"running", compute.running_jobs}};
   add_scale(compute, json);
+  add_instance(compute, json);
   json["machines"] = list_of<MachineView>(compute.machines, machine_json);
   json["leaving"] = compute.leaving;
   json["history"] = list_of<ComputeEvent>(compute.history, event_json);

@@ -7,13 +7,13 @@ namespace {
 
 // The agent's home is on the node's own disk, and goes with the job. What Slurm's tracking may miss
 // (proctrack/linuxproc does not see what has detached itself) is ended here: everything that names
-// this home, or works below it. The agent offers what Slurm gave to the job, where that is less
+// this home, or works below it. Slurm sends SIGTERM before it takes the node, and SIGKILL KillWait
+// seconds later. The agent offers what Slurm gave to the job, where that is less
 // than the node has.
 constexpr const char* kScript = R"sh(
 umask 077
 tmp=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}
-home=$tmp/lockstep-$scope-$name.$SLURM_JOB_ID
-mkdir "$home" || exit 1
+home=$(mktemp -d "$tmp/lockstep-$scope-$name.$SLURM_JOB_ID.XXXXXX") || exit 1
 child='' stop=''
 trap 'stop=1; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM INT HUP
 mine() {
@@ -33,7 +33,9 @@ leave() {
   rm -rf --one-file-system "$home"
 }
 trap leave EXIT
-set -- --home "$home/agent" --name "$name" --token-file "$token"
+wait=$(scontrol show config 2>/dev/null | sed -n 's/^KillWait *= *\([0-9][0-9]*\).*/\1/p')
+[ "${wait:-0}" -gt 1 ] || wait=30
+set -- --home "$home/agent" --name "$name" --token-file "$token" --taken-on-sigterm "$((wait - 1))s"
 if [ -n "${SLURM_CPUS_ON_NODE:-}" ] && [ "$SLURM_CPUS_ON_NODE" -lt "$(nproc)" ]; then
   set -- "$@" --cpus "$SLURM_CPUS_ON_NODE"
 fi

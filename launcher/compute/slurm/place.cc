@@ -7,6 +7,7 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/bundle.h"
 
@@ -34,7 +35,13 @@ std::string Place::machine(const std::string& name) const {
   return directory_ + "/machines/" + file_name(name);
 }
 
-Status Place::check_tag() const {
+// Nodes run the bundle that lies there, so it must be ours alone. The tag is no secret: others
+// could have made the folder before us.
+Status Place::expect_ours() const {
+  if (Status own = io::expect_unchangeable_by_others(directory_); !own)
+    return make_error(
+        ErrorCode::conflict,
+        own.error().message + "; remove it if it is not yours, or choose another `directory`");
   const auto tag = io::read_regular_file(directory_ + "/tag", kibibytes(4));
   if (tag && *tag == tag_) return {};
   return make_error(ErrorCode::conflict, directory_ +
@@ -45,12 +52,12 @@ Status Place::check_tag() const {
 // One call at a time, since the last machine's removal takes the bundle away.
 Status Place::prepare(const std::string& archive, const std::string& digest) const {
   TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(lock_));
-  if (io::exists(directory_)) {
-    TRY(check_tag());
-  } else {
-    TRY(io::make_directories(directory_, 0700));
+  const bool is_new = !io::exists(directory_);
+  if (is_new) TRY(io::make_directories(directory_, 0700));
+  // Whose it is, is asked after it was made: another account may have been faster.
+  if (is_new && io::expect_unchangeable_by_others(directory_))
     TRY(io::write_file_atomically(directory_ + "/tag", tag_, 0600));
-  }
+  TRY(expect_ours());
   for (const std::string& name : names_) TRY(io::make_directories(machine(name), 0700));
   return unpack_bundle(archive, digest, directory_);
 }
@@ -76,7 +83,7 @@ std::string Place::last_words(const std::string& name, const std::string& job) c
 Status Place::remove(const std::string& name) const {
   TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(lock_));
   if (!io::exists(directory_)) return {};
-  TRY(check_tag());
+  TRY(expect_ours());
   TRY(io::remove_tree(machine(name)));
   // It is empty with the last machine.
   if (io::disk::rmdir((directory_ + "/machines").c_str()) != 0) return {};

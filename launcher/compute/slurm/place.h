@@ -25,7 +25,8 @@ class Place {
     return machine(name) + "/log." + job;
   }
 
-  // Makes what the machines of the request need. conflict: the directory is somebody else's.
+  // Makes what the machines of the request need. conflict: the directory is another launcher's, or
+  // other accounts can change it.
   Status prepare(const std::string& archive, const std::string& digest) const;
   Status put_token(const compute::Machine& machine) const;
   // Whether the agent of this job has joined, by what it printed.
@@ -36,7 +37,7 @@ class Place {
   Status remove(const std::string& name) const;
 
  private:
-  Status check_tag() const;
+  Status expect_ours() const;
 
   std::string directory_, tag_, lock_;
   std::vector<std::string> names_;

@@ -20,10 +20,11 @@ constexpr std::size_t kMaxOption = 1'024;
 
 constexpr std::array<std::string_view, 5> kSettings{"partition", "account", "qos", "time",
                                                     "constraint"};
-constexpr std::array<std::string_view, 23> kOurs{
-    "array",   "chdir",     "comment",    "error", "export",    "export-file", "gid",      "help",
-    "input",   "job-name",  "no-requeue", "nodes", "open-mode", "output",      "parsable", "quiet",
-    "requeue", "test-only", "uid",        "usage", "version",   "wait",        "wrap"};
+constexpr std::array<std::string_view, 25> kOurs{
+    "cluster",     "clusters", "array",    "chdir", "comment",  "error",      "export",
+    "export-file", "gid",      "help",     "input", "job-name", "no-requeue", "nodes",
+    "open-mode",   "output",   "parsable", "quiet", "requeue",  "test-only",  "uid",
+    "usage",       "version",  "wait",     "wrap"};
 
 std::string_view name_of(std::string_view option) {
   const auto equals = option.find('=');

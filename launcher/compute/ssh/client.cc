@@ -1,6 +1,7 @@
 #include "launcher/compute/ssh/client.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -120,7 +121,20 @@ Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles
   return client;
 }
 
+// An admin of the launcher names the key, and a launcher that runs as root can read everybody's.
+tl::expected<void, Failed> Client::expect_own_key(const std::string& step) const {
+  struct stat info {};
+  if (host_.key.empty() || ::stat(host_.key.c_str(), &info) != 0 || info.st_uid == ::geteuid())
+    return {};
+  return tl::unexpected(
+      Failed{step, Failure::no_permission,
+             fmt::format("the private key {} belongs to another account than the launcher's, so "
+                         "it is not used; give the launcher's account a key of its own",
+                         host_.key)});
+}
+
 tl::expected<void, Failed> Client::connect(const std::string& step, int stop) {
+  if (auto good = expect_own_key(step); !good) return good;
   disconnect();
   (void)io::remove_tree(files_.socket);  // of an ssh that was killed
   auto started = HeldProcess::start(words(), environment());

@@ -71,6 +71,7 @@ class Client {
   tl::expected<Answer, Failed> start(const std::string& step, std::vector<std::string> options,
                                      const std::string& command, int input, Duration timeout);
   Failed why_it_ended(const std::string& step);
+  tl::expected<void, Failed> expect_own_key(const std::string& step) const;
   std::string proxy_command() const;
 
   const Host host_;

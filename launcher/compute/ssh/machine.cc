@@ -170,6 +170,12 @@ Machine::Attempt<void> Machine::judge(const Report& report, bool needs_space) {
   if (!tag.empty() && tag != install_.tag)
     return no(Failure::conflict, text_of(report, "directory") + " is already in use" +
                                      (tag == "-" ? std::string() : " (" + tag + ")"));
+  if (const std::string folder = text_of(report, "changeable"); !folder.empty())
+    return no(Failure::conflict,
+              fmt::format("other accounts of the host can change {}, and with it the agent that "
+                          "is to be installed in {}; set `directory` to a folder that belongs to "
+                          "the ssh account, below folders that others may not write to",
+                          folder, text_of(report, "directory")));
   const std::string writable = text_of(report, "writable");
   if (writable != "yes")
     return no(Failure::no_permission,

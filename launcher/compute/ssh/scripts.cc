@@ -20,6 +20,25 @@ std::string find_directory(const Install& install) {
       install.folder);
 }
 
+// `changeable`: prints the first folder, from $d upwards, that another account may change: then
+// that account could put a program of its own in the agent's place. One line without single quotes.
+constexpr const char* kChangeable =
+    "changeable() { "
+    "a=$d; while [ ! -d \"$a\" ]; do a=$(dirname \"$a\"); done; "
+    "for q in \"$d\" \"$(cd \"$a\" && pwd -P)\"; do while :; do "
+    "if [ -e \"$q\" ] || [ -L \"$q\" ]; then "
+    "set -- $(ls -ldn \"$q\"); w=; "
+    "case ${3:-} in 0|$(id -u)) ;; *) w=1 ;; esac; "
+    "case $1 in "
+    "l*) [ \"$q\" != \"$d\" ] || w=1 ;; "
+    "d????????[tT]*) [ \"$q\" != \"$d\" ] || w=1 ;; "
+    "d???????w*) w=1 ;; "
+    "d????w*) [ \"$4 $(id -gn)\" = \"$(id -g) $(id -un)\" ] || w=1 ;; "
+    "esac; "
+    "[ -z \"$w\" ] || { echo \"$q\"; return; }; fi; "
+    "[ \"$q\" != / ] || break; q=${q%/*}; [ -n \"$q\" ] || q=/; "
+    "done; done; }";
+
 // The agent is kept running by systemd (`mode` system or user), or by the script `keep` (process).
 // `keeper` prints that script's pid, if it lives.
 constexpr const char* kFunctions = R"sh(
@@ -95,7 +114,7 @@ std::string script_head(const Install& install) {
   return "LC_ALL=C; export LC_ALL\n" + find_directory(install) +
          fmt::format("tag=\"{}\" b=\"bundle-{}\" name=\"{}\" u=\"{}\"\n", install.tag,
                      install.bundle, install.name, install.unit) +
-         kFunctions;
+         kChangeable + kFunctions;
 }
 
 std::string probe_script(const Install& install, const std::optional<Endpoints>& dial) {
@@ -110,6 +129,8 @@ while [ ! -d "$p" ]; do p=$(dirname "$p"); done
 set -- $(df -Pk "$p" | tail -n 1)
 echo "free_kib $4"
 [ -w "$p" ] && echo "writable yes" || echo "writable no $p"
+changed=$(changeable)
+[ -z "$changed" ] || echo "changeable $changed"
 if [ -f "$d/tag" ]; then echo "tag $(head -c 300 "$d/tag" | head -n 1)"
 elif [ -e "$d" ] && [ -n "$(ls -A "$d" 2>/dev/null)" ]; then echo "tag -"
 fi
@@ -128,10 +149,12 @@ echo "directory $d"
 
 std::string unpack_command(const Install& install) {
   std::string script =
-      "set -e; umask 022; " + find_directory(install) +
+      "set -e; umask 022; " + find_directory(install) + kChangeable + "; " +
       fmt::format(
-          "mkdir -p \"$d\"; if [ \"$(id -u)\" = 0 ]; then chmod 711 \"$d\"; else chmod 700 "
-          "\"$d\"; fi; [ -f \"$d/tag\" ] || echo \"{0}\" > \"$d/tag\"; "
+          "mkdir -p \"$d\"; c=$(changeable); "
+          "[ -z \"$c\" ] || {{ echo \"other accounts can change $c\" >&2; exit 1; }}; "
+          "if [ \"$(id -u)\" = 0 ]; then chmod 711 \"$d\"; else chmod 700 \"$d\"; fi; "
+          "[ -f \"$d/tag\" ] || echo \"{0}\" > \"$d/tag\"; "
           "rm -rf \"$d/new\" \"$d/bundle-{1}\"; mkdir \"$d/new\"; "
           "gzip -dc | tar -x -f - -C \"$d/new\"; mv \"$d\"/new/*/ \"$d/bundle-{1}\"; "
           "rmdir \"$d/new\"; exec \"$d/bundle-{1}/bin/lockstep-agent\" --version",
@@ -142,11 +165,14 @@ std::string unpack_command(const Install& install) {
 }
 
 std::string remove_script(const Install& install) {
-  return script_head(install) + R"sh(
+  // The folder above a directory that was chosen is not ours.
+  return script_head(install) +
+         (install.directory.empty() ? "parent=$(dirname \"$d\")" : "parent=") + R"sh(
 echo lockstep-begin
 finish() { echo lockstep-end; exit 0; }
 [ -e "$d" ] || { echo "absent yes"; finish; }
-[ "$(head -n 1 "$d/tag" 2>/dev/null)" = "$tag" ] || { echo "foreign $d"; finish; }
+[ -O "$d" ] && [ ! -L "$d" ] && [ "$(head -n 1 "$d/tag" 2>/dev/null)" = "$tag" ] ||
+  { echo "foreign $d"; finish; }
 stop_agent > /dev/null
 forget_unit > /dev/null 2>&1
 n=0
@@ -167,7 +193,7 @@ done
 cd /
 rm -rf --one-file-system "$d" 2>/dev/null || rm -rf "$d" 2>/dev/null
 [ -e "$d" ] && echo "stays $d"
-rmdir "$(dirname "$d")" 2>/dev/null
+[ -z "$parent" ] || rmdir "$parent" 2>/dev/null
 echo "absent yes"
 finish
 )sh";

@@ -20,7 +20,8 @@ constexpr const char* kTunnel = R"sh(
 echo lockstep-begin
 echo "seen yes"
 finish() { echo lockstep-end; exit 0; }
-[ "$(head -n 1 "$d/tag" 2>/dev/null)" = "$tag" ] || { echo "absent yes"; finish; }
+[ -O "$d" ] && [ ! -L "$d" ] && [ "$(head -n 1 "$d/tag" 2>/dev/null)" = "$tag" ] ||
+  { echo "absent yes"; finish; }
 start_of() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
 set -- $(head -c 100 "$d/tunnel.session" 2>/dev/null)
 case "${1:-}-${2:-}" in

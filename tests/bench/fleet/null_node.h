@@ -64,6 +64,7 @@ class NullNode {
   void perform(agent::RemovePart& action);
   void perform(agent::Reconnect&);
   void perform(agent::ExitAgent& action);
+  void perform(agent::LeaveMachine&) { die("its machine is taken away"); }
   void perform(agent::PrepareEnvironment&) {}  // its jobs have none
   void perform(agent::LeaveEnvironment&) {}
   void perform(agent::PruneUnused&) {}

@@ -273,6 +273,47 @@ class SlurmTarget(ProviderTarget):
         return dict(line.split() for line in lines)
 
 
+class KubeTarget(ProviderTarget):
+    """A target of kind kubernetes; its machine is a pod of a test's own API server and kubelet."""
+
+    words = (PROVIDER, "kubernetes")
+
+    def __init__(self, kubelet, directory):
+        super().__init__(directory)
+        self.kubelet, self.api, self.variables = kubelet, kubelet.api, {}
+        self.settings = {"image": "debian:12", "bundle_image": "bundle:1", "namespace": kubelet.namespace,
+                         "kubeconfig": str(self.api.kubeconfig()), "memory": 400 << 20, "cpus": 1, "host_network": True}
+
+    def settings_with(self, **changes):
+        return {**self.settings, **changes}
+
+    def environment(self):
+        return {**super().environment(), **self.variables}
+
+    def away(self):
+        return {"kubeconfig": str(self.api.kubeconfig(server="https://127.0.0.1:1", name="away"))}
+
+    def leftovers(self):
+        namespace = self.kubelet.namespace
+        return [*self.api.names("pods", namespace), *self.api.names("secrets", namespace), *self.kubelet.pods]
+
+    def put_in_the_way(self):
+        container = {"name": "theirs", "image": "theirs"}
+        self.api.ask("POST", f"/api/v1/namespaces/{self.kubelet.namespace}/pods",
+                     {"metadata": {"name": self.name}, "spec": {"containers": [container], "nodeName": "elsewhere"}})
+
+    def is_in_the_way(self):
+        return self.api.names("pods", self.kubelet.namespace) == [self.name]
+
+    def clear_the_way(self):
+        self.api.ask("DELETE", f"/api/v1/namespaces/{self.kubelet.namespace}/pods/{self.name}", {"gracePeriodSeconds": 0})
+
+    @property
+    def name(self):
+        """Of the machine's pod."""
+        return f"lockstep-a1b2-{self.target}-{self.machine}"
+
+
 class FakeTarget(ProviderTarget):
     """A target of tests/fakes/provider: its machine is an agent beside the launcher's."""
 

@@ -2,7 +2,8 @@
 """A site's own provider for tests: each machine is an agent process of this machine. usage: site_provider.py VERB
 
 Settings: bin (folder of lockstep-agent) and place (a folder). PLACE/faults.json, if it is there, makes it misbehave:
-`fail` and `pending` count down, `slow` is seconds before a machine is made."""
+`fail` and `pending` count down, `slow` is seconds before a machine is made. `boots` is seconds until its agent starts, as in
+a VM of a cloud: `create` says pending when it orders the machine, and running when it is there."""
 import json
 import os
 import pathlib
@@ -50,7 +51,11 @@ def create(machine):
     name, home = machine["name"], folder(machine["name"])
     say("step", machine=name, step="start")
     path = place / "faults.json"
-    time.sleep(json.loads(path.read_text()).get("slow", 0) if path.exists() else 0)
+    faults = json.loads(path.read_text()) if path.exists() else {}
+    time.sleep(faults.get("slow", 0))
+    boots = faults.get("boots", 0)
+    if boots and pid_of(name):
+        return say("machine", machine=name, state="running", about={})
     if take_fault("pending"):
         return say("machine", machine=name, state="pending", about={"reason": "Resources"})
     if take_fault("fail"):
@@ -61,10 +66,13 @@ def create(machine):
         (home / "token").write_text(machine["token"])
         with open(home / "log", "ab") as log:
             agent = subprocess.Popen(
-                [f"{settings['bin']}/lockstep-agent", "--home", home / "agent", "--name", name, "--cpus", "1",
+                ["sh", "-c", f'sleep {boots}; exec "$@"', "sh",
+                 f"{settings['bin']}/lockstep-agent", "--home", home / "agent", "--name", name, "--cpus", "1",
                  "--token-file", home / "token"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         (home / "pid").write_text(str(agent.pid))
+    if boots:
+        return say("machine", machine=name, state="pending", about={"reason": "boots"})
     for _ in range(300):
         if (home / "agent" / "identity.json").exists():
             return say("machine", machine=name, state="running", about={})

@@ -34,8 +34,8 @@ class LauncherLinkTest : public testing::Test {
     // The socket before gives the port back a moment after it was closed.
     EXPECT_TRUE(turn_until([this] { loop_.turn(milliseconds(5)); },
                            [&] {
-                             auto bound = io::ServerSocket::bind(transport_, at, "control",
-                                                                 launcher_keys_);
+                             auto bound =
+                                 io::ServerSocket::bind(transport_, at, "control", launcher_keys_);
                              if (bound) server_.emplace(*std::move(bound));
                              return server_.has_value();
                            }));

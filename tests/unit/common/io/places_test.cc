@@ -73,6 +73,33 @@ TEST(PlacesTest, APrivateFolderOfAnotherUserIsRefused) {
   expect_refused(make_private_folders(dir / "lockstep/jobs"), dir / "lockstep", "61001");
 }
 
+TEST(PlacesTest, AFolderIsUnchangeableOnlyIfAllAboveItAre) {
+  const TempDir dir;  // in /tmp, which is sticky
+  make(dir / "above", 0755);
+  make(dir / "above/own", 0700);
+  EXPECT_TRUE(expect_unchangeable_by_others(dir / "above/own"));
+  ASSERT_EQ(::chmod((dir / "above").c_str(), 0777), 0);
+  expect_refused(expect_unchangeable_by_others(dir / "above/own"), dir / "above", "writable");
+  ASSERT_EQ(::chmod((dir / "above").c_str(), 01777), 0);
+  EXPECT_TRUE(expect_unchangeable_by_others(dir / "above/own")) << "nobody else can replace it";
+  ASSERT_EQ(::chmod((dir / "above/own").c_str(), 01777), 0);
+  expect_refused(expect_unchangeable_by_others(dir / "above/own"), dir / "above/own", "writable");
+  ASSERT_EQ(::chmod((dir / "above/own").c_str(), 0700), 0);
+  ASSERT_EQ(::symlink((dir / "above/own").c_str(), (dir / "link").c_str()), 0);
+  expect_refused(expect_unchangeable_by_others(dir / "link"), dir / "link", "symlink");
+  EXPECT_FALSE(expect_unchangeable_by_others(dir / "missing"));
+}
+
+TEST(PlacesTest, AFolderOrOneAboveItThatIsAnotherAccountsIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: giving a folder away";
+  const TempDir dir;
+  make(dir / "theirs", 0755);
+  make(dir / "theirs/own", 0700);
+  ASSERT_EQ(::chown((dir / "theirs").c_str(), kAlice, kAlice), 0);
+  expect_refused(expect_unchangeable_by_others(dir / "theirs/own"), dir / "theirs", "another");
+  expect_refused(expect_unchangeable_by_others(dir / "theirs"), dir / "theirs", "another");
+}
+
 TEST(PlacesTest, AHomeThatOthersMayReadIsMendedAndThatIsSaid) {
   const TempDir dir;
   make(dir / "home", 0755);

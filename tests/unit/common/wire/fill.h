@@ -125,8 +125,8 @@ class Filler {
   }
   void fill(Scale& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(ScalingView& v) {
     auto& [a, b, c, d, e, f, g] = v;
@@ -139,8 +139,23 @@ class Filler {
   void fill(ComputeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ComputeView::Nodes& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  void fill(StartCompute& v) { auto& [a] = v; each(a); }
+  void fill(StopCompute& v) { auto& [a, b] = v; each(a, b); }
+  void fill(RestartCompute& v) { auto& [a, b] = v; each(a, b); }
+  void fill(InstanceView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(InstanceSettings& v) { auto& [a, b] = v; each(a, b); }
+  void fill(InstanceSchedule& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(Trigger& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(LocalTime& v) { auto& [a] = v; each(a); }
+  void fill(CronTrigger& v) { auto& [a] = v; each(a); }
+  void fill(Recurrence& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(std::variant<CronTrigger, Recurrence>& v) {  // each in its turn
+    has_cron_ = !has_cron_;
+    if (has_cron_) fill(v.emplace<CronTrigger>());
+    else fill(v.emplace<Recurrence>());
   }
   // common/domain/size.h
   void fill(SizeSeries& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -317,10 +332,14 @@ class Filler {
   }
 
   // common/domain/*_messages.h
-  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SessionOpen& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(Heartbeat& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
   }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -432,12 +451,15 @@ class Filler {
   void fill(launcher::SizeDefined& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeRemoved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeGranted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::NodeNoticed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeLabelsChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::ComputeCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeUpdated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeDeleted& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ComputeLeaving& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::InstanceStarted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::InstanceStopped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFound& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::MachineCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFailed& v) {
@@ -464,7 +486,7 @@ class Filler {
   void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartGone& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(launcher::AttemptDoomed& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AttemptDoomed& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -518,6 +540,7 @@ class Filler {
   }
 
   int counter_ = 0;
+  bool has_cron_ = false;
 };
 // clang-format on
 

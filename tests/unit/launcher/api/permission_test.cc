@@ -50,6 +50,9 @@ DeleteCompute          -      y     -        -         -      -        -    -
 AttachHosts            -      y     -        -         -      -        -    -
 DetachHosts            -      y     -        -         -      -        -    -
 ReadComputeLog         -      y     -        -         -      -        -    -
+StartCompute           -      y     y        -         -      -        -    -
+StopCompute            -      y     y        -         -      -        -    -
+RestartCompute         -      y     y        -         -      -        -    -
 ListComputes           -      y     y        y         y      y        -    -
 DefineSizes            -      y     -        -         -      -        -    -
 RemoveSize             -      y     -        -         -      -        -    -
@@ -138,8 +141,11 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListSizes"},
     {"LabelNode"},
     {"GetUsage"},
+    {"StartCompute"},
+    {"StopCompute"},
+    {"RestartCompute"},
 };
-constexpr std::size_t kMessages = 46;
+constexpr std::size_t kMessages = 49;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -256,6 +262,15 @@ const std::map<std::string, Make>& questions() {
          return LabelNode{World::node(), {{"rack", "7"}}, {}};
        }},
       {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
+      {"StartCompute", [](World&, Whose) { return StartCompute{World::instance()}; }},
+      {"StopCompute",
+       [](World&, Whose) {
+         return StopCompute{World::instance(), false};
+       }},
+      {"RestartCompute",
+       [](World&, Whose) {
+         return RestartCompute{World::instance(), false};
+       }},
       {"ListComputes", [](World&, Whose) { return ListComputes{}; }},
       {"AttachHosts",
        [](World&, Whose) {
@@ -496,6 +511,27 @@ TEST(Permissions, OfUsersAndNodesMessagesNoneIsReadFromTheOther) {
     ASSERT_FALSE(read) << message.index();
     EXPECT_EQ(read.error().code, ErrorCode::permission_denied) << message.index();
   });
+}
+
+// What a provider is given, and the jobs of other projects, are not for everybody who may see a
+// target.
+TEST(Permissions, ATargetTellsNoCredentialAndNoJobOfAnotherProject) {
+  for (const Kind kind : {Kind::admin, Kind::submitter, Kind::viewer}) {
+    World world(kind);
+    world.add_cluster("pool");
+    const auto reply = world.ask(ListComputes{"pool", true});
+    ASSERT_TRUE(reply);
+    const ComputeView view = std::get<ComputesReply>(*reply).computes.at(0);
+    const bool is_admin = kind == Kind::admin;
+    EXPECT_EQ(view.spec.settings.at("program").front(), "cloud");
+    EXPECT_EQ(view.spec.settings.at("api_token").front(), is_admin ? kCanaryValue : "(hidden)");
+    ASSERT_EQ(view.machines.size(), 1u);
+    const std::string why =
+        is_admin ? "job 'waits-for-pool' waits for it" : "a job of another project waits for it";
+    EXPECT_EQ(view.machines[0].why, why) << to_string(kind);
+    EXPECT_EQ(view.scaling.why, "pool-1 is wanted: " + why);
+    EXPECT_EQ(view.history.back().text, "wanted: " + why);
+  }
 }
 
 // Refusals are told to the audit log without what they may quote; a token's text never is.

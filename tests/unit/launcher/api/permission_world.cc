@@ -51,6 +51,12 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
       {},
       CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
       LauncherItself{}});
+  ComputeSpec desk;
+  desk.name = instance();
+  desk.type = ComputeType::computeinstance;
+  desk.source = NodeSource::docker;
+  desk.settings["image"] = {"debian:12"};
+  feed(ComputeInput{{}, CreateCompute{desk}, LauncherItself{}});
   Size own;
   own.name = size();
   own.memory = gibibytes(1);
@@ -71,6 +77,23 @@ void PermissionWorld::add_things(Whose whose) {
   submit.spec.submitter = user(whose);
   submit.spec.run_as = user(whose);
   submit.spec.project = project(whose);
+  submit.caller = LauncherItself{};
+  feed(submit);
+}
+
+void PermissionWorld::add_cluster(const std::string& name) {
+  ComputeSpec spec;
+  spec.name = name;
+  spec.type = ComputeType::amlcompute;
+  spec.source = NodeSource::command;
+  spec.settings = {{"program", {"cloud"}}, {"api_token", {kCanaryValue}}};
+  feed(ComputeInput{{}, CreateCompute{spec}, LauncherItself{}});
+  SubmitInput submit;
+  submit.submission = submit.spec.name = "waits-for-" + name;
+  submit.spec.command = ShellCommand{"true"};
+  submit.spec.compute = name;
+  submit.spec.submitter = submit.spec.run_as = user(Whose::far);
+  submit.spec.project = project(Whose::far);
   submit.caller = LauncherItself{};
   feed(submit);
 }

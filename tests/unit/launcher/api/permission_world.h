@@ -42,7 +42,10 @@ class PermissionWorld {
   PublicKey key(Whose whose) const;
   static std::string node() { return "n1"; }
   static std::string compute() { return "lab"; }
+  static std::string instance() { return "desk"; }
   static std::string size() { return "lab-size"; }
+  // A cluster made by a site's program, one machine of which a job of another project waits for.
+  void add_cluster(const std::string& name);
   void end_jobs();  // so that they can be deleted
   void share_jobs();
 

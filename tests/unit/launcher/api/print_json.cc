@@ -150,7 +150,8 @@ void print_cluster() {
   print_view("compute", filled<ComputeView>());
   print_view("size", filled<SizeView>());
   print("size-family-list", api::to_json(std::vector<SizeSeries>{filled<SizeSeries>(), {}}));
-  for (const auto type : {ComputeType::local, ComputeType::virtualmachine})
+  for (const auto type :
+       {ComputeType::local, ComputeType::virtualmachine, ComputeType::computeinstance})
     for (const auto source : all_of<NodeSource>()) {
       auto compute = filled<ComputeView>();
       compute.spec.type = type;

@@ -180,7 +180,10 @@ TEST(MachineProgress, WaitsUntilAMachineIsGone) {
   target.machine("vm1").state = "leaving";
   target.machine("vm1").node = "vm1";
   MachineProgress progress(target.view, {{"vm1", Goal::gone}});
-  EXPECT_THAT(progress.update(target.view), ElementsAre("vm1: waits for its node to hold no job"));
+  EXPECT_THAT(
+      progress.update(target.view),
+      ElementsAre(
+          "vm1: waits until nothing holds it: a job on its node, or a call of its provider"));
   EXPECT_THAT(progress.take_waiting(), ElementsAre(std::pair("vm1", "vm1")));
   EXPECT_THAT(progress.take_waiting(), IsEmpty());  // said once
   target.machine("vm1").state = "removing";

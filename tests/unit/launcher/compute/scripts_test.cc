@@ -3,10 +3,13 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <sstream>
 
 #include "common/io/run_program.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::compute::ssh {
 namespace {
@@ -76,6 +79,49 @@ TEST(SshScripts, APortThatIsListenedOnIsSeen) {
 
 TEST(SshScripts, TheCommandHasNoSingleQuoteAndOneLine) {
   EXPECT_EQ(unpack_command(kInstall).find_first_of("'\n"), std::string::npos);
+}
+
+// The folder that another account can change, by the script that looks at a host.
+std::string changeable(const std::string& directory) {
+  Install install = kInstall;
+  install.directory = directory;
+  const auto done = run_script({"sh"}, probe_script(install, {}));
+  return text_of(parse_report(done.text), "changeable");
+}
+
+TEST(SshScripts, NothingIsInstalledWhereOthersCouldPutTheirOwn) {
+  const test::TempDir dir;  // in /tmp, which is sticky
+  const std::string above = dir.path() + "/above", own = above + "/lockstep";
+  const auto mode = [](const std::string& path, mode_t wanted) {
+    ASSERT_EQ(::chmod(path.c_str(), wanted), 0);
+  };
+  ASSERT_EQ(::mkdir(above.c_str(), 0755), 0);
+  EXPECT_EQ(changeable(own), "") << "it is not there yet";
+  ASSERT_EQ(::mkdir(own.c_str(), 0700), 0);
+  EXPECT_EQ(changeable(own), "");
+  mode(above, 0777);
+  EXPECT_EQ(changeable(own), above);
+  mode(above, 01777);
+  EXPECT_EQ(changeable(own), "");
+  mode(own, 01777);
+  EXPECT_EQ(changeable(own), own);
+  mode(own, 0702);
+  EXPECT_EQ(changeable(own), own);
+  ASSERT_EQ(::symlink(own.c_str(), (above + "/link").c_str()), 0);
+  EXPECT_EQ(changeable(above + "/link"), above + "/link");
+  if (::geteuid() != 0) return;
+  mode(own, 0755);
+  ASSERT_EQ(::chown(own.c_str(), 61001, 61001), 0);
+  EXPECT_EQ(changeable(own), own);
+  EXPECT_EQ(changeable(own + "/below"), own);
+  const auto copied = [&] {
+    Install install = kInstall;
+    install.directory = own;
+    return run_script({"sh", "-c", unpack_command(install)}, "");
+  }();
+  EXPECT_NE(copied.exit_code, 0);
+  EXPECT_NE(copied.errors.find("other accounts can change " + own), std::string::npos)
+      << copied.errors;
 }
 
 TEST(SshScripts, AReportIsReadBetweenItsMarks) {

@@ -112,6 +112,10 @@ read_audit          admin      y   y     y    y    y
 read_audit          operator   -   -     -    -    -
 read_audit          submitter  -   -     -    -    -
 read_audit          viewer     -   -     -    -    -
+operate_computes    admin      y   y     y    y    y
+operate_computes    operator   y   y     y    y    y
+operate_computes    submitter  -   -     -    -    -
+operate_computes    viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
@@ -119,7 +123,7 @@ constexpr const char* kNames[] = {
     "choose_account", "cancel_job",  "update_job",      "delete_job",   "share_job",
     "read_blobs",     "write_blobs", "see_names",       "write_names",  "prune_environments",
     "drain_nodes",    "admit_nodes", "manage_computes", "remove_nodes", "revoke_nodes",
-    "manage_users",   "use_secrets", "shut_down",       "read_audit"};
+    "manage_users",   "use_secrets", "shut_down",       "read_audit",   "operate_computes"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {

@@ -87,6 +87,24 @@ TEST(Backfill, AJobWithoutALimitUsesWhatTheHeadDoesNotNeed) {
   EXPECT_TRUE(runs(launcher, none)) << "n1 and n2 are free by then";
 }
 
+// Seed 3107 of the simulation: a node was UNKNOWN for a moment, and a job of nearly an hour went
+// before the head, which needs that node.
+TEST(Backfill, ANodeThatIsSilentForAMomentIsStillKeptForTheHead) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  FakeNode n3 = launcher.join("n3");
+  launcher.submit(limited("first", minutes(10)));
+  launcher.pass(seconds(4), {&n1, &n3});
+  ASSERT_EQ(launcher.liveness(n2), Liveness::unknown);
+  const JobId three = launcher.submit(job_spec("three", 3));
+  EXPECT_THAT(launcher.view(three).reason, HasSubstr("job 'first' reaches its time limit"));
+  const JobId slow = launcher.submit(limited("slow", minutes(50)));
+  EXPECT_FALSE(runs(launcher, slow));
+  const JobId quick = launcher.submit(limited("quick", minutes(5)));
+  EXPECT_TRUE(runs(launcher, quick));
+}
+
 TEST(Backfill, NodesThatTheHeadCannotUseAreForOthers) {
   TestLauncher launcher;
   FakeNode big = launcher.join("big", inventory(8));

@@ -2,7 +2,9 @@
 
 #include "launcher/core/scaling.h"
 
-#include "tests/unit/launcher/core/machine_fixture.h"
+#include <fmt/format.h>
+
+#include "tests/unit/launcher/core/elastic_fixture.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -20,106 +22,6 @@ ComputeSpec cluster(int least, int most, Tier tier = Tier::dedicated) {
   spec.scale = {tier, least, most, seconds(120)};
   return spec;
 }
-
-class Elastic : public Machines {
- protected:
-  // Made, and its provider listed nothing under our tag.
-  void make(const ComputeSpec& spec) {
-    create_target(spec);
-    const auto calls = launcher.take<CallProvider>();
-    for (const CallProvider& call : calls) {
-      if (call.verb == ProviderVerb::list)
-        ends(call);
-      else
-        waiting_.push_back(call);
-    }
-  }
-  // The calls that are due, with tokens.
-  std::vector<CallProvider> calls() {
-    stash();
-    const std::vector<CallProvider> all = std::exchange(waiting_, {});
-    for (const CallProvider& call : all) {
-      if (call.verb != ProviderVerb::create) continue;
-      ProviderTokensInput tokens{call.call, {}, launcher.now + minutes(60)};
-      for (const std::string& name : call.machines) tokens.secret_hashes[name] = secret(name);
-      launcher.send(tokens);
-      launcher.expect_one<StartProvider>();
-    }
-    return all;
-  }
-  // Calls that became due; a test looks at them later.
-  void stash() {
-    for (CallProvider& call : launcher.take<CallProvider>()) waiting_.push_back(std::move(call));
-  }
-  void drop_notices() {
-    stash();
-    launcher.take<RevokeNode>();
-    launcher.drop_notices();
-  }
-  // As the fixture's, and what follows is kept for later.
-  template <typename... Words>
-  void say(Words&&... words) {
-    Machines::say(std::forward<Words>(words)...);
-    drop_notices();
-  }
-  template <typename... Words>
-  void running(Words&&... words) {
-    Machines::running(std::forward<Words>(words)...);
-    drop_notices();
-  }
-  template <typename... Words>
-  void absent(Words&&... words) {
-    Machines::absent(std::forward<Words>(words)...);
-    drop_notices();
-  }
-  template <typename... Words>
-  void fails(Words&&... words) {
-    Machines::fails(std::forward<Words>(words)...);
-    drop_notices();
-  }
-  void ends(const CallProvider& call) {
-    Machines::ends(call);
-    drop_notices();
-  }
-  CallProvider only_call() {
-    const auto all = calls();
-    EXPECT_EQ(all.size(), 1U);
-    return all.empty() ? CallProvider{} : all.front();
-  }
-  // Every machine of the call joins.
-  std::vector<FakeNode> all_join(const CallProvider& call) {
-    std::vector<FakeNode> nodes;
-    for (const std::string& name : call.machines) {
-      nodes.push_back(launcher.join_with(secret(name), name, inventory()));
-      drop_notices();
-      running(call, name);
-    }
-    ends(call);
-    drop_notices();
-    return nodes;
-  }
-  JobId submit_gang(const std::string& name, int nodes) {
-    JobSpec spec = job_spec(name, nodes);
-    spec.compute = "lab";
-    const JobId job = launcher.submit(spec);
-    drop_notices();
-    return job;
-  }
-  std::string why_it_waits(const JobId& job) { return launcher.core->job_view(job)->reason; }
-  // Time passes with all nodes alive.
-  void pass(Duration time, std::vector<FakeNode>& nodes) {
-    std::vector<FakeNode*> alive;
-    for (FakeNode& node : nodes) alive.push_back(&node);
-    for (Duration done{0}; done < time; done += seconds(1)) {
-      for (FakeNode* node : alive) launcher.beat(*node);
-      launcher.tick(seconds(1));
-      drop_notices();
-    }
-  }
-
- private:
-  std::vector<CallProvider> waiting_;
-};
 
 TEST_F(Elastic, AQueueGetsItsMachinesInOneStep) {
   make(cluster(0, 4));
@@ -204,6 +106,67 @@ TEST_F(Elastic, APendingMachineJoinsWithTheTokenOfItsLastCall) {
   EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::preparing);
 }
 
+ComputeSpec site_cluster(int most) {
+  ComputeSpec spec = cluster(0, most);
+  spec.source = NodeSource::command;
+  spec.settings = {{"program", {"cloud"}}};
+  return spec;
+}
+
+// As VMs of a cloud: ordered with the token of one call, running by the time of the next, and
+// joined when they have booted.
+TEST_F(Elastic, AMachineOfASiteMayJoinAfterItsProviderSaysThatItRuns) {
+  make(site_cluster(1));
+  const JobId job = submit_gang("train", 1);
+  const CallProvider order = only_call();
+  say(order, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {}});
+  ends(order);
+  launcher.tick(seconds(10));
+  stash();
+  CallProvider again = take_waiting().front();
+  launcher.send(
+      ProviderTokensInput{again.call, {{"lab-1", secret("another")}}, launcher.now + minutes(60)});
+  launcher.expect_one<StartProvider>();
+  running(again, "lab-1");
+  ends(again);
+  EXPECT_EQ(machine("lab-1").state, "created");
+  launcher.tick(minutes(2));
+  drop_notices();
+  EXPECT_THAT(calls(), IsEmpty()) << "nothing is asked while it boots";
+  launcher.join_with(secret("lab-1"), "lab-1", inventory());
+  EXPECT_EQ(machine("lab-1").state, "joined");
+  EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::preparing);
+  EXPECT_EQ(launcher.core->state().tokens().count(secret("another")), 0U) << "it is of no use";
+}
+
+TEST_F(Elastic, MachinesThatRunAndNeverJoinAreGivenBackLessAndLessOften) {
+  make(site_cluster(1));
+  submit_gang("train", 1);
+  std::vector<Instant> ordered;
+  for (const std::string name : {"lab-1", "lab-2", "lab-3"}) {
+    for (int tries = 0; tries < 1000; ++tries) {
+      drop_notices();
+      end_lists();
+      if (has_calls()) break;
+      launcher.tick(seconds(1));
+    }
+    const CallProvider order = only_call();
+    ASSERT_THAT(order.machines, ElementsAre(name));
+    ordered.push_back(launcher.now);
+    running(order, name);
+    ends(order);
+    launcher.tick(minutes(15));
+    drop_notices();
+    end_lists();
+    EXPECT_THAT(machine(name).why, HasSubstr("its agent has not joined"));
+    const CallProvider remove = only_call();
+    ASSERT_EQ(remove.verb, ProviderVerb::remove);
+    absent(remove, name);
+    ends(remove);
+  }
+  EXPECT_GT(ordered[2] - ordered[1], ordered[1] - ordered[0]);
+}
+
 TEST_F(Elastic, ARestartMakesNoMachineForNodesThatAreNotHeardYet) {
   make(cluster(0, 3));
   submit_gang("first", 1);
@@ -260,6 +223,62 @@ TEST_F(Elastic, ALostMachineOfLowPriorityCostsItsJobNothing) {
   }
   EXPECT_EQ(launcher.core->state().job(job)->charged_retries, 0);
   EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::queued);
+}
+
+TEST_F(Elastic, AMachineWithLessThanAnEarlierOneSaysNothingOfTheNext) {
+  make(cluster(0, 1));
+  JobSpec spec = job_spec("train", 1);
+  spec.compute = "lab";
+  spec.resources.cpus = 2;
+  Inventory good = inventory(), bad = inventory();
+  good.cpus = {0, 1, 2, 3};
+  bad.cpus = {0};
+  const auto join_with = [&](const Inventory& what) {
+    const CallProvider made = only_call();
+    launcher.join_with(secret(made.machines.at(0)), made.machines.at(0), what);
+    drop_notices();
+    running(made, made.machines.at(0));
+    ends(made);
+  };
+  const auto lose = [&] {
+    for (int i = 0; i < 15; ++i) {
+      launcher.tick(seconds(1));
+      drop_notices();
+    }
+    const CallProvider removal = only_call();
+    absent(removal, removal.machines.at(0));
+    ends(removal);
+  };
+  launcher.submit(spec);
+  drop_notices();
+  join_with(good);
+  lose();
+  join_with(bad);
+  lose();
+  EXPECT_EQ(only_call().verb, ProviderVerb::create) << "another machine may have enough";
+}
+
+TEST_F(Elastic, NoMachineIsMadeForAJobThatItsUsersQuotaHoldsBack) {
+  launcher.send(PrincipalInput{
+      launcher.next_reply(),
+      SetQuota{{QuotaHolder::Kind::project, "default"}, {{QuotaLimit::nodes, 1}}, {}},
+      LauncherItself{}});
+  drop_notices();
+  launcher.take<ReplyDone>();
+  make(cluster(0, 3));
+  for (const char* name : {"a", "b", "c"}) submit_gang(name, 1);
+  EXPECT_THAT(view().machines, testing::SizeIs(1));
+}
+
+TEST_F(Elastic, AListThatNamesThousandsIsBelievedForAFewAndTheyAreRemovedAtOnce) {
+  create_target(cluster(0, 2));
+  const auto listing = launcher.expect_one<CallProvider>();
+  for (int i = 0; i < 9'000; ++i) running(listing, fmt::format("m{}", i));
+  EXPECT_THAT(view().machines, IsEmpty());
+  ends(listing);
+  const CallProvider removal = only_call();
+  EXPECT_EQ(removal.verb, ProviderVerb::remove);
+  EXPECT_THAT(removal.machines, testing::SizeIs(22));
 }
 
 TEST_F(Elastic, WhatTheProviderHasAndNobodyKnowsIsRemoved) {

@@ -15,6 +15,9 @@ inline SshHost host(const std::string& name) {
 
 class Machines : public testing::Test {
  protected:
+  Machines() = default;
+  explicit Machines(CoreConfig config) : launcher(std::move(config)) {}
+
   void ask(ComputeInput::Ask what) {
     launcher.send(ComputeInput{launcher.next_reply(), std::move(what), UserCaller{"root"}});
   }

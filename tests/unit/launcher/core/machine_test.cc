@@ -119,11 +119,64 @@ TEST_F(Machines, ByForceItsJobGoesBackToTheQueueUncharged) {
   EXPECT_THAT(view().history.back().text, HasSubstr("an agent may still be there"));
 }
 
+TEST_F(Machines, AForcedDetachEndsACreationThatNobodyWaitsFor) {
+  create({"vm1", "vm2"});
+  const CallProvider both = call();
+  ask(DetachHosts{"lab", {"vm1"}, true});
+  launcher.expect_one<ReplyCompute>();
+  EXPECT_TRUE(launcher.take<StopProvider>().empty()) << "vm2 is wanted";
+  EXPECT_EQ(machine("vm1").state, "leaving");
+  ask(DetachHosts{"lab", {"vm2"}, true});
+  launcher.expect_one<ReplyCompute>();
+  EXPECT_EQ(launcher.expect_one<StopProvider>().call, both.call);
+  ends(both);
+  EXPECT_EQ(launcher.expect_one<CallProvider>().verb, ProviderVerb::remove);
+}
+
+// Another admin must not get it by naming a machine of their own.
+TEST_F(Machines, APasswordStaysItsOwnersForOneMachineAlone) {
+  create({"vm1"});
+  call();
+  SshHost with_password = host("vm2");
+  with_password.password_secret = "pw";
+  ask(AttachHosts{"lab", {with_password}});
+  launcher.expect_one<ReplyCompute>();
+  launcher.take<CallProvider>();
+  const auto owner = [this] { return view().spec.hosts.at(1).secret_owner; };
+  EXPECT_EQ(owner(), "root");
+  const auto attach_as = [&](const std::string& user, const SshHost& wanted) {
+    launcher.send(
+        ComputeInput{launcher.next_reply(), AttachHosts{"lab", {wanted}}, UserCaller{user}});
+    launcher.take<ReplyCompute>();
+    launcher.take<CallProvider>();
+    launcher.drop_notices();
+  };
+  launcher.send(PrincipalInput{launcher.next_reply(), AddUser{"bob", "bob", {}, {Role::admin, ""}},
+                               UserCaller{"root"}});
+  launcher.take<ReplyDone>();
+  launcher.take<AllowUser>();
+  attach_as("bob", with_password);
+  EXPECT_EQ(owner(), "root") << "nothing changed";
+  for (const auto change :
+       {+[](SshHost& one) { one.address = "evil"; }, +[](SshHost& one) { one.port = 2222; },
+        +[](SshHost& one) { one.user = "eve"; }, +[](SshHost& one) { one.jump = "eve@evil"; }}) {
+    SshHost elsewhere = with_password;
+    change(elsewhere);
+    attach_as("bob", elsewhere);
+    EXPECT_EQ(owner(), "bob");
+    ask(AttachHosts{"lab", {with_password}});
+    launcher.take<ReplyCompute>();
+    launcher.take<CallProvider>();
+    EXPECT_EQ(owner(), "root");
+  }
+}
+
 TEST_F(Machines, AForcedDetachDuringAnAttachStillRemoves) {
   create({"vm1"});
   const CallProvider first = call();
   say(first, {ProviderEvent::Kind::step, "vm1", "start", "", "", {}});
   detach("vm1", true);
+  EXPECT_EQ(launcher.expect_one<StopProvider>().call, first.call);
   say(first, {ProviderEvent::Kind::error, "vm1", "start", "launcher_unreachable", "no", {}});
   const CallProvider removal = call();
   EXPECT_EQ(removal.verb, ProviderVerb::remove) << "what was installed must go";

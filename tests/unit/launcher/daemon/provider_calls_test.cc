@@ -38,6 +38,21 @@ TEST(ProviderCalls, CreateBeginsWhenItsTokensAreDurable) {
                                  HasSubstr("create vm1 step connect\n")));
 }
 
+TEST(ProviderCalls, AMachineThatIsAskedForAgainHasItsTokenAlreadyWhileThatIsOfUse) {
+  World world("good");
+  world.calls().perform(CallProvider{1, "vms", ProviderVerb::create, {"vm1"}});
+  EXPECT_EQ(world.made_tokens, 1);
+  world.tokens_are_of_use = true;
+  world.calls().perform(CallProvider{2, "vms", ProviderVerb::create, {"vm1"}});
+  EXPECT_EQ(world.made_tokens, 1);
+  world.calls().perform(CallProvider{3, "vms", ProviderVerb::create, {"vm2"}});
+  EXPECT_EQ(world.made_tokens, 2);
+  world.tokens_are_of_use = false;  // vm1 has joined, or was given up
+  world.calls().perform(CallProvider{4, "vms", ProviderVerb::create, {"vm1"}});
+  EXPECT_EQ(world.made_tokens, 3);
+  EXPECT_EQ(world.tokens.size(), 4u) << "each call is told to the core";
+}
+
 TEST(ProviderCalls, TheRequestHasWhatTheContractNames) {
   World world("silent");
   world.call(ProviderVerb::create, 1, {"vm2"});

@@ -61,13 +61,16 @@ class ProviderWorld {
       calls_.emplace(ProviderCalls::Parts{
           loop, std::move(setup), [this] { return clock.now(); },
           [this](const Input& input) { take(input); },
-          [](Instant expires) {
+          [this](Instant expires) {
+            ++made_tokens;
             return Service::Ports::NewToken{sha256("s"), {"lockstep-token-1.abc_DEF", expires}};
           },
-          limits});
+          [this](const Digest&) { return tokens_are_of_use; }, limits});
     }
     return *calls_;
   }
+  bool tokens_are_of_use = false;
+  int made_tokens = 0;
   // The daemon ends.
   void end() { calls_.reset(); }
 

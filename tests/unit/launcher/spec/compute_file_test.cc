@@ -79,6 +79,27 @@ TEST(ComputeFile, AProviderOfTheSite) {
   EXPECT_EQ(spec->settings.at("zones"), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(ComputeFile, AClusterOfPods) {
+  const auto spec = parse_compute(
+      "compute.yml",
+      "name: lab\ntype: kubernetes\nresource_id: azureml:/x\nnamespace: ml\nmax_instances: 4\n"
+      "lockstep: {kubernetes: {image: a, gpus: 2, host_network: true, tolerations: ['*'], "
+      "node_selector: {zone: a}}}\n");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->type, ComputeType::kubernetes);
+  EXPECT_EQ(spec->source, NodeSource::kubernetes) << "its type says so";
+  EXPECT_TRUE(is_elastic(*spec));
+  EXPECT_EQ(spec->scale.max_instances, 4);
+  const decltype(spec->settings) settings{{"image", {"a"}},       {"namespace", {"ml"}},
+                                          {"gpus", {"2"}},        {"host_network", {"true"}},
+                                          {"tolerations", {"*"}}, {"node_selector", {"zone=a"}}};
+  EXPECT_EQ(spec->settings, settings);
+  const auto other = parse_compute(
+      "compute.yml", "name: lab\ntype: amlcompute\nlockstep: {kubernetes: {image: a}}\n");
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->source, NodeSource::kubernetes);
+}
+
 TEST(ComputeFile, OverridesComeBeforeTheFile) {
   const auto spec = parse_compute("compute.yml", "name: lab\ntype: kubernetes\n",
                                   {"type=local", "name=laptop", "tags.owner=ann"});
@@ -101,7 +122,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\n",
        {},
        "compute.yml:1:1: a compute target needs a 'type'; supported types: local, virtualmachine, "
-       "amlcompute"},
+       "amlcompute, kubernetes, computeinstance"},
       {"no_name", "type: local\n", {}, "compute.yml:1:1: a compute target needs a 'name'"},
       {"type_list",
        "name: lab\ntype: [local]\n",
@@ -110,24 +131,54 @@ std::vector<BadInput> bad_computes() {
       {"cluster_without_source",
        "name: lab\ntype: AmlCompute\nsize: Standard_D2\n",
        {},
-       "compute.yml:2:7: a cluster needs something that makes its machines; node sources: docker, "
-       "ssh, slurm, command. In a file, for example `lockstep: {docker: {image: IMAGE}}`; in a "
+       "compute.yml:2:7: a target of this type needs something that makes its machines; node "
+       "sources: docker, ssh, slurm, kubernetes, command. In a file, for example `lockstep: "
+       "{docker: {image: IMAGE}}`; in a "
        "command --node-source docker --image IMAGE"},
-      {"cluster_on_kubernetes",
+      {"pods_without_image",
        "name: lab\ntype: amlcompute\nlockstep: {node_source: kubernetes}\n",
        {},
-       "compute.yml:3:25: node source 'kubernetes' is not supported yet; node sources: docker, "
-       "ssh, slurm, command",
-       kNotYet},
+       "compute.yml:1:1: node source kubernetes needs the setting 'image'"},
+      {"pods_of_docker",
+       "name: lab\ntype: kubernetes\nlockstep: {node_source: docker}\n",
+       {},
+       "compute.yml:3:25: the machines of a target of type kubernetes are pods; leave the node "
+       "source 'docker' out, or make the target an amlcompute"},
+      {"pods_with_a_kubeconfig_of_anywhere",
+       "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, kubeconfig: ../x}}\n",
+       {},
+       "compute.yml:3:47: kubeconfig: '../x' is not the name of a file, without a folder"},
+      {"pods_with_pairs_in_a_list",
+       "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, labels: [x]}}\n",
+       {},
+       "compute.yml:3:43: labels: 'x' is not KEY=VALUE"},
+      {"pods_with_a_deep_mapping",
+       "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, labels: {x: {y: z}}}}\n",
+       {},
+       "compute.yml:3:47: 'lockstep.kubernetes.labels' must be a mapping of keys to values"},
+      {"pods_with_a_flag",
+       "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, host_network: 1}}\n",
+       {},
+       "compute.yml:3:49: host_network: '1' is not true or false"},
+      {"pods_with_a_name_that_is_no_label",
+       "name: lab-\ntype: kubernetes\nlockstep: {kubernetes: {image: a}}\n",
+       {},
+       "compute.yml:1:1: the name of a target whose machines are pods must end with a letter or a "
+       "digit, because it becomes a label of theirs"},
+      {"namespace_of_a_cluster_without_pods",
+       "name: lab\ntype: amlcompute\nnamespace: a\nlockstep: {docker: {image: a}}\n",
+       {},
+       "compute.yml:3:1: 'namespace' is of a target whose machines are pods; leave it out"},
       {"cluster_that_joins",
        "name: lab\ntype: amlcompute\nlockstep: {node_source: join}\n",
        {},
        "compute.yml:3:25: nodes that join with a token make a virtualmachine, not a cluster; node "
-       "sources: docker, ssh, slurm, command"},
+       "sources: docker, ssh, slurm, kubernetes, command"},
       {"cluster_on_the_moon",
        "name: lab\ntype: amlcompute\nlockstep: {node_source: moon}\n",
        {},
-       "compute.yml:3:25: 'moon' is not a node source; node sources: docker, ssh, slurm, command"},
+       "compute.yml:3:25: 'moon' is not a node source; node sources: docker, ssh, slurm, "
+       "kubernetes, command"},
       {"cluster_without_image",
        "name: lab\ntype: amlcompute\nlockstep: {docker: {cpus: 1}}\n",
        {},
@@ -173,17 +224,11 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: amlcompute\nlockstep: {slurm: {directory: here}}\n",
        {},
        "compute.yml:3:31: directory: 'here' is not an absolute path"},
-      {"computeinstance",
-       "name: lab\ntype: computeinstance\n",
+      {"batch",
+       "name: lab\ntype: batch\n",
        {},
-       "compute.yml:2:7: 'type': 'computeinstance' is not supported yet; supported types: local, "
-       "virtualmachine, amlcompute",
-       kNotYet},
-      {"kubernetes",
-       "name: lab\ntype: kubernetes\n",
-       {},
-       "compute.yml:2:7: 'type': 'kubernetes' is not supported yet; supported types: local, "
-       "virtualmachine, amlcompute",
+       "compute.yml:2:7: 'type': 'batch' is not supported yet; supported types: local, "
+       "virtualmachine, amlcompute, kubernetes, computeinstance",
        kNotYet},
       {"misspelt_type",
        "name: lab\ntype: virtualmashine\n",
@@ -194,7 +239,7 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: mainframe\n",
        {},
        "compute.yml:2:7: 'type': 'mainframe' is not a type of compute target; supported types: "
-       "local, virtualmachine, amlcompute"},
+       "local, virtualmachine, amlcompute, kubernetes, computeinstance"},
       {"vm_without_source",
        "name: lab\ntype: virtualmachine\n",
        {},
@@ -237,7 +282,8 @@ std::vector<BadInput> bad_computes() {
       {"key_of_azure",
        "name: lab\ntype: local\nmax_instances: 4\n",
        {},
-       "compute.yml:3:1: 'max_instances' is of a target of type amlcompute; leave it out"},
+       "compute.yml:3:1: 'max_instances' is of a target of type amlcompute or kubernetes; leave it "
+       "out"},
       {"short_name", "name: ab\ntype: local\n", {}, "compute.yml:1:7: 'name': 'ab'" + name_rule},
       {"long_name",
        "name: abcdefghijklmnopqrstuvwxy\ntype: local\n",
@@ -284,13 +330,14 @@ std::vector<BadInput> bad_computes() {
        "name: lab\ntype: local\n",
        {"type=mainframe"},
        "--set type=mainframe: 'type': 'mainframe' is not a type of compute target; supported "
-       "types: local, virtualmachine, amlcompute"},
+       "types: local, virtualmachine, amlcompute, kubernetes"},
       {"all_at_once",
        "name: x\ntype: local\nfoo: 1\nsize: big\ntags: 3\n",
        {},
        "compute.yml:1:7: 'name': 'x'" + name_rule +
            "\ncompute.yml:3:1: unknown key 'foo'\ncompute.yml:4:1: 'size' is of a target of "
-           "type amlcompute; leave it out\ncompute.yml:5:7: 'tags' must be a mapping of keys to "
+           "type amlcompute or kubernetes; leave it out\ncompute.yml:5:7: 'tags' must be a mapping "
+           "of keys to "
            "values, not a value"},
   };
 }

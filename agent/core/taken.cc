@@ -1,0 +1,40 @@
+// The machine will be taken away: the launcher is told until it is, and decides what stops. An
+// agent that was told to end for it does so when nothing is left to do.
+// docs/decisions/046-notice-before-preemption.md.
+
+#include "agent/core/impl.h"
+
+namespace lockstep::agent {
+
+void Core::Impl::on(const MachineTaken& input) {
+  const Instant until = now + input.left;
+  const bool leave = input.leave || (taken && taken->leave);
+  if (!taken || until < taken->until) taken = Taken{until, input.reason};
+  taken->leave = leave;
+  if (link == Link::open) next_beat = now;
+}
+
+std::optional<PreemptionNotice> Core::Impl::notice() const {
+  if (!taken) return std::nullopt;
+  return PreemptionNotice{std::max<Duration>(taken->until - now, Duration::zero()), taken->reason};
+}
+
+// An answer to a heartbeat with the notice, from a launcher that wants nothing here of which this
+// agent has not heard.
+void Core::Impl::hear_of_notice(const HeartbeatAck& message) {
+  if (!taken || taken->told_in == 0 || message.number < taken->told_in) return;
+  if (message.revision == revision.value_or(0)) taken->launcher_knows = true;
+}
+
+// Whatever runs here ends with the machine then.
+Instant Core::Impl::leave_at() const {
+  return taken && taken->leave ? taken->until : Instant::never();
+}
+
+void Core::Impl::leave_if_taken() {
+  if (!taken || !taken->leave) return;
+  const bool is_told = taken->launcher_knows || link == Link::none || link == Link::refused;
+  if ((parts.empty() && is_told) || now >= taken->until) out.push_back(LeaveMachine{});
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,197 @@
+#include "launcher/compute/kubernetes/pods.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "launcher/compute/agent_output.h"
+#include "launcher/compute/kubernetes/names.h"
+
+namespace lockstep::compute::kubernetes {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxReason = 500;
+
+// What somebody else wrote may have any form.
+const json& at(const json& object, const char* key) {
+  static const json kNothing;
+  if (!object.is_object()) return kNothing;
+  const auto it = object.find(key);
+  return it == object.end() ? kNothing : *it;
+}
+
+std::string text_at(const json& object, const char* key) {
+  const json& value = at(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  if (text.size() > kMaxReason) text.resize(kMaxReason);
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+// "REASON: MESSAGE"
+std::string both(const json& object) {
+  const std::string reason = text_at(object, "reason"), message = text_at(object, "message");
+  if (reason.empty() || message.empty()) return one_line(reason + message);
+  return one_line(reason + ": " + message);
+}
+
+const json& condition(const json& status, const char* type) {
+  static const json kNone;
+  const json& all = at(status, "conditions");
+  if (!all.is_array()) return kNone;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const json& one) { return text_at(one, "type") == type; });
+  return found == all.end() ? kNone : *found;
+}
+
+// Those with which the kubelet tries again for ever.
+bool is_stuck_for(const std::string& reason) {
+  static constexpr std::array<std::string_view, 7> kReasons{
+      "ImagePullBackOff",          "InvalidImageName",    "ErrImageNeverPull",
+      "ImageInspectError",         "RegistryUnavailable", "CreateContainerError",
+      "CreateContainerConfigError"};
+  return std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
+}
+
+void read_container(const json& container, Pod& pod) {
+  const json& state = at(container, "state");
+  const json& waiting = at(state, "waiting");
+  if (const std::string reason = text_at(waiting, "reason"); !reason.empty()) {
+    if (!pod.is_stuck) pod.reason = both(waiting);
+    pod.is_stuck = pod.is_stuck || is_stuck_for(reason);
+  }
+  const json& terminated = at(state, "terminated");
+  const json& code = at(terminated, "exitCode");
+  if (!code.is_number_integer() || code == 0) return;
+  pod.exit_code = code.get<int>();
+  pod.last_words = one_line(last_line(text_at(terminated, "message")));
+  if (const std::string reason = text_at(terminated, "reason"); reason != "Error")
+    pod.reason = one_line(reason);
+}
+
+// Of all containers; whether that of the agent has passed its startup probe.
+bool read_containers(const json& status, Pod& pod) {
+  bool has_started = false;
+  for (const char* key : {"initContainerStatuses", "containerStatuses"}) {
+    const json& all = at(status, key);
+    if (!all.is_array()) continue;
+    for (const json& container : all) {
+      read_container(container, pod);
+      has_started =
+          has_started || (text_at(container, "name") == "node" && at(container, "started") == true);
+    }
+  }
+  return has_started;
+}
+
+// Newer API servers say why somebody takes a pod away.
+std::string reason_to_leave(const json& status) {
+  const json& disruption = condition(status, "DisruptionTarget");
+  if (at(disruption, "status") == "True") return both(disruption);
+  const std::string why = both(status);
+  return why.empty() ? "deleted" : why;
+}
+
+Pod pod_from(const json& object) {
+  const json &meta = at(object, "metadata"), &status = at(object, "status");
+  Pod pod;
+  pod.name = text_at(meta, "name");
+  pod.uid = text_at(meta, "uid");
+  pod.node = text_at(at(object, "spec"), "nodeName");
+  const bool has_started = read_containers(status, pod);
+  const std::string phase = text_at(status, "phase");
+  const json& scheduled = condition(status, "PodScheduled");
+  if (!at(meta, "deletionTimestamp").is_null()) {
+    pod.state = Pod::State::leaving;
+    pod.reason = reason_to_leave(status);
+  } else if (phase == "Failed" || phase == "Succeeded") {
+    pod.state = Pod::State::ended;
+    if (const std::string why = both(status); !why.empty()) pod.reason = why;
+    if (pod.reason.empty()) pod.reason = fmt::format("ended with exit code {}", pod.exit_code);
+  } else if (phase == "Running" && has_started) {
+    pod.state = Pod::State::joined;
+  } else if (!pod.node.empty()) {
+    pod.state = Pod::State::starting;
+    if (pod.reason.empty()) pod.reason = "starting on node " + pod.node;
+  } else {
+    const std::string message = one_line(text_at(scheduled, "message"));
+    pod.reason = !message.empty() ? message : one_line(text_at(scheduled, "reason"));
+    if (pod.reason.empty()) pod.reason = "no scheduler has looked at it yet";
+  }
+  return pod;
+}
+
+// The machine of a pod that this provider made for the target; "": it is somebody else's.
+std::string machine_of(const Request& request, const json& object) {
+  const json &meta = at(object, "metadata"), &labels = at(meta, "labels");
+  const std::string machine = text_at(labels, kMachineLabel);
+  const bool is_ours = text_at(labels, kLauncherLabel) == request.launcher &&
+                       text_at(labels, kTargetLabel) == request.target &&
+                       check_machine_name(machine) &&
+                       text_at(meta, "name") == pod_name(request, machine);
+  return is_ours ? machine : "";
+}
+
+// The parts of a pod that nobody here reads are not kept: many pods come at once.
+bool is_wanted(int, json::parse_event_t event, json& parsed) {
+  if (event != json::parse_event_t::key) return true;
+  const std::string* key = parsed.get_ptr<const std::string*>();
+  return key == nullptr || (*key != "managedFields" && *key != "annotations" &&
+                            *key != "containers" && *key != "initContainers" && *key != "volumes");
+}
+
+}  // namespace
+
+Attempt<Pods> pods_from(const Request& request, const std::string& text, const std::string& step) {
+  const json list = json::parse(text, is_wanted, false);
+  const json& items = at(list, "items");
+  if (!items.is_array())
+    return tl::unexpected(Failed{step, Failure::failed,
+                                 fmt::format("kubectl did not print a list of pods, but '{}'",
+                                             one_line(text.substr(0, 100)))});
+  Pods pods;
+  for (const json& item : items)
+    if (const std::string machine = machine_of(request, item); !machine.empty())
+      pods[machine] = pod_from(item);
+  return pods;
+}
+
+Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
+                        const std::string& step) {
+  // %3D is =, %2C is a comma. The values are labels' values.
+  const std::string query = fmt::format("pods?labelSelector={}%3D{}%2C{}%3D{}", kLauncherLabel,
+                                        request.launcher, kTargetLabel, request.target);
+  const auto text = kubectl.run(step, {"get", "--raw", path_in(settings, query)});
+  if (!text) return tl::unexpected(text.error());
+  return pods_from(request, *text, step);
+}
+
+void tell(const std::string& machine, const Pod* pod, const Settings& settings, Events& events) {
+  if (pod == nullptr) return events.machine(machine, "absent", {});
+  About about{{"job", pod->name}, {"pod", settings.name_space + "/" + pod->name}};
+  if (!pod->node.empty()) about.emplace_back("node", pod->node);
+  if (pod->state == Pod::State::joined) {
+    about.emplace_back("tunnel", false);
+    return events.machine(machine, "running", about);
+  }
+  about.emplace_back("reason", pod->reason);
+  switch (pod->state) {
+    case Pod::State::waiting:
+    case Pod::State::starting: return events.machine(machine, "pending", about);
+    case Pod::State::ended: return events.machine(machine, "stopped", about);
+    case Pod::State::joined:
+    case Pod::State::leaving: break;
+  }
+  events.machine(machine, "absent", about);
+}
+
+}  // namespace lockstep::compute::kubernetes
