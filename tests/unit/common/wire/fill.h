@@ -255,6 +255,11 @@ class Filler {
   // common/domain/assignment.h
   void fill(Allotment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(SharedGang& v) {
+    GangTable table;
+    fill(table);
+    v = std::move(table);
+  }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
     auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n] = v;
@@ -338,7 +343,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h);
   }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(SessionAccepted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(HeartbeatAck& v) { auto& [a, b, c] = v; each(a, b, c); }
