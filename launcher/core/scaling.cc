@@ -404,6 +404,9 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
     text += "; its provider waits: " + reason;
   if (!compute->failure.empty())
     text += fmt::format("; the last machine could not be made: {}", compute->failure);
+  if (!compute->failure.empty() && compute->not_before > cluster.now)
+    text += fmt::format("; the next is tried at {}, or at once by `lockstep compute update {}`",
+                        to_string(compute->not_before), pool);
   return text;
 }
 

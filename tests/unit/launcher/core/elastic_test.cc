@@ -203,6 +203,22 @@ TEST_F(Elastic, AFailureIsGivenBackBackedOffAndShownWhereTheJobWaits) {
   EXPECT_THAT(only_call().machines, ElementsAre("lab-3", "lab-4")) << "no name is used twice";
 }
 
+TEST_F(Elastic, AnUpdateTriesAgainAtOnceAlsoWithoutAChange) {
+  make(cluster(0, 1));
+  const JobId job = submit_gang("train", 1);
+  const CallProvider first = only_call();
+  say(first,
+      ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", "unsupported", "no shell", {}});
+  ends(first);
+  const CallProvider removal = only_call();
+  absent(removal, "lab-1");
+  ends(removal);
+  EXPECT_THAT(why_it_waits(job), HasSubstr("or at once by `lockstep compute update lab`"));
+  Machines::ask(UpdateCompute{cluster(0, 1)});
+  drop_notices();
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
+}
+
 TEST_F(Elastic, ALostMachineOfLowPriorityCostsItsJobNothing) {
   make(cluster(0, 1, Tier::low_priority));
   const JobId job = submit_gang("train", 1);
@@ -293,6 +309,16 @@ TEST_F(Elastic, WhatTheProviderHasAndNobodyKnowsIsRemoved) {
   EXPECT_THAT(removal.machines, ElementsAre("lab-7")) << "the other one is no name of a machine";
   absent(removal, "lab-7");
   ends(removal);
+  EXPECT_THAT(view().machines, IsEmpty());
+}
+
+TEST_F(Elastic, AListThatFailsAsAWholeIsNoMachine) {
+  create_target(cluster(0, 2));
+  const auto listing = launcher.expect_one<CallProvider>();
+  say(listing,
+      ProviderEvent{
+          ProviderEvent::Kind::error, "lab", "connect", "unreachable", "no slurmctld", {}});
+  ends(listing);
   EXPECT_THAT(view().machines, IsEmpty());
 }
 
