@@ -312,6 +312,30 @@ TEST_F(Elastic, WhatTheProviderHasAndNobodyKnowsIsRemoved) {
   EXPECT_THAT(view().machines, IsEmpty());
 }
 
+TEST_F(Elastic, AnIdleMachineOfOlderSettingsHoldsNobodyUp) {
+  make(cluster(0, 2));
+  const JobId first = submit_gang("first", 1);
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  const AttemptId attempt = launcher.core->state().job(first)->last_attempt()->id;
+  launcher.cancel(first);
+  drop_notices();
+  launcher.finished(nodes[0], attempt, node_exit({terminated(0)}));
+  drop_notices();
+  launcher.send(LogsDurableInput{attempt, nodes[0].id});
+  drop_notices();
+  ComputeSpec larger = cluster(0, 2);
+  larger.settings["cpus"] = {"64"};
+  Machines::ask(UpdateCompute{larger});
+  drop_notices();
+  JobSpec wide = job_spec("wide", 1);
+  wide.compute = "lab";
+  wide.resources.cpus = 64;
+  launcher.submit(wide);
+  drop_notices();
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
+}
+
 TEST_F(Elastic, AListThatFailsAsAWholeIsNoMachine) {
   create_target(cluster(0, 2));
   const auto listing = launcher.expect_one<CallProvider>();
