@@ -215,6 +215,7 @@ TEST_F(Elastic, AnUpdateTriesAgainAtOnceAlsoWithoutAChange) {
   ends(removal);
   EXPECT_THAT(why_it_waits(job), HasSubstr("or at once by `lockstep compute update lab`"));
   Machines::ask(UpdateCompute{cluster(0, 1)});
+  launcher.expect_one<ReplyCompute>();
   drop_notices();
   EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
 }
@@ -327,6 +328,7 @@ TEST_F(Elastic, AnIdleMachineOfOlderSettingsHoldsNobodyUp) {
   ComputeSpec larger = cluster(0, 2);
   larger.settings["cpus"] = {"64"};
   Machines::ask(UpdateCompute{larger});
+  launcher.expect_one<ReplyCompute>();
   drop_notices();
   JobSpec wide = job_spec("wide", 1);
   wide.compute = "lab";
