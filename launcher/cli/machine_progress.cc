@@ -94,8 +94,10 @@ std::string MachineProgress::line_of_leaving(const std::string& name, Followed& 
                                              const MachineView* now) const {
   followed.is_there = now == nullptr;
   if (now == nullptr) {
+    // One that had failed to leave before has not been removed by that.
+    const bool had_failed = has_failed(followed.first) && is_leaving(followed.first);
     const bool may_stay = options_.is_forced && has_failed(followed.last) &&
-                          is_new_failure(followed.first, followed.last);
+                          (had_failed || is_new_failure(followed.first, followed.last));
     return may_stay ? name + ": is forgotten; an agent may still run there"
                     : name + ": is detached";
   }

@@ -164,7 +164,9 @@ struct Asked {
       if (const auto error = refused_by_zones(core.config, spec)) return refuse(*error);
     own_secrets(spec, known);
     if (!keeps_places(*known, spec)) return;
-    if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
+    // Also without a change: what was in the way may be mended elsewhere.
+    if (!(known->spec == spec) || known->not_before > core.now)
+      core.emit(ComputeUpdated{spec, by()});
     for (const auto& [name, machine] : core.state.computes().find(spec.name)->machines)
       if (ask.upgrade || machine.failure) try_now(spec.name, name);
     core.act(ReplyCompute{input.reply, spec.name});
