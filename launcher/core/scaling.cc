@@ -425,8 +425,14 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
                                               const Shape& shape) {
   const State& state = cluster.state;
   const Compute* compute = elastic(state, pool);
-  if (compute == nullptr || shape.nodes > most_machines(compute->spec) ||
-      unfit(cluster, pool, shape))
+  if (compute == nullptr) return std::nullopt;
+  const int hosts = static_cast<int>(compute->spec.hosts.size());
+  if (compute->spec.source == NodeSource::ssh && shape.nodes > hosts)
+    return fmt::format(
+        "needs {}, and target '{}' has only {}; `lockstep compute attach {} --host ADDRESS` adds "
+        "one",
+        describe(shape), pool, counted(static_cast<std::size_t>(hosts), "host"), pool);
+  if (shape.nodes > most_machines(compute->spec) || unfit(cluster, pool, shape))
     return std::nullopt;
   std::size_t coming = 0, leaving = 0;
   for (const auto& [name, machine] : compute->machines) {

@@ -82,8 +82,8 @@ Result<std::unique_ptr<HeldProcess>> HeldProcess::start(
   // Until it is reaped, its pid is its own, also when it has ended already.
   io::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   const Status opened = process ? Status() : Status(errno_error(errno, "watch " + program));
-  auto held = std::unique_ptr<HeldProcess>(
-      new HeldProcess(child, std::move(process), std::move(read_end)));
+  auto held =
+      std::unique_ptr<HeldProcess>(new HeldProcess(child, std::move(process), std::move(read_end)));
   if (!opened) return opened.error();
   return held;
 }
