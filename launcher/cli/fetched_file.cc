@@ -59,15 +59,15 @@ Result<FetchedFile> FetchedFile::fetch(const std::string& url, const std::string
   const std::string path = fetched.folder_ + "/" + file_name;
   io::ProgramOptions options{kMostTime};
   options.dies_with_us = true;
-  auto running = std::async(std::launch::async, [&] {
-    return io::run_program(curl_words(url, path), options);
-  });
+  auto running = std::async(std::launch::async,
+                            [&] { return io::run_program(curl_words(url, path), options); });
   while (running.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
     progress(size_of(path));
   const auto done = running.get();
   if (!done && done.error().code == ErrorCode::not_found)
-    return make_error(ErrorCode::unavailable,
-                      "curl is not installed; install it, or download the file yourself and name it");
+    return make_error(
+        ErrorCode::unavailable,
+        "curl is not installed; install it, or download the file yourself and name it");
   if (!done) return done.error();
   if (done->exit_code == 0) return fetched;
   const std::string words(trimmed(done->errors));
