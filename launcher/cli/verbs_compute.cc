@@ -80,18 +80,22 @@ int fail_with_place(Context& context, const ComputeOptions& options, const Error
   return fail(context.terminal, is_of_file ? spec::with_place_in(options.file, error) : error);
 }
 
-int create(Context& context, const ComputeOptions& options) {
-  if (const auto refused = refuse(context, options)) return *refused;
-  const auto spec = spec_to_create("create", options);
-  if (!spec) return fail_with_all(context.terminal, spec.error());
+int create_target(Context& context, const ComputeOptions& options, const ComputeSpec& spec) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<ComputesReply>(CreateCompute{*spec});
+  const auto reply = (*connection)->ask_for<ComputesReply>(CreateCompute{spec});
   if (!reply) return fail_with_place(context, options, reply.error());
   const ComputeView& made = reply->computes.front();
   if (const std::string next = how_to_add_nodes(made); !next.empty())
     context.terminal.print_line(next);
   return wait_and_show(context, **connection, options, made, goals_of(made));
+}
+
+int create(Context& context, const ComputeOptions& options) {
+  if (const auto refused = refuse(context, options)) return *refused;
+  const auto spec = spec_to_create("create", options);
+  if (!spec) return fail_with_all(context.terminal, spec.error());
+  return create_target(context, options, *spec);
 }
 
 int list(Context& context, const ComputeOptions& options) {
@@ -146,6 +150,8 @@ int attach(Context& context, const ComputeOptions& options) {
   if (const auto refused = refuse(context, options)) return *refused;
   const auto spec = spec_to_create("attach", options);
   if (!spec) return fail_with_all(context.terminal, spec.error());
+  // As az attaches a Kubernetes cluster.
+  if (spec->source == NodeSource::kubernetes) return create_target(context, options, *spec);
   if (spec->hosts.empty())
     return fail(context.terminal,
                 bad_compute(fmt::format("attach: {} names no host; write --host "
