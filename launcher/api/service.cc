@@ -291,7 +291,8 @@ void Service::submit(const Asker& asker, Submit submit) {
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
     return refuse(asker, ErrorCode::resource_exhausted, low);
-  check_trees(asker, trees_sent_with(spec),
+  std::vector<Digest> roots = trees_sent_with(spec);  // before `submit` is moved
+  check_trees(asker, std::move(roots),
               [this, asker, submit = std::move(submit)](Result<bool> whole) mutable {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);
                 if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
