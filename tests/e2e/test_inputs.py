@@ -31,6 +31,11 @@ def data(any_site):
     return site
 
 
+@pytest.fixture
+def up_site(site):
+    return site.up(1)
+
+
 def run(site, text, name, *words, status="Completed"):
     site.write("job.yml", text)
     site.ok("job", "create", "-f", "job.yml", "--name", name, *words)
@@ -156,12 +161,15 @@ def test_a_direct_path_that_a_node_lacks_is_said(data):
     assert "input 'd': /no/such/set does not exist on this node" in job["report"]["message"], job["report"]
 
 
-def test_an_empty_working_directory_has_inputs_too(data):
-    """No source tree, so that there is no overlay to mount."""
-    data.write("elsewhere/job.yml", FOLDER.replace("./set", "../set"))
-    data.ok("job", "create", "-f", "elsewhere/job.yml", "--name", "j", "--set", "code=")
-    data.wait_for_status("j", "Completed")
-    assert data.logs("j").startswith(b"first\nsecond\n")
+def test_inputs_lie_beside_a_source_tree(data):
+    """Which is an overlay on the node; the other tests have none."""
+    data.write("src/own.txt", "own\n")
+    job = run(data, FOLDER.replace("command: >-\n", "command: >-\n  cat own.txt; echo changed > own.txt; cat own.txt;"), "j",
+              "--set", "code=src", "--set", "inputs.data.mode=download", "--set", "resources.instance_count=2")
+    assert data.ok("job", "logs", "j", "--rank", "1", "--stdout").startswith("own\nchanged\nfirst\nsecond\nsame yes\n")
+    run(data, FOLDER.replace("command: >-\n", "command: >-\n  cat own.txt;"), "k", "--set", "code=src")
+    assert data.logs("k").startswith(b"own\nfirst\nsecond\nsame yes\n") and data.logs("k").count(b"refused") == 2
+    assert not any(part["not_kept"] and "inputs" in str(part["not_kept"]) for part in job["attempts"][0]["parts"])
 
 
 @pytest.mark.parametrize("value, says", [
