@@ -346,3 +346,15 @@ def test_outputs_belong_to_the_user_without_root(site, shared_bin, ordinary_user
         _close(mine)
         if engine:
             engine.close()
+
+
+def test_inputs_are_mounted_or_copied_into_a_container(there):
+    there.write("set/a.txt", "first\n")
+    there.write("job.yml", "command: cat ${{inputs.d}}/a.txt; touch ${{inputs.d}}/x || echo refused; "
+                           "cat ${{inputs.c}}/a.txt && echo mine > ${{inputs.c}}/a.txt && cat ${{inputs.c}}/a.txt\n"
+                           "environment: {image: 'base:1'}\n"
+                           "inputs: {d: {path: set}, c: {path: set, mode: download}}\n")
+    there.ok("job", "create", "-f", "job.yml", "--name", "j", "--set", "resources.instance_count=2")
+    there.wait_for_status("j", "Completed")
+    for rank in ("0", "1"):
+        assert there.ok("job", "logs", "j", "--rank", rank, "--stdout") == "first\nrefused\nfirst\nmine\n"
