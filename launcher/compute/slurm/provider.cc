@@ -149,7 +149,10 @@ int remove(const Request& request, const Settings& settings, Jobs jobs, Events& 
 Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   if (verb == Verb::hold)
     return make_error(ErrorCode::invalid_argument, "kind slurm has nothing to hold");
-  TRY_ASSIGN(const Settings settings, settings_from(request.settings));
+  // A wrong setting must not keep machines alive.
+  const bool needs_all = verb == Verb::check || verb == Verb::create;
+  TRY_ASSIGN(const Settings settings,
+             needs_all ? settings_from(request.settings) : place_from(request.settings));
   if (verb == Verb::create && request.bundle.empty())
     return make_error(ErrorCode::invalid_argument,
                       "the request's bundle is missing; scripts/bundle makes one");

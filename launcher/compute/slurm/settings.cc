@@ -69,16 +69,27 @@ Status check_directory(const SettingsObject& object, const std::string& path) {
       "is '" + path + "', not an absolute path made only of letters, digits and / . _ - +");
 }
 
+Result<SettingsObject> open_settings(const json& all) {
+  return SettingsObject::open(
+      all, "settings",
+      {"partition", "account", "qos", "time", "constraint", "options", "directory"});
+}
+
 }  // namespace
 
-Result<Settings> settings_from(const std::string& settings_json) {
+Result<Settings> place_from(const std::string& settings_json) {
   const json all = json::parse(settings_json, nullptr, false);
-  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings",
-                                                     {"partition", "account", "qos", "time",
-                                                      "constraint", "options", "directory"}));
+  TRY_ASSIGN(const auto object, open_settings(all));
   Settings settings;
   TRY_ASSIGN(settings.directory, object.text("directory"));
   TRY(check_directory(object, settings.directory));
+  return settings;
+}
+
+Result<Settings> settings_from(const std::string& settings_json) {
+  const json all = json::parse(settings_json, nullptr, false);
+  TRY_ASSIGN(const auto object, open_settings(all));
+  TRY_ASSIGN(Settings settings, place_from(settings_json));
   const auto read = [&](const char* key, std::string_view others, std::string& into) -> Status {
     TRY_ASSIGN(into, object.text(key));
     if (into.size() <= kMaxValue && is_made_of(into, others)) return {};

@@ -18,6 +18,8 @@ struct Settings {
 
 // {"directory": "/shared/ann", "partition": "gpu", …}. invalid_argument names the key.
 Result<Settings> settings_from(const std::string& settings_json);
+// The directory alone, which is what finding and removing machines needs.
+Result<Settings> place_from(const std::string& settings_json);
 
 // Whether the options say how much of a node a job gets.
 bool shares_nodes(const Settings& settings);

@@ -357,8 +357,11 @@ TEST_F(Machines, AnotherAccountThanRootRunsTheJobsOfTheOneWhoAttachedIt) {
   const auto account_of = [&](const std::string& submitter) {
     JobSpec spec = job_spec("job-of-" + submitter);
     spec.compute = "lab";
-    spec.submitter = spec.run_as = submitter;
+    spec.submitter = submitter;
+    spec.run_as = "joe";
     spec.resources.cpus = 1;
+    spec.resources.memory = gibibytes(1);
+    spec.resources.gpus = 0;
     const JobId job = launcher.submit(spec);
     launcher.drop_notices();
     const DesiredState desired = desired_for(launcher.core->state(), launcher.config, node.id);
@@ -367,7 +370,7 @@ TEST_F(Machines, AnotherAccountThanRootRunsTheJobsOfTheOneWhoAttachedIt) {
     return std::string("none");
   };
   EXPECT_EQ(account_of("root"), "") << "as the agent's own account";
-  EXPECT_EQ(account_of("alice"), "alice") << "who did not attach it";
+  EXPECT_EQ(account_of("alice"), "joe") << "who did not attach it";
 }
 
 }  // namespace

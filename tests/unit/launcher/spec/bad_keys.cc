@@ -249,7 +249,7 @@ std::vector<BadInput> bad_keys() {
        "command: x\ninputs: {data: {path: azureml://jobs/a/output/b}}\n",
        {},
        "job.yml:2:23: 'inputs.data.path': azureml://jobs/a/output/b is not "
-       "azureml://jobs/JOB/outputs/OUTPUT"},
+       "azureml://jobs/JOB/outputs/OUTPUT[/paths/PATH]"},
       {"job_output_that_leads_out",
        "command: x\ninputs: {data: {path: azureml://jobs/a/outputs/b/paths/../c}}\n",
        {},
@@ -257,7 +257,9 @@ std::vector<BadInput> bad_keys() {
       {"direct_job_output",
        "command: x\ninputs: {data: {path: azureml://jobs/a/outputs/b, mode: direct}}\n",
        {},
-       "job.yml:2:23: 'inputs.data': files of the launcher have no address"},
+       "job.yml:2:23: 'inputs.data': files of the launcher have no address; write mode: ro_mount "
+       "or "
+       "download"},
       {"registry",
        "command: x\ninputs: {data: {path: azureml://registries/r/data/d/versions/1}}\n",
        {},
@@ -272,16 +274,19 @@ std::vector<BadInput> bad_keys() {
       {"other_scheme",
        "command: x\ninputs: {data: {path: 'ftp://example.com/a.csv'}}\n",
        {},
-       "job.yml:2:23: 'inputs.data.path': ftp://example.com/a.csv is not supported yet",
+       "job.yml:2:23: 'inputs.data.path': ftp://example.com/a.csv is not supported yet; name a "
+       "local file or folder",
        kNotYet},
       {"data_without_path",
        "command: x\ninputs:\n  data:\n    type: uri_file\n",
        {},
-       "job.yml:3:3: 'inputs.data' needs a path: write inputs.data.path: ./data"},
+       "job.yml:3:3: 'inputs.data' needs a path: write inputs.data.path: ./data, or a plain value "
+       "for a literal"},
       {"empty_path",
        "command: x\ninputs: {data: {path: ''}}\n",
        {},
-       "job.yml:2:23: 'inputs.data' needs a path"},
+       "job.yml:2:23: 'inputs.data' needs a path: write inputs.data.path: ./data, or a plain value "
+       "for a literal"},
       {"empty_file_path",
        "command: x\ninputs: {data: {path: 'file:'}}\n",
        {},
@@ -303,7 +308,8 @@ std::vector<BadInput> bad_keys() {
       {"name_of_data",
        "command: x\ninputs: {my-data: {path: d}}\n",
        {},
-       "job.yml:2:10: 'my-data' is not a valid input name"},
+       "job.yml:2:10: 'my-data' is not a valid input name; use letters, digits and '_', and do not "
+       "begin with a digit"},
       {"unknown_key_of_input",
        "command: x\ninputs: {data: {pth: ./d}}\n",
        {},
