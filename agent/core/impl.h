@@ -26,6 +26,7 @@ struct Taken {
   bool leave = false;           // end the agent when nothing is left to do
   std::uint64_t told_in = 0;    // the first heartbeat that had it; 0: none yet
   bool launcher_knows = false;  // that heartbeat, or a later one, was answered
+  Instant since = {};
 };
 
 template <typename T>

@@ -5,11 +5,20 @@
 #include "agent/core/impl.h"
 
 namespace lockstep::agent {
+namespace {
+
+constexpr Duration kTellForNothing = seconds(1);
+
+}  // namespace
 
 void Core::Impl::on(const MachineTaken& input) {
   const Instant until = now + input.left;
   const bool leave = input.leave || (taken && taken->leave);
-  if (!taken || until < taken->until) taken = Taken{until, input.reason};
+  if (!taken || until < taken->until) {
+    const Instant since = taken ? taken->since : now;
+    taken = Taken{until, input.reason};
+    taken->since = since;
+  }
   taken->leave = leave;
   if (link == Link::open) next_beat = now;
 }
@@ -26,15 +35,17 @@ void Core::Impl::hear_of_notice(const HeartbeatAck& message) {
   if (message.revision == revision.value_or(0)) taken->launcher_knows = true;
 }
 
-// Whatever runs here ends with the machine then.
+// Whatever runs here ends with the machine then. Where nothing runs, a launcher that does not
+// answer loses nothing by not being told.
 Instant Core::Impl::leave_at() const {
-  return taken && taken->leave ? taken->until : Instant::never();
+  if (!taken || !taken->leave) return Instant::never();
+  return parts.empty() ? std::min(taken->until, taken->since + kTellForNothing) : taken->until;
 }
 
 void Core::Impl::leave_if_taken() {
   if (!taken || !taken->leave) return;
   const bool is_told = taken->launcher_knows || link == Link::none || link == Link::refused;
-  if ((parts.empty() && is_told) || now >= taken->until) out.push_back(LeaveMachine{});
+  if ((parts.empty() && is_told) || now >= leave_at()) out.push_back(LeaveMachine{});
 }
 
 }  // namespace lockstep::agent

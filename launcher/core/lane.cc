@@ -104,7 +104,9 @@ std::string Lane::reason(const State& state, const Job& job) const {
   if (!head_ || !jobs_.has(job.order)) return "waits to be placed";
   const std::string why = head_->reason + "; " + describe(head_->reservation);
   if (head_->order == job.order) return why;
-  return "waits behind job '" + head_->reservation.kept.job.value + "', which " + why;
+  const bool is_verb = why.starts_with("waits ") || why.starts_with("needs ");
+  return "waits behind job '" + head_->reservation.kept.job.value + "'" +
+         (is_verb ? ", which " : ": ") + why;
 }
 
 void Lane::visit(const State& state, const std::string& pool,

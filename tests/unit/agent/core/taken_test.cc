@@ -42,6 +42,16 @@ TEST_F(AgentTaken, StaysWithItsPartsUntilTheTimeIsOver) {
   take<LeaveMachine>();
 }
 
+TEST_F(AgentTaken, WaitsOnlyForAMomentWhereNothingRuns) {
+  open();
+  accept({});
+  give(MachineTaken{seconds(30), "SIGTERM", true});
+  take<SendHeartbeat>();
+  EXPECT_LE(core.next_deadline(), now + seconds(1));
+  pass(seconds(1));
+  take<LeaveMachine>();
+}
+
 TEST_F(AgentTaken, LeavesAtOnceWithoutALauncher) {
   give(Recovered{});
   give(MachineTaken{seconds(30), "SIGTERM", true});
