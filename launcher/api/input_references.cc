@@ -94,7 +94,7 @@ bool is_reference(const DataInput& input) {
 Result<TreeQuestion> question_of(const State& state, const Caller& caller, const DataInput& input) {
   TRY_ASSIGN(const auto reference, parse_data_reference(input.source));
   if (!reference)
-    return make_error(ErrorCode::invalid_argument, "inputs." + input.name + ": has no files");
+    return make_error(ErrorCode::invalid_argument, "its files were not sent");
   if (const auto* output = std::get_if<JobOutputReference>(&*reference))
     return ask(state, caller, input.type, *output);
   return make_error(ErrorCode::unsupported, "registered data is not supported yet");

@@ -178,6 +178,29 @@ TEST_F(DaemonBlobsTest, AForeignSnapshotIsNotRunBeforeItWasSent) {
   EXPECT_FALSE(submit(*bob_, "his", secret_).snapshot_missing);
 }
 
+TEST_F(DaemonBlobsTest, AForeignTreeIsNoInputBeforeItWasSent) {
+  upload(*alice_, secret_);
+  ASSERT_FALSE(submit(*alice_, "hers", secret_).snapshot_missing);
+  JobSpec spec = small_job("stolen");
+  spec.run_as = "";
+  DataInput input;
+  input.name = "d";
+  input.tree = secret_.root();
+  spec.data = {input};
+  const auto reply = bob_->ask_for<SubmitReply>(Submit{"stolen", spec});
+  ASSERT_TRUE(reply) << daemon_.log();
+  EXPECT_TRUE(reply->snapshot_missing);
+  // Nor by way of her job's outputs, or without any tree.
+  spec.data[0].tree.reset();
+  for (const char* source : {"azureml://jobs/hers/outputs/model", "azureml://jobs/none/outputs/x",
+                             "./data", "azureml:../x:1"}) {
+    spec.data[0].source = source;
+    const auto refused = bob_->ask_for<Refused>(Submit{"stolen", spec});
+    ASSERT_TRUE(refused) << source;
+    EXPECT_THAT(refused->message, HasSubstr("inputs.d: ")) << source;
+  }
+}
+
 TEST_F(DaemonBlobsTest, SendingSomethingElseUnderAForeignDigestProvesNothing) {
   const Tree large(test::noise(5 * kMaxPieceBytes / 2, 1));
   for (const Tree& tree : {secret_, large}) {
