@@ -59,6 +59,11 @@ json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
 }
 
 json settings_json(const ProviderRequest& request) {
+// The provider gives a container what the settings leave out.
+json size_json(const Size& size) {
+  return {{"name", size.name}, {"cpus", size.vcpus}, {"memory", size.memory.count}};
+}
+
   const ComputeSpec& spec = request.spec;
   json settings = json::object();
   if (spec.source == NodeSource::ssh) {
@@ -81,6 +86,8 @@ json settings_json(const ProviderRequest& request) {
       settings[name] = words;
   }
   if (spec.source != NodeSource::command) return settings;
+  if (spec.source == NodeSource::docker && request.size != nullptr)
+    settings["size"] = size_json(*request.size);
   if (!spec.size.empty()) settings["size"] = spec.size;
   settings["tier"] = std::string(to_string(spec.scale.tier));
   return settings;

@@ -71,6 +71,35 @@ def test_three_containers_run_mpi_and_go(cluster):
 def test_a_container_that_is_killed_is_a_preemption(cluster):
     site = cluster.site
     cluster.create(tier="low_priority", max_instances=1)
+def sized_cluster(cluster, size, **docker):
+    """The one node of a cluster with this size, and the limits of its container."""
+    site = cluster.site
+    site.ok("size", "add", "-f", site.write("size.json", json.dumps({"name": "lab-size", **size})))
+    spec = {"name": "lab", "type": "amlcompute", "size": "lab-size", "min_instances": 1,
+            "lockstep": {"docker": {"image": "base:1", **docker}}}
+    site.ok("compute", "create", "-f", site.write("lab.json", json.dumps(spec)))
+    [container] = cluster.engine.containers()
+    limits = cluster.engine.ok("inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}", container)
+    return site.json("node", "show", "lab-1"), [int(number) for number in limits.split()]
+
+
+def test_a_container_is_as_big_as_the_size_of_its_target(cluster):
+    node, limits = sized_cluster(cluster, {"vcpus": 1, "memory": "300m"})
+    assert limits == [10**9, 300 << 20]
+    offer = node["inventory"]
+    assert (len(offer["cpus"]), offer["memory"], node["reason"]) == (1, 300 << 20, ""), node
+    cluster.site.ok("run", "--compute", "lab", "--name", "one", "--", "true")
+
+
+def test_a_container_is_no_bigger_than_the_machine(cluster):
+    here = os.cpu_count()
+    node, limits = sized_cluster(cluster, {"vcpus": here + 1, "memory": "64g"}, memory="300m")
+    assert limits == [here * 10**9, 300 << 20], "settings go first"
+    assert len(node["inventory"]["cpus"]) == here and f"its size lab-size has {here + 1}" in node["reason"], node
+    log = cluster.site.ok("compute", "log", "lab")
+    assert f"size lab-size has {here + 1} cpus, but this machine has {here} cpus" in log, log
+
+
     script = ("if [ -f $LOCKSTEP_CHECKPOINT_DIR/begun ]; then echo goes on, attempt $LOCKSTEP_ATTEMPT; exit; fi; "
               "touch $LOCKSTEP_CHECKPOINT_DIR/begun; echo begun; sleep 300")
     file = site.write("victim.json", json.dumps({"name": "victim", "compute": "azureml:lab", "command": script,

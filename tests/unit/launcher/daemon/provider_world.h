@@ -57,7 +57,8 @@ class ProviderWorld {
             SecretValues found;
             if (owner == "root" && names.count("pw") && password) found["pw"] = *password;
             return Result<SecretValues>(found);
-          }};
+          },
+          [this](const std::string& name) { return name == size.name ? &size : nullptr; }};
       calls_.emplace(ProviderCalls::Parts{
           loop, std::move(setup), [this] { return clock.now(); },
           [this](const Input& input) { take(input); },
@@ -123,6 +124,7 @@ class ProviderWorld {
   io::EventLoop loop;
   io::SystemClock clock;
   ComputeSpec spec;
+  Size size;
   ProviderCalls::Limits limits;
   std::vector<std::string> program;
   std::string bundle = "/bundle.tar.gz";
