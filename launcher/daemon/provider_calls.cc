@@ -47,7 +47,12 @@ std::string to_log(const ProviderEvent& event) {
 ProviderCalls::ProviderCalls(Parts parts)
     : parts_(std::move(parts)),
       log_(parts_.setup.home),
-      holds_({parts_.loop, parts_.setup, log_, parts_.now}, parts_.limits.hold) {}
+      folders_(parts_.setup.home,
+               [this](const std::string& target) { return parts_.setup.spec(target) != nullptr; }),
+      holds_({parts_.loop, parts_.setup, log_, parts_.now}, parts_.limits.hold),
+      checks_({parts_.loop, parts_.setup, folders_, parts_.now, parts_.feed}, parts_.limits.check) {
+  folders_.clean();
+}
 
 // ---- from the core ------------------------------------------------------------------------------
 
@@ -205,10 +210,11 @@ void ProviderCalls::turn_end() {
     if (call.process) call.process->tick(now);
   start_next();
   holds_.tick();
+  checks_.tick();
 }
 
 Duration ProviderCalls::wait() const {
-  Instant due = holds_.due();
+  Instant due = std::min(holds_.due(), checks_.due());
   for (const auto& [id, call] : calls_)
     if (call.process) due = std::min(due, call.process->due());
   if (due == Instant::never()) return Duration::max();
@@ -217,6 +223,7 @@ Duration ProviderCalls::wait() const {
 
 std::vector<int> ProviderCalls::pids() const {
   std::vector<int> pids = holds_.pids();
+  for (const int pid : checks_.pids()) pids.push_back(pid);
   for (const auto& [id, call] : calls_)
     if (call.process) pids.push_back(call.process->pid());
   return pids;

@@ -26,9 +26,10 @@ class SiteCluster:
         shutil.copy(PROVIDER, programs / "site")
         (programs / "site").chmod(0o755)
 
-    def file(self, **keys):
+    def file(self, command=None, **keys):
+        settings = {"program": "site", "bin": str(self.site.bin), "place": str(self.place), **(command or {})}
         spec = {"name": "lab", "type": "amlcompute", "idle_time_before_scale_down": 2, **keys,
-                "lockstep": {"command": {"program": "site", "bin": str(self.site.bin), "place": str(self.place)}}}
+                "lockstep": {"command": settings}}
         return self.site.write("lab.json", json.dumps(spec))
 
     def create(self, **keys):
@@ -168,6 +169,9 @@ def test_a_launcher_that_is_killed_during_creations_leaks_nothing(cluster):
 
 
 def test_what_only_the_provider_knows_is_found_and_removed(cluster):
+    kept = site.home / "launcher" / "compute"
+    wait_until(lambda: [path.name for path in kept.iterdir()] == ["lab.log"], "its log alone is left")
+    assert "create lab-1 runs" in site.ok("compute", "log", "lab")
     site = cluster.site
     cluster.create(max_instances=1)
     site.ok("run", "--compute", "lab", "--name", "first", "--", "true")
@@ -184,7 +188,29 @@ def test_a_program_that_others_may_write_is_not_run(cluster):
     site = cluster.site
     program = site.home / "launcher" / "providers" / "site"
     program.chmod(0o777)
-    cluster.create(max_instances=1)
+    refused = site.run("compute", "create", "-f", cluster.file())
+    assert refused.returncode == 1 and b"others may write it" in refused.stderr, refused
+    site.ok("compute", "create", "-f", cluster.file(max_instances=1), "--no-check")
+def said(done):
+    return done.stderr.decode().replace("\n  ", " ")
+
+
+def test_settings_that_the_provider_refuses_are_refused_at_once(cluster):
+    site = cluster.site
+    bad = cluster.file(command={"image": "missing"}, max_instances=2)
+    done = site.run("compute", "create", "-f", bad)
+    assert done.returncode == 1 and "the site has no image 'missing'" in said(done) and "--no-check" in said(done), done
+    assert "lab" not in {target["name"] for target in site.json("compute", "list")}
+    assert not list((site.home / "launcher" / "compute").glob("*lab*")), "nothing of it is left"
+    cluster.create(max_instances=2)
+    done = site.run("compute", "update", "-f", bad)
+    assert done.returncode == 1 and "the site has no image 'missing'" in said(done), done
+    assert "image" not in cluster.show()["settings"]
+    site.ok("compute", "update", "-f", bad, "--no-check")
+    site.ok("compute", "update", "lab", "--max-instances", "3")
+    assert cluster.show()["settings"]["image"] == ["missing"] and cluster.show()["max_instances"] == 3
+
+
     site.submit("--compute", "lab", "--name", "waits", "--", "true")
     reason = wait_until(lambda: "others may write it" in (why := site.show("waits")["reason"]) and why, "the reason")
     assert "could not be made" in reason

@@ -29,10 +29,13 @@ class DockerCluster:
         self.site, self.engine = site, engine
         site.ok("up", "--nodes", "1", env={**engine.environment, "LOCKSTEP_NODE_BUNDLE": str(bundle)})
 
-    def create(self, image="base:1", **keys):
+    def file(self, image="base:1", **keys):
         spec = {"name": "lab", "type": "amlcompute", "max_instances": 3, "idle_time_before_scale_down": 2, **keys,
                 "lockstep": {"docker": {"image": image, "cpus": 1, "memory": "400m"}}}
-        self.site.ok("compute", "create", "-f", self.site.write("lab.json", json.dumps(spec)))
+        return self.site.write("lab.json", json.dumps(spec))
+
+    def create(self, image="base:1", **keys):
+        self.site.ok("compute", "create", "-f", self.file(image, **keys))
 
     def until_empty(self):
         wait_until(lambda: not self.engine.containers() and
@@ -68,9 +71,6 @@ def test_three_containers_run_mpi_and_go(cluster):
     cluster.until_empty()
 
 
-def test_a_container_that_is_killed_is_a_preemption(cluster):
-    site = cluster.site
-    cluster.create(tier="low_priority", max_instances=1)
 def sized_cluster(cluster, size, **docker):
     """The one node of a cluster with this size, and the limits of its container."""
     site = cluster.site
@@ -100,6 +100,9 @@ def test_a_container_is_no_bigger_than_the_machine(cluster):
     assert f"size lab-size has {here + 1} cpus, but this machine has {here} cpus" in log, log
 
 
+def test_a_container_that_is_killed_is_a_preemption(cluster):
+    site = cluster.site
+    cluster.create(tier="low_priority", max_instances=1)
     script = ("if [ -f $LOCKSTEP_CHECKPOINT_DIR/begun ]; then echo goes on, attempt $LOCKSTEP_ATTEMPT; exit; fi; "
               "touch $LOCKSTEP_CHECKPOINT_DIR/begun; echo begun; sleep 300")
     file = site.write("victim.json", json.dumps({"name": "victim", "compute": "azureml:lab", "command": script,
@@ -177,7 +180,10 @@ def test_jobs_of_an_ordinary_users_launcher_run_as_that_user(engine, bundle, ord
 
 def test_an_image_that_is_not_there_is_said_where_the_job_waits(cluster):
     site = cluster.site
-    cluster.create("nowhere.invalid/image:1")
+    file = cluster.file("nowhere.invalid/image:1")
+    done = site.run("compute", "create", "-f", file)
+    assert done.returncode == 1 and b"nowhere.invalid/image:1" in done.stderr, done
+    site.ok("compute", "create", "-f", file, "--no-check")
     site.submit("--compute", "lab", "--name", "waits", "--", "true")
     reason = wait_until(lambda: "could not be made" in (why := site.show("waits")["reason"]) and why, "the reason", 60)
     assert "nowhere.invalid/image:1" in reason, reason

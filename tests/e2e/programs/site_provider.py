@@ -103,5 +103,8 @@ def list_all():
 
 if verb == "list":
     list_all()
-for one in request["machines"] if verb != "list" else []:
+if verb == "check" and settings.get("image") == "missing":
+    say("error", machine=request["target"], step="check", code="unsupported", message="the site has no image 'missing'")
+    sys.exit(1)
+for one in request["machines"] if verb not in ("list", "check") else []:
     {"create": create, "remove": remove}[verb](one)

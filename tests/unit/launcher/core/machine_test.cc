@@ -247,6 +247,7 @@ TEST_F(Machines, ADeletedTargetDetachesItsMachinesFirst) {
   EXPECT_THAT(launcher.submit_refused(spec).message, HasSubstr("is being deleted"));
   absent(removal, "vm1");
   launcher.expect_one<RevokeNode>();
+  EXPECT_EQ(launcher.expect_one<ForgetCompute>().target, "lab");
   EXPECT_THAT(launcher.core->compute_views("lab"), IsEmpty());
 }
 

@@ -14,6 +14,7 @@ fails() { echo "{\"event\":\"error\",\"machine\":\"$1\",\"step\":\"connect\",\"c
 case $knob in
   good) step vm1 connect; runs vm1; fails vm2 unreachable "no route"; exit 1 ;;
   silent) ;;
+  bad-settings) fails vms unsupported 'there is no image a'; fails vms failed 'nor b'; exit 1 ;;
   garbage) echo 'what?'; echo '[]'; echo '{"event":"party","machine":"vm1"}'; echo; runs vm1 ;;
   others) runs vm9; fails vm8 failed why; runs vm1 ;;
   halves) printf '{"event":"step","mach'; sleep 0.2; printf 'ine":"vm1","step":"a"}\n{"event":"step","machine":"vm1","step":"b"}' ;;

@@ -132,12 +132,14 @@ class ProviderWorld {
   std::vector<ProviderTokensInput> tokens;
   std::vector<ProviderEventInput> events;
   std::vector<ProviderEndedInput> ended;
+  std::vector<ProviderCheckedInput> checked;
 
  private:
   void take(const Input& input) {
     if (const auto* made = std::get_if<ProviderTokensInput>(&input)) tokens.push_back(*made);
     if (const auto* event = std::get_if<ProviderEventInput>(&input)) events.push_back(*event);
     if (const auto* end = std::get_if<ProviderEndedInput>(&input)) ended.push_back(*end);
+    if (const auto* check = std::get_if<ProviderCheckedInput>(&input)) checked.push_back(*check);
   }
 
   std::optional<ProviderCalls> calls_;
