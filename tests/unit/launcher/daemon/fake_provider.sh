@@ -31,6 +31,9 @@ case $knob in
   turn) echo "begin $$" >> "$folder/turns"; sleep 0.2; echo "end $$" >> "$folder/turns" ;;
   hold) read -r line; echo "$line" > "$folder/hold.request"; step vm1 tunnel; echo up >> "$folder/ups"
         cat > "$folder/rest"; echo down >> "$folder/ups" ;;
+  hold-notices) read -r line; for machine in vm1 vm9; do
+        echo "{\"event\":\"notice\",\"machine\":\"$machine\",\"seconds\":90,\"message\":\"spot hunter2secret\"}"; done
+        cat > "$folder/rest" ;;
   hold-dies) read -r line; echo up >> "$folder/ups"; echo 'lost it' >&2; exit 3 ;;
   hold-stays) trap '' TERM; read -r line; echo up >> "$folder/ups"; while :; do sleep 1000; done ;;
 esac

@@ -133,12 +133,14 @@ class ProviderWorld {
   std::vector<ProviderEventInput> events;
   std::vector<ProviderEndedInput> ended;
   std::vector<ProviderCheckedInput> checked;
+  std::vector<ProviderNoticeInput> notices;
 
  private:
   void take(const Input& input) {
     if (const auto* made = std::get_if<ProviderTokensInput>(&input)) tokens.push_back(*made);
     if (const auto* event = std::get_if<ProviderEventInput>(&input)) events.push_back(*event);
     if (const auto* end = std::get_if<ProviderEndedInput>(&input)) ended.push_back(*end);
+    if (const auto* notice = std::get_if<ProviderNoticeInput>(&input)) notices.push_back(*notice);
     if (const auto* check = std::get_if<ProviderCheckedInput>(&input)) checked.push_back(*check);
   }
 
