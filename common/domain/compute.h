@@ -139,6 +139,8 @@ std::string_view without_azureml(std::string_view reference);
 // again succeeds and changes nothing; a different target under a taken name is refused.
 struct CreateCompute {
   ComputeSpec spec;
+  // Refused if the provider says that its settings do not work. Hosts over ssh are not asked.
+  bool check = false;
   friend bool operator==(const CreateCompute&, const CreateCompute&) = default;
 };
 // Replaces description, location, tags and hosts; type and node source cannot change. The launcher
@@ -147,6 +149,7 @@ struct UpdateCompute {
   ComputeSpec spec;
   // Installs the launcher's version of the agent on each machine; running jobs go on.
   bool upgrade = false;
+  bool check = false;  // as in CreateCompute, if something changes that the provider sees
   friend bool operator==(const UpdateCompute&, const UpdateCompute&) = default;
 };
 // Adds a host to a target of source ssh, or replaces the host of that name. Answered by

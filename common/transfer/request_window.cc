@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/io/process.h"
+#include "common/transfer/refused.h"
 #include "common/wire/bulk.h"
 
 namespace lockstep::transfer {
@@ -75,12 +76,7 @@ Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   if (found == open_.end()) return {};  // doubled or late
   last_heard_ns_ = last_repeat_ns_ = now_ns();
   was_answered_ = true;
-  if (const auto* refused = std::get_if<BulkRefused>(&answer)) {
-    const ErrorCode code = refused->no_space  ? ErrorCode::resource_exhausted
-                           : refused->for_now ? ErrorCode::unavailable
-                                              : ErrorCode::conflict;
-    return make_error(code, "the launcher refused: " + refused->message);
-  }
+  if (const auto* refused = std::get_if<BulkRefused>(&answer)) return error_of(*refused);
   TRY_ASSIGN(const bool done, found->second.on_answer(answer));
   if (!done) return {};
   weight_ -= found->second.weight;

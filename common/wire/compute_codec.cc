@@ -277,16 +277,20 @@ Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
 
 void to_wire(const lockstep::CreateCompute& from, CreateCompute* to) {
   to_wire(from.spec, to->mutable_spec());
+  to->set_check(from.check);
 }
 Status from_wire(const CreateCompute& from, lockstep::CreateCompute* to) {
+  to->check = from.check();
   return from_wire(from.spec(), &to->spec);
 }
 void to_wire(const lockstep::UpdateCompute& from, UpdateCompute* to) {
   to_wire(from.spec, to->mutable_spec());
   to->set_upgrade(from.upgrade);
+  to->set_check(from.check);
 }
 Status from_wire(const UpdateCompute& from, lockstep::UpdateCompute* to) {
   to->upgrade = from.upgrade();
+  to->check = from.check();
   return from_wire(from.spec(), &to->spec);
 }
 void to_wire(const lockstep::AttachHosts& from, AttachHosts* to) {

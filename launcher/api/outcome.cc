@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/key_word.h"
+#include "launcher/api/compute_changes.h"
 #include "launcher/api/service.h"
 
 namespace lockstep::launcher {
@@ -85,7 +86,10 @@ struct AskedOf {
     return {"create compute", "compute " + m.spec.name, "", true};
   }
   Asked operator()(const UpdateCompute& m) const {
-    return {"update compute", "compute " + m.spec.name, "", true};
+    const Compute* known = state.computes().find(m.spec.name);
+    std::string changes = known == nullptr ? "" : changed_keys(known->spec, m.spec);
+    if (m.upgrade) changes += "; upgrades the agents";
+    return {"update compute", "compute " + m.spec.name, std::move(changes), true};
   }
   Asked operator()(const DeleteCompute& m) const {
     return {"delete compute", "compute " + m.name, "", true};

@@ -288,6 +288,12 @@ void add_cluster(CLI::App& verb, ComputeOptions& options) {
   add("lockstep.docker.image", "the image of its containers, for --node-source docker");
 }
 
+void add_no_check(CLI::App& verb, ComputeOptions& options) {
+  verb.add_flag_callback(
+      "--no-check", [&options] { options.check = false; },
+      "do not ask the node source whether its settings work");
+}
+
 void add_wait(CLI::App& verb, MachineWait& wait, const char* until) {
   verb.add_flag_callback(
       "--no-wait", [&wait] { wait.is_wanted = false; }, fmt::format("do not wait until {}", until));

@@ -35,6 +35,7 @@ struct ComputeOptions {
   HostFlags hosts;
   std::vector<std::pair<std::string, std::string>> cluster;  // key of a file, value: "size", …
   bool upgrade = false;
+  bool check = true;  // ask the provider whether the settings work
   bool history = false;
   bool force = false;
   bool yes = false;
@@ -60,6 +61,7 @@ void add_texts(CLI::App& verb, ComputeOptions& options);
 void add_hosts(CLI::App& verb, HostFlags& flags);
 // az ml's flags of clusters: --size, --tier, --min-instances, …
 void add_cluster(CLI::App& verb, ComputeOptions& options);
+void add_no_check(CLI::App& verb, ComputeOptions& options);
 void add_wait(CLI::App& verb, MachineWait& wait, const char* until);
 CLI::App* add_name(CLI::App* verb, ComputeOptions& options, bool is_required);
 

@@ -43,8 +43,9 @@ class Connection {
                           std::optional<io::ProcessIdentity> until_gone = {});
   // The same for a request with one kind of reply.
   template <typename Reply>
-  Result<Reply> ask_for(const ClientRequest& request, Duration timeout = seconds(20)) {
-    TRY_ASSIGN(ClientReply reply, ask(request, timeout));
+  Result<Reply> ask_for(const ClientRequest& request, Duration timeout = seconds(20),
+                        Duration repeat_after = seconds(2)) {
+    TRY_ASSIGN(ClientReply reply, ask(request, timeout, repeat_after));
     if (auto* good = std::get_if<Reply>(&reply)) return std::move(*good);
     return make_error(ErrorCode::internal, "the launcher sent an unexpected kind of reply");
   }

@@ -8,6 +8,7 @@
 
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
+#include "common/transfer/refused.h"
 #include "launcher/cli/listening.h"
 #include "launcher/cli/progress_bar.h"
 #include "launcher/cli/state_lines.h"
@@ -233,7 +234,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
     return;
   }
   if (const auto* refused = std::get_if<BulkRefused>(&envelope.body))
-    failure = make_error(ErrorCode::unavailable, refused->message);
+    failure = transfer::error_of(*refused);
 }
 
 void Follower::Impl::on_chunk(const LogChunk& chunk) {

@@ -9,6 +9,7 @@
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/transfer/refused.h"
 
 namespace lockstep::cli {
 
@@ -66,7 +67,7 @@ void LogReceiver::on_bulk(const BulkEnvelope& envelope) {
   heard_ = clock_.now();
   if (std::holds_alternative<LogEnd>(envelope.body)) ended_ = true;
   if (const auto* refused = std::get_if<BulkRefused>(&envelope.body))
-    failure_ = make_error(ErrorCode::unavailable, refused->message);
+    failure_ = transfer::error_of(*refused);
   const auto* chunk = std::get_if<LogChunk>(&envelope.body);
   if (chunk == nullptr || chunk->key.attempt != attempt_ || !failure_) return;
   failure_ = take(*chunk);

@@ -80,10 +80,22 @@ int fail_with_place(Context& context, const ComputeOptions& options, const Error
   return fail(context.terminal, is_of_file ? spec::with_place_in(options.file, error) : error);
 }
 
+// The launcher asks the provider first, which may take longer than other requests.
+Result<ComputesReply> ask_with_check(Context& context, Connection& connection,
+                                     const ComputeSpec& spec, const ClientRequest& request) {
+  constexpr Duration kLongest = seconds(60), kRepeatAfter = seconds(15);
+  if (has_provider(spec) && spec.source != NodeSource::ssh)
+    context.terminal.progress(fmt::format("checks the settings with {}", to_string(spec.source)));
+  auto reply = connection.ask_for<ComputesReply>(request, kLongest, kRepeatAfter);
+  context.terminal.clear_status();
+  return reply;
+}
+
 int create_target(Context& context, const ComputeOptions& options, const ComputeSpec& spec) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<ComputesReply>(CreateCompute{spec});
+  const auto reply =
+      ask_with_check(context, **connection, spec, CreateCompute{spec, options.check});
   if (!reply) return fail_with_place(context, options, reply.error());
   const ComputeView& made = reply->computes.front();
   if (const std::string next = how_to_add_nodes(made); !next.empty())
@@ -139,7 +151,8 @@ int update(Context& context, const ComputeOptions& options) {
     spec = spec_to_update(known->computes.front().spec, options);
     if (!spec) return fail_with_all(context.terminal, spec.error());
   }
-  const auto reply = (*connection)->ask_for<ComputesReply>(UpdateCompute{*spec, options.upgrade});
+  const auto reply = ask_with_check(context, **connection, *spec,
+                                    UpdateCompute{*spec, options.upgrade, options.check});
   if (!reply) return fail_with_place(context, options, reply.error());
   const ComputeView& changed = reply->computes.front();
   if (!changes_machines(options)) return show_one(context, options, changed);
@@ -210,6 +223,7 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
   add_texts(verb, *options);
   add_cluster(verb, *options);
   add_hosts(verb, options->hosts);
+  add_no_check(verb, *options);
   add_wait(verb, options->wait, "its machines have joined");
   verb.footer(kCreateExamples);
 }
@@ -221,6 +235,7 @@ void add_update(CLI::App& group, VerbTable table, const Options& options) {
   add_cluster(verb, *options);
   verb.add_flag("--upgrade", options->upgrade,
                 "install the launcher's version of the agent on its machines");
+  add_no_check(verb, *options);
   add_wait(verb, options->wait, "its machines have joined or are detached");
   verb.footer(kUpdateExamples);
 }

@@ -147,6 +147,16 @@ struct HoldMachines {
 struct StopProvider {
   std::uint64_t call = 0;
 };
+// Ask the target's provider whether it could make machines with this spec, which is not in State
+// yet. Answered by ProviderCheckedInput.
+struct CheckProvider {
+  std::uint64_t check = 0;  // unique in this launcher process
+  ComputeSpec spec;
+};
+// The target is deleted: remove what its provider kept.
+struct ForgetCompute {
+  std::string target;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
@@ -156,6 +166,7 @@ using Action =
                  AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
                  ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
-                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider>;
+                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider,
+                 CheckProvider, ForgetCompute>;
 
 }  // namespace lockstep::launcher

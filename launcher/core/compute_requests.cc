@@ -55,6 +55,7 @@ bool is_same_place(const SshHost& a, const SshHost& b) {
 struct Asked {
   Context& core;
   const ComputeInput& input;
+  bool is_checked = false;  // the provider was asked, and could make such machines
 
   void refuse(ErrorCode code, std::string message) const {
     core.refuse(input.reply, code, std::move(message));
@@ -142,6 +143,21 @@ struct Asked {
     core.pending.dirty_targets.insert(target);
   }
 
+  // True: the request waits until the provider has answered.
+  bool waits_for_check(const ComputeSpec& spec) const {
+    if (is_checked || !can_be_checked(spec)) return false;
+    if (core.checks.joins(input)) return true;
+    if (core.checks.is_full()) {
+      refuse(ErrorCode::resource_exhausted,
+             fmt::format("the settings of {} other targets are being checked; try again, or accept "
+                         "the settings unchecked (--no-check)",
+                         ComputeChecks::kMost));
+      return true;
+    }
+    core.act(CheckProvider{core.checks.add(input), spec});
+    return true;
+  }
+
   void operator()(const CreateCompute& ask) const {
     ComputeSpec spec = ask.spec;
     if (is_local(spec.name)) return;
@@ -165,6 +181,7 @@ struct Asked {
       return refuse(ErrorCode::resource_exhausted,
                     fmt::format("there are {} compute targets, the most allowed; delete one first",
                                 kMaxComputes));
+    if (ask.check && waits_for_check(spec)) return;
     core.emit(ComputeCreated{spec, by()});
     core.act(ReplyCompute{input.reply, spec.name});
   }
@@ -190,6 +207,8 @@ struct Asked {
       if (const auto error = refused_by_zones(core.config, spec)) return refuse(*error);
     own_secrets(spec, known);
     if (!keeps_places(*known, spec) || !keeps_provider(*known, spec)) return;
+    const bool must_check = ask.check && differs_for_provider(known->spec, spec);
+    if (must_check && waits_for_check(spec)) return;
     // Also without a change: what was in the way may be mended elsewhere.
     if (!(known->spec == spec) || known->not_before > core.now)
       core.emit(ComputeUpdated{spec, by()});
@@ -333,6 +352,21 @@ ComputeView::Nodes count_nodes(const Cluster& cluster, const std::string& pool) 
 void react(Context& core, const ComputeInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::manage_computes)) return;
   std::visit(Asked{core, input}, input.ask);
+}
+
+void react(Context& core, const ProviderCheckedInput& input) {
+  const ComputeChecks::Waiting waiting = core.checks.take(input.check);
+  for (const ReplyTo& reply : waiting.replies) {
+    const ComputeInput again{reply, waiting.ask, waiting.caller};
+    // The caller's role may have changed in between, and so may the target.
+    if (!permitted(core, reply, again.caller, Permission::manage_computes)) continue;
+    if (input.why_not.empty())
+      std::visit(Asked{core, again, true}, again.ask);
+    else
+      core.refuse(reply, ErrorCode::conflict,
+                  fmt::format("{}. Nothing was changed; --no-check accepts the settings unchecked",
+                              input.why_not));
+  }
 }
 
 Error no_such_compute(const State& state, const std::string& name) {

@@ -9,6 +9,7 @@
 namespace lockstep::launcher {
 
 void react(Context& core, const ComputeInput& input);
+void react(Context& core, const ProviderCheckedInput& input);
 
 // A not_found error that names the nearest target and all targets, and says how to create this one.
 Error no_such_compute(const State& state, const std::string& name);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/core/compute_checks.h"
 #include "launcher/core/config.h"
 #include "launcher/core/core.h"
 #include "launcher/core/liveness.h"
@@ -75,6 +76,7 @@ struct Context {
   Retaining retention;
   MachineCalls machines;
   MachineSamples samples;
+  ComputeChecks checks;
   Pending pending;
   Step step;
 };

@@ -221,6 +221,7 @@ struct Effects {
     core.machines.listing.erase(fact.name);
     core.machines.list_at.erase(fact.name);
     core.machines.schedules_seen.erase(fact.name);
+    core.act(ForgetCompute{fact.name});
   }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
 

@@ -191,6 +191,16 @@ struct ProviderEndedInput {
   std::string why;   // for people: "it took longer than 10m", "it exited with 2: …"
 };
 
+// A provider's `hold` has an event of kind notice about a machine of its target.
+struct ProviderNoticeInput {
+  std::string target;
+  ProviderEvent event;
+};
+struct ProviderCheckedInput {
+  std::uint64_t check = 0;
+  std::string why_not;  // in the provider's words; "": it could make such machines
+};
+
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
 using Input =
@@ -199,6 +209,7 @@ using Input =
                  LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
                  PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
                  ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
-                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput>;
+                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
+                 ProviderCheckedInput, ProviderNoticeInput>;
 
 }  // namespace lockstep::launcher

@@ -232,8 +232,12 @@ class TargetRules {
     std::vector<std::string> held;
     if (compute != nullptr)
       for (const auto& [name, machine] : compute->machines) {
-        const auto tunnel = machine.about.find("tunnel");
-        if (tunnel != machine.about.end() && tunnel->second == "true") held.push_back(name);
+        for (const char* why : {"tunnel", "hold"})
+          if (const auto said = machine.about.find(why);
+              said != machine.about.end() && said->second == "true") {
+            held.push_back(name);
+            break;
+          }
       }
     auto known = core_.machines.held.find(target_);
     if (known == core_.machines.held.end()) {

@@ -90,8 +90,30 @@ std::string missing_machines(const State& state, const std::string& pool) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+// Nodes that the job names and that were removed since it was submitted. A machine that a cluster
+// can make again under its name is none of them.
+std::vector<std::string> removed_names(const Cluster& cluster, const std::string& pool,
+                                       const Shape& shape) {
+  std::vector<std::string> removed;
+  for (const std::string& name : shape.names) {
+    const Node* node = cluster.state.node_called(name);
+    const bool is_there = node != nullptr && node->name == name && node->pool == pool;
+    if (!is_there && cluster.state.computes().host_of(pool, name) == nullptr)
+      removed.push_back(name);
+  }
+  return removed;
+}
+
 Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
                       const Pools& pools, const std::vector<std::string>& objections) {
+  if (std::vector<std::string> removed = removed_names(cluster, pool, shape); !removed.empty()) {
+    const bool is_one = removed.size() == 1;
+    if (removed.size() > kMaxReasonNodes) removed.resize(kMaxReasonNodes);
+    return {fmt::format(
+        "needs {}, but target '{}' has no node {} any more; the job goes on if {} "
+        "back, or cancel it and name other nodes",
+        describe(shape), pool, fmt::join(removed, ", "), is_one ? "it comes" : "they come")};
+  }
   const PoolNodes nodes = cluster.state.nodes_of(pool);
   const std::string machines = missing_machines(cluster.state, pool);
   if (nodes.size() == 0 && !machines.empty())

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/time.h"
+
 namespace lockstep::launcher {
 
 // The step of failures before a provider was started: the launcher lacks something.
@@ -30,7 +32,8 @@ struct ProviderEvent {
     pending,  // accepted, and made later; `about` says why not now
     absent,   // the machine is not there (any more)
     warning,
-    error,  // the call failed for this machine, and goes on for the others
+    error,   // the call failed for this machine, and goes on for the others
+    notice,  // somebody will take the machine away after `left`; `message` says who or why
   };
   Kind kind = Kind::step;
   std::string machine;
@@ -38,6 +41,7 @@ struct ProviderEvent {
   std::string code;     // of an error
   std::string message;  // of a warning or error
   std::map<std::string, std::string> about;
+  Duration left = {};
 };
 
 }  // namespace lockstep::launcher

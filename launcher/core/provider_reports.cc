@@ -5,6 +5,7 @@
 
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_rules.h"
+#include "launcher/core/preemption.h"
 
 namespace lockstep::launcher {
 
@@ -92,6 +93,16 @@ void end_list(Context& core, const MachineCalls::Call& call) {
   core.pending.dirty_targets.insert(call.target);
 }
 
+// As if the machine's agent had been told so.
+void take_machine_notice(Context& core, const std::string& target, const ProviderEvent& event) {
+  const Machine* machine = core.state.computes().find_machine(target, event.machine);
+  if (machine == nullptr || machine->node.value == 0) return;
+  const Node* node = core.state.node(machine->node);
+  if (node == nullptr || node->lost) return;
+  take_notice(core, node->id,
+              {event.left, event.message.empty() ? "its provider says so" : event.message});
+}
+
 void expect_joined(Context& core, const std::string& target, const std::string& name) {
   const Machine* machine = core.state.computes().find_machine(target, name);
   if (machine == nullptr || machine->node.value != 0) return;
@@ -122,6 +133,8 @@ void react(Context& core, const ProviderEventInput& input) {
   if (found == core.machines.calls.end()) return;
   MachineCalls::Call& call = found->second;
   const ProviderEvent& event = input.event;
+  if (event.kind == ProviderEvent::Kind::notice)
+    return take_machine_notice(core, call.target, event);
   if (call.verb == ProviderVerb::list) return take_listed(core, call, event);
   if (call.open.count(event.machine) == 0) return;
   const bool is_create = call.verb == ProviderVerb::create;
@@ -129,7 +142,8 @@ void react(Context& core, const ProviderEventInput& input) {
     case ProviderEvent::Kind::step:
       core.machines.steps[{call.target, event.machine}] = event.step;
       return;
-    case ProviderEvent::Kind::warning: return;
+    case ProviderEvent::Kind::warning:
+    case ProviderEvent::Kind::notice: return;
     case ProviderEvent::Kind::running:
       if (!is_create) return;
       take_running(core, call.target, event);
@@ -152,6 +166,10 @@ void react(Context& core, const ProviderEventInput& input) {
     core.machines.waiting.erase({call.target, event.machine});
   call.open.erase(event.machine);
   release(core, call, event.machine);
+}
+
+void react(Context& core, const ProviderNoticeInput& input) {
+  take_machine_notice(core, input.target, input.event);
 }
 
 void react(Context& core, const ProviderEndedInput& input) {

@@ -9,5 +9,6 @@ namespace lockstep::launcher {
 void react(Context& core, const ProviderTokensInput& input);
 void react(Context& core, const ProviderEventInput& input);
 void react(Context& core, const ProviderEndedInput& input);
+void react(Context& core, const ProviderNoticeInput& input);
 
 }  // namespace lockstep::launcher

@@ -63,6 +63,8 @@ struct Router {
   void operator()(const StartProvider& action) const { call_provider(action); }
   void operator()(const HoldMachines& action) const { call_provider(action); }
   void operator()(const StopProvider& action) const { call_provider(action); }
+  void operator()(const CheckProvider& action) const { call_provider(action); }
+  void operator()(const ForgetCompute& action) const { call_provider(action); }
   template <typename ProviderAction>
   void call_provider(const ProviderAction& action) const {
     later([&to = owners.providers, &action] { to.perform(action); });

@@ -20,11 +20,14 @@
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
 //     compute/TARGET/             0700: what a provider keeps for a target (decision 038)
+//     compute/.check-N/           0700: the same for a check of settings, while it runs
+//     compute/.gone-N/            of a deleted target, until it is removed
 //     compute/TARGET.log          0600: provider_log.h, and TARGET.log.old before it; in no backup
 //     blobs/                      common/snapshot/blob_store.h
 //     blobs.sent                  0600: who sent which blob (blob_ledger.h); if it is lost, clients
 //                                 send their blobs again
 
+#include <cstdint>
 #include <string>
 
 #include "launcher/audit/folder.h"
@@ -61,6 +64,13 @@ class LauncherHome {
   }
   std::string old_compute_log(const std::string& target) const {
     return compute_log(target) + ".old";
+  }
+  // Names of targets do not begin with a dot.
+  std::string compute_check(std::uint64_t check) const {
+    return compute() + "/.check-" + std::to_string(check);
+  }
+  std::string gone_compute(std::uint64_t number) const {
+    return compute() + "/.gone-" + std::to_string(number);
   }
   std::string blobs() const { return path_ + "/blobs"; }
   std::string blobs_sent() const { return path_ + "/blobs.sent"; }

@@ -21,6 +21,20 @@ const char* word_of(ProviderVerb verb) {
   return "?";
 }
 
+// True if it says how the call ended for its machine.
+bool is_result(ProviderEvent::Kind kind) {
+  switch (kind) {
+    case ProviderEvent::Kind::running:
+    case ProviderEvent::Kind::pending:
+    case ProviderEvent::Kind::absent:
+    case ProviderEvent::Kind::error: return true;
+    case ProviderEvent::Kind::step:
+    case ProviderEvent::Kind::warning:
+    case ProviderEvent::Kind::notice: return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string to_log(const ProviderEvent& event) {
@@ -38,6 +52,8 @@ std::string to_log(const ProviderEvent& event) {
     case ProviderEvent::Kind::absent: return "is not there";
     case ProviderEvent::Kind::warning:
       return fmt::format("warning in {}: {}", event.step, event.message);
+    case ProviderEvent::Kind::notice:
+      return fmt::format("is taken away in {}: {}", format_duration(event.left), event.message);
     case ProviderEvent::Kind::error:
       return fmt::format("error in {} ({}): {}", event.step, event.code, event.message);
   }
@@ -47,7 +63,12 @@ std::string to_log(const ProviderEvent& event) {
 ProviderCalls::ProviderCalls(Parts parts)
     : parts_(std::move(parts)),
       log_(parts_.setup.home),
-      holds_({parts_.loop, parts_.setup, log_, parts_.now}, parts_.limits.hold) {}
+      folders_(parts_.setup.home,
+               [this](const std::string& target) { return parts_.setup.spec(target) != nullptr; }),
+      holds_({parts_.loop, parts_.setup, log_, parts_.now, parts_.feed}, parts_.limits.hold),
+      checks_({parts_.loop, parts_.setup, folders_, parts_.now, parts_.feed}, parts_.limits.check) {
+  folders_.clean();
+}
 
 // ---- from the core ------------------------------------------------------------------------------
 
@@ -162,8 +183,7 @@ void ProviderCalls::on_line(std::uint64_t id, std::string_view line) {
 }
 
 void ProviderCalls::take(std::uint64_t id, Call& call, ProviderEvent event) {
-  if (event.kind != ProviderEvent::Kind::step && event.kind != ProviderEvent::Kind::warning)
-    call.results.insert(event.machine);
+  if (is_result(event.kind)) call.results.insert(event.machine);
   event.message = call.redactor.clean(event.message);
   event.step = call.redactor.clean(event.step);
   for (auto& [name, value] : event.about) value = call.redactor.clean(value);
@@ -205,10 +225,11 @@ void ProviderCalls::turn_end() {
     if (call.process) call.process->tick(now);
   start_next();
   holds_.tick();
+  checks_.tick();
 }
 
 Duration ProviderCalls::wait() const {
-  Instant due = holds_.due();
+  Instant due = std::min(holds_.due(), checks_.due());
   for (const auto& [id, call] : calls_)
     if (call.process) due = std::min(due, call.process->due());
   if (due == Instant::never()) return Duration::max();
@@ -217,6 +238,7 @@ Duration ProviderCalls::wait() const {
 
 std::vector<int> ProviderCalls::pids() const {
   std::vector<int> pids = holds_.pids();
+  for (const int pid : checks_.pids()) pids.push_back(pid);
   for (const auto& [id, call] : calls_)
     if (call.process) pids.push_back(call.process->pid());
   return pids;

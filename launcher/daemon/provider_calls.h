@@ -2,7 +2,8 @@
 // Performs the core's actions about providers: runs the provider for each call, turns the lines
 // that it prints into inputs of the core, ends calls that take too long, and keeps `hold` running.
 // It believes a provider only about the machines of the call. docs/decisions/038-providers.md is
-// the contract, 039-machines.md says what the core does with the events.
+// the contract, 039-machines.md says what the core does with the events. It removes what belongs to
+// deleted targets.
 //
 // At most Limits::at_once calls run at the same time; others wait in order. All providers end with
 // this object.
@@ -17,6 +18,8 @@
 
 #include "launcher/api/service.h"
 #include "launcher/core/action.h"
+#include "launcher/daemon/compute_folders.h"
+#include "launcher/daemon/provider_checks.h"
 #include "launcher/daemon/provider_holds.h"
 
 namespace lockstep::launcher {
@@ -30,6 +33,7 @@ class ProviderCalls {
     std::size_t at_once = 32;
     std::size_t lines = 10'000;  // of one call's standard output
     ProviderHolds::Pauses hold = {};
+    ProviderChecks::Limits check = {};
   };
   struct Parts {
     io::EventLoop& loop;
@@ -49,6 +53,8 @@ class ProviderCalls {
   void perform(const StartProvider& action);
   void perform(const StopProvider& action);
   void perform(const HoldMachines& action) { holds_.perform(action); }
+  void perform(const CheckProvider& action) { checks_.perform(action); }
+  void perform(const ForgetCompute& action) { folders_.forget(action.target); }
   // Called in each turn: does what is due.
   void turn_end();
   // How long the loop may wait; Duration::max() = without bound.
@@ -90,7 +96,9 @@ class ProviderCalls {
 
   const Parts parts_;
   ProviderLog log_;
+  ComputeFolders folders_;
   ProviderHolds holds_;
+  ProviderChecks checks_;
   std::map<std::uint64_t, Call> calls_;
   // By target and machine: a provider that is asked again for a machine that has to wait gets the
   // token that it has already.

@@ -107,9 +107,16 @@ void ProviderHolds::start(const std::string& target, Hold& hold) {
 
 void ProviderHolds::on_line(const std::string& target, std::string_view line) {
   if (line.empty()) return;
-  const auto event = read_event(line);
+  auto event = read_event(line);
   if (!event) return log(target, "", fmt::format("this {}: {}", event.error().message, line));
+  const Hold& hold = holds_.at(target);
+  event->message = hold.redactor.clean(event->message);
   log(target, event->machine, to_log(*event));
+  const auto& machines = hold.machines;
+  const bool is_held =
+      std::find(machines.begin(), machines.end(), event->machine) != machines.end();
+  if (is_held && event->kind == ProviderEvent::Kind::notice)
+    parts_.feed(ProviderNoticeInput{target, *std::move(event)});
 }
 
 void ProviderHolds::on_end(const std::string& target, const std::string& why) {

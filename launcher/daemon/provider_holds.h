@@ -1,7 +1,7 @@
 #pragma once
 // The provider's `hold` of each target: one process that keeps up what must last as long as the
-// machines, such as tunnels. It is started again when its machines or their settings change, and
-// after a pause when it ends by itself.
+// machines, such as tunnels, and says when somebody will take a machine away. It is started again
+// when its machines or their settings change, and after a pause when it ends by itself.
 
 #include <functional>
 #include <map>
@@ -11,6 +11,7 @@
 
 #include "common/base/digest.h"
 #include "launcher/core/action.h"
+#include "launcher/core/input.h"
 #include "launcher/daemon/provider_log.h"
 #include "launcher/daemon/provider_process.h"
 #include "launcher/daemon/provider_setup.h"
@@ -31,6 +32,7 @@ class ProviderHolds {
     const ProviderSetup& setup;
     ProviderLog& log;
     const std::function<Instant()>& now;
+    const std::function<void(const Input&)>& feed;
   };
   ProviderHolds(Parts parts, Pauses pauses) : parts_(parts), pauses_(pauses) {}
 

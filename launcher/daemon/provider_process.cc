@@ -179,6 +179,7 @@ void ProviderProcess::on_ended() {
   if (!errors_.begun.empty()) take_errors("\n");
   loop_.unwatch(program_.ended(), io::EventLoop::Interest::read);
   next_signal_ = Instant::never();
+  has_succeeded_ = !is_stopping() && broken_.empty() && end->signal == 0 && end->exit_code == 0;
   // Copies, since the handler may destroy us.
   const auto on_end = std::move(handlers_.on_end);
   const std::string code = is_stopping() ? stop_code_ : "failed";

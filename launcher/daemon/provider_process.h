@@ -52,6 +52,8 @@ class ProviderProcess {
   void tick(Instant now);
   Instant due() const;
   int pid() const { return program_.pid(); }
+  // In on_end: it ended by itself, with exit code 0.
+  bool has_succeeded() const { return has_succeeded_; }
 
  private:
   struct Lines {  // what has come of a line that has no end yet
@@ -90,6 +92,7 @@ class ProviderProcess {
   Instant next_signal_ = Instant::never();
   Instant next_minute_ = {};
   bool was_terminated_ = false;
+  bool has_succeeded_ = false;
 };
 
 }  // namespace lockstep::launcher

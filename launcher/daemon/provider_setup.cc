@@ -112,10 +112,14 @@ void add_size(const Size& size, ProviderSettings& settings) {
   if (size.gpus > 0) add("gpus", std::to_string(size.gpus));
 }
 
+const Size* size_of(const ProviderSetup& setup, const ComputeSpec& spec) {
+  return spec.size.empty() || !setup.size ? nullptr : setup.size(spec.size);
+}
+
 // The spec with what only the launcher knows filled in.
 Result<ComputeSpec> filled(const ProviderSetup& setup, ComputeSpec spec) {
   if (spec.source != NodeSource::kubernetes) return spec;
-  const Size* size = spec.size.empty() || !setup.size ? nullptr : setup.size(spec.size);
+  const Size* size = size_of(setup, spec);
   if (size != nullptr) add_size(*size, spec.settings);
   if (const auto named = spec.settings.find("kubeconfig"); named != spec.settings.end()) {
     TRY_ASSIGN(std::string path, site_kubeconfig(setup.home, named->second.front()));
@@ -126,30 +130,33 @@ Result<ComputeSpec> filled(const ProviderSetup& setup, ComputeSpec spec) {
 
 }  // namespace
 
-PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
-                        std::string_view verb, const std::map<std::string, std::string>& tokens) {
+namespace {
+
+using Tokens = std::map<std::string, std::string>;
+
+PreparedRun refuse_all(PreparedRun run, const Tokens& tokens, const std::string& why) {
+  run.why_none = why;
+  for (const auto& [machine, token] : tokens)
+    run.refused.push_back(error_of(machine, {"failed", why}));
+  return run;
+}
+
+PreparedRun prepare(const ProviderSetup& setup, const ComputeSpec& spec, const std::string& state,
+                    std::string_view verb, const Tokens& tokens) {
   PreparedRun run;
-  const auto refuse_all = [&](const std::string& why) {
-    run.why_none = why;
-    for (const auto& [machine, token] : tokens)
-      run.refused.push_back(error_of(machine, {"failed", why}));
-    return run;
-  };
-  const ComputeSpec* spec = setup.spec(target);
-  if (spec == nullptr) return refuse_all(fmt::format("there is no target '{}' any more", target));
-  auto words = setup.program(*spec);
-  if (!words) return refuse_all(words.error().message);
+  auto words = setup.program(spec);
+  if (!words) return refuse_all(std::move(run), tokens, words.error().message);
   run.words = *std::move(words);
-  const bool needs_bundle = verb == "create" && installs_bundle(spec->source);
+  const bool needs_bundle = verb == "create" && installs_bundle(spec.source);
   const auto bundle = setup.bundle();
-  if (!bundle && needs_bundle) return refuse_all(bundle.error().message);
-  const auto whole = filled(setup, *spec);
-  if (!whole) return refuse_all(whole.error().message);
-  ProviderRequest request{*whole, setup.home.compute_state(target), bundle ? *bundle : "", {}};
+  if (!bundle && needs_bundle) return refuse_all(std::move(run), tokens, bundle.error().message);
+  const auto whole = filled(setup, spec);
+  if (!whole) return refuse_all(std::move(run), tokens, whole.error().message);
+  ProviderRequest request{*whole, state, bundle ? *bundle : "", {}, size_of(setup, spec)};
   if (const auto made = io::make_directories(request.state, 0700); !made)
-    return refuse_all(made.error().message);
+    return refuse_all(std::move(run), tokens, made.error().message);
   for (const auto& [name, token] : tokens) {
-    auto machine = machine_of(setup, *spec, name, token);
+    auto machine = machine_of(setup, spec, name, token);
     if (!machine) {
       run.refused.push_back(error_of(name, std::move(machine).error()));
       continue;
@@ -157,8 +164,24 @@ PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
     run.redactor.hide(machine->password);
     request.machines.push_back(*std::move(machine));
   }
-  if (!request.machines.empty() || verb == "list") run.request = to_json(setup.identity, request);
+  const bool is_of_target = verb == "list" || verb == "check";
+  if (!request.machines.empty() || is_of_target) run.request = to_json(setup.identity, request);
   return run;
+}
+
+}  // namespace
+
+PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
+                        std::string_view verb, const Tokens& tokens) {
+  const ComputeSpec* spec = setup.spec(target);
+  if (spec == nullptr)
+    return refuse_all({}, tokens, fmt::format("there is no target '{}' any more", target));
+  return prepare(setup, *spec, setup.home.compute_state(target), verb, tokens);
+}
+
+PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
+                          const std::string& state) {
+  return prepare(setup, spec, state, "check", {});
 }
 
 namespace {

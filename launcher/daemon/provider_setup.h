@@ -58,6 +58,9 @@ struct PreparedRun {
 // none. Only `list` may be for no machine.
 PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
                         std::string_view verb, const std::map<std::string, std::string>& tokens);
+// A `check` of settings that no target has yet. `state`: a directory for this run alone.
+PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
+                          const std::string& state);
 
 // The words of the provider of this target. Ours is `ours` (lockstep-provider). A site's own is a
 // file in the folder "providers" of the launcher's home or in /etc/lockstep: only who may write

@@ -8,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
+#include "common/domain/agent_messages.h"
 #include "common/domain/provider_settings.h"
 #include "launcher/daemon/provider_log.h"
 
@@ -58,6 +59,11 @@ json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
   return words.front();
 }
 
+// The provider gives a container what the settings leave out.
+json size_json(const Size& size) {
+  return {{"name", size.name}, {"cpus", size.vcpus}, {"memory", size.memory.count}};
+}
+
 json settings_json(const ProviderRequest& request) {
   const ComputeSpec& spec = request.spec;
   json settings = json::object();
@@ -80,6 +86,8 @@ json settings_json(const ProviderRequest& request) {
     else
       settings[name] = words;
   }
+  if (spec.source == NodeSource::docker && request.size != nullptr)
+    settings["size"] = size_json(*request.size);
   if (spec.source != NodeSource::command) return settings;
   if (!spec.size.empty()) settings["size"] = spec.size;
   settings["tier"] = std::string(to_string(spec.scale.tier));
@@ -146,6 +154,17 @@ struct EventReader {
     }
     return {};
   }
+  Status read_notice(ProviderEvent* event) const {
+    event->kind = ProviderEvent::Kind::notice;
+    TRY_ASSIGN(event->message, text("message", false, kMaxNoticeReasonBytes));
+    const auto it = object.find("seconds");
+    constexpr double kMost = std::chrono::duration<double>(kLongestNotice).count();
+    if (it == object.end() || !it->is_number() || !(*it >= 0.0 && *it <= kMost))
+      return no_event(fmt::format("'seconds' is not a number from 0 to {}", kMost));
+    event->left =
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(it->get<double>()));
+    return {};
+  }
   Status read_trouble(ProviderEvent* event) const {
     TRY_ASSIGN(event->step, text("step", false, kMaxEventWordBytes));
     TRY_ASSIGN(event->message, text("message", true, kMaxEventTextBytes));
@@ -206,6 +225,8 @@ Result<ProviderEvent> read_event(std::string_view line) {
     TRY_ASSIGN(event.step, reader.word("step", kMaxEventWordBytes));
   } else if (kind == "machine") {
     TRY(reader.read_machine(&event));
+  } else if (kind == "notice") {
+    TRY(reader.read_notice(&event));
   } else if (kind == "warning" || kind == "error") {
     event.kind = kind == "error" ? ProviderEvent::Kind::error : ProviderEvent::Kind::warning;
     TRY(reader.read_trouble(&event));

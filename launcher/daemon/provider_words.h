@@ -10,6 +10,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/domain/compute.h"
+#include "common/domain/size.h"
 #include "launcher/core/provider_event.h"
 
 namespace lockstep::launcher {
@@ -38,6 +39,7 @@ struct ProviderRequest {
   std::string state;   // the target's directory
   std::string bundle;  // "": there is none
   std::vector<Machine> machines;
+  const Size* size = nullptr;  // of the target; null: it has none
 };
 // One JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);

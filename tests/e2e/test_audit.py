@@ -36,6 +36,8 @@ def test_every_change_and_refusal_names_who_what_and_how_it_ended(site, people):
     site.ok("job", "show", name)
     site.ok("job", "logs", name)
     site.ok("user", "role", "bob", "viewer")
+    site.ok("compute", "create", "--name", "lab", "--type", "virtualmachine", "--node-source", "join")
+    site.ok("compute", "update", "lab", "--description", "canary-51d0", "--tags", "owner=canary-51d0")
     alice.ok("job", "cancel", name)
     site.wait_for_status(name, "Canceled")
     alice.ok("job", "delete", name)
@@ -50,6 +52,7 @@ def test_every_change_and_refusal_names_who_what_and_how_it_ended(site, people):
                    {"who": "alice", "what": "delete jobs", "object": job, "outcome": "done"},
                    {"what": "show job", "object": job, "outcome": "read"},
                    {"what": "read logs", "object": job, "outcome": "read"},
+                   {"what": "update compute", "object": "compute lab", "detail": "description, tags"},
                    {"what": "give role", "object": "user bob", "outcome": "done"},
                    {"who": "node local-0", "what": "join", "outcome": "done"}):
         assert found(site, **fields), fields

@@ -26,9 +26,10 @@ class SiteCluster:
         shutil.copy(PROVIDER, programs / "site")
         (programs / "site").chmod(0o755)
 
-    def file(self, **keys):
+    def file(self, command=None, **keys):
+        settings = {"program": "site", "bin": str(self.site.bin), "place": str(self.place), **(command or {})}
         spec = {"name": "lab", "type": "amlcompute", "idle_time_before_scale_down": 2, **keys,
-                "lockstep": {"command": {"program": "site", "bin": str(self.site.bin), "place": str(self.place)}}}
+                "lockstep": {"command": settings}}
         return self.site.write("lab.json", json.dumps(spec))
 
     def create(self, **keys):
@@ -139,6 +140,24 @@ def test_a_killed_machine_of_low_priority_is_a_preemption(cluster):
     cluster.until_empty()
 
 
+def test_a_notice_of_the_provider_gives_the_job_time_to_save(cluster):
+    site = cluster.site
+    cluster.create(tier="low_priority", max_instances=1)
+    cluster.faults(notices=True)
+    script = ("if [ -f $LOCKSTEP_CHECKPOINT_DIR/state ]; then echo goes on, attempt $LOCKSTEP_ATTEMPT; exit; fi; "
+              "trap 'touch $LOCKSTEP_CHECKPOINT_DIR/state; exit 0' TERM; echo begun; while :; do sleep 0.1; done")
+    file = site.write("saves.json", json.dumps({"name": "saves", "compute": "azureml:lab", "command": script,
+                                                "lockstep": {"checkpoint": {"every": "1h"}, "retry": {"max": 0}}}))
+    site.ok("job", "create", "-f", file)
+    wait_until(lambda: b"begun" in site.logs("saves"), "it runs", 60)
+    (cluster.place / "notice-lab-1").touch()
+    done = site.wait_for_status("saves", "Completed", "Failed", deadline_s=60)
+    assert done["status"] == "Completed" and "goes on, attempt 2" in site.logs("saves").decode(), done
+    report = done["attempts"][0]["report"]
+    assert report["cause"] == "preempted" and "the site is told so" in report["message"], report
+    cluster.until_empty()
+
+
 def test_a_cluster_that_is_busy_is_not_deleted_and_an_idle_one_leaves_nothing(cluster):
     site = cluster.site
     cluster.create(max_instances=2)
@@ -150,6 +169,9 @@ def test_a_cluster_that_is_busy_is_not_deleted_and_an_idle_one_leaves_nothing(cl
     site.wait_for_status("busy", "Canceled")
     site.ok("compute", "delete", "lab", "--yes")
     assert not cluster.folders() and not cluster.agents()
+    kept = site.home / "launcher" / "compute"
+    wait_until(lambda: [path.name for path in kept.iterdir()] == ["lab.log"], "its log alone is left")
+    assert "create lab-1 runs" in site.ok("compute", "log", "lab")
 
 
 def test_a_launcher_that_is_killed_during_creations_leaks_nothing(cluster):
@@ -165,6 +187,26 @@ def test_a_launcher_that_is_killed_during_creations_leaks_nothing(cluster):
         site.ok("up", "--nodes", "1")
         site.wait_for_status(name, "Completed", deadline_s=60)
     cluster.until_empty()
+
+
+def said(done):
+    return done.stderr.decode().replace("\n  ", " ")
+
+
+def test_settings_that_the_provider_refuses_are_refused_at_once(cluster):
+    site = cluster.site
+    bad = cluster.file(command={"image": "missing"}, max_instances=2)
+    done = site.run("compute", "create", "-f", bad)
+    assert done.returncode == 1 and "the site has no image 'missing'" in said(done) and "--no-check" in said(done), done
+    assert "lab" not in {target["name"] for target in site.json("compute", "list")}
+    assert not list((site.home / "launcher" / "compute").glob("*lab*")), "nothing of it is left"
+    cluster.create(max_instances=2)
+    done = site.run("compute", "update", "-f", bad)
+    assert done.returncode == 1 and "the site has no image 'missing'" in said(done), done
+    assert "image" not in cluster.show()["settings"]
+    site.ok("compute", "update", "-f", bad, "--no-check")
+    site.ok("compute", "update", "lab", "--max-instances", "3")
+    assert cluster.show()["settings"]["image"] == ["missing"] and cluster.show()["max_instances"] == 3
 
 
 def test_what_only_the_provider_knows_is_found_and_removed(cluster):
@@ -184,7 +226,9 @@ def test_a_program_that_others_may_write_is_not_run(cluster):
     site = cluster.site
     program = site.home / "launcher" / "providers" / "site"
     program.chmod(0o777)
-    cluster.create(max_instances=1)
+    refused = site.run("compute", "create", "-f", cluster.file())
+    assert refused.returncode == 1 and b"others may write it" in refused.stderr, refused
+    site.ok("compute", "create", "-f", cluster.file(max_instances=1), "--no-check")
     site.submit("--compute", "lab", "--name", "waits", "--", "true")
     reason = wait_until(lambda: "others may write it" in (why := site.show("waits")["reason"]) and why, "the reason")
     assert "could not be made" in reason

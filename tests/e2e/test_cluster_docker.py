@@ -29,10 +29,13 @@ class DockerCluster:
         self.site, self.engine = site, engine
         site.ok("up", "--nodes", "1", env={**engine.environment, "LOCKSTEP_NODE_BUNDLE": str(bundle)})
 
-    def create(self, image="base:1", **keys):
+    def file(self, image="base:1", **keys):
         spec = {"name": "lab", "type": "amlcompute", "max_instances": 3, "idle_time_before_scale_down": 2, **keys,
                 "lockstep": {"docker": {"image": image, "cpus": 1, "memory": "400m"}}}
-        self.site.ok("compute", "create", "-f", self.site.write("lab.json", json.dumps(spec)))
+        return self.site.write("lab.json", json.dumps(spec))
+
+    def create(self, image="base:1", **keys):
+        self.site.ok("compute", "create", "-f", self.file(image, **keys))
 
     def until_empty(self):
         wait_until(lambda: not self.engine.containers() and
@@ -66,6 +69,35 @@ def test_three_containers_run_mpi_and_go(cluster):
     [attempt] = done["attempts"]
     assert sorted(part["node_name"] for part in attempt["parts"]) == ["lab-1", "lab-2", "lab-3"]
     cluster.until_empty()
+
+
+def sized_cluster(cluster, size, **docker):
+    """The one node of a cluster with this size, and the limits of its container."""
+    site = cluster.site
+    site.ok("size", "add", "-f", site.write("size.json", json.dumps({"name": "lab-size", **size})))
+    spec = {"name": "lab", "type": "amlcompute", "size": "lab-size", "min_instances": 1,
+            "lockstep": {"docker": {"image": "base:1", **docker}}}
+    site.ok("compute", "create", "-f", site.write("lab.json", json.dumps(spec)))
+    [container] = cluster.engine.containers()
+    limits = cluster.engine.ok("inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}", container)
+    return site.json("node", "show", "lab-1"), [int(number) for number in limits.split()]
+
+
+def test_a_container_is_as_big_as_the_size_of_its_target(cluster):
+    node, limits = sized_cluster(cluster, {"vcpus": 1, "memory": "300m"})
+    assert limits == [10**9, 300 << 20]
+    offer = node["inventory"]
+    assert (len(offer["cpus"]), offer["memory"], node["reason"]) == (1, 300 << 20, ""), node
+    cluster.site.ok("run", "--compute", "lab", "--name", "one", "--", "true")
+
+
+def test_a_container_is_no_bigger_than_the_machine(cluster):
+    here = os.cpu_count()
+    node, limits = sized_cluster(cluster, {"vcpus": here + 1, "memory": "64g"}, memory="300m")
+    assert limits == [here * 10**9, 300 << 20], "settings go first"
+    assert len(node["inventory"]["cpus"]) == here and f"its size lab-size has {here + 1}" in node["reason"], node
+    log = cluster.site.ok("compute", "log", "lab")
+    assert f"size lab-size has {here + 1} cpus, but this machine has {here} cpus" in log, log
 
 
 def test_a_container_that_is_killed_is_a_preemption(cluster):
@@ -148,7 +180,10 @@ def test_jobs_of_an_ordinary_users_launcher_run_as_that_user(engine, bundle, ord
 
 def test_an_image_that_is_not_there_is_said_where_the_job_waits(cluster):
     site = cluster.site
-    cluster.create("nowhere.invalid/image:1")
+    file = cluster.file("nowhere.invalid/image:1")
+    done = site.run("compute", "create", "-f", file)
+    assert done.returncode == 1 and b"nowhere.invalid/image:1" in done.stderr, done
+    site.ok("compute", "create", "-f", file, "--no-check")
     site.submit("--compute", "lab", "--name", "waits", "--", "true")
     reason = wait_until(lambda: "could not be made" in (why := site.show("waits")["reason"]) and why, "the reason", 60)
     assert "nowhere.invalid/image:1" in reason, reason

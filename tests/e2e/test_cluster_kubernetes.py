@@ -142,7 +142,10 @@ def test_a_kubeconfig_is_named_without_a_folder(cluster, name, words):
 def test_a_kubeconfig_that_others_may_write_is_not_used(cluster):
     site = cluster.site
     (site.home / "launcher/providers/lab.kubeconfig").chmod(0o666)
-    cluster.create(max_instances=1)
+    file = site.write("lab.json", json.dumps(cluster.spec(max_instances=1)))
+    done = site.run("compute", "create", "-f", file)
+    assert done.returncode == 1 and b"others may write it" in done.stderr, done
+    site.ok("compute", "create", "-f", file, "--no-check")
     site.submit("--compute", "lab", "--name", "waits", "--", "true")
     wait_until(lambda: "others may write it; the launcher does not use it" in site.ok("compute", "show", "lab"), "the reason", 30)
     site.ok("job", "cancel", "waits")

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
-from harness.site import BUILD, ROOT
+from harness.site import BUILD, ROOT, wait_until
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
 OF_THE_PROGRAM = {"download", "file-list", "findings", "key", "settings", "snapshot", "types"}
@@ -90,6 +90,22 @@ def verbs_with_json(site):
     return found
 
 
+def check_notice(site, check):
+    """A node that is taken away, and the job that it has to give up."""
+    site.ok("run", "--detach", "--name", "taken", "--", "sleep", "300")
+    site.wait_for_status("taken", "Running")
+    [name] = [node["name"] for node in site.json("node", "list")]
+    subprocess.run([site.bin / "lockstep-agent", "notice", "--home", site.home / "nodes" / name, "--seconds", "120",
+                    "--reason", "host maintenance"], check=True, env=site.environment())
+    wait_until(lambda: site.show("taken")["attempts"][0]["report"], "its attempt has ended")
+    assert site.show("taken")["attempts"][0]["report"]["cause"] == "preempted"
+    check("job", "job show", "taken")
+    check("event-list", "job events", "taken")
+    check("explanation", "job explain", "taken")
+    check("node", "node show", name)
+    assert "host maintenance" in site.json("node", "show", name)["reason"]
+
+
 def test_what_each_verb_prints_fits(site):
     site.up(1)
     site.write("env.yml", "name: tools\nrequirements: [six]\n")
@@ -147,6 +163,12 @@ def test_what_each_verb_prints_fits(site):
     check("compute", "compute attach", "lab", "--host", "127.0.0.1:1", "--timeout", "60s", codes=(1,))
     check("compute", "compute show", "lab", "--history")
     site.ok("compute", "detach", "lab", "--force", "--timeout", "60s")
+    site.write("instance.yml", "name: ci1\ntype: computeinstance\nidle_time_before_shutdown: PT30M\n"
+               "schedules: {compute_start_stop: [{action: stop, trigger: {type: cron, expression: '0 22 * * *'}}]}\n"
+               "lockstep: {hosts: ['127.0.0.1:1']}\n")
+    check("compute", "compute create", "-f", "instance.yml", "--no-wait")
+    site.ok("compute", "stop", "ci1", "--force", "--no-wait")
+    check("compute", "compute show", "ci1", "--history")
     check("compute-list", "compute list")
     check("node-list", "compute list-nodes", "laptop")
     (site.work / "size.yml").write_text("name: lab-size\nvcpus: 2\nmemory: 4g\n")
@@ -171,6 +193,7 @@ def test_what_each_verb_prints_fits(site):
     check("audit-check", "audit verify")
     check("snapshot", "snapshot", "tree")
     check("findings", "doctor", codes=(0, 1))
+    check_notice(site, check)
     site.ok("down", "--cancel")
     check("status", "status", codes=(1,))
     assert covered == verbs_with_json(site)

@@ -93,6 +93,8 @@ class LauncherHost {
   void act(const launcher::CallProvider& action) { provider_.perform(action); }
   void act(const launcher::StartProvider& action) { provider_.perform(action); }
   void act(const launcher::HoldMachines&) {}
+  void act(const launcher::CheckProvider& action) { provider_.perform(action); }
+  void act(const launcher::ForgetCompute&) {}
   void act(const launcher::StopProvider&) {}  // its calls end by themselves
   void act(const launcher::ExitDaemon& action);
 

@@ -41,6 +41,11 @@ void Provider::perform(const launcher::StartProvider& action) {
   if (calls_.count(action.call) != 0) begin(action.call);
 }
 
+void Provider::perform(const launcher::CheckProvider& action) {
+  cluster_.world.count("provider:check");
+  cluster_.launcher.deliver(launcher::ProviderCheckedInput{action.check, ""});
+}
+
 void Provider::launcher_died() {
   ++lives_;
   calls_.clear();

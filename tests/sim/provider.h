@@ -20,6 +20,7 @@ class Provider {
   explicit Provider(Cluster& cluster) : cluster_(cluster) {}
   void perform(const launcher::CallProvider& action);
   void perform(const launcher::StartProvider& action);
+  void perform(const launcher::CheckProvider& action);
   void launcher_died();
 
  private:

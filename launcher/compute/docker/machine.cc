@@ -103,6 +103,8 @@ Attempt<void> Machine::run() {
   events_.step(machine_.name, "start");
   if (machine_.token.empty())
     return failed("start", Failure::failed, "the request has no token for this machine");
+  for (const std::string& beyond : call_.settings.beyond_host)
+    events_.warning(machine_.name, "start", beyond);
   std::vector<std::string> words =
       run_words(call_.request, call_.settings, call_.bundle_digest, machine_.name, cpus_);
   words.insert(words.begin(), call_.engine.program());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,6 +21,7 @@ constexpr double kLeastCpus = 0.01;
 constexpr double kMostCpus = 16'384;
 constexpr std::int64_t kLeastMemory = 64 << 20;  // the agent alone needs a part of it
 constexpr std::int64_t kLeastShm = 64 << 10;
+constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMaxWord = 128;
 
 Status check_word(const SettingsObject& object, const char* key, const std::string& word,
@@ -53,6 +55,31 @@ Status check_args(const SettingsObject& object, const std::vector<std::string>& 
   return object.bad("args", "are not possible: " + why);
 }
 
+// A container has its size's cpus and memory, but never more than this machine.
+Status apply_size(const json& size, const Host& host, Settings& settings) {
+  TRY_ASSIGN(const auto object,
+             SettingsObject::open(size, "settings.size", {"name", "cpus", "memory"}));
+  TRY_ASSIGN(const std::string name, object.text("name"));
+  TRY(check_word(object, "name", name, ".-"));
+  TRY_ASSIGN(const auto cpus, object.integer("cpus", 1, static_cast<std::int64_t>(kMostCpus)));
+  TRY_ASSIGN(const auto memory, object.integer("memory", kLeastMemory, kMostBytes));
+  const auto beyond = [&](const std::string& has, const std::string& here) {
+    settings.beyond_host.push_back(fmt::format(
+        "size {} has {}, but this machine has {}; the container gets {}", name, has, here, here));
+  };
+  if (cpus && !settings.cpus) {
+    settings.cpus = std::min<double>(static_cast<double>(*cpus), host.cpus);
+    if (*cpus > host.cpus) beyond(fmt::format("{} cpus", *cpus), fmt::format("{} cpus", host.cpus));
+  }
+  if (memory && !settings.memory) {
+    const auto wanted = static_cast<std::uint64_t>(*memory);
+    settings.memory = std::min(wanted, host.memory);
+    if (wanted > host.memory)
+      beyond(to_string(Bytes{wanted}) + " memory", to_string(Bytes{host.memory}));
+  }
+  return {};
+}
+
 }  // namespace
 
 Host this_host() {
@@ -63,11 +90,10 @@ Host this_host() {
 }
 
 Result<Settings> settings_from(const std::string& settings_json, const Host& host) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   const json all = json::parse(settings_json, nullptr, false);
   TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings",
                                                      {"image", "cpus", "memory", "shm_size", "gpus",
-                                                      "network", "args"}));
+                                                      "network", "args", "size"}));
   Settings settings;
   TRY_ASSIGN(settings.image, object.text("image"));
   if (settings.image.empty()) return object.bad("image", "is missing");
@@ -76,9 +102,10 @@ Result<Settings> settings_from(const std::string& settings_json, const Host& hos
   TRY_ASSIGN(settings.cpus, object.number("cpus"));
   if (settings.cpus && !(*settings.cpus >= kLeastCpus && *settings.cpus <= kMostCpus))
     return object.bad("cpus", fmt::format("is not a number from {} to {}", kLeastCpus, kMostCpus));
-  TRY_ASSIGN(const auto memory, object.integer("memory", kLeastMemory, kMost));
+  TRY_ASSIGN(const auto memory, object.integer("memory", kLeastMemory, kMostBytes));
   if (memory) settings.memory = static_cast<std::uint64_t>(*memory);
-  TRY_ASSIGN(const auto shm, object.integer("shm_size", kLeastShm, kMost));
+  if (const auto size = all.find("size"); size != all.end()) TRY(apply_size(*size, host, settings));
+  TRY_ASSIGN(const auto shm, object.integer("shm_size", kLeastShm, kMostBytes));
   settings.shm_size =
       shm ? static_cast<std::uint64_t>(*shm) : settings.memory.value_or(host.memory) / 2;
   TRY_ASSIGN(settings.gpus, object.text("gpus"));

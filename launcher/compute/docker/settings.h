@@ -19,6 +19,8 @@ struct Settings {
   std::string gpus;                     // "": none
   std::string network = "host";
   std::vector<std::string> args;  // of `docker run`
+  // What the target's size has more than this machine, in words for people.
+  std::vector<std::string> beyond_host;
 };
 
 // The cpus and the memory that there are to give.
@@ -29,7 +31,8 @@ struct Host {
 Host this_host();
 
 // {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm has half of the memory unless the
-// settings say otherwise. invalid_argument names the key.
+// settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) says what the
+// settings leave out, as far as this machine has it. invalid_argument names the key.
 Result<Settings> settings_from(const std::string& settings_json, const Host& host);
 // What the settings ask of this machine and it has not; "" if it has all.
 std::string missing_on(const Host& host, const Settings& settings);

@@ -2,17 +2,20 @@
 """A site's own provider for tests: each machine is an agent process of this machine. usage: site_provider.py VERB
 
 Settings: bin (folder of lockstep-agent) and place (a folder). PLACE/faults.json, if it is there, makes it misbehave:
-`fail` and `pending` count down, `slow` is seconds before a machine is made. `boots` is seconds until its agent starts, as in
-a VM of a cloud: `create` says pending when it orders the machine, and running when it is there."""
+`fail` and `pending` count down, `slow` is seconds before a machine is made. With `notices` it asks for `hold`, which tells of
+each file PLACE/notice-MACHINE that its machine is taken away. `boots` is seconds until its agent starts, as in a VM of a cloud:
+`create` says pending when it orders the machine, and running when it is there."""
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
 import time
 
-request = json.load(sys.stdin)
+# `hold` keeps its input open after the first line.
+request = json.loads(sys.stdin.readline() if sys.argv[-1] == "hold" else sys.stdin.read())
 verb, settings = sys.argv[-1], request["settings"]
 place = pathlib.Path(settings["place"])
 tag = f"{request['launcher']}-{request['target']}"
@@ -75,7 +78,7 @@ def create(machine):
         return say("machine", machine=name, state="pending", about={"reason": "boots"})
     for _ in range(300):
         if (home / "agent" / "identity.json").exists():
-            return say("machine", machine=name, state="running", about={})
+            return say("machine", machine=name, state="running", about={"hold": bool(faults.get("notices"))})
         time.sleep(0.1)
     return say("error", machine=name, step="join", code="launcher_unreachable", message="the agent has not joined")
 
@@ -101,7 +104,23 @@ def list_all():
         say("machine", machine=name, state="running" if pid_of(name) else "stopped", about={})
 
 
+def hold():
+    """Tells the notices that lie in PLACE, until its input ends."""
+    known = {machine["name"] for machine in request["machines"]}
+    while not select.select([sys.stdin], [], [], 0.2)[0]:
+        for path in place.glob("notice-*"):
+            if (name := path.name.removeprefix("notice-")) in known:
+                path.unlink()
+                say("notice", machine=name, seconds=60, message="the site is told so")
+
+
+if verb == "hold":
+    hold()
+    sys.exit(0)
 if verb == "list":
     list_all()
-for one in request["machines"] if verb != "list" else []:
+if verb == "check" and settings.get("image") == "missing":
+    say("error", machine=request["target"], step="check", code="unsupported", message="the site has no image 'missing'")
+    sys.exit(1)
+for one in request["machines"] if verb not in ("list", "check") else []:
     {"create": create, "remove": remove}[verb](one)

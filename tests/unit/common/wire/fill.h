@@ -170,8 +170,8 @@ class Filler {
   void fill(ListSizes& v) { auto& [a] = v; each(a); }
   void fill(SizesReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(LabelNode& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(CreateCompute& v) { auto& [a] = v; each(a); }
-  void fill(UpdateCompute& v) { auto& [a, b] = v; each(a, b); }
+  void fill(CreateCompute& v) { auto& [a, b] = v; each(a, b); }
+  void fill(UpdateCompute& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(AttachHosts& v) { auto& [a, b] = v; each(a, b); }
   void fill(DetachHosts& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(DeleteCompute& v) { auto& [a, b] = v; each(a, b); }

@@ -27,6 +27,37 @@ TEST(DockerSettings, OnlyTheImageIsNeeded) {
   EXPECT_EQ(read(R"({"image": "debian:12", "memory": 1073741824})").shm_size, 1u << 29);
 }
 
+TEST(DockerSettings, TheSizeSaysWhatTheSettingsLeaveOut) {
+  const auto sized = [](const std::string& more) {
+    return read(R"({"image": "a", "size": {"name": "s.1", "cpus": 2, "memory": 1073741824})" +
+                more + "}");
+  };
+  EXPECT_EQ(sized("").cpus, 2);
+  EXPECT_EQ(sized("").memory, 1u << 30);
+  EXPECT_EQ(sized("").shm_size, 1u << 29);
+  EXPECT_EQ(sized(R"(, "cpus": 0.5)").cpus, 0.5);
+  EXPECT_EQ(sized(R"(, "memory": 536870912)").memory, 1u << 29);
+  EXPECT_TRUE(sized(R"(, "cpus": 3)").beyond_host.empty());
+}
+
+TEST(DockerSettings, AContainerHasNoMoreThanTheMachine) {
+  const Settings settings =
+      read(R"({"image": "a", "size": {"name": "big", "cpus": 5, "memory": 17179869184}})");
+  EXPECT_EQ(settings.cpus, 4);
+  EXPECT_EQ(settings.memory, kHost.memory);
+  EXPECT_EQ(missing_on(kHost, settings), "");
+  ASSERT_EQ(settings.beyond_host.size(), 2u);
+  EXPECT_EQ(settings.beyond_host[0],
+            "size big has 5 cpus, but this machine has 4 cpus; the container gets 4 cpus");
+  EXPECT_EQ(
+      settings.beyond_host[1],
+      "size big has 16.0 GiB memory, but this machine has 8.0 GiB; the container gets 8.0 GiB");
+  for (const char* size : {"3", R"({"cpus": 0})", R"({"cpus": 1, "gpus": 1})", R"({"name": "--x"})",
+                           R"({"memory": 1})"})
+    EXPECT_FALSE(settings_from(std::string(R"({"image": "a", "size": )") + size + "}", kHost))
+        << size;
+}
+
 TEST(DockerSettings, WhatTheMachineLacksIsSaid) {
   EXPECT_EQ(missing_on(kHost, read(R"({"image": "a", "cpus": 4, "memory": 8589934592})")), "");
   EXPECT_EQ(missing_on(kHost, read(R"({"image": "a", "cpus": 4.5})")),

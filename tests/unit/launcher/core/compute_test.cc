@@ -3,6 +3,7 @@
 
 #include "common/domain/compute.h"
 
+#include "launcher/core/compute_checks.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -35,6 +36,7 @@ class ComputeTargets : public testing::Test {
   void remove(const std::string& name) {
     ask(DeleteCompute{name});
     launcher.expect_one<ReplyDone>();
+    EXPECT_EQ(launcher.expect_one<ForgetCompute>().target, name);
   }
   Digest token_of(const std::string& compute) {
     const Digest secret = sha256("token of " + compute);
@@ -207,6 +209,124 @@ TEST_F(ComputeTargets, ATargetIsDeletedOnlyWhenItHasNoJobsAndNoNodes) {
   remove("lab");
   EXPECT_THAT(refused(DeleteCompute{"lab"}), HasSubstr("there is no compute target 'lab'"));
   EXPECT_EQ(launcher.core->compute_views("").size(), 1U);
+}
+
+TEST_F(ComputeTargets, AJobThatNamesARemovedNodeWaitsUntilItIsBack) {
+  create(own_pool("lab"));
+  FakeNode n1 = join("lab", "n1");
+  FakeNode n2 = join("lab", "n2");
+  launcher.send(DrainInput{launcher.next_reply(), "n1", true, "repair", UserCaller{"root"}});
+  launcher.expect_one<ReplyDone>();
+  launcher.drop_notices();
+  JobSpec spec = job_spec("picky");
+  spec.compute = "lab";
+  spec.resources.nodes = {"n1"};
+  const JobId picky = launcher.submit(spec);
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.view(picky).reason, HasSubstr("n1"));
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "n1", UserCaller{"root"}, true});
+  launcher.take<RevokeNode>();
+  launcher.expect_one<ReplyDone>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(picky).reason,
+            "needs 1 node of n1, but target 'lab' has no node n1 any more; the job goes on if it "
+            "comes back, or cancel it and name other nodes");
+  const JobId other = submit("other", "lab");
+  EXPECT_EQ(places(other), std::vector{n2.id}) << "it holds up no other job";
+  FakeNode again = n1;  // installed anew, so with another key
+  again.key = PublicKey("another key");
+  again.session = SessionId(777);
+  const Digest token = token_of("lab");
+  launcher.send(JoinInput{launcher.next_reply(), token, again.key, "n1"});
+  again.id = launcher.expect_one<ReplyJoined>().node;
+  launcher.expect_one<AllowNode>();
+  launcher.drop_notices();
+  launcher.open(again);
+  launcher.drop_notices();
+  EXPECT_EQ(places(picky), std::vector{again.id});
+}
+
+// ---- the provider is asked first ----------------------------------------------------------------
+
+ComputeSpec containers(const std::string& image) {
+  ComputeSpec spec{"lab", ComputeType::amlcompute, "", "", {}, NodeSource::docker, {}, ""};
+  spec.settings["image"] = {image};
+  return spec;
+}
+
+class CheckedTargets : public ComputeTargets {
+ protected:
+  CheckProvider asks(ComputeInput::Ask what, const std::string& by = "root") {
+    ask(std::move(what), by);
+    EXPECT_TRUE(launcher.take<ReplyCompute>().empty());
+    return launcher.expect_one<CheckProvider>();
+  }
+  void answer(const CheckProvider& check, const std::string& why_not = "") {
+    launcher.send(ProviderCheckedInput{check.check, why_not});
+    launcher.take<CallProvider>();  // `list` of the new target
+  }
+};
+
+TEST_F(CheckedTargets, ATargetIsThereWhenTheProviderHasAgreed) {
+  const CheckProvider check = asks(CreateCompute{containers("a"), true});
+  EXPECT_EQ(check.spec, containers("a"));
+  EXPECT_EQ(launcher.core->compute_views("").size(), 1U);
+  answer(check);
+  launcher.expect_one<ReplyCompute>();
+  EXPECT_EQ(view("lab").spec, containers("a"));
+}
+
+TEST_F(CheckedTargets, WhatTheProviderSaysIsTheRefusal) {
+  answer(asks(CreateCompute{containers("a"), true}), "there is no image a");
+  EXPECT_EQ(launcher.expect_one<ReplyRefused>().message,
+            "there is no image a. Nothing was changed; --no-check accepts the settings unchecked");
+  EXPECT_EQ(launcher.core->compute_views("").size(), 1U);
+}
+
+TEST_F(CheckedTargets, OnlyAChangeThatTheProviderSeesIsChecked) {
+  create(containers("a"));
+  launcher.take<CallProvider>();
+  ComputeSpec spec = containers("a");
+  spec.scale.max_instances = 7;
+  ask(UpdateCompute{spec, false, true});
+  launcher.expect_one<ReplyCompute>();
+  spec.settings["image"] = {"b"};
+  answer(asks(UpdateCompute{spec, false, true}), "no");
+  launcher.expect_one<ReplyRefused>();
+  EXPECT_EQ(view("lab").spec.settings.at("image").front(), "a");
+  answer(asks(UpdateCompute{spec, false, true}));
+  launcher.expect_one<ReplyCompute>();
+  EXPECT_EQ(view("lab").spec, spec);
+}
+
+TEST_F(CheckedTargets, ARepeatedRequestWaitsForTheSameCheck) {
+  const CheckProvider check = asks(CreateCompute{containers("a"), true});
+  ask(CreateCompute{containers("a"), true});
+  EXPECT_TRUE(launcher.take<CheckProvider>().empty());
+  answer(check);
+  EXPECT_EQ(launcher.take<ReplyCompute>().size(), 2U);
+  answer(check, "too late");
+}
+
+TEST_F(CheckedTargets, OnlySoManyProvidersAreAskedAtOnce) {
+  for (std::size_t i = 0; i < ComputeChecks::kMost; ++i)
+    asks(CreateCompute{containers("a" + std::to_string(i)), true});
+  EXPECT_THAT(refused(CreateCompute{containers("b"), true}), HasSubstr("8 other targets"));
+  EXPECT_TRUE(launcher.take<CheckProvider>().empty());
+}
+
+TEST_F(CheckedTargets, WhoIsNoAdminAnyMoreIsRefused) {
+  launcher.send(PrincipalInput{{}, AddUser{"ann", "", {}, {Role::admin, ""}}, LauncherItself{}});
+  launcher.take<ReplyDone>();
+  const CheckProvider check = asks(CreateCompute{containers("a"), true}, "ann");
+  launcher.send(PrincipalInput{{}, RemoveUser{"ann"}, LauncherItself{}});
+  launcher.take<ReplyDone>();
+  launcher.take<RevokeUser>();
+  launcher.take<UserChanged>();
+  launcher.take<ReadersChanged>();
+  answer(check);
+  EXPECT_TRUE(launcher.take<ReplyCompute>().empty());
+  launcher.expect_one<ReplyRefused>();
 }
 
 TEST_F(ComputeTargets, ATokenDoesNotOutliveItsTarget) {

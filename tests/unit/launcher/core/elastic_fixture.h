@@ -51,6 +51,7 @@ class Elastic : public Machines {
   void drop_notices() {
     stash();
     launcher.take<RevokeNode>();
+    launcher.take<ForgetCompute>();
     launcher.drop_notices();
   }
   // As the fixture's, and what follows is kept for later.

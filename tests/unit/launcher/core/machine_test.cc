@@ -248,6 +248,7 @@ TEST_F(Machines, ADeletedTargetDetachesItsMachinesFirst) {
   EXPECT_THAT(launcher.submit_refused(spec).message, HasSubstr("is being deleted"));
   absent(removal, "vm1");
   launcher.expect_one<RevokeNode>();
+  EXPECT_EQ(launcher.expect_one<ForgetCompute>().target, "lab");
   EXPECT_THAT(launcher.core->compute_views("lab"), IsEmpty());
 }
 
@@ -323,6 +324,38 @@ TEST_F(Machines, TunnelsAreHeldAsLongAsTheirMachine) {
   absent(call(), "vm1");
   EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, IsEmpty());
   launcher.expect_one<RevokeNode>();
+}
+
+TEST_F(Machines, AProviderThatWantsToTellNoticesIsHeld) {
+  create({"vm1"});
+  const CallProvider first = call();
+  launcher.join_with(secret("vm1"), "vm1", inventory());
+  running(first, "vm1", {{"hold", "true"}, {"tunnel", "true"}});
+  EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, ElementsAre("vm1"));
+}
+
+TEST_F(Machines, ANoticeOfItsProviderStopsWhatRunsOnTheNode) {
+  attached("vm1");
+  const JobId job = submit("train");
+  const auto notice = [this](const std::string& target, const std::string& name,
+                             const std::string& why) {
+    launcher.send(ProviderNoticeInput{
+        target, {ProviderEvent::Kind::notice, name, "", "", why, {}, minutes(2)}});
+    launcher.drop_notices();
+  };
+  notice("lab", "vm2", "no machine of it");
+  notice("other", "vm1", "no such target");
+  EXPECT_THAT(launcher.facts<NodeNoticed>(), IsEmpty());
+  notice("lab", "vm1", "spot");
+  const auto told = launcher.facts<NodeNoticed>();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].reason, "spot");
+  EXPECT_EQ(told[0].until, launcher.now + minutes(2));
+  const auto doomed = launcher.facts<AttemptDoomed>();
+  ASSERT_EQ(doomed.size(), 1U);
+  EXPECT_EQ(doomed[0].attempt, attempt(job));
+  notice("lab", "vm1", "spot");
+  EXPECT_EQ(launcher.facts<NodeNoticed>().size(), 1U) << "it is repeated, and is no news";
 }
 
 TEST_F(Machines, AHostThatIsAttachedKeepsItsAddress) {

@@ -14,6 +14,7 @@ fails() { echo "{\"event\":\"error\",\"machine\":\"$1\",\"step\":\"connect\",\"c
 case $knob in
   good) step vm1 connect; runs vm1; fails vm2 unreachable "no route"; exit 1 ;;
   silent) ;;
+  bad-settings) fails vms unsupported 'there is no image a'; fails vms failed 'nor b'; exit 1 ;;
   garbage) echo 'what?'; echo '[]'; echo '{"event":"party","machine":"vm1"}'; echo; runs vm1 ;;
   others) runs vm9; fails vm8 failed why; runs vm1 ;;
   halves) printf '{"event":"step","mach'; sleep 0.2; printf 'ine":"vm1","step":"a"}\n{"event":"step","machine":"vm1","step":"b"}' ;;
@@ -30,6 +31,9 @@ case $knob in
   turn) echo "begin $$" >> "$folder/turns"; sleep 0.2; echo "end $$" >> "$folder/turns" ;;
   hold) read -r line; echo "$line" > "$folder/hold.request"; step vm1 tunnel; echo up >> "$folder/ups"
         cat > "$folder/rest"; echo down >> "$folder/ups" ;;
+  hold-notices) read -r line; for machine in vm1 vm9; do
+        echo "{\"event\":\"notice\",\"machine\":\"$machine\",\"seconds\":90,\"message\":\"spot hunter2secret\"}"; done
+        cat > "$folder/rest" ;;
   hold-dies) read -r line; echo up >> "$folder/ups"; echo 'lost it' >&2; exit 3 ;;
   hold-stays) trap '' TERM; read -r line; echo up >> "$folder/ups"; while :; do sleep 1000; done ;;
 esac

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/provider_settings.h"
 #include "tests/unit/launcher/daemon/provider_world.h"
 
 namespace lockstep::launcher {
@@ -112,6 +113,26 @@ TEST(ProviderCalls, AMissingSecretFailsItsMachineAlone) {
   const auto request = nlohmann::json::parse(world.file("create.request"), nullptr, false);
   EXPECT_EQ(request["machines"].size(), 1u);
   EXPECT_EQ(request["settings"]["hosts"].size(), 1u);
+}
+
+TEST(ProviderCalls, AContainerOrPodHasTheSizeOfItsTarget) {
+  const auto settings_of = [](NodeSource source, ProviderSettings settings) {
+    World world("good");
+    world.size.name = world.spec.size = "lab-small";
+    world.size.vcpus = 2;
+    world.size.memory = Bytes{1u << 30};
+    world.size.gpus = 1;
+    world.spec.source = source;
+    world.spec.settings = std::move(settings);
+    world.call(ProviderVerb::create);
+    EXPECT_TRUE(world.run_until_ended());
+    return nlohmann::json::parse(world.file("create.request"), nullptr, false)["settings"];
+  };
+  const auto container = settings_of(NodeSource::docker, {{"image", {"a"}}, {"cpus", {"1"}}});
+  EXPECT_EQ(container.dump(),
+            R"({"cpus":1.0,"image":"a","size":{"cpus":2,"memory":1073741824,"name":"lab-small"}})");
+  const auto pod = settings_of(NodeSource::kubernetes, {{"image", {"a"}}, {"cpus", {"1"}}});
+  EXPECT_EQ(pod.dump(), R"({"cpus":1.0,"gpus":1.0,"image":"a","memory":1073741824})");
 }
 
 TEST(ProviderCalls, APasswordThatIsNoLineFailsItsMachine) {

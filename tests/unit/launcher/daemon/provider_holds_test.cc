@@ -39,6 +39,18 @@ TEST(ProviderHolds, HoldEndsWithItsInput) {
   EXPECT_THAT(world.events, IsEmpty());
 }
 
+TEST(ProviderHolds, NoticesAboutItsMachinesReachTheCore) {
+  World world("hold-notices");
+  world.calls().perform(HoldMachines{"vms", {"vm1", "vm2"}});
+  // The line about vm9, which is no machine of this hold, comes after that about vm1.
+  ASSERT_TRUE(world.run_until([&] { return world.log().find(" vm9 ") != std::string::npos; }));
+  ASSERT_EQ(world.notices.size(), 1u);
+  EXPECT_EQ(world.notices[0].target, "vms");
+  EXPECT_EQ(world.notices[0].event.machine, "vm1");
+  EXPECT_EQ(world.notices[0].event.left, seconds(90));
+  EXPECT_EQ(world.notices[0].event.message, "spot [password]");
+}
+
 TEST(ProviderHolds, TheSameMachinesAreHeldOnAndOthersAnew) {
   World world("hold");
   world.calls().perform(HoldMachines{"vms", {"vm1"}});

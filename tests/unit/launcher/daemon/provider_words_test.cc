@@ -33,6 +33,11 @@ TEST(ProviderWords, EventsAreRead) {
       R"({"event":"error","machine":"v","step":"copy","code":"no_space","message":"full"})");
   EXPECT_EQ(error->kind, Kind::error);
   EXPECT_EQ(error->code, "no_space");
+  const auto notice =
+      read_event(R"({"event":"notice","machine":"v","seconds":90.5,"message":"spot"})");
+  EXPECT_EQ(notice->kind, Kind::notice);
+  EXPECT_EQ(notice->left, milliseconds(90'500));
+  EXPECT_EQ(notice->message, "spot");
 }
 
 TEST(ProviderWords, AStoppedMachineHasFailed) {
@@ -57,6 +62,9 @@ TEST(ProviderWords, WhatIsNoEventIsRefused) {
         R"({"event":"machine","machine":"v","state":"running","about":[1]})",
         R"({"event":"machine","machine":"v","state":"running","about":{"a":{}}})",
         R"({"event":"error","machine":"v","step":"s","message":"m"})",
+        R"({"event":"notice","machine":"v"})", R"({"event":"notice","machine":"v","seconds":-1})",
+        R"({"event":"notice","machine":"v","seconds":"9"})",
+        R"({"event":"notice","machine":"v","seconds":86401})",
         "{\"event\":\"step\",\"machine\":\"v\",\"step\":\"\xff\"}"})
     EXPECT_FALSE(read_event(line)) << line;
   std::string many = R"({"event":"machine","machine":"v","state":"running","about":{)";

@@ -57,7 +57,8 @@ class ProviderWorld {
             SecretValues found;
             if (owner == "root" && names.count("pw") && password) found["pw"] = *password;
             return Result<SecretValues>(found);
-          }};
+          },
+          [this](const std::string& name) { return name == size.name ? &size : nullptr; }};
       calls_.emplace(ProviderCalls::Parts{
           loop, std::move(setup), [this] { return clock.now(); },
           [this](const Input& input) { take(input); },
@@ -123,6 +124,7 @@ class ProviderWorld {
   io::EventLoop loop;
   io::SystemClock clock;
   ComputeSpec spec;
+  Size size;
   ProviderCalls::Limits limits;
   std::vector<std::string> program;
   std::string bundle = "/bundle.tar.gz";
@@ -130,12 +132,16 @@ class ProviderWorld {
   std::vector<ProviderTokensInput> tokens;
   std::vector<ProviderEventInput> events;
   std::vector<ProviderEndedInput> ended;
+  std::vector<ProviderCheckedInput> checked;
+  std::vector<ProviderNoticeInput> notices;
 
  private:
   void take(const Input& input) {
     if (const auto* made = std::get_if<ProviderTokensInput>(&input)) tokens.push_back(*made);
     if (const auto* event = std::get_if<ProviderEventInput>(&input)) events.push_back(*event);
     if (const auto* end = std::get_if<ProviderEndedInput>(&input)) ended.push_back(*end);
+    if (const auto* notice = std::get_if<ProviderNoticeInput>(&input)) notices.push_back(*notice);
+    if (const auto* check = std::get_if<ProviderCheckedInput>(&input)) checked.push_back(*check);
   }
 
   std::optional<ProviderCalls> calls_;

@@ -1,0 +1,12 @@
+#pragma once
+// A launcher's refusal of a request on the bulk socket, as an error.
+
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+
+namespace lockstep::transfer {
+
+// unavailable or resource_exhausted: the same request may succeed later; else conflict.
+Error error_of(const BulkRefused& refused);
+
+}  // namespace lockstep::transfer
