@@ -9,11 +9,37 @@ using Stage = Part::Stage;
 
 // ---- session -----------------------------------------------------------------------------------
 
+namespace {
+
+constexpr int kMostPatience = 4;  // doublings of launcher_silent_after
+constexpr int kMostOpenings = 2;  // doublings of the time between two
+constexpr int kPatienceOfSpread = 3;
+
+// 0 to 1, another for each agent start and attempt: splitmix64's finalizer.
+double share_of(SessionId session, int attempt) {
+  std::uint64_t x = session.value + static_cast<std::uint64_t>(attempt + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return static_cast<double>((x ^ x >> 31) >> 11) / static_cast<double>(1ULL << 53);
+}
+
+}  // namespace
+
+// A launcher that is slow because of thousands of nodes is not helped by new handshakes. Meanwhile
+// the kernel finds out whether the connection is dead: heartbeats go unacknowledged.
+Duration Core::Impl::patience() const {
+  const Duration least =
+      std::max(config.launcher_silent_after * (1 << std::min(unanswered, kMostPatience)),
+               reconnect_within * kPatienceOfSpread);
+  const auto spread = static_cast<double>(reconnect_within.count());
+  return least + Duration(static_cast<std::int64_t>(spread * share_of(config.session, unanswered)));
+}
+
 void Core::Impl::open_session() {
   if (link == Link::refused) return;
   if (link != Link::opening) last_word = now;
   link = Link::opening;
-  next_beat = now + heartbeat;
+  next_beat = now + heartbeat * (1 << std::min(openings++, kMostOpenings));
   SessionOpen open;
   open.node = config.node;
   open.boot = config.boot;
@@ -32,6 +58,7 @@ void Core::Impl::on(const FromLauncher& input) {
         if constexpr (AboutSession<std::decay_t<decltype(message)>>) {
           if (message.session != config.session) return;  // meant for an earlier start of ours
           last_word = now;
+          unanswered = openings = 0;
           hear(message);
         }
       },
@@ -40,6 +67,7 @@ void Core::Impl::on(const FromLauncher& input) {
 
 void Core::Impl::hear(const SessionAccepted& message) {
   if (message.heartbeat_interval.count() > 0) heartbeat = message.heartbeat_interval;
+  reconnect_within = std::max(message.reconnect_within, Duration::zero());
   if (link == Link::opening) {
     link = Link::open;
     next_beat = now + heartbeat;
@@ -71,8 +99,9 @@ void Core::Impl::hear(const SessionLost& message) {
 
 void Core::Impl::run_link_timers() {
   if (link == Link::none || link == Link::refused) return;
-  if (now - last_word >= config.launcher_silent_after) {
+  if (now - last_word >= patience()) {
     link = Link::none;
+    ++unanswered;
     out.push_back(Reconnect{});
     return;
   }
@@ -236,7 +265,7 @@ Instant Core::next_deadline() const {
     }
   }
   if (impl.link == Link::none || impl.link == Link::refused) return next;
-  next = std::min({next, impl.next_beat, impl.last_word + impl.config.launcher_silent_after});
+  next = std::min({next, impl.next_beat, impl.last_word + impl.patience()});
   if (impl.link == Link::open && !impl.unacked.empty()) next = std::min(next, impl.observe_at);
   return next;
 }

@@ -190,9 +190,10 @@ struct Config {
   BootId boot;
   SessionId session;
   Duration heartbeat_interval = seconds(1);
-  Duration launcher_silent_after = seconds(5);  // then dial again; runners keep running
-  Duration logs_every = seconds(10);            // between captures of a running part's ./logs
-  Duration stop_overdue = seconds(30);          // after the grace period; then kill the runner
+  // Then dial again; runners keep running. Doubled with each attempt that got no answer.
+  Duration launcher_silent_after = seconds(5);
+  Duration logs_every = seconds(10);    // between captures of a running part's ./logs
+  Duration stop_overdue = seconds(30);  // after the grace period; then kill the runner
   // How long the outputs of a canceled job wait for space on the launcher.
   Duration space_timeout = seconds(30);
 };

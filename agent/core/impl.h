@@ -45,6 +45,9 @@ struct Core::Impl {
   std::optional<std::string> removed;     // the node was removed, why; exit once all parts are gone
   std::optional<Taken> taken;
   Instant last_word;
+  Duration reconnect_within{0};  // as the launcher told; see SessionAccepted
+  int unanswered = 0;            // connections in a row over which the launcher said nothing
+  int openings = 0;              // sent since the launcher's last word
   Instant next_beat = Instant::never();  // of the heartbeat if open, of SessionOpen if opening
   Instant observe_at = Instant::never();
   std::map<AttemptId, Part> parts;
@@ -84,6 +87,7 @@ struct Core::Impl {
 
   Part* find(const AttemptId& attempt);
   void open_session();
+  Duration patience() const;
   void leave_when_empty();
   std::optional<PreemptionNotice> notice() const;
   void hear_of_notice(const HeartbeatAck& message);

@@ -60,6 +60,10 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       clock_(clock),
       config_(std::move(config)),
       core_(core_config(config_)),
+      control_(loop, transport, clock,
+               {config_.identity.control_endpoint, config_.identity.launcher_key, config_.keys},
+               {[this](io::ClientSocket::Link link) { on_link(link); },
+                [this](const std::string& bytes) { receive(bytes); }}),
       bulk_(loop, transport, clock,
             {config_.identity.bulk_endpoint, config_.identity.launcher_key, config_.keys},
             config_.identity.node,
@@ -92,13 +96,10 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
     spdlog::info("found {} parts that an earlier agent started", recovered_.size());
   emit(std::move(recovered));
   look_for_notice();
-  dial();
+  leave_if_failed(control_.dial());
 }
 
-Agent::~Agent() {
-  *alive_ = false;
-  if (control_) loop_.unwatch_socket(control_->handle());
-}
+Agent::~Agent() { *alive_ = false; }
 
 Status Agent::run() {
   while (!leaving_) turn(Duration::max());
@@ -121,7 +122,7 @@ void Agent::turn(Duration longest) {
     emit(Tick{});
     handle_inputs();
   }
-  if (redial_at_ <= now) redial();
+  leave_if_failed(control_.tick(now));
   if (report_usage_at_ <= now) report_usage(now);
   environments_.tick(now);
   supervisor_.tick(now);
@@ -131,8 +132,8 @@ void Agent::turn(Duration longest) {
 
 Instant Agent::next_deadline() const {
   return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
-                   environments_.next_deadline(), disk_watch_.next_deadline(), redial_at_,
-                   report_usage_at_});
+                   environments_.next_deadline(), disk_watch_.next_deadline(),
+                   control_.next_deadline(), report_usage_at_});
 }
 
 void Agent::handle_inputs() {
@@ -148,20 +149,10 @@ void Agent::handle_inputs() {
 
 // ---- control socket ----------------------------------------------------------------------------
 
-void Agent::dial() {
-  auto socket = io::ClientSocket::connect(
-      transport_, config_.identity.control_endpoint, config_.identity.launcher_key, config_.keys,
-      {.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes)});
-  if (!socket) {
-    refused_ = socket.error().message;
-    leaving_ = true;
-    return;
-  }
-  control_.emplace(*std::move(socket));
-  loop_.watch_socket(control_->handle(), [this] { receive(); });
-  const Status watched =
-      control_->watch_link(loop_, [this](io::ClientSocket::Link link) { on_link(link); });
-  if (!watched) spdlog::error("{}", watched.error().message);
+void Agent::leave_if_failed(const Status& dialled) {
+  if (dialled) return;
+  refused_ = dialled.error().message;
+  leaving_ = true;
 }
 
 void Agent::on_link(io::ClientSocket::Link link) {
@@ -179,35 +170,32 @@ void Agent::on_link(io::ClientSocket::Link link) {
           "{} does not know the key of this node ({}); trying again in {}. If the launcher was "
           "replaced by a new one, remove identity.json and keys in {} and join again with a token",
           endpoint, config_.home.keys(), format_duration(kRedialRefusedAfter), config_.home.path());
-      redial_at_ = clock_.now() + kRedialRefusedAfter;
       return;
   }
 }
 
-void Agent::receive() {
-  while (const auto bytes = control_->receive()) {
-    auto envelope = wire::decode_envelope<AgentReply>(*bytes);
-    if (!envelope) {
-      spdlog::error("cannot read a message from the launcher: {}", envelope.error().message);
-      continue;
-    }
-    if (const auto* refused = std::get_if<Refused>(&envelope->body)) {
-      spdlog::error("the launcher refused a message: {}", refused->message);
-      continue;
-    }
-    if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
-      if (config_.allow_peers) config_.allow_peers(*allow);
-      continue;
-    }
-    note_session(envelope->body);
-    emit(FromLauncher{std::move(envelope->body)});
+void Agent::receive(const std::string& bytes) {
+  auto envelope = wire::decode_envelope<AgentReply>(bytes);
+  if (!envelope)
+    return spdlog::error("cannot read a message from the launcher: {}", envelope.error().message);
+  if (const auto* refused = std::get_if<Refused>(&envelope->body))
+    return spdlog::error("the launcher refused a message: {}", refused->message);
+  if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
+    if (config_.allow_peers) config_.allow_peers(*allow);
+    return;
   }
+  note_session(envelope->body);
+  emit(FromLauncher{std::move(envelope->body)});
 }
 
 // The first report soon, for people who look at a node that has just come.
 void Agent::note_session(const AgentReply& reply) {
   if (std::holds_alternative<SessionLost>(reply)) in_session_ = false;
-  if (!std::holds_alternative<SessionAccepted>(reply) || in_session_) return;
+  const auto* accepted = std::get_if<SessionAccepted>(&reply);
+  if (accepted == nullptr) return;
+  control_.reconnect_within(accepted->reconnect_within);
+  bulk_.reconnect_within(accepted->reconnect_within);
+  if (in_session_) return;
   in_session_ = true;
   if (config_.sample_every == Duration::zero()) return;
   (void)node_sampler_.sample(clock_.now());  // rates count from here
@@ -238,7 +226,7 @@ void Agent::send(AgentMessage body) {
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
   // What does not leave is said again: the core repeats until it is acknowledged.
-  const Status sent = control_->send(wire::encode(envelope));
+  const Status sent = control_.send(wire::encode(envelope));
   if (!sent) spdlog::debug("{}", sent.error().message);
 }
 
@@ -337,14 +325,7 @@ void Agent::perform(RemovePart& action) {
 
 void Agent::perform(Reconnect&) {
   spdlog::warn("{} does not answer; connecting again", config_.identity.control_endpoint);
-  redial();
-}
-
-void Agent::redial() {
-  redial_at_ = Instant::never();
-  loop_.unwatch_socket(control_->handle());
-  control_.reset();
-  dial();
+  leave_if_failed(control_.redial());
 }
 
 void Agent::perform(LeaveMachine&) {

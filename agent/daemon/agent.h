@@ -14,6 +14,7 @@
 #include "agent/daemon/bulk_link.h"
 #include "agent/daemon/collections.h"
 #include "agent/daemon/identity.h"
+#include "agent/daemon/launcher_link.h"
 #include "agent/daemon/notice_file.h"
 #include "agent/environment/environments.h"
 #include "agent/supervise/agent_home.h"
@@ -70,9 +71,8 @@ class Agent {
   void emit_from_worker(const std::shared_ptr<bool>& alive, Input input);
   void handle_inputs();
   Instant next_deadline() const;
-  void dial();
-  void redial();
-  void receive();
+  void receive(const std::string& bytes);
+  void leave_if_failed(const Status& dialled);
   void on_link(io::ClientSocket::Link link);
   void send(AgentMessage body);
   void send_observed();
@@ -110,7 +110,7 @@ class Agent {
   AgentConfig config_;
   Core core_;
   std::deque<Input> inputs_;
-  std::optional<io::ClientSocket> control_;
+  LauncherLink control_;
   BulkLink bulk_;
   Collections collections_;  // outlives the workers, which use it
   Workers workers_;
@@ -128,7 +128,6 @@ class Agent {
   std::optional<Observed> observed_;
   std::uint64_t sequence_ = 0;
   bool leaving_ = false;
-  Instant redial_at_ = Instant::never();  // after a refused key: libzmq does not dial again
   std::optional<std::string> refused_;
 };
 

@@ -32,8 +32,11 @@ void BulkLink::open() {
 }
 
 void BulkLink::dial() {
-  auto socket = io::ClientSocket::connect(transport_, peer_.endpoint, peer_.server_key, peer_.keys,
-                                          {.max_message_bytes = kMaxBulkMessageBytes});
+  io::SocketLimits limits;
+  limits.max_message_bytes = kMaxBulkMessageBytes;
+  limits.redial_after = std::max(limits.redial_after, spread_);
+  auto socket =
+      io::ClientSocket::connect(transport_, peer_.endpoint, peer_.server_key, peer_.keys, limits);
   if (!socket) {
     redial_at_ = clock_.now() + kRedialRefusedAfter;
     return spdlog::error("logs cannot be sent: {}", socket.error().message);

@@ -30,6 +30,8 @@ class BulkLink {
   void open();  // call it early, so that the first log line need not wait for a handshake
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
+  // From its next connection on: after a break it dials when once to twice this time has passed.
+  void reconnect_within(Duration spread) { spread_ = spread; }
   Instant next_deadline() const;
   void tick(Instant now);
 
@@ -47,6 +49,7 @@ class BulkLink {
   LogShipper shipper_;
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
+  Duration spread_{0};
   Instant close_at_ = Instant::never();
   Instant redial_at_ = Instant::never();  // after a refused key or a failure to open a socket
 };

@@ -73,6 +73,9 @@ struct SessionAccepted {
   SessionId session;
   Duration heartbeat_interval = seconds(1);
   DesiredState desired;
+  // After a break the node dials at a random moment within this time, so that not all nodes of a
+  // large cluster come back at once. Zero: at once.
+  Duration reconnect_within{0};
   friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
 };
 struct SessionRefused {  // wrong version, cloned or unknown node: the agent prints why and exits

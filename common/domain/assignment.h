@@ -5,9 +5,11 @@
 // wanted phase, which only moves forward.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -44,6 +46,25 @@ struct GangTable {
   friend bool operator==(const GangTable&, const GangTable&) = default;
 };
 
+// A gang's table that many assignments share: a table of a thousand members would otherwise be
+// copied for each of its thousand nodes. Never changes once it is made.
+class SharedGang {
+ public:
+  SharedGang() = default;
+  SharedGang(GangTable table)  // NOLINT(google-explicit-constructor): used like an optional
+      : table_(std::make_shared<const GangTable>(std::move(table))) {}
+  explicit operator bool() const { return table_ != nullptr; }
+  bool has_value() const { return table_ != nullptr; }
+  const GangTable& operator*() const { return *table_; }
+  const GangTable* operator->() const { return table_.get(); }
+  friend bool operator==(const SharedGang& a, const SharedGang& b) {
+    return a.table_ == b.table_ || (a.table_ && b.table_ && *a.table_ == *b.table_);
+  }
+
+ private:
+  std::shared_ptr<const GangTable> table_;
+};
+
 enum class WantedPhase {
   prepare,  // stage the workspace, start the runner, lease ports, report Prepared
   run,      // the gang table is known: start the ranks
@@ -61,7 +82,7 @@ struct Assignment {
   JobSpec spec;
   Allotment allotment;
   WantedPhase phase = WantedPhase::prepare;
-  std::optional<GangTable> gang;  // present from phase run on
+  SharedGang gang;  // present from phase run on
   StopReason stop_reason = StopReason::canceled;
   Duration grace = seconds(10);  // between SIGTERM and SIGKILL
   bool solo =

@@ -305,11 +305,20 @@ struct UsageReply {
   friend bool operator==(const UsageReply&, const UsageReply&) = default;
 };
 
+// An interim reply: the request waits until the launcher's disk has taken a write. Sent about once
+// a second to senders that know it, until the reply follows. The request needs no repetition.
+// For how long after it the sender waits for the next reply.
+inline constexpr Duration kWaitsForDiskLasts = seconds(10);
+struct WaitsForDisk {
+  Duration slow_for{0};  // how long the write has taken
+  friend bool operator==(const WaitsForDisk&, const WaitsForDisk&) = default;
+};
+
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
-                 ComputeLogReply, SizesReply, UsageReply>;
+                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk>;
 
 }  // namespace lockstep

@@ -68,7 +68,8 @@ struct SshHost {
   int port = 0;                 // 0: the same
   std::string key;              // path of a private key on the launcher's machine
   std::string password_secret;  // name of a secret of `secret_owner`
-  std::string secret_owner;     // the admin who attached the host; the launcher fills it in
+  std::string secret_owner;     // the admin who attached the host; the launcher fills it in. ""
+                                // in older journals: the target's creator, or no secret
   std::string jump;             // USER@HOST:PORT through which ssh connects
   std::string directory;        // where everything is installed; "": below ~/.lockstep
   friend bool operator==(const SshHost&, const SshHost&) = default;

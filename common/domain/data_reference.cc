@@ -23,8 +23,7 @@ Result<std::string> clean_path(std::string_view path) {
     const std::string_view name = path.substr(0, slash);
     path.remove_prefix(std::min(slash + 1, path.size()));
     if (name.empty() || name == ".") continue;
-    if (name == "..")
-      return invalid_reference("a path below an output may not have '..'");
+    if (name == "..") return invalid_reference("a path below an output may not have '..'");
     if (!clean.empty()) clean += '/';
     clean += name;
   }

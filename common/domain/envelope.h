@@ -24,6 +24,7 @@ struct Envelope {
   std::int64_t deadline_ms =
       0;  // how long the sender waits; 0 = unbounded. Late requests are dropped
   Body body;
+  bool takes_waits = false;  // a request's: its sender knows WaitsForDisk
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 

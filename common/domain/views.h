@@ -209,6 +209,14 @@ struct Retention {
   friend bool operator==(const Retention&, const Retention&) = default;
 };
 
+// Writes of the launcher's journal that take longer than a second.
+struct DiskWrites {
+  Duration slow_for{0};   // how long one has taken that is not done yet; 0: none
+  Duration last_slow{0};  // how long the last one took; 0: none did since the start
+  Instant last_slow_ended = {};
+  friend bool operator==(const DiskWrites&, const DiskWrites&) = default;
+};
+
 struct LauncherStatus {
   std::string version;
   std::string endpoint;
@@ -222,6 +230,7 @@ struct LauncherStatus {
   Bytes low_space = {};  // with less free, no new work is taken; 0: an older launcher, unknown
   std::string low_reason = {};  // why no new work is taken now; "": it is taken
   int draining = 0;             // how many of `nodes` are drained: they take no new work
+  DiskWrites writes = {};
   friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;
 };
 

@@ -14,8 +14,7 @@ namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-constexpr int kReconnectMs = 20;
-constexpr int kReconnectMaxMs = 500;
+constexpr int kReconnectMaxMs = 500;  // of short intervals, which double with each attempt
 constexpr Duration kRedialRefusedAfter = milliseconds(500);
 
 SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
@@ -199,8 +198,10 @@ Result<ClientSocket> ClientSocket::connect(Transport& transport, const std::stri
   set_common_options(raw, endpoint, limits);
   set_option(raw, ZMQ_LINGER, 0);
   set_option(raw, ZMQ_IMMEDIATE, 1);
-  set_option(raw, ZMQ_RECONNECT_IVL, kReconnectMs);
-  set_option(raw, ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs);
+  const auto redial_ms =
+      static_cast<int>(std::chrono::ceil<milliseconds>(limits.redial_after).count());
+  set_option(raw, ZMQ_RECONNECT_IVL, redial_ms);
+  set_option(raw, ZMQ_RECONNECT_IVL_MAX, std::max(kReconnectMaxMs, redial_ms));
   set_option(raw, ZMQ_CURVE_SERVERKEY, server_key.value);
   set_option(raw, ZMQ_CURVE_PUBLICKEY, keys.public_key.value);
   set_option(raw, ZMQ_CURVE_SECRETKEY, keys.secret_key);

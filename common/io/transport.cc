@@ -16,7 +16,7 @@ namespace lockstep::io {
 namespace {
 
 constexpr int kServerLingerMs = 1000;  // the last replies still leave when a server closes
-constexpr int kListenBacklog = 1024;
+constexpr int kListenBacklog = 4096;   // the default of net.core.somaxconn
 // Messages of one peer that wait for the loop, which takes fewer in a turn: a peer that sends
 // faster waits in its own queue.
 constexpr int kMostReceived = 512;

@@ -60,6 +60,8 @@ struct SocketLimits {
   // Servers: returns whether this key's connections have no limit in bytes (backlog.h). Empty: no
   // connection has one after its first message was taken.
   std::function<bool(const PublicKey& key)> trusts = {};
+  // Clients: after a failed attempt they dial again when once to twice this time has passed.
+  Duration redial_after = milliseconds(20);
 };
 
 // ROUTER + CURVE server.

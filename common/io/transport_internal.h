@@ -17,7 +17,8 @@
 
 namespace lockstep::io {
 
-inline constexpr int kHandshakeMs = 10'000;
+// A launcher that thousands of nodes dial at once takes seconds to answer each.
+inline constexpr int kHandshakeMs = 30'000;
 inline constexpr int kTcpUnackedMs = 30'000;  // cuts off a peer that acknowledges nothing so long
 
 inline void set_option(void* socket, int option, int value) {

@@ -161,9 +161,11 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   TRY(from_wire(from.allotment(), &to->allotment));
   TRY(read_enum(from.phase(), lockstep::WantedPhase::stop, "assignment.phase", &to->phase));
   if (from.has_gang()) {
-    TRY(from_wire(from.gang(), &to->gang.emplace()));
-    if (to->gang->members.size() != static_cast<std::size_t>(to->spec.resources.instance_count))
+    lockstep::GangTable gang;
+    TRY(from_wire(from.gang(), &gang));
+    if (gang.members.size() != static_cast<std::size_t>(to->spec.resources.instance_count))
       return bad_field("assignment.gang", "does not have one member for each node of the job");
+    to->gang = std::move(gang);
   }
   TRY(read_stop_reason(from.stop_reason(), "assignment.stop_reason", &to->stop_reason));
   TRY(read_duration(from.grace_ns(), "assignment.grace", &to->grace));

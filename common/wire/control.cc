@@ -64,6 +64,7 @@ struct BodyWriter {
   void operator()(const JobReply& m) const { pb::to_wire(m, wire->mutable_job_reply()); }
   void operator()(const JobsDeleted& m) const { pb::to_wire(m, wire->mutable_jobs_deleted()); }
   void operator()(const JobUpdate& m) const { pb::to_wire(m, wire->mutable_job_update()); }
+  void operator()(const WaitsForDisk& m) const { pb::to_wire(m, wire->mutable_waits_for_disk()); }
   void operator()(const StillWatching& m) const { pb::to_wire(m, wire->mutable_still_watching()); }
   void operator()(const JobsReply& m) const { pb::to_wire(m, wire->mutable_jobs_reply()); }
   void operator()(const ExplainReply& m) const { pb::to_wire(m, wire->mutable_explain_reply()); }
@@ -203,6 +204,7 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kJobReply: return read<JobReply>(wire.job_reply(), body);
     case pb::Envelope::kJobsDeleted: return read<JobsDeleted>(wire.jobs_deleted(), body);
     case pb::Envelope::kJobUpdate: return read<JobUpdate>(wire.job_update(), body);
+    case pb::Envelope::kWaitsForDisk: return read<WaitsForDisk>(wire.waits_for_disk(), body);
     case pb::Envelope::kStillWatching: return read<StillWatching>(wire.still_watching(), body);
     case pb::Envelope::kJobsReply: return read<JobsReply>(wire.jobs_reply(), body);
     case pb::Envelope::kListEvents: return read<ListEvents>(wire.list_events(), body);
@@ -276,6 +278,7 @@ void write_head(const Envelope<Body>& envelope, pb::Envelope* wire) {
   wire->set_sequence(envelope.sequence);
   wire->set_reply_to(envelope.reply_to);
   wire->set_deadline_ms(envelope.deadline_ms);
+  wire->set_takes_waits(envelope.takes_waits);
 }
 
 void append_varint(std::uint64_t value, std::string* out) {
@@ -346,6 +349,7 @@ Result<Envelope<Body>> decode_envelope(std::string_view bytes) {
   if (wire.deadline_ms() < 0 || wire.deadline_ms() > kMaxWaitMs)
     return pb::bad_field("deadline_ms", "is negative or beyond 100 years");
   envelope.deadline_ms = wire.deadline_ms();
+  envelope.takes_waits = wire.takes_waits();
   TRY(read_body(wire, &envelope.body));
   return envelope;
 }

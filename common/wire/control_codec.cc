@@ -117,11 +117,13 @@ void to_wire(const lockstep::SessionAccepted& from, SessionAccepted* to) {
   to->set_session(from.session.value);
   to->set_heartbeat_interval_ns(from.heartbeat_interval.count());
   to_wire(from.desired, to->mutable_desired());
+  to->set_reconnect_within_ns(from.reconnect_within.count());
 }
 
 Status from_wire(const SessionAccepted& from, lockstep::SessionAccepted* to) {
   to->session = SessionId(from.session());
   TRY(read_duration(from.heartbeat_interval_ns(), "heartbeat_interval", &to->heartbeat_interval));
+  TRY(read_duration(from.reconnect_within_ns(), "reconnect_within", &to->reconnect_within));
   return from_wire(from.desired(), &to->desired);
 }
 
@@ -425,6 +427,13 @@ void to_wire(const lockstep::JobUpdate& from, JobUpdate* to) {
 }
 Status from_wire(const JobUpdate& from, lockstep::JobUpdate* to) {
   return from_wire(from.job(), &to->job);
+}
+
+void to_wire(const lockstep::WaitsForDisk& from, WaitsForDisk* to) {
+  to->set_slow_for_ns(from.slow_for.count());
+}
+Status from_wire(const WaitsForDisk& from, lockstep::WaitsForDisk* to) {
+  return read_duration(from.slow_for_ns(), "slow_for", &to->slow_for);
 }
 
 void to_wire(const lockstep::StillWatching& from, StillWatching* to) {

@@ -77,6 +77,8 @@ void to_wire(const lockstep::JobsDeleted& from, JobsDeleted* to);
 Status from_wire(const JobsDeleted& from, lockstep::JobsDeleted* to);
 void to_wire(const lockstep::JobUpdate& from, JobUpdate* to);
 Status from_wire(const JobUpdate& from, lockstep::JobUpdate* to);
+void to_wire(const lockstep::WaitsForDisk& from, WaitsForDisk* to);
+Status from_wire(const WaitsForDisk& from, lockstep::WaitsForDisk* to);
 void to_wire(const lockstep::StillWatching& from, StillWatching* to);
 Status from_wire(const StillWatching& from, lockstep::StillWatching* to);
 void to_wire(const lockstep::JobsReply& from, JobsReply* to);

@@ -253,6 +253,9 @@ void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
   to->set_low_space_bytes(from.low_space.count);
   to->set_low_reason(fitting_text(from.low_reason));
   to->set_draining(from.draining);
+  to->set_slow_for_ns(from.writes.slow_for.count());
+  to->set_last_slow_ns(from.writes.last_slow.count());
+  to->set_last_slow_ended_ns(from.writes.last_slow_ended.ns);
 }
 
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
@@ -270,6 +273,10 @@ Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
   to->low_space = Bytes{from.low_space_bytes()};
   TRY(read_text(from.low_reason(), "status.low_reason", &to->low_reason));
   to->draining = from.draining();
+  TRY(read_duration(from.slow_for_ns(), "status.slow_for", &to->writes.slow_for));
+  TRY(read_duration(from.last_slow_ns(), "status.last_slow", &to->writes.last_slow));
+  TRY(read_instant(from.last_slow_ended_ns(), "status.last_slow_ended",
+                   &to->writes.last_slow_ended));
   return read_counts(from.nodes(), "status.nodes", &to->nodes);
 }
 

@@ -16,7 +16,8 @@ struct Asker {
   std::string connection;  // the adapter's name for it; updates go there until gone()
   std::uint64_t sequence = 0;
   Instant deadline = Instant::never();
-  Asked asked = {};  // filled in by the service, for the audit log
+  bool takes_waits = false;  // see Envelope
+  Asked asked = {};          // filled in by the service, for the audit log
 };
 
 }  // namespace lockstep::launcher

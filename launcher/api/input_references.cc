@@ -45,8 +45,9 @@ Result<Wanted> wanted_of(const Job& job, const JobOutputReference& reference, In
   }
   return make_error(
       ErrorCode::not_found,
-      fmt::format("job {} has no output '{}'; it has {}", job.spec.name, reference.output,
-                  known.empty() ? "artifacts/paths/outputs" : known + " and artifacts/paths/outputs"));
+      fmt::format(
+          "job {} has no output '{}'; it has {}", job.spec.name, reference.output,
+          known.empty() ? "artifacts/paths/outputs" : known + " and artifacts/paths/outputs"));
 }
 
 std::vector<NodeTree> trees_of(const Attempt& attempt, const Wanted& wanted) {
@@ -65,16 +66,14 @@ Result<TreeQuestion> ask(const State& state, const Caller& caller, InputType typ
                          const JobOutputReference& reference) {
   const Job* job = state.job(reference.job);
   if (job == nullptr)
-    return make_error(ErrorCode::not_found,
-                      fmt::format("there is no job '{}'; `lockstep job list` shows all",
-                                  reference.job.value));
-  Decision decision =
-      may(state.principals(), caller, Permission::read_job, object_of(*job));
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("there is no job '{}'; `lockstep job list` shows all", reference.job.value));
+  Decision decision = may(state.principals(), caller, Permission::read_job, object_of(*job));
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
   if (!is_final(job->status()))
-    return make_error(
-        ErrorCode::conflict,
-        fmt::format("job {} has not ended: it is {}", job->spec.name, to_string(job->status())));
+    return make_error(ErrorCode::conflict, fmt::format("job {} has not ended: it is {}",
+                                                       job->spec.name, to_string(job->status())));
   TRY_ASSIGN(Wanted wanted, wanted_of(*job, reference, type));
   TreeQuestion question;
   if (!job->attempts.empty()) question.trees = trees_of(job->attempts.back(), wanted);

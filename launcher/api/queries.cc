@@ -146,6 +146,7 @@ struct Answerer {
       ++status.nodes[std::string(to_string(node.liveness))];
       if (node.draining) ++status.draining;
     }
+    status.writes = info.writes;
     return StatusReply{std::move(status)};
   }
 

@@ -19,6 +19,7 @@ struct LauncherInfo {
   Bytes disk_free = {};  // these three as in LauncherStatus
   Bytes low_space = {};
   std::string low_reason = {};
+  DiskWrites writes = {};
 };
 
 // One reply to ListJobs holds no more than this; the client asks for the rest with `after`.

@@ -344,8 +344,11 @@ void Service::check_file(const Asker& asker, CheckJobFile request) {
   const Status begun = ports_.parse_job_file(
       name_of(asker.caller), std::move(request), [this, asker, name](Result<spec::JobFile> parsed) {
         if (asker.deadline < ports_.now()) return;
-        reply(asker, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), name,
-                                    std::move(parsed)));
+        auto file = std::make_shared<Result<spec::JobFile>>(std::move(parsed));
+        ports_.ask([this, asker, to = expect_reply(asker), name, file] {
+          answer(to, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), name,
+                                    std::move(*file)));
+        });
       });
   if (!begun) refuse(asker, begun.error().code, begun.error().message);
 }
@@ -507,6 +510,10 @@ void Service::tell_next_rounds() {
 Duration Service::wait() const {
   if (watchers_.count() == 0) return Duration::max();
   return std::max(next_round_ - ports_.now(), Duration::zero());
+}
+
+void Service::each_pending(const std::function<void(Asker&)>& visit) {
+  for (auto& [number, pending] : pending_) visit(pending.asker);
 }
 
 void Service::gone(const std::string& connection) { watchers_.gone(connection); }

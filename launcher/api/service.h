@@ -45,6 +45,8 @@ class Service {
   struct Ports {
     const Core* core = nullptr;
     std::function<void(const Input&)> feed;
+    // Runs what makes an answer from the state: now, or later on the loop (DurableCore::ask).
+    std::function<void(std::function<void()>)> ask = [](const auto& answer) { answer(); };
     std::function<Instant()> now;
     std::function<std::uint64_t()> random;
     // Whether the blob store has the whole tree and all its blobs are the caller's. Answered later,
@@ -115,6 +117,8 @@ class Service {
   // Time until the next group is due; Duration::max() if nobody watches.
   Duration wait() const;
   void gone(const std::string& connection);
+  // Those whose requests the core has not answered yet.
+  void each_pending(const std::function<void(Asker&)>& visit);
 
  private:
   friend struct RequestHandler;

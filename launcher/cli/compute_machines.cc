@@ -34,6 +34,12 @@ constexpr std::array kStates = std::to_array<Meaning>({
     {"removing", "removes the agent"},
 });
 
+// The others' words are those of the tools that they call.
+constexpr std::string_view kAdviceOfOthers =
+    "`lockstep compute log NAME` has what the provider printed; `lockstep compute update NAME "
+    "--set "
+    "KEY=VALUE` changes a setting";
+
 constexpr std::array kAdvice = std::to_array<Meaning>({
     {"host_key",
      "Check the address. If you know why the key changed (the machine was installed anew), remove "
@@ -54,7 +60,8 @@ constexpr std::array kAdvice = std::to_array<Meaning>({
      "machine can reach it (lockstepd --listen, --advertise)"},
     {"timed_out", "Check how busy the machine and the network are"},
     {"conflict",
-     "Another launcher or target has its agent there. Detach it there first, or choose another "
+     "If another launcher or target has its agent there, detach it there first; else choose "
+     "another "
      "folder: --directory"},
     {"failed", "`lockstep compute log NAME` has what the provider printed"},
 });
@@ -150,17 +157,21 @@ std::string machine_table(const std::vector<MachineView>& machines, Instant now)
   return table.text();
 }
 
-std::string machine_failure(const std::string& target, const MachineView& machine) {
+std::string machine_failure(const ComputeSpec& spec, const MachineView& machine) {
+  const std::string& target = spec.name;
   std::string text =
       fmt::format("{}: {} failed: {}", machine.name,
                   machine.failed_step.empty() ? "the provider" : machine.failed_step,
                   machine.failure.empty() ? machine.failed_code : in_lines(machine.failure, 2));
-  const std::string advice = replaced(advice_for(machine.failed_code), "NAME", target);
+  const std::string advice = replaced(advice_for(machine.failed_code, spec.source), "NAME", target);
   if (!advice.empty()) text += "\n  " + advice + ".";
   return text + "\n  " + next_try(target, machine) + ".";
 }
 
-std::string_view advice_for(std::string_view code) { return meaning_in(kAdvice, code); }
+std::string_view advice_for(std::string_view code, NodeSource source) {
+  const std::string_view advice = meaning_in(kAdvice, code);
+  return advice.empty() || source == NodeSource::ssh ? advice : kAdviceOfOthers;
+}
 
 std::string history_lines(const std::vector<ComputeEvent>& history) {
   std::string text;

@@ -20,9 +20,9 @@ bool is_leaving(const MachineView& machine);
 // `now` is only used to show how long ago something was.
 std::string machine_table(const std::vector<MachineView>& machines, Instant now);
 // Where and why the last try failed, what to do, and when the launcher tries again.
-std::string machine_failure(const std::string& target, const MachineView& machine);
+std::string machine_failure(const ComputeSpec& target, const MachineView& machine);
 // What a person can do about a failure of this code (decision 038); "" if nothing is known.
-std::string_view advice_for(std::string_view code);
+std::string_view advice_for(std::string_view code, NodeSource source);
 // A line for each event.
 std::string history_lines(const std::vector<ComputeEvent>& history);
 

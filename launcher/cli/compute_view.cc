@@ -69,7 +69,7 @@ std::string machines_text(const ComputeView& compute, Instant now) {
   std::string text;
   if (!compute.machines.empty()) text += "\n" + machine_table(compute.machines, now);
   for (const MachineView& machine : compute.machines)
-    if (has_failed(machine)) text += "\n" + machine_failure(compute.spec.name, machine) + "\n";
+    if (has_failed(machine)) text += "\n" + machine_failure(compute.spec, machine) + "\n";
   if (!compute.history.empty()) text += "\n" + history_lines(compute.history);
   return text;
 }

@@ -1,6 +1,7 @@
 #include "launcher/cli/connection.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include "common/domain/bulk.h"
 #include "common/domain/client_limits.h"
@@ -15,6 +16,14 @@ namespace {
 
 constexpr int kBulkPerTurn = 16;
 constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
+
+// Callers block these signals while a request must not be cut short. A slow disk is no reason to.
+bool is_interrupted() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+         sigismember(&pending, SIGHUP) == 1;
+}
 
 }  // namespace
 
@@ -56,6 +65,7 @@ struct Connection::Impl {
     });
   }
   void drain_control();
+  void take_wait(const WaitsForDisk& waits);
   void drain_bulk();
   Status dial();
   Status dial_bulk();
@@ -75,6 +85,7 @@ struct Connection::Impl {
   bool control_unsent = false;  // something was lost: tell the listener when the link is up
   bool bulk_unsent = false;
   Listener listener;
+  std::function<void(Duration)> tell_of_slow_disk;
 };
 
 Status Connection::Impl::dial() {
@@ -101,8 +112,14 @@ Status Connection::Impl::dial_bulk() {
 void Connection::Impl::drain_control() {
   while (auto bytes = control->receive()) {
     const auto envelope = wire::decode_envelope<ClientReply>(*bytes);
-    if (envelope && listener.on_control) listener.on_control(*envelope);
+    if (!envelope) continue;
+    if (const auto* waits = std::get_if<WaitsForDisk>(&envelope->body)) take_wait(*waits);
+    if (listener.on_control) listener.on_control(*envelope);
   }
+}
+
+void Connection::Impl::take_wait(const WaitsForDisk& waits) {
+  if (tell_of_slow_disk) tell_of_slow_disk(waits.slow_for);
 }
 
 // What is heard is written, and a slow reader holds us up: answers and signals get their turn too.
@@ -150,6 +167,10 @@ Error Connection::Impl::explained(Error error) const {
   return error;
 }
 
+void Connection::on_slow_disk(std::function<void(Duration)> tell) {
+  impl_->tell_of_slow_disk = std::move(tell);
+}
+
 Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeout,
                                     Duration repeat_after,
                                     std::optional<io::ProcessIdentity> until_gone) {
@@ -161,7 +182,8 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
         fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
                     "into the job's code folder, which is uploaded separately",
                     bytes, kMaxUserMessageBytes));
-  const Instant end = me.clock.now() + timeout;
+  Instant end = me.clock.now() + timeout;
+  Instant repeat;
   const std::uint64_t first = me.sequence + 1;
   io::EventLoop waiting;
   std::optional<ClientReply> reply;
@@ -172,7 +194,19 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
       if (!envelope) {
         broken = envelope.error().within("the launcher's reply");
       } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
-        reply = std::move(envelope->body);
+        const auto* waits = std::get_if<WaitsForDisk>(&envelope->body);
+        if (waits == nullptr) {
+          reply = std::move(envelope->body);
+          continue;
+        }
+        const Instant now = me.clock.now();
+        end = std::max(end, now + kWaitsForDiskLasts);
+        repeat = std::max(repeat, now + kWaitsForDiskLasts);
+        me.take_wait(*waits);
+        if (is_interrupted())
+          broken = make_error(ErrorCode::unavailable,
+                              "interrupted while waiting for the launcher's disk; the request may "
+                              "still be carried out");
       } else if (me.listener.on_control) {
         me.listener.on_control(*envelope);
       }
@@ -195,10 +229,11 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
     envelope.sequence = ++me.sequence;
     envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
     envelope.body = request;
+    envelope.takes_waits = true;
     const Status sent =
         me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5))));
     if (!sent) return me.explained(sent.error());
-    const Instant repeat = std::min(end, me.clock.now() + repeat_after);
+    repeat = std::min(end, me.clock.now() + repeat_after);
     while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
   }
   if (broken) return *broken;
@@ -222,6 +257,7 @@ std::uint64_t Connection::send(ClientRequest request) {
   Envelope<ClientRequest> envelope;
   envelope.sequence = ++impl_->sequence;
   envelope.body = std::move(request);
+  envelope.takes_waits = true;
   if (!impl_->control->send(wire::encode(envelope))) impl_->control_unsent = true;
   return envelope.sequence;
 }

@@ -31,7 +31,12 @@ class Connection {
   // For common/transfer, while nothing is followed. The first call dials, without waiting.
   Result<io::ClientSocket*> bulk();
 
-  // The reply, or the launcher's refusal, or unavailable; the last also, at once, when `until_gone`
+  // `tell` is called about once a second while a request waits because the launcher's disk is slow,
+  // with how long a write has taken.
+  void on_slow_disk(std::function<void(Duration)> tell);
+
+  // The reply, or the launcher's refusal, or unavailable: after `timeout`, or later while the
+  // launcher says that the request waits for its disk; the last also, at once, when `until_gone`
   // ends: its last words may be lost with its connection.
   Result<ClientReply> ask(const ClientRequest& request, Duration timeout = seconds(20),
                           Duration repeat_after = seconds(2),

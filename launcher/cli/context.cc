@@ -51,6 +51,12 @@ Result<Connection*> Context::connect(Need need) const {
   hold_interrupts(false);
   // A job uploads its code: the second handshake goes on while the first request is answered.
   if (!connection) return connection.error();
+  (*connection)->on_slow_disk([&to = terminal, said = Duration::max()](Duration slow_for) mutable {
+    if (slow_for < said)  // another write
+      to.print_line(fmt::format("the launcher's disk is slow: a write has taken {}; waiting for it",
+                                format_duration(slow_for)));
+    said = slow_for;
+  });
   if (need == Need::nodes) TRY((*connection)->bulk());
   return connections.emplace_back(std::move(*connection)).get();
 }

@@ -76,6 +76,22 @@ Finding launcher(Verdict verdict, std::string check, std::string found, std::str
   return finding("launcher", std::move(check), verdict, std::move(found), std::move(advice));
 }
 
+Findings judge_status(const LauncherStatus& status) {
+  Findings found{judge_version(status.version)};
+  const DiskWrites& writes = status.writes;
+  if (writes.slow_for != Duration(0) || writes.last_slow != Duration(0))
+    found.push_back(launcher(
+        Verdict::warning, "disk",
+        writes.slow_for != Duration(0)
+            ? fmt::format("a write of the journal has taken {} so far",
+                          format_duration(writes.slow_for))
+            : fmt::format("a write of the journal took {}, until {}",
+                          format_duration(writes.last_slow), to_string(writes.last_slow_ended)),
+        "requests wait for such writes: put the launcher's home on a faster disk, or find out what "
+        "else loads this one"));
+  return found;
+}
+
 Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
   hold_interrupts(true);
   const auto connection = Connection::open(endpoint, keys);
@@ -87,7 +103,7 @@ Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
   if (reply) {
     Findings found{launcher(Verdict::ok, "connection", endpoint.control + " answers")};
     if (const auto status = (*connection)->ask_for<StatusReply>(GetStatus{}, kAnswerTimeout))
-      found.push_back(judge_version(status->status.version));
+      for (Finding& each : judge_status(status->status)) found.push_back(std::move(each));
     found.push_back(judge_nodes(reply->nodes));
     for (Finding& each : judge_clock(reply->nodes, asked, clock.now()))
       found.push_back(std::move(each));

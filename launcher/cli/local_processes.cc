@@ -127,8 +127,8 @@ Result<Endpoint> start_daemon(const LocalHome& home, int fixed_nodes) {
                      std::to_string(fixed_nodes),
                      "--started-by-lockstep"};
   start.environment = daemon_environment();
-  // For the provider that attaches hosts: the archive that it installs, and the person's keys.
-  for (const char* name : {"LOCKSTEP_NODE_BUNDLE", "SSH_AUTH_SOCK"})
+  // For the providers: the archive that they install, the person's keys, and where Slurm is.
+  for (const char* name : {"LOCKSTEP_NODE_BUNDLE", "SSH_AUTH_SOCK", "SLURM_CONF"})
     if (const char* value = std::getenv(name)) start.environment[name] = value;
   start.log_path = home.launcher_log();
   TRY_ASSIGN(const io::ProcessIdentity process, io::start_detached(start));

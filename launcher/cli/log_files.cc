@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr std::uint32_t kCredit = 64;
+constexpr std::uint32_t kLogCredit = 64;
 constexpr Duration kAskAgainAfter = seconds(5);
 constexpr Duration kGiveUpAfter = seconds(30);
 
@@ -54,7 +54,7 @@ void LogReceiver::ask() {
   follow.job = attempt_.job;
   follow.attempt = attempt_.number;
   follow.follow = false;
-  follow.credit = kCredit;
+  follow.credit = kLogCredit;
   for (const auto& [key, offset] : written_) follow.resume.push_back({key, offset});
   taken_ = 0;
   BulkEnvelope envelope;
@@ -70,7 +70,7 @@ void LogReceiver::on_bulk(const BulkEnvelope& envelope) {
   const auto* chunk = std::get_if<LogChunk>(&envelope.body);
   if (chunk == nullptr || chunk->key.attempt != attempt_ || !failure_) return;
   failure_ = take(*chunk);
-  if (++taken_ < kCredit / 2) return;
+  if (++taken_ < kLogCredit / 2) return;
   BulkEnvelope credit;
   credit.body = LogCredit{taken_};
   taken_ = 0;

@@ -32,7 +32,7 @@ bool is_new_failure(const MachineView& first, const MachineView& now) {
 }  // namespace
 
 MachineProgress::MachineProgress(const ComputeView& begun, Goals goals, Options options)
-    : target_(begun.spec.name), is_elastic_(is_elastic(begun.spec)), options_(options) {
+    : spec_(begun.spec), is_elastic_(is_elastic(begun.spec)), options_(options) {
   const std::optional<ComputeView> first(begun);
   for (const auto& [name, goal] : goals) {
     Followed followed;
@@ -75,7 +75,7 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
     followed.has_failed = true;
     const std::string why = now != nullptr ? now->why : last_failure_;
     return fmt::format("{}: {}; `lockstep compute show {}` shows what the launcher does next", name,
-                       why.empty() ? "was given back" : in_one_line(why), target_);
+                       why.empty() ? "was given back" : in_one_line(why), spec_.name);
   }
   if (!is_wanted) {
     followed.has_failed = true;
@@ -85,7 +85,7 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
   if (now == nullptr || is_leaving(*now)) return name + ": waits until it is detached";
   if (has_failed && !is_leaving(*now)) {
     followed.has_failed = true;
-    return machine_failure(target_, *now);
+    return machine_failure(spec_, *now);
   }
   return fmt::format("{}: {}", name, activity(*now));
 }
@@ -94,14 +94,16 @@ std::string MachineProgress::line_of_leaving(const std::string& name, Followed& 
                                              const MachineView* now) const {
   followed.is_there = now == nullptr;
   if (now == nullptr) {
+    // One that had failed to leave before has not been removed by that.
+    const bool had_failed = has_failed(followed.first) && is_leaving(followed.first);
     const bool may_stay = options_.is_forced && has_failed(followed.last) &&
-                          is_new_failure(followed.first, followed.last);
+                          (had_failed || is_new_failure(followed.first, followed.last));
     return may_stay ? name + ": is forgotten; an agent may still run there"
                     : name + ": is detached";
   }
   if (is_new_failure(followed.first, *now)) {
     followed.has_failed = !options_.is_forced;
-    return machine_failure(target_, *now);
+    return machine_failure(spec_, *now);
   }
   return fmt::format("{}: {}", name, activity(*now));
 }

@@ -24,7 +24,7 @@ class MachineProgress {
   MachineProgress(const ComputeView& begun, Goals goals) : MachineProgress(begun, goals, {}) {}
   MachineProgress(const ComputeView& begun, Goals goals, Options options);
 
-  const std::string& target() const { return target_; }
+  const std::string& target() const { return spec_.name; }
   // What changed since the last call. nullopt: the target does not exist any more.
   std::vector<std::string> update(const std::optional<ComputeView>& now);
   // Every machine is where it should be, or has failed.
@@ -56,7 +56,7 @@ class MachineProgress {
   std::string line_of_leaving(const std::string& name, Followed& followed,
                               const MachineView* now) const;
 
-  std::string target_;
+  ComputeSpec spec_;          // as it was at first
   std::string last_failure_;  // of an elastic target
   bool is_elastic_ = false;   // its failed machines are replaced by others
   Options options_;

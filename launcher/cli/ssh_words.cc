@@ -56,13 +56,16 @@ Error without_hosts(const ComputeView& compute) {
 }  // namespace
 
 std::vector<std::string> ssh_words(const SshHost& host, const std::string& key,
-                                   const std::vector<std::string>& command) {
+                                   const std::vector<std::string>& command,
+                                   const std::string& known_hosts) {
   std::vector<std::string> words{"ssh"};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
   add("-i", key);
   if (!key.empty()) add("-o", "IdentitiesOnly=yes");
+  if (!known_hosts.empty())
+    add("-o", fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", known_hosts));
   add("-p", host.port == 0 ? "" : std::to_string(host.port));
   add("-l", host.user);
   add("-J", host.jump == "none" ? "" : host.jump);  // as the provider reads it

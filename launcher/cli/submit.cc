@@ -9,6 +9,7 @@
 #include "common/io/clock.h"
 #include "common/snapshot/capture.h"
 #include "common/transfer/transfer.h"
+#include "launcher/cli/fetched_file.h"
 #include "launcher/cli/paced_lines.h"
 
 namespace lockstep::cli {
@@ -81,7 +82,8 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
 Result<transfer::Captured> capture_data(Context& context, Connection& connection,
                                         const spec::LocalData& local, DataInput& input) {
   snapshot::CaptureOptions options;
-  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), local.path) + ".data";
+  if (local.url.empty())  // a fetched file is another one each time
+    options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), local.path) + ".data";
   options.allow_home_or_root = true;
   options.is_source = false;
   options.only = input.file;
@@ -107,6 +109,28 @@ DataInput& input_of(JobSpec& spec, const std::string& name) {
 
 ImageBuild& build_of(EnvironmentSpec& environment) {
   return *std::get<DockerEnvironment>(environment.definition).build;
+}
+
+// Files of the web that a submission needs, until it is over.
+using Fetched = std::vector<FetchedFile>;
+
+Status fetch_data(Context& context, spec::LocalData& local, const DataInput& input,
+                  Fetched& fetched) {
+  if (local.url.empty()) return {};
+  const std::string what = printable(local.url);
+  io::SystemClock clock;
+  PacedLines lines(clock.now());
+  auto file = FetchedFile::fetch(
+      local.url, input.file, context.home.path() + "/fetched", [&](Bytes so_far) {
+        const std::string text = fmt::format("fetching {}: {}", what, to_string(so_far));
+        if (context.terminal.has_status_line()) return context.terminal.progress(text);
+        if (lines.take(clock.now())) context.terminal.print_line(text);
+      });
+  context.terminal.clear_status();
+  if (!file) return file.error().within(fmt::format("{}: cannot fetch {}", local.where, what));
+  local.path = file->folder() + "/" + input.file;
+  fetched.push_back(*std::move(file));
+  return {};
 }
 
 Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
@@ -136,9 +160,11 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
     TRY_ASSIGN(captured.emplace_back(), capture_build(context, connection, *submission.build));
     build_of(*spec.environment).context = captured.back().snapshot.root;
   }
-  for (const spec::LocalData& local : submission.data) {
+  Fetched fetched;
+  for (spec::LocalData& local : submission.data) {
     DataInput& input = input_of(spec, local.name);
     if (input.mode == InputMode::direct) continue;
+    TRY(fetch_data(context, local, input, fetched));
     TRY_ASSIGN(captured.emplace_back(), capture_data(context, connection, local, input));
   }
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());

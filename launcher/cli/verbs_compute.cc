@@ -156,8 +156,12 @@ int attach(Context& context, const ComputeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto begun = attach_hosts(**connection, context.terminal, *spec);
   if (!begun) return fail(context.terminal, begun.error());
+  if (is_elastic(begun->spec))
+    context.terminal.print_line(fmt::format(
+        "target '{}' is a cluster: its hosts are attached when jobs need them", begun->spec.name));
   MachineProgress::Goals goals;
-  for (const SshHost& host : spec->hosts) goals[host.name] = MachineProgress::Goal::joined;
+  if (!is_elastic(begun->spec))
+    for (const SshHost& host : spec->hosts) goals[host.name] = MachineProgress::Goal::joined;
   return wait_and_show(context, **connection, options, *begun, goals);
 }
 

@@ -43,6 +43,12 @@ std::string key_for(Context& context, const SshHost& host, const ConnectOptions&
   return "";
 }
 
+// The keys that the launcher saw when it attached the hosts, if it is on this machine and ours.
+std::string keys_of_hosts(const Context& context, const std::string& target) {
+  const std::string file = context.home.launcher() + "/compute/" + target + "/known_hosts";
+  return ::access(file.c_str(), R_OK) == 0 ? file : "";
+}
+
 int connect(Context& context, const ConnectOptions& options,
             const std::vector<std::string>& command) {
   const auto connection = context.connect(Context::Need::launcher);
@@ -54,7 +60,9 @@ int connect(Context& context, const ConnectOptions& options,
     const bool is_usage = host.error().code == ErrorCode::invalid_argument;
     return fail(context.terminal, host.error(), is_usage ? kExitUsage : kExitFailure);
   }
-  std::vector<std::string> words = ssh_words(*host, key_for(context, *host, options), command);
+  std::vector<std::string> words =
+      ssh_words(*host, key_for(context, *host, options), command,
+                keys_of_hosts(context, reply->computes.front().spec.name));
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -467,6 +467,17 @@ std::string status_text(const LauncherStatus& status, Instant now) {
                           ? fmt::format("{} free; below {}, the launcher takes no new work",
                                         to_string(status.disk_free), to_string(status.low_space))
                           : status.low_reason);
+  const DiskWrites& writes = status.writes;
+  if (writes.slow_for != Duration(0))
+    lines.add("disk is slow",
+              fmt::format("a write of the journal has taken {} so far; requests wait for it, and "
+                          "running jobs go on",
+                          format_duration(writes.slow_for)));
+  if (writes.last_slow != Duration(0))
+    lines.add("slow write",
+              fmt::format("the last one of the journal took {}, until {} ({})",
+                          format_duration(writes.last_slow), to_string(writes.last_slow_ended),
+                          ago(writes.last_slow_ended, now)));
   return lines.text();
 }
 

@@ -1,6 +1,7 @@
 #include "launcher/core/agents.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <utility>
 
 #include "launcher/core/fences.h"
@@ -174,6 +175,25 @@ void react(Context& core, const HeartbeatInput& input) {
     core.scheduler.capacity_changed(node->pool);
   }
   core.pending.touched_nodes.insert(node->id);
+}
+
+// The revision that is acknowledged may have facts that are not durable yet. A node renews leases
+// only for the revision that it has applied, so it renews none that those facts may end.
+Heard hear(Context& core, Instant now, const HeartbeatInput& input) {
+  const Heartbeat& beat = input.beat;
+  const Node* node = core.state.node_with_key(input.key);
+  if (node == nullptr || node->id != beat.node) return {};
+  NodeWatch& watch = core.watches.at(node->id);
+  const bool is_live = watch.live == beat.session && watch.refused.count(beat.session) == 0;
+  if (!is_live || watch.liveness != Liveness::alive) return {};
+  watch.heard = core.clock.polled();
+  watch.last_heard = std::max(now, watch.last_heard);
+  watch.unread.clear();
+  if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - now;
+  arm_node_timer(core, node->id);
+  const bool is_all = watch.question == 0 && !beat.notice && watch.low_disk == beat.low_disk &&
+                      beat.desired_revision == node->revision;
+  return {AckHeartbeat{node->id, beat.session, beat.number, node->revision}, is_all};
 }
 
 void react(Context& core, const UnreadInput& input) {

@@ -2,6 +2,7 @@
 // Reactions to the messages of agents: session openings, heartbeats, and observations.
 
 #include "launcher/core/context.h"
+#include "launcher/core/core.h"
 
 namespace lockstep::launcher {
 
@@ -9,5 +10,8 @@ void react(Context& core, const SessionInput& input);
 void react(Context& core, const HeartbeatInput& input);
 void react(Context& core, const UnreadInput& input);
 void react(Context& core, const ObservedInput& input);
+
+// Core::hear.
+Heard hear(Context& core, Instant now, const HeartbeatInput& input);
 
 }  // namespace lockstep::launcher

@@ -39,6 +39,13 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
+// Settings that say where a provider's machines are.
+std::vector<std::string> keys_of_place(NodeSource source) {
+  if (source == NodeSource::kubernetes) return {"namespace", "kubeconfig", "context"};
+  if (source == NodeSource::slurm) return {"directory"};
+  return {};
+}
+
 // Whoever changed one of these could read what is sent there.
 bool is_same_place(const SshHost& a, const SshHost& b) {
   return a.address == b.address && a.port == b.port && a.user == b.user && a.jump == b.jump &&
@@ -67,7 +74,7 @@ struct Asked {
   // another admin could send it to a machine of their own.
   void own_secrets(ComputeSpec& spec, const Compute* known) const {
     for (SshHost& host : spec.hosts) {
-      host.secret_owner = host.password_secret.empty() ? "" : by();
+      host.secret_owner = by();
       if (known == nullptr) continue;
       for (const SshHost& before : known->spec.hosts)
         if (before.name == host.name && before.password_secret == host.password_secret &&
@@ -86,6 +93,25 @@ struct Asked {
       return nullptr;
     }
     return known;
+  }
+
+  // A provider finds its machines only where it has made them.
+  bool keeps_provider(const Compute& known, const ComputeSpec& spec) const {
+    if (known.machines.empty()) return true;
+    for (const std::string& key : keys_of_place(spec.source)) {
+      const auto now = known.spec.settings.find(key), then = spec.settings.find(key);
+      const auto values = [](const auto& found, const auto& all) {
+        return found == all.end() ? std::vector<std::string>() : found->second;
+      };
+      if (values(now, known.spec.settings) == values(then, spec.settings)) continue;
+      refuse(ErrorCode::conflict,
+             fmt::format("target '{}' has {}, which its provider would not find with another {}; "
+                         "wait until it has none (`lockstep compute show {}`), or create another "
+                         "target",
+                         spec.name, counted(known.machines.size(), "machine"), key, spec.name));
+      return false;
+    }
+    return true;
   }
 
   // Everything of the machine is where its host was when it was attached.
@@ -163,8 +189,10 @@ struct Asked {
     if (spec.instance.schedules != known->spec.instance.schedules)
       if (const auto error = refused_by_zones(core.config, spec)) return refuse(*error);
     own_secrets(spec, known);
-    if (!keeps_places(*known, spec)) return;
-    if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
+    if (!keeps_places(*known, spec) || !keeps_provider(*known, spec)) return;
+    // Also without a change: what was in the way may be mended elsewhere.
+    if (!(known->spec == spec) || known->not_before > core.now)
+      core.emit(ComputeUpdated{spec, by()});
     for (const auto& [name, machine] : core.state.computes().find(spec.name)->machines)
       if (ask.upgrade || machine.failure) try_now(spec.name, name);
     core.act(ReplyCompute{input.reply, spec.name});

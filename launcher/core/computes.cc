@@ -122,6 +122,13 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
   // Schedules that stay have their effect also for times that were missed.
   if (compute.instance && compute.spec.instance.schedules != fact.spec.instance.schedules)
     compute.instance->scheduled = compute.instance->seen = at;
+  for (const SshHost& host : fact.spec.hosts) {
+    const auto before = std::find_if(compute.spec.hosts.begin(), compute.spec.hosts.end(),
+                                     [&](const SshHost& one) { return one.name == host.name; });
+    const bool is_changed = before != compute.spec.hosts.end() && !(*before == host);
+    if (Machine* const known = is_changed ? machine(fact.spec.name, host.name) : nullptr)
+      known->not_before = {};
+  }
   compute.spec = fact.spec;
   // What was in the way may be mended.
   compute.failures = 0;

@@ -1,5 +1,6 @@
 #include "launcher/core/core.h"
 
+#include "launcher/core/agents.h"
 #include "launcher/core/clients.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/desired.h"
@@ -23,6 +24,9 @@ Core& Core::operator=(Core&&) noexcept = default;
 
 Step Core::handle(Instant now, const Input& input) {
   return launcher::handle(impl_->context, now, input);
+}
+Heard Core::hear(Instant now, const HeartbeatInput& input) {
+  return launcher::hear(impl_->context, now, input);
 }
 void Core::replay(const StampedFact& fact) { impl_->context.replay(fact); }
 void Core::recovered(Instant now) { launcher::recovered(impl_->context, now); }

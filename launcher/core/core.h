@@ -23,6 +23,12 @@ struct Step {
   std::vector<Action> actions;
 };
 
+// What Core::hear made of a heartbeat.
+struct Heard {
+  std::optional<AckHeartbeat> ack;
+  bool is_all = false;  // false: it must also be handled
+};
+
 class State;
 struct Job;
 
@@ -34,6 +40,10 @@ class Core {
   Core& operator=(Core&&) noexcept;
 
   Step handle(Instant now, const Input& input);
+  // Notes that a node is alive, and changes nothing else: no fact, no timeout of another node, and
+  // no message but the acknowledgement. May be called between handle() and the time when its facts
+  // are durable.
+  Heard hear(Instant now, const HeartbeatInput& input);
 
   // Recovery: the stored facts in order, then `recovered` once, then resume().
   void replay(const StampedFact& fact);

@@ -6,6 +6,21 @@ namespace lockstep::launcher {
 
 namespace {
 
+// A host that was attached over ssh as an account other than root runs the jobs of the one who
+// attached it, as that account.
+std::string account_on(const State& state, const Node& node, const JobSpec& spec) {
+  const std::string& user = node.inventory.user;
+  if (user.empty() || user == "root" || user == spec.run_as) return spec.run_as;
+  const Compute* target = state.computes().find(node.pool);
+  if (target == nullptr || target->spec.source != NodeSource::ssh) return spec.run_as;
+  for (const SshHost& host : target->spec.hosts) {
+    if (host.name != node.machine) continue;
+    const std::string& owner = host.secret_owner.empty() ? target->by : host.secret_owner;
+    return owner == spec.submitter ? "" : spec.run_as;
+  }
+  return spec.run_as;
+}
+
 Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
                          const CoreConfig& config) {
   Assignment assignment;
@@ -46,6 +61,7 @@ DesiredState desired_for(const State& state, const CoreConfig& config, NodeId no
     const Job& job = *state.job(id.job);
     const Attempt& attempt = *state.attempt(id);
     desired.assignments.push_back(assignment_of(job, attempt, node_rank, config));
+    desired.assignments.back().spec.run_as = account_on(state, *holder, job.spec);
     desired.assignments.back().environment = plan_of(state, job, attempt, node_rank);
   }
   return desired;

@@ -73,7 +73,9 @@ void take_listed(const Context& core, MachineCalls::Call& call, const ProviderEv
                         event.kind == ProviderEvent::Kind::pending ||
                         event.kind == ProviderEvent::Kind::error;
   const Compute* compute = core.state.computes().find(call.target);
-  if (!is_there || compute == nullptr || !is_machine_name(event.machine)) return;
+  // By the target's name a provider says that it could not list at all.
+  const bool is_of_call = event.kind == ProviderEvent::Kind::error && event.machine == call.target;
+  if (!is_there || is_of_call || compute == nullptr || !is_machine_name(event.machine)) return;
   const auto most = static_cast<std::size_t>(most_machines(compute->spec)) + kMaxFoundBeside;
   if (compute->machines.count(event.machine) == 0 && call.open.size() < most)
     call.open.insert(event.machine);

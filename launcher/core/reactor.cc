@@ -137,6 +137,7 @@ Step handle(Context& core, Instant now, const Input& input) {
   std::visit([&core](const auto& body) { react(core, body); }, input);
   while (auto timer = core.timers.pop_due(core.clock.polled())) fire(core, *timer);
   while (auto timer = core.retries.pop_due(core.now)) fire(core, *timer);
+  core.scheduler.wake(core.now);
   settle(core);
   retain(core);
   continue_shutdown(core);
@@ -192,7 +193,8 @@ Instant next_deadline(const Context& core) {
       !core.pending.dirty_targets.empty() || core.scheduler.dirty())
     return core.clock.last();
   const Instant due = core.timers.next();
-  const Instant later = std::min(core.retries.next(), core.retention.at);
+  const Instant later =
+      std::min({core.retries.next(), core.retention.at, core.scheduler.next_wake()});
   if (due == Instant::never()) return later;
   // Clocks that run count only polled time: be called at least once an interval.
   return std::min({core.clock.real(due), core.clock.next_poll(), later});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -158,8 +159,10 @@ std::string why_at_least(const Compute& compute, const Scale& scale) {
 struct Need {
   int machines = 0;
   std::size_t jobs = 0;
-  std::string first;  // the first of them
+  std::string first;       // the first of them
+  std::set<Shape> shapes;  // of the jobs, kMostShapes at most
 };
+constexpr std::size_t kMostShapes = 32;
 
 // `most`: no more machines than these can be there for them.
 Need need_of(const Context& core, const std::string& target, const Compute& compute, int most) {
@@ -181,6 +184,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
     if (shape.nodes > most_machines(compute.spec) || unfit(cluster, target, shape)) return true;
     if (!packer.add(shape)) return false;
     if (need.jobs++ == 0) need.first = job.id.value;
+    if (need.shapes.size() < kMostShapes) need.shapes.insert(shape);
     return !packer.is_full();
   });
   need.machines = packer.machines();
@@ -239,11 +243,15 @@ class Scaler {
       return dismiss_all("the compute instance was stopped " + compute_.instance->why);
     const Supply supply = supply_of(core_, target_, compute_);
     const Need need = need_of(core_, target_, compute_, room_for_need(supply));
-    const int missing = need.machines - supply.idle - supply.coming;
-    if (missing > 0)
+    const std::vector<std::string> useless = useless_for(need, supply);
+    const int missing =
+        need.machines - (supply.idle - static_cast<int>(useless.size())) - supply.coming;
+    if (missing > 0) {
+      make_room(supply, missing, useless);
       grow(supply, missing, why_wanted(need));
-    else
-      shrink(supply, -missing);
+    } else {
+      shrink(supply, -missing, useless);
+    }
     const Supply after = supply_of(core_, target_, compute_);
     if (after.staying() < scale_.min_instances)
       grow(after, scale_.min_instances - after.staying(), why_at_least(compute_, scale_));
@@ -253,6 +261,30 @@ class Scaler {
   // Machines that could work for queued jobs: all that are there or may be made.
   int room_for_need(const Supply& supply) const {
     return most_machines(compute_.spec) - supply.busy - supply.unusable - supply.leaving;
+  }
+
+  // Idle machines on which no waiting job can run: they were made with other settings.
+  std::vector<std::string> useless_for(const Need& need, const Supply& supply) const {
+    std::vector<std::string> useless;
+    if (need.shapes.empty() || need.shapes.size() == kMostShapes) return useless;
+    const Cluster cluster = core_.cluster();
+    for (const auto& [since, name] : supply.without_work) {
+      const Node* node = core_.state.node(compute_.machines.at(name).node);
+      if (node == nullptr || why_unusable(cluster, *node)) continue;
+      if (std::all_of(need.shapes.begin(), need.shapes.end(), [&](const Shape& shape) {
+            return never_fits(cluster, *node, shape).has_value();
+          }))
+        useless.push_back(name);
+    }
+    return useless;
+  }
+
+  void make_room(const Supply& supply, int missing, const std::vector<std::string>& useless) {
+    int lacking = missing - (most_machines(compute_.spec) - supply.total);
+    for (const std::string& name : useless) {
+      if (lacking-- <= 0) return;
+      dismiss(name, "no waiting job can run on it");
+    }
   }
 
   void note_idle_machines() {
@@ -292,9 +324,10 @@ class Scaler {
   }
 
   // Not below min_instances. First those on which nothing was spent, then those idle for longest.
-  void shrink(const Supply& supply, int surplus) {
-    int left =
-        std::max(std::min(surplus + supply.unusable, supply.staying() - scale_.min_instances), 0);
+  void shrink(const Supply& supply, int surplus, const std::vector<std::string>& useless) {
+    int left = std::max(std::min(surplus + supply.unusable + static_cast<int>(useless.size()),
+                                 supply.staying() - scale_.min_instances),
+                        0);
     for (const std::string& name : supply.not_begun) {
       if (left <= 0) return;
       dismiss(name, "no job needs it any more");
@@ -302,9 +335,17 @@ class Scaler {
     }
     for (const auto& [since, name] : supply.without_work) {
       if (left <= 0 || since + scale_.idle_time > core_.now) return;
+      // While jobs wait, what is idle and can run them stays.
+      const bool is_useless = std::find(useless.begin(), useless.end(), name) != useless.end();
+      if (!useless.empty() && surplus <= 0 && !is_useless && is_usable(name)) continue;
       dismiss(name, fmt::format("it had no work for {}", format_duration(core_.now - since)));
       --left;
     }
+  }
+
+  bool is_usable(const std::string& name) const {
+    const Node* node = core_.state.node(compute_.machines.at(name).node);
+    return node != nullptr && !why_unusable(core_.cluster(), *node);
   }
 
   void dismiss_all(const std::string& why) {
@@ -384,8 +425,14 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
                                               const Shape& shape) {
   const State& state = cluster.state;
   const Compute* compute = elastic(state, pool);
-  if (compute == nullptr || shape.nodes > most_machines(compute->spec) ||
-      unfit(cluster, pool, shape))
+  if (compute == nullptr) return std::nullopt;
+  const int hosts = static_cast<int>(compute->spec.hosts.size());
+  if (compute->spec.source == NodeSource::ssh && shape.nodes > hosts)
+    return fmt::format(
+        "needs {}, and target '{}' has only {}; `lockstep compute attach {} --host ADDRESS` adds "
+        "one",
+        describe(shape), pool, counted(static_cast<std::size_t>(hosts), "host"), pool);
+  if (shape.nodes > most_machines(compute->spec) || unfit(cluster, pool, shape))
     return std::nullopt;
   std::size_t coming = 0, leaving = 0;
   for (const auto& [name, machine] : compute->machines) {
@@ -404,6 +451,9 @@ std::optional<std::string> waits_for_machines(const Cluster& cluster, const std:
     text += "; its provider waits: " + reason;
   if (!compute->failure.empty())
     text += fmt::format("; the last machine could not be made: {}", compute->failure);
+  if (!compute->failure.empty() && compute->not_before > cluster.now)
+    text += fmt::format("; the next is tried at {}, or at once by `lockstep compute update {}`",
+                        to_string(compute->not_before), pool);
   return text;
 }
 

@@ -1,6 +1,17 @@
 #include "launcher/core/scheduler.h"
 
+#include <algorithm>
+#include <chrono>
+
 namespace lockstep::launcher {
+
+// A pass costs about a microsecond for each node: a twentieth of a core at most.
+Duration rest_after_pass(std::size_t nodes) {
+  constexpr std::size_t kFew = 500;
+  constexpr Duration kOfNode = std::chrono::microseconds(20);
+  if (nodes < kFew) return Duration::zero();
+  return kOfNode * static_cast<std::int64_t>(nodes);
+}
 
 void Scheduler::add(const Job& job) {
   Lane& lane = lanes_[job.pool];
@@ -18,11 +29,41 @@ void Scheduler::remove(const Job& job) {
 void Scheduler::run(const Cluster& cluster, const Moves& moves) {
   while (!dirty_.empty()) {
     const std::string pool = *dirty_.begin();
+    const auto rest = rests_.find(pool);
+    if (rest != rests_.end() && cluster.now < rest->second) {
+      resting_.insert(pool);
+      dirty_.erase(pool);
+      continue;
+    }
     Lane& lane = lanes_.at(pool);
     lane.run(cluster, moves);
     dirty_.erase(pool);
-    if (lane.is_empty()) lanes_.erase(pool);
+    rests_.erase(pool);
+    resting_.erase(pool);
+    const Duration pause = rest_after_pass(cluster.state.nodes_of(pool).size());
+    if (lane.is_empty())
+      lanes_.erase(pool);
+    else if (pause > Duration::zero())
+      rests_[pool] = cluster.now + pause;
   }
+}
+
+void Scheduler::wake(Instant now) {
+  for (auto it = resting_.begin(); it != resting_.end();) {
+    const auto rest = rests_.find(*it);
+    if (rest != rests_.end() && now < rest->second) {
+      ++it;
+      continue;
+    }
+    if (lanes_.count(*it) != 0) dirty_.insert(*it);
+    it = resting_.erase(it);
+  }
+}
+
+Instant Scheduler::next_wake() const {
+  Instant next = Instant::never();
+  for (const std::string& pool : resting_) next = std::min(next, rests_.at(pool));
+  return next;
 }
 
 const Lane* Scheduler::lane_of(const std::string& pool) const {

@@ -11,6 +11,10 @@
 
 namespace lockstep::launcher {
 
+// Thousands of nodes that come back, or parts of a gang that end, one after another would else cost
+// a pass each. Zero for small pools: a pass costs nothing there.
+Duration rest_after_pass(std::size_t nodes);
+
 class Scheduler {
  public:
   using Moves = Lane::Moves;
@@ -30,8 +34,13 @@ class Scheduler {
   void quota_changed() { change_all(&Lane::quota_changed); }
   bool dirty() const { return !dirty_.empty(); }
 
-  // Runs the dirty lanes until none is dirty.
+  // Runs the dirty lanes until none is dirty. A large pool where jobs wait rests after a pass,
+  // which looks at every node: what changes meanwhile is one pass for all (rest_after_pass).
   void run(const Cluster& cluster, const Moves& moves);
+  // Ends the rest of the pools for which it is over.
+  void wake(Instant now);
+  // When the next rest ends of a pool that has changed since; never() if there is none.
+  Instant next_wake() const;
 
   // The reason why a queued job waits.
   std::string reason(const Job& job) const;
@@ -59,6 +68,8 @@ class Scheduler {
   const CoreConfig& config_;
   std::map<std::string, Lane> lanes_;  // by pool; only pools that ever had a waiting job
   std::set<std::string> dirty_;
+  std::map<std::string, Instant> rests_;  // until when, of pools where jobs wait
+  std::set<std::string> resting_;         // of these, those with a dirty lane
 };
 
 }  // namespace lockstep::launcher

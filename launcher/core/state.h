@@ -152,7 +152,7 @@ struct Attempt {
   std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
   std::vector<Part> parts;                     // index = node rank
   Tally tally;
-  std::optional<GangTable> gang;
+  SharedGang gang;
   std::optional<Doom> doomed;
   std::optional<ExitReport> ended;
   Instant ended_at;

@@ -17,6 +17,8 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
+constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
+constexpr int kMaxWaitingQuestions = 10'000;
 constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
 
 std::string owner_name(const Caller& caller) {
@@ -276,7 +278,46 @@ void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
-  auto envelope = wire::decode_bulk(incoming.bytes);
+  auto taken =
+      std::make_shared<Taken>(Taken{std::move(incoming), make_error(ErrorCode::corrupt, "")});
+  taken->envelope = wire::decode_bulk(taken->incoming.bytes);
+  if (waits_for_key(taken->incoming.key)) {
+    ++waiting_for_keys_;
+    return durable_.ask([this, taken] {
+      durable_.when_durable([this, taken] {
+        --waiting_for_keys_;
+        take(*taken);
+      });
+    });
+  }
+  if (!asks_about_jobs(*taken)) return take(*taken);
+  if (waiting_ >= kMaxWaitingQuestions)
+    return refuse(
+        taken->incoming.peer, taken->envelope->sequence,
+        {"the launcher's disk is slow, and too many requests wait for it; try again later", true,
+         true});
+  ++waiting_;
+  durable_.when_durable([this, taken] {
+    --waiting_;
+    take(*taken);
+  });
+}
+
+// Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
+bool BulkServer::waits_for_key(const PublicKey& key) const {
+  return !gate_.node_of(key) && !gate_.user_of(key) && gate_.file().lists(key) &&
+         !durable_.takes_now() && waiting_for_keys_ < kMaxWaitingForKeys;
+}
+
+// Its answer shows the state of a job, as facts have it that may not be durable yet.
+bool BulkServer::asks_about_jobs(const Taken& taken) const {
+  if (!taken.envelope || !gate_.user_of(taken.incoming.key)) return false;
+  return std::holds_alternative<LogFollow>(taken.envelope->body) ||
+         std::holds_alternative<GetBlobs>(taken.envelope->body);
+}
+
+void BulkServer::take(Taken& taken) {
+  auto& [incoming, envelope] = taken;
   handling_ = Handling{incoming.key, std::move(incoming.address),
                        envelope ? kAsked[envelope->body.index()] : "send a message",
                        envelope ? object_of(envelope->body) : "the launcher"};

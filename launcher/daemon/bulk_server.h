@@ -74,6 +74,13 @@ class BulkServer {
     const DurableCore& durable_;
   };
 
+  struct Taken {
+    io::ServerSocket::Incoming incoming;
+    Result<BulkEnvelope> envelope;
+  };
+  void take(Taken& taken);
+  bool asks_about_jobs(const Taken& taken) const;
+  bool waits_for_key(const PublicKey& key) const;
   void handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope);
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
@@ -118,6 +125,8 @@ class BulkServer {
   };
   std::optional<Handling> handling_;  // the message being handled, and its sender
   Auditor* const audit_;
+  int waiting_ = 0;  // questions about jobs that wait for the journal
+  int waiting_for_keys_ = 0;
   bool refuses_logs_ = false;           // the last logs that came found no space
   std::uint64_t refusals_episode_ = 0;  // how often that state began
   std::function<void(NodeId, AgentReply)> tell_node_;

@@ -2,9 +2,26 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
+#include "launcher/core/state.h"
 #include "launcher/daemon/launcher_server.h"
 
 namespace lockstep::launcher {
+
+namespace {
+
+// The time in which this many nodes come back after a restart (docs/decisions/045). A handshake
+// with a session costs 0.7 ms of CPU.
+Duration reconnect_within(const State& state) {
+  constexpr std::size_t kFew = 200;
+  constexpr Duration kOfNode = milliseconds(1), kMost = seconds(60);
+  const std::size_t nodes = state.nodes().size();
+  if (nodes < kFew) return Duration::zero();
+  return std::min<Duration>(kOfNode * static_cast<std::int64_t>(nodes), kMost);
+}
+
+}  // namespace
 
 struct Performer {
   LauncherServer& server;
@@ -14,7 +31,8 @@ struct Performer {
     server.links_.accepted(action.node, action.key, action.session);
     server.send_to_session(action.key, action.session,
                            SessionAccepted{action.session, server.settings_.heartbeat_interval,
-                                           server.desired_for(action.node)});
+                                           server.desired_for(action.node),
+                                           reconnect_within(server.durable_.core().state())});
   }
   void operator()(const RefuseSession& action) const {
     spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);

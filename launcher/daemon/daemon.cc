@@ -48,10 +48,11 @@ constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have th
 
 // What must stand before the first message: in this order, and torn down in reverse.
 struct Daemon {
-  Daemon(const Options& o, const LauncherHome& h, DurableCore e)
+  Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d)
       : options(o),
         home(h),
-        durable(std::move(e)),
+        loop(l),
+        durable(d),
         space({h.path(), h.reserve(), o.low_space, o.reserve}),
         gate(home.authorized_users()),
         transport(loop, [this](const std::string& domain, const PublicKey& key) {
@@ -68,13 +69,15 @@ struct Daemon {
   ExitCode run();
   // Everything that follows from what came in. False: leave, with `code`.
   bool settle();
+  bool settle_until_durable();
+  void stop_without_journal(const Error& error);
 
   const Options& options;
   const LauncherHome& home;
-  DurableCore durable;
+  io::EventLoop& loop;
+  DurableCore& durable;
   DiskMonitor space;
   KeyRegistry gate;
-  io::EventLoop loop;
   io::Transport transport;
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
@@ -199,10 +202,12 @@ Status Daemon::open_audit() {
 }
 
 void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
-  const Principals& principals = durable.core().state().principals();
-  const std::map<PublicKey, std::string> before = principals.keys();
-  durable.feed(KeysFileInput{{owner, std::move(lines)}});
-  auditor->record_keys(before, principals.keys());
+  durable.ask([this, lines = std::move(lines)] {
+    const Principals& principals = durable.core().state().principals();
+    const std::map<PublicKey, std::string> before = principals.keys();
+    durable.feed(KeysFileInput{{owner, lines}});
+    auditor->record_keys(before, principals.keys());
+  });
 }
 
 Status Daemon::announce() const {
@@ -261,25 +266,36 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
   return {};
 }
 
+void Daemon::stop_without_journal(const Error& error) {
+  spdlog::critical(
+      "cannot write the journal: {}. The launcher stops; running jobs go on. Free space or "
+      "repair the disk, then start lockstepd again",
+      error.message);
+  // For the one that is started next; this one cannot tell any more what was written.
+  if (error.code == ErrorCode::resource_exhausted) space.give_all();
+  code = ExitCode::commit_failed;
+}
+
 bool Daemon::settle() {
+  bool is_over = false;  // everything that was begun is done, and it leaves
   do {
     space.look(durable.now());
     if (auto lines = gate.file().look()) take_keys(*std::move(lines));
     durable.tick();
-    auto actions = durable.commit();
+    const bool was_writing = durable.is_writing();
+    auto actions = durable.end_turn();
     if (!actions) {
-      spdlog::critical(
-          "cannot write the journal: {}. The launcher stops; running jobs go on. Free space or "
-          "repair the disk, then start lockstepd again",
-          actions.error().message);
-      // For the one that is started next; this one cannot tell any more what was written.
-      if (actions.error().code == ErrorCode::resource_exhausted) space.give_all();
-      code = ExitCode::commit_failed;
+      stop_without_journal(actions.error());
       return false;
     }
+    if (!durable.is_writing()) control->release_answers();
+    if (durable.is_writing() && !was_writing) control->hold_answers();
+    control->tell_waiting();
     perform_all({*control, *bulk, *compactor, *providers}, *actions);
+    is_over = !durable.is_writing() && (leaving || control->exit_granted());
+    if (!is_over) durable.performed();
     bulk->turn_end();
-  } while (!durable.idle());
+  } while (!is_over && !durable.idle());
   compactor->turn_end();
   auditor->turn_end();
   providers->turn_end();
@@ -290,7 +306,15 @@ bool Daemon::settle() {
     code = ExitCode::logs_failed;
     return false;
   }
-  return !leaving && !control->exit_granted();
+  return !is_over;
+}
+
+bool Daemon::settle_until_durable() {
+  while (settle()) {
+    if (!durable.is_writing()) return true;
+    loop.turn(kLookAgain);
+  }
+  return false;
 }
 
 ExitCode Daemon::run() {
@@ -342,12 +366,13 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (!catalogue) return report(ExitCode::internal, catalogue.error());
   core.catalogue = *std::move(catalogue);
   core.zones = io::system_time_zones();
-  auto durable = DurableCore::recover(home.journal(), core, sign_of_life(home));
+  io::EventLoop loop;
+  auto durable = DurableCore::recover(loop, home.journal(), core, sign_of_life(home));
   if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::record_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());
   malloc_trim(0);
-  Daemon daemon(options, home, std::move(*durable));
+  Daemon daemon(options, home, loop, **durable);
   if (const auto done = daemon.space.expect_possible(); !done)
     return report(ExitCode::usage, done.error());
   const auto on_signal = [&daemon](int signal) {
@@ -359,7 +384,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = daemon.open(); !done)
     return report(daemon.auditor ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
   // The recovered state is whole before anybody is told where to find us.
-  if (!daemon.settle()) return daemon.code;
+  if (!daemon.settle_until_durable()) return daemon.code;
   if (const auto done = daemon.announce(); !done)
     return report(ExitCode::store_refused, done.error());
   spdlog::info("lockstepd {} listens on {}", LOCKSTEP_VERSION, daemon.sockets->control.endpoint());

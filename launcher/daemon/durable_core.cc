@@ -1,11 +1,16 @@
 #include "launcher/daemon/durable_core.h"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 namespace lockstep::launcher {
 
-Result<DurableCore> DurableCore::recover(const std::string& journal_path, const CoreConfig& config,
-                                         const std::string& sign) {
+Result<std::unique_ptr<DurableCore>> DurableCore::recover(io::EventLoop& loop,
+                                                          const std::string& journal_path,
+                                                          const CoreConfig& config,
+                                                          const std::string& sign) {
   TRY_ASSIGN(auto journal, Journal::open(journal_path, sign));
   Core core(config);
   Instant last;
@@ -13,42 +18,96 @@ Result<DurableCore> DurableCore::recover(const std::string& journal_path, const 
     core.replay(fact);
     last = std::max(last, fact.at);
   }));
-  DurableCore durable(std::move(core), std::move(journal), last);
-  durable.started_ = durable.now();
-  durable.core_.recovered(durable.started_);
-  durable.actions_ = durable.core_.resume();
-  return durable;
+  return std::unique_ptr<DurableCore>(
+      new DurableCore(loop, std::move(core), std::move(journal), last));
 }
 
-void DurableCore::feed(const Input& input) {
-  const Instant now = clock_.now();
-  auto step = core_.handle(now, input);
-  for (auto& fact : step.facts) facts_.push_back({now, std::move(fact)});
-  std::move(step.actions.begin(), step.actions.end(), std::back_inserter(actions_));
+DurableCore::DurableCore(io::EventLoop& loop, Core core, Journal journal, Instant not_before)
+    : loop_(loop),
+      core_(std::move(core)),
+      journal_(std::move(journal)),
+      clock_(not_before),
+      started_(clock_.now()),
+      turns_({[this] { return clock_.now(); },
+              [this](Instant now, const Input& input) { return core_.handle(now, input); },
+              [this](Instant now, const HeartbeatInput& input) { return core_.hear(now, input); },
+              [this] { return core_.next_deadline(); }}) {
+  core_.recovered(started_);
+  turns_.resume(core_.resume());
+  count_rows();
+}
+
+void DurableCore::count_rows() {
+  rows_ = journal_.last_sequence();
+  kept_ = journal_.kept_by_compaction();
 }
 
 void DurableCore::tick() {
-  if (core_.next_deadline() <= clock_.now()) feed(TickInput{});
+  turns_.tick();
+  const Duration slow = writes().slow_for;
+  if (slow == Duration(0) || told_) return;
+  told_ = true;
+  spdlog::warn(
+      "the disk is slow: a write of the journal has taken {} so far; requests wait for it, and "
+      "running jobs go on",
+      format_duration(slow));
 }
 
 Duration DurableCore::wait() {
-  if (!idle()) return Duration::zero();
-  const Instant due = core_.next_deadline();
-  if (due == Instant::never()) return Duration::max();
-  return std::max(due - clock_.now(), Duration::zero());
+  if (broken_) return Duration::zero();
+  const Duration due = turns_.wait();
+  if (!is_writing() || told_) return due;
+  return std::min(due, std::max(began_ + kSlowWrite - now(), Duration::zero()));
 }
 
-Status DurableCore::adopt(const CompactedJournal& compacted) {
-  Status done = journal_.replace_with(compacted);
-  if (!done && done.error().code != ErrorCode::unavailable) broken_ = done.error();
-  return done;
-}
-
-Result<std::vector<Action>> DurableCore::commit() {
+Result<std::vector<Action>> DurableCore::end_turn() {
   if (broken_) return *broken_;
-  TRY(journal_.append(facts_));
-  facts_.clear();
-  return std::exchange(actions_, {});
+  Turns::Turn turn = turns_.end();
+  if (!turn.facts.empty())
+    write([this, facts = std::move(turn.facts)] { return journal_.append(facts); },
+          [](const Status&) {});
+  return std::move(turn.actions);
+}
+
+void DurableCore::adopt(const CompactedJournal& compacted, std::function<void(Status)> then) {
+  turns_.when_durable([this, compacted, then = std::move(then)] {
+    turns_.stand_still();
+    write([this, compacted] { return journal_.replace_with(compacted); }, then);
+  });
+}
+
+// ---- the writer ---------------------------------------------------------------------------------
+
+// Its thread starts with the first write, when the loop's thread has blocked its signals.
+void DurableCore::write(std::function<Status()> work, std::function<void(Status)> then) {
+  if (!writer_) writer_.emplace();
+  began_ = now();
+  told_ = false;
+  writer_->run([this, work = std::move(work), then = std::move(then)] {
+    const Status done = work();
+    loop_.post([this, done, then] { written(done, then); });
+  });
+}
+
+// An adoption that is not possible now changed nothing; no append ends so.
+void DurableCore::written(Status done, const std::function<void(Status)>& then) {
+  const Duration took = now() - began_;
+  if (took >= kSlowWrite) {
+    slow_.last_slow = took;
+    slow_.last_slow_ended = now();
+    spdlog::warn("the disk took {} to write the journal", format_duration(took));
+  }
+  if (!done && done.error().code != ErrorCode::unavailable) broken_ = done.error();
+  if (!broken_) count_rows();
+  turns_.written();
+  then(std::move(done));
+}
+
+DiskWrites DurableCore::writes() {
+  DiskWrites writes = slow_;
+  const Duration so_far = is_writing() ? now() - began_ : Duration(0);
+  writes.slow_for = so_far >= kSlowWrite ? so_far : Duration(0);
+  return writes;
 }
 
 }  // namespace lockstep::launcher

@@ -16,6 +16,9 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxJoining = 10'000;
+constexpr std::size_t kMaxPatient = 10'000;
+constexpr std::size_t kMaxWaitingForKeys = 100;
+constexpr Duration kTellWaitingEvery = seconds(1);
 
 }  // namespace
 
@@ -66,6 +69,7 @@ Service::Ports LauncherServer::ports() {
   Service::Ports ports;
   ports.core = &durable_.core();
   ports.feed = [this](const Input& input) { durable_.feed(input); };
+  ports.ask = [this](std::function<void()> answer) { durable_.ask(std::move(answer)); };
   ports.now = [this] { return durable_.now(); };
   ports.random = [] { return io::random_u64(); };
   ports.check_snapshot = check_snapshot_;
@@ -77,6 +81,7 @@ Service::Ports LauncherServer::ports() {
     info.disk_free = settings_.space->space().free;
     info.low_space = settings_.space->low();
     info.low_reason = settings_.space->refusal();
+    info.writes = durable_.writes();
     return info;
   };
   ports.traffic = settings_.traffic;
@@ -120,10 +125,27 @@ void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
                    incoming.bytes);
   // Asked again for each message: a key that was revoked is out at once.
   if (const auto user = gate_.user_of(incoming.key)) return on_user(std::move(incoming), *user);
+  if (waits_for_key(incoming)) return;
   audit("nobody", incoming.key, incoming.address, "send a request", "the launcher",
         AuditOutcome::refused, "this key is not authorised any more");
   refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0),
          ErrorCode::permission_denied, "this key is not authorised any more");
+}
+
+// Whether this is a message of a key in keys/authorized_users whose facts are not durable yet. It
+// is taken afterwards: an input that waits, then facts that are written.
+bool LauncherServer::waits_for_key(const io::ServerSocket::Incoming& incoming) {
+  const bool may_become_known = gate_.file().lists(incoming.key) && !durable_.takes_now();
+  if (!may_become_known || waiting_for_keys_ >= kMaxWaitingForKeys) return false;
+  ++waiting_for_keys_;
+  const auto waits = std::make_shared<io::ServerSocket::Incoming>(incoming);
+  durable_.ask([this, waits] {
+    durable_.when_durable([this, waits] {
+      --waiting_for_keys_;
+      on_control(std::move(*waits));
+    });
+  });
+  return true;
 }
 
 void LauncherServer::on_node(Request request, const std::string& bytes) {
@@ -196,11 +218,63 @@ void LauncherServer::on_user(io::ServerSocket::Incoming incoming, const std::str
       error.message = "this is the key of user '" + user + "': " + error.message;
     return refuse_all(error.code, std::move(error.message));
   }
-  Asker asker{UserCaller{user},         incoming.key,       incoming.address,
-              std::move(incoming.peer), envelope->sequence, Instant::never()};
+  Asker asker{UserCaller{user},   incoming.key,     incoming.address,     std::move(incoming.peer),
+              envelope->sequence, Instant::never(), envelope->takes_waits};
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
-  service_.handle(std::move(asker), std::move(envelope->body));
+  if (asker.takes_waits) remember_patient(asker.connection);
+  handle(std::move(asker), std::move(envelope->body), incoming.bytes.size());
+}
+
+// ---- requests that wait for the disk ------------------------------------------------------------
+
+// The launcher's status is told at once: it says what the disk does.
+void LauncherServer::handle(Asker asker, ClientRequest request, std::size_t bytes) {
+  if (durable_.takes_now() || std::holds_alternative<GetStatus>(request))
+    return service_.handle(std::move(asker), std::move(request));
+  if (!waiting_.has_room(bytes))
+    return refuse(asker.connection, asker.sequence, ErrorCode::resource_exhausted,
+                  fmt::format("the launcher's disk is slow, and {} requests wait for it; try again "
+                              "later",
+                              waiting_.count()));
+  const auto waits = waiting_.add(std::move(asker), std::move(request), bytes);
+  durable_.ask([this, waits] {
+    WaitingRequest request = waiting_.take(waits);
+    const Asker& asker = request.asker;
+    if (gate_.user_of(asker.key) != name_of(asker.caller))
+      return refuse(asker.connection, asker.sequence, ErrorCode::permission_denied,
+                    "this key is not authorised any more");
+    if (asker.deadline >= durable_.now())
+      service_.handle(std::move(request.asker), std::move(request.request));
+  });
+}
+
+void LauncherServer::remember_patient(const std::string& connection) {
+  if (patient_.size() >= kMaxPatient)
+    std::erase_if(patient_, [this](const std::string& one) { return control_.is_gone(one); });
+  if (patient_.size() >= kMaxPatient) patient_.clear();
+  patient_.insert(connection);
+}
+
+// The client waits on from here, so its request is not late either.
+void LauncherServer::tell_waiting() {
+  const Duration slow_for = durable_.writes().slow_for;
+  const Instant now = durable_.now();
+  if (slow_for == Duration(0) || now < tell_at_) return;
+  tell_at_ = now + kTellWaitingEvery;
+  const auto put = [&](const std::string& connection, std::uint64_t sequence) {
+    outbox_.put(control_, connection, sequence, ClientReply(WaitsForDisk{slow_for}));
+  };
+  const auto tell = [&](Asker& asker) {
+    if (!asker.takes_waits) return;
+    asker.deadline = std::max(asker.deadline, now + kWaitsForDiskLasts);
+    put(asker.connection, asker.sequence);
+  };
+  waiting_.each([&](WaitingRequest& one) { tell(one.asker); });
+  service_.each_pending(tell);
+  outbox_.each_held_reply([&](const std::string& connection, std::uint64_t sequence) {
+    if (patient_.count(connection) != 0) put(connection, sequence);
+  });
 }
 
 void LauncherServer::log_refusal(std::string line) {

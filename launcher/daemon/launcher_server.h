@@ -27,6 +27,7 @@
 #include "launcher/daemon/sampled_log.h"
 #include "launcher/daemon/usage_store.h"
 #include "launcher/daemon/user_secrets.h"
+#include "launcher/daemon/waiting_requests.h"
 
 namespace lockstep::launcher {
 
@@ -70,6 +71,11 @@ class LauncherServer {
   // state to its watchers and each changed node its desired state, both durable by now, and then
   // everything in the outbox.
   void flush();
+  // The turn's facts are being written: what was put into the outbox waits; until they are durable.
+  void hold_answers() { outbox_.hold(); }
+  void release_answers() { outbox_.release(); }
+  // Tells users whose requests wait for a slow disk that they do, about once a second.
+  void tell_waiting();
   // How long flush() may wait for the next message; Duration::max() = without bound.
   Duration wait() const { return service_.wait(); }
   // Sends to the node's last accepted session; the message is dropped if there is none.
@@ -105,11 +111,14 @@ class LauncherServer {
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
+  bool waits_for_key(const io::ServerSocket::Incoming& incoming);
   void on_node(Request request, const std::string& bytes);
   void take_usage(const Request& from, UsageReport report);
   // The limit that this message exceeds, as a text for the sender; "" if none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
   void on_user(io::ServerSocket::Incoming incoming, const std::string& user);
+  void handle(Asker asker, ClientRequest request, std::size_t bytes);
+  void remember_patient(const std::string& connection);
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // nullopt: the reply is not for a join, or nobody waits for it any more.
   std::optional<Joining> take_joining(const ReplyTo& to);
@@ -131,6 +140,10 @@ class LauncherServer {
   ReportCheck reports_;
   UsageStore usage_;
   Service service_;
+  WaitingRequests waiting_;
+  std::set<std::string> patient_;  // connections whose client knows WaitsForDisk
+  std::size_t waiting_for_keys_ = 0;
+  Instant tell_at_;  // not before: WaitsForDisk
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;
   std::set<NodeId> touched_nodes_;  // nodes to send their desired state to, once per flush()

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/wire/control.h"
@@ -33,6 +35,29 @@ bool Outbox::is_page(const ClientReply& body) {
          std::holds_alternative<EnvironmentsReply>(body) ||
          std::holds_alternative<EventsReply>(body) || std::holds_alternative<UsersReply>(body) ||
          std::holds_alternative<QuotasReply>(body) || std::holds_alternative<ComputesReply>(body);
+}
+
+void Outbox::hold() {
+  const auto waits = [](const Item& item) {
+    const auto* reply = std::get_if<Envelope<ClientReply>>(&item.envelope);
+    return reply == nullptr || !std::holds_alternative<StatusReply>(reply->body);
+  };
+  const auto at_once = std::stable_partition(items_.begin(), items_.end(), waits);
+  std::move(items_.begin(), at_once, std::back_inserter(held_));
+  items_.erase(items_.begin(), at_once);
+  pages_ = 0;  // no more are made while it waits
+}
+
+void Outbox::release() {
+  std::move(items_.begin(), items_.end(), std::back_inserter(held_));
+  items_ = std::exchange(held_, {});
+}
+
+void Outbox::each_held_reply(
+    const std::function<void(const std::string& peer, std::uint64_t reply_to)>& visit) const {
+  for (const Item& item : held_)
+    if (const auto* reply = std::get_if<Envelope<ClientReply>>(&item.envelope))
+      if (reply->reply_to != 0) visit(item.peer, reply->reply_to);
 }
 
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {

@@ -1,7 +1,7 @@
 #pragma once
 // Messages to send, in order, over the control and join sockets at the end of a turn, once its
-// facts are durable. Messages to a peer that is gone or whose queue is full are dropped; the
-// protocols allow for that.
+// facts are durable: while they are being written, hold() keeps what was put before. Messages to a
+// peer that is gone or whose queue is full are dropped; the protocols allow for that.
 
 #include <functional>
 #include <string>
@@ -26,6 +26,13 @@ class Outbox {
     items_.push_back({&socket, std::move(peer),
                       Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}});
   }
+  // Keeps what was put until now from flush(), until release(): it rests on facts that are not
+  // durable yet. What is put meanwhile does not, and the launcher's status is told at any time.
+  void hold();
+  void release();
+  // Visits the held replies to users.
+  void each_held_reply(
+      const std::function<void(const std::string& peer, std::uint64_t reply_to)>& visit) const;
   // True when as many large answers wait as may; take no more requests before they are sent.
   bool is_full() const { return pages_ >= kMostPages; }
   // Sends everything; calls `gone` with each peer that a message could not be sent to.
@@ -45,7 +52,7 @@ class Outbox {
   std::string encode(Envelope<ClientReply>& envelope);
   std::string encode(Envelope<JoinReply>& envelope);
 
-  std::vector<Item> items_;
+  std::vector<Item> items_, held_;
   wire::DesiredEncoder desired_;
   std::uint64_t sequence_ = 0;
   int pages_ = 0;

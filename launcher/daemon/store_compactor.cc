@@ -57,7 +57,7 @@ void StoreCompactor::perform(const ForgetJob& action) {
 }
 
 void StoreCompactor::turn_end() {
-  if (lock_ || durable_.now() < not_before_) return;
+  if (lock_ || durable_.is_writing() || durable_.now() < not_before_) return;
   if (!orphans_listed_) return list_orphans();
   if (!doomed_.empty()) return remove_logs();
   if (journal_has_grown() && durable_.now() >= compact_at_) return compact();
@@ -73,7 +73,7 @@ bool StoreCompactor::journal_has_grown() const {
 }
 
 Duration StoreCompactor::wait() {
-  if (lock_) return Duration::max();
+  if (lock_ || durable_.is_writing()) return Duration::max();
   Instant due = is_low() ? std::min(collect_at_, collect_low_at_) : collect_at_;
   if (journal_has_grown()) due = std::min(due, compact_at_);
   if (!orphans_listed_ || !doomed_.empty()) due = {};
@@ -107,7 +107,9 @@ void StoreCompactor::list_orphans() {
       for (const auto& attempt : attempts ? *attempts : std::vector<std::string>())
         folders.push_back({job, attempt});
     }
-    loop_.post([this, folders = std::move(folders)] { found(folders); });
+    loop_.post([this, folders = std::move(folders)] {
+      durable_.when_durable([this, folders] { found(folders); });
+    });
   });
 }
 
@@ -171,8 +173,13 @@ void StoreCompactor::compact() {
 }
 
 void StoreCompactor::adopt(const Result<CompactedJournal>& compacted) {
-  const auto before = durable_.journal_rows();
-  const Status done = compacted ? durable_.adopt(*compacted) : Status(compacted.error());
+  if (!compacted) return adopted(compacted.error(), 0);
+  durable_.adopt(*compacted, [this, before = durable_.journal_rows()](const Status& done) {
+    adopted(done, before);
+  });
+}
+
+void StoreCompactor::adopted(const Status& done, std::uint64_t before) {
   end();
   compact_at_ = durable_.now() + kAfterFailure;
   if (!done) return spdlog::warn("the journal was not compacted: {}", done.error().message);
@@ -196,7 +203,7 @@ void StoreCompactor::collect() {
   worker_.run([this, trees = durable_.core().trees()] {
     const Status marked = collecting_->mark(trees);
     auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
-    loop_.post([this, count] { condemned(count); });
+    loop_.post([this, count] { durable_.when_durable([this, count] { condemned(count); }); });
   });
 }
 
@@ -212,7 +219,7 @@ Status StoreCompactor::forget_senders() {
   return ledger_->keep_only(keys);
 }
 
-// What has come to be referred to since is named now: until here it was committed.
+// Names what has come to be referred to since.
 void StoreCompactor::condemned(const Result<std::size_t>& count) {
   if (!count) return collected(count.error());
   if (*count == 0 && !is_low()) return collected(snapshot::Collected{});

@@ -1,7 +1,8 @@
 #pragma once
 // Keeps the stores small while the launcher works: compacts the journal, removes the logs of
 // deleted jobs, and collects blobs that nothing refers to. It does one of these at a time, on its
-// own worker, holding stores.lock; the event loop only passes lists and swaps files. The core
+// own worker, holding stores.lock; the event loop only passes lists. Lists are made of a durable
+// state: what a crash can take back removes nothing. The core
 // decides which jobs are deleted (launcher/core/retention.cc).
 
 #include <deque>
@@ -66,6 +67,7 @@ class StoreCompactor {
   bool journal_has_grown() const;
   void compact();
   void adopt(const Result<CompactedJournal>& compacted);
+  void adopted(const Status& done, std::uint64_t before);
   bool is_low() const { return space_.level() != DiskMonitor::Level::well; }
   void collect();
   Status forget_senders();

@@ -29,6 +29,17 @@ bool is_of_cloud(std::string_view path) {
                      [&](std::string_view lead) { return path.starts_with(lead); });
 }
 
+// "https://example.com/sets/iris.csv?raw=1" -> "iris.csv".
+std::string file_of(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  const auto host = url.find("://") + 3;
+  const auto slash = url.rfind('/');
+  const std::string name(slash == std::string_view::npos || slash < host ? ""
+                                                                         : url.substr(slash + 1));
+  const bool is_name = !name.empty() && name != "." && name != ".." && name.size() <= 255;
+  return is_name ? name : "data";
+}
+
 // "file:./data", "file:///data" -> "./data", "/data".
 std::string without_file(std::string_view path) {
   constexpr std::string_view kFile = "file:";
@@ -96,23 +107,32 @@ class InputReader {
                                        path_));
     return {};
   }
+  // Fetched when the job is submitted, but for a direct input.
+  Status take_web(const YamlNode& path, DataInput& input) {
+    if (input.mode == InputMode::direct) {
+      input.address = path.text;
+      return {};
+    }
+    if (input.type != InputType::uri_file && input.type != InputType::custom_model)
+      return source_.error(
+          path.place,
+          fmt::format("'{}.path': an address names one file; write type: uri_file", path_));
+    input.file = file_of(path.text);
+    out_.local.push_back({input.name, "", path.place, source_.where(path.place), path.text});
+    return {};
+  }
   Status place(const YamlNode& path, DataInput& input) {
     input.source = path.text;
     if (path.text.starts_with("azureml:")) return take_reference(path, input);
     if (is_of_cloud(path.text)) return not_supported(path, "name a local file or folder");
-    if (is_web(path.text)) {
-      if (input.mode != InputMode::direct)
-        return not_supported(path, "with mode: direct the ranks get the address, and fetch it");
-      input.address = path.text;
-      return {};
-    }
+    if (is_web(path.text)) return take_web(path, input);
     const std::string local = without_file(path.text);
     if (local.find("://") != std::string::npos)
       return not_supported(path, "name a local file or folder");
     if (local.empty())
       return source_.error(path.place, fmt::format("'{}.path': names no file", path_));
     if (input.mode == InputMode::direct) input.address = local;
-    out_.local.push_back({input.name, local, path.place, source_.where(path.place)});
+    out_.local.push_back({input.name, local, path.place, source_.where(path.place), ""});
     return {};
   }
 
@@ -181,6 +201,7 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
 }
 
 Status find_data(const Source& source, LocalData& local, DataInput& input) {
+  if (!local.url.empty()) return {};
   std::error_code failure;
   const fs::path path =
       fs::absolute(fs::path(source.name).parent_path() / local.path, failure).lexically_normal();

@@ -12,12 +12,13 @@
 
 namespace lockstep::spec {
 
-// A data input whose path is on the machine of the one who submits.
+// A data input whose file is on the machine of the one who submits, or is fetched there.
 struct LocalData {
   std::string name;   // of the input
   std::string path;   // as written, without "file:"; after find_data: as this process opens it
   Place place;        // of the path
   std::string where;  // the same, "FILE:LINE:COL"
+  std::string url;    // to be fetched before it is captured; then `path` is ""
 };
 
 struct ReadInputs {

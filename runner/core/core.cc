@@ -262,6 +262,6 @@ Instant Core::next_deadline() const {
 
 PartReport Core::report() const { return impl_->report(); }
 
-const std::optional<GangTable>& Core::gang() const { return impl_->gang; }
+const SharedGang& Core::gang() const { return impl_->gang; }
 
 }  // namespace lockstep::runner

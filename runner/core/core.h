@@ -157,7 +157,7 @@ class Core {
   PartReport report() const;
   // The gang table in use: the assignment's, or the runner's own if solo. Present from the first
   // StartRank on; the shell makes its bootstrap from it.
-  const std::optional<GangTable>& gang() const;
+  const SharedGang& gang() const;
 
  private:
   struct Impl;

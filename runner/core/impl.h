@@ -24,7 +24,7 @@ struct Termination {
 struct Core::Impl {
   Assignment assignment;
   GangMember self;
-  std::optional<GangTable> gang;
+  SharedGang gang;
   Endpoint endpoint;
   Phase phase = Phase::fresh;
   PartState shown = PartState::staging;

@@ -12,7 +12,7 @@ build_packages=(
   libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
   nlohmann-json3-dev protobuf-compiler tzdata
 )
-run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
+run_packages=(curl libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
 test_packages=(
   busybox-static debootstrap docker.io docker-registry etcd-server iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
   libgtest-dev openssh-server procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv

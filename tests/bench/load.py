@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One real lockstepd under the load of many simulated nodes (tests/bench/fleet) and many jobs.
 
-usage: LOCKSTEP_BUILD=build tests/bench/load.py [--nodes 1000] [--processes 8] MEASUREMENT...
+usage: LOCKSTEP_BUILD=build tests/bench/load.py [--nodes 1000] MEASUREMENT...
   storm       the launcher is killed and started again: seconds until every node's session is accepted
   heartbeats  the launcher's share of a core while the nodes only send heartbeats, over 30 s
   gang        a gang of --gang nodes: ms from its submission until each node's agent has its part, and
@@ -12,7 +12,9 @@ Prints one line of a Markdown table each; everything is on this machine, agents 
 Build with -DLOCKSTEP_BENCHMARKS=ON.
 """
 import argparse
+import contextlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -28,6 +30,8 @@ BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "tests/bench"))
 from compare_peers import cpu_seconds, machine, resident  # noqa: E402
 from needs import FLEET, need  # noqa: E402
+
+NODES_OF_PROCESS = 150
 
 
 def wait_until(condition, what, deadline_s=180):
@@ -47,7 +51,7 @@ class Launcher:
         self.home = pathlib.Path(directory) / "home"
         self.launcher_home = self.home / "launcher"
         self.endpoint = self.launcher_home / "endpoint.json"
-        self.launcher_home.mkdir(parents=True)
+        self.launcher_home.mkdir(parents=True, exist_ok=True)
         self.log = open(self.home / "lockstepd.log", "ab")
         self.process = None
 
@@ -100,20 +104,22 @@ class Launcher:
 class Fleet:
     """Simulated nodes in several processes, and what they were told: [(what, node, ns, attempt)]."""
 
-    def __init__(self, launcher, nodes, processes, cpus):
+    def __init__(self, launcher, nodes, processes, cpus, one_address):
         self.nodes, self.lines, self.processes = nodes, [], []
-        token = launcher.home / "token"
+        token, roster = launcher.home / "token", launcher.home / "roster"
+        roster.mkdir(exist_ok=True)
         token.write_text(launcher.cli("node", "token", "--uses", nodes).stdout)
         first = 1
         for i in range(processes):
             count = nodes // processes + (i < nodes % processes)
             process = subprocess.Popen([BUILD / "bench/fleet", "nodes", "--token-file", token, "--count",
-                                        str(count), "--first", str(first), "--cpus", str(cpus)],
+                                        str(count), "--first", str(first), "--cpus", str(cpus),
+                                        "--roster", roster, *(["--one-address"] if one_address else [])],
                                        stdout=subprocess.PIPE, text=True)
             first += count
             self.processes.append(process)
             threading.Thread(target=self.read, args=(process,), daemon=True).start()
-        wait_until(lambda: len(self.told("accepted")) == nodes, "all nodes have joined", 600)
+        wait_until(lambda: len(self.told("accepted")) == nodes, "all nodes have joined", 1200)
 
     def read(self, process):
         for line in process.stdout:
@@ -139,14 +145,18 @@ class Fleet:
 
 
 def storm(launcher, fleet, options):
-    launcher.kill()
-    time.sleep(2)
-    begun = time.monotonic_ns()
-    up = launcher.start()
-    wait_until(lambda: len(fleet.told("accepted", begun)) == fleet.nodes, "all sessions are accepted")
-    took = (max(fleet.told("accepted", begun).values()) - begun) / 1e9
-    row("storm", f"{fleet.nodes} nodes", f"{took:.2f} s until all are accepted (launcher up after {up:.2f} s)",
-        f"{cpu_seconds(launcher.pid):.2f} s of CPU, {resident(launcher.pid):.0f} MB")
+    for _ in range(options.repeat):
+        launcher.kill()
+        time.sleep(2)
+        theirs, begun = fleet.cpu_seconds(), time.monotonic_ns()
+        up = launcher.start()
+        wait_until(lambda: len(fleet.told("accepted", begun)) == fleet.nodes, "all sessions are accepted")
+        back = sorted(fleet.told("accepted", begun).values())
+        took, half = (back[-1] - begun) / 1e9, (back[len(back) // 2] - begun) / 1e9
+        row("storm", f"{fleet.nodes} nodes",
+            f"{took:.2f} s until all are accepted, half after {half:.2f} (launcher up after {up:.2f} s)",
+            f"CPU s: launcher {cpu_seconds(launcher.pid):.2f}, agents {fleet.cpu_seconds() - theirs:.2f}; "
+            f"{resident(launcher.pid):.0f} MB")
 
 
 def heartbeats(launcher, fleet, options):
@@ -166,8 +176,8 @@ def gang(launcher, fleet, options):
     for number in range(options.repeat):
         used, theirs = cpu_seconds(launcher.pid), fleet.cpu_seconds()
         begun = launcher.submit(prefix=f"gang{os.getpid()}_{number}", nodes=options.gang)["begun_ns"]
+        wait_until(lambda: len(fleet.told("run", begun)) == options.gang, "all were told to run")
         ms = {what: (max(fleet.told(what, begun).values()) - begun) / 1e6 for what in ("assigned", "run")}
-        assert len(fleet.told("run", begun)) == options.gang
         row("gang", f"{options.gang} of {fleet.nodes} nodes",
             f"{ms['assigned']:.0f} ms until all have their part, {ms['run']:.0f} ms until all were told to "
             "run (mark 500)", f"CPU s: launcher {cpu_seconds(launcher.pid) - used:.2f}, agents "
@@ -214,8 +224,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("measurements", nargs="+", choices=["storm", "heartbeats", "gang", "jobs", "queue"])
     parser.add_argument("--nodes", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=8,
-                        help="a thousand ZeroMQ sockets fit in one, and a node takes three, six while it dials anew")
+    parser.add_argument("--processes", type=int, default=0,
+                        help="a thousand ZeroMQ sockets fit in one, and a node takes three, six while it dials anew; "
+                        "0: one for each 150 nodes")
+    parser.add_argument("--one-address", action="store_true", help="of all nodes, as behind one NAT gateway")
+    parser.add_argument("--home", help="of the launcher and of the nodes' keys, kept for the next run with as many "
+                        "nodes or more (a launcher lets only 50 nodes a second join)")
     parser.add_argument("--cpus", type=int, default=4, help="that each node offers")
     parser.add_argument("--job-cpus", type=int, default=0, help="of each job; 0: whole nodes")
     parser.add_argument("--gang", type=int, default=500)
@@ -223,14 +237,16 @@ def main():
     parser.add_argument("--queued", type=int, default=100_000)
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
+    options.processes = options.processes or max(1, math.ceil(options.nodes / NODES_OF_PROCESS))
     need(FLEET)
     print(machine(), flush=True)
-    with tempfile.TemporaryDirectory(prefix="ls-load-") as directory:
+    with contextlib.ExitStack() as stack:
+        directory = options.home or stack.enter_context(tempfile.TemporaryDirectory(prefix="ls-load-"))
         launcher, fleet = Launcher(directory), None
         try:
             launcher.start()
             launcher.authorize()
-            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus)
+            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus, options.one_address)
             for name in options.measurements:
                 globals()[name](launcher, fleet, options)
         finally:

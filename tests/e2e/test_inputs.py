@@ -1,7 +1,9 @@
 """Data inputs: what the submitter has on disk is where the ranks look for it, and stays as it was."""
+import http.server
 import os
 import pathlib
 import subprocess
+import threading
 
 import pytest
 from harness.site import wait_until
@@ -80,6 +82,66 @@ def test_a_download_is_a_copy_of_ones_own(data):
     assert (data.work / "set/sub/b.txt").exists()
 
 
+class Web(http.server.BaseHTTPRequestHandler):
+    """/sets/a.csv, /moved -> it, /to-file -> a file of the machine, /short: cut off."""
+
+    asked = []
+
+    def do_GET(self):
+        Web.asked.append(self.path)
+        if self.path.startswith("/sets/a.csv"):
+            self.answer(200, b"1,2\n")
+        elif self.path in ("/moved", "/to-file"):
+            self.send_response(302)
+            self.send_header("Location", "/sets/a.csv" if self.path == "/moved" else "file:///etc/passwd")
+            self.end_headers()
+        elif self.path == "/short":
+            self.answer(200, b"x", length=10)
+        else:
+            self.answer(404, b"none")
+
+    def answer(self, code, body, length=None):
+        self.send_response(code)
+        self.send_header("Content-Length", str(length or len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def web():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Web.asked.clear()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_file_of_the_web_is_fetched_once(data, web):
+    job = run(data, "command: cat ${{inputs.f}}; basename ${{inputs.f}}\nresources: {instance_count: 2}\n"
+                    f"inputs: {{f: {{type: uri_file, path: '{web}/sets/a.csv?raw=1'}}}}\n", "j")
+    for rank in ("0", "1"):
+        assert data.ok("job", "logs", "j", "--rank", rank, "--stdout") == "1,2\na.csv\n"
+    assert Web.asked == ["/sets/a.csv?raw=1"]
+    assert job["inputs"]["f"]["path"] == f"{web}/sets/a.csv?raw=1" and len(job["inputs"]["f"]["digest"]) == 64
+    run(data, f"command: cat ${{{{inputs.f}}}}\ninputs: {{f: {{type: uri_file, path: '{web}/moved'}}}}\n", "k")
+    assert data.logs("k") == b"1,2\n"
+    assert list((data.home / "fetched").iterdir()) == []
+
+
+def test_what_the_web_does_not_give_is_said(up_site, web):
+    for path, says in (("/none.csv", "404"), ("/to-file", "file"), ("/short", "")):
+        up_site.write("job.yml", f"command: 'true'\ninputs: {{d: {{type: uri_file, path: '{web}{path}'}}}}\n")
+        done = up_site.run("job", "create", "-f", "job.yml")
+        said = done.stderr.decode()
+        assert done.returncode == 1 and "job.yml:2:" in said and f"cannot fetch {web}{path}: curl: (" in said, done
+        assert says in said
+    assert list((up_site.home / "fetched").iterdir()) == []
+
+
 def test_a_direct_path_is_used_in_place(data):
     run(data, "command: cat ${{inputs.d}}/a.txt; echo ${{inputs.d}}; echo ${{inputs.w}}\n"
               "inputs:\n  d: {path: set, mode: direct}\n"
@@ -125,13 +187,11 @@ def test_what_cannot_be_an_input_is_said_with_its_place(up_site, value, says):
 
 
 def test_the_ranks_user_cannot_change_what_others_read(data):
-    """Not by force either: the tree is the agent's, and its folder is closed to others."""
-    if not data.user and os.getuid() != 0:
-        pytest.skip("needs root")
-    job = run(data, "command: chmod -R u+w ${{inputs.d}}; echo x > ${{inputs.d}}/a.txt; rm -rf ${{inputs.d}}/sub; "
-                    "umount ${{inputs.d}}; mount -o remount,rw ${{inputs.d}}; cat ${{inputs.d}}/a.txt\n"
-                    "inputs: {d: {path: set}}\n", "j", status=("Completed"))
-    assert data.ok("job", "logs", job["name"], "--stdout").splitlines()[-1] == "first"
+    """Not by force either, but for root, who may do anything to the node."""
+    force = "umount ${{inputs.d}}; mount -o remount,bind,rw ${{inputs.d}}; " if data.user else ""
+    run(data, f"command: chmod -R u+w ${{{{inputs.d}}}}; echo x > ${{{{inputs.d}}}}/a.txt; rm -rf ${{{{inputs.d}}}}/sub; {force}"
+              "echo x > ${{inputs.d}}/a.txt; cat ${{inputs.d}}/a.txt\ninputs: {d: {path: set}}\n", "j")
+    assert data.ok("job", "logs", "j", "--stdout").splitlines()[-1] == "first"
     run(data, FOLDER, "k")
     assert data.logs("k").startswith(b"first\nsecond\n")
 

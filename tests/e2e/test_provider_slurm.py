@@ -34,6 +34,8 @@ def test_a_job_becomes_a_node_and_is_ended_without_a_trace(lab, target, bundle):
     assert "Comment=lockstep a1b2 vms vm1" in shown and "Requeue=0" in shown and token not in shown
     assert list(target.shared.rglob("token")) == [], "it is of use once"
     assert lab.ok("run", "--compute", "vms", "--", "echo", "here").strip() == "here"
+    modes = lab.ok("run", "--compute", "vms", "--", "sh", "-c", 'cd "$TMPDIR/../.." && stat -c %a . .. ../..').split()
+    assert len(modes) == 3 and all(int(mode[-1]) & 1 for mode in modes), f"other users' ranks pass: {modes}"
     code, events, _ = target.call("create", bundle, "")
     assert (code, steps(events), events[-1]["state"]) == (0, [], "running"), "it stays"
     assert target.done("remove")["state"] == "absent"

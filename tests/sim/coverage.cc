@@ -35,6 +35,8 @@ constexpr std::string_view kRequired[] = {
     "fault:crash_before_commit",
     "fault:crash_after_commit",
     "fault:crash_amid_actions",
+    "fault:disk_stall",
+    "launcher:hears_in_write",
     "fault:log_slow",
     "fault:collecting_slow",
     "agent:outputs_wait",

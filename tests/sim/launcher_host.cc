@@ -39,6 +39,16 @@ void LauncherHost::start() {
   if (!(core_->state() == committed_))
     cluster_.world.violate("replay", "the state after a restart is not the fold of the journal");
   if (!cluster_.saboteur.has(Defect::recovery_forgets_itself)) core_->recovered(cluster_.world.now);
+  writing_.clear();
+  told_.clear();
+  cut_after_write_ = CutAt::nowhere;
+  was_writing_ = false;
+  made_ = durable_ = 0;
+  turns_.emplace(launcher::Turns::Core{
+      [this] { return cluster_.world.now - stalled_for_; },
+      [this](Instant at, const launcher::Input& input) { return handle(at, input); },
+      [this](Instant at, const launcher::HeartbeatInput& input) { return hear(at, input); },
+      [this] { return core_->next_deadline(); }});
   auto actions = core_->resume();
   cluster_.saboteur.launcher_acts(actions, true);
   for (const auto& action : actions) perform(action);
@@ -51,6 +61,9 @@ void LauncherHost::start() {
 void LauncherHost::crash() {
   if (!core_) return;
   cluster_.world.trace("launcher dies");
+  // The disk may have taken what was being written.
+  if (!writing_.empty() && cluster_.world.random.chance(0.5)) commit(writing_.front());
+  writing_.clear();
   // Before or after the new file took the old one's place.
   if (compacting_ && cluster_.world.random.chance(0.5)) end_compaction();
   compacting_.reset();
@@ -108,18 +121,29 @@ void LauncherHost::plan_turn(Duration delay) {
 // The daemon polls until the core's deadline, and at least once a second.
 void LauncherHost::wake_at_deadline() {
   const Instant now = cluster_.world.now;
-  const Instant due = std::min(core_->next_deadline(), now + seconds(1));
+  const Instant due =
+      turns_->is_writing() ? now + seconds(1) : std::min(core_->next_deadline(), now + seconds(1));
   if (wake_ <= due && wake_ > now) return;
   wake_ = std::max(due, now + milliseconds(1));
   cluster_.world.after(wake_ - now, [this, incarnation = incarnation_, at = wake_] {
     if (incarnation != incarnation_ || wake_ != at) return;
     wake_ = Instant::never();
-    if (inbox_.empty()) inbox_.push_back(launcher::TickInput{});
+    if (inbox_.empty() && !turns_->is_writing()) inbox_.push_back(launcher::TickInput{});
     plan_turn(Duration(0));
   });
 }
 
 LauncherHost::CutAt LauncherHost::draw_cut() {
+  static constexpr const char* kNames[] = {"", "fault:crash_before_commit", "fault:commit_fails",
+                                           "fault:crash_after_commit", "fault:crash_amid_actions"};
+  const CutAt cut = draw_cut_at();
+  if (cut == CutAt::nowhere) return cut;
+  cluster_.world.count(kNames[static_cast<int>(cut)]);
+  cluster_.restart_launcher_later();
+  return cut;
+}
+
+LauncherHost::CutAt LauncherHost::draw_cut_at() {
   auto& random = cluster_.world.random;
   if (random.chance(cluster_.weather.commit_fails)) return CutAt::commit_fails;
   if (!random.chance(cluster_.weather.crash_in_turn)) return CutAt::nowhere;
@@ -131,77 +155,142 @@ LauncherHost::CutAt LauncherHost::draw_cut() {
 }
 
 void LauncherHost::turn() {
-  ++turns_;
-  cluster_.oracle.launcher_polled(cluster_.world.now, was_stopped_);
-  std::vector<StampedFact> facts;
-  std::vector<launcher::Action> actions;
-  if (was_stopped_ && cluster_.saboteur.has(Defect::stall_counts_as_silence))
-    for (int ago = 20; ago > 0; --ago)
-      handle(cluster_.world.now - seconds(ago), launcher::TickInput{}, facts, actions);
-  was_stopped_ = false;
+  ++turns_taken_;
+  // The core's clocks stand still during a write.
+  if (!turns_->is_writing()) {
+    cluster_.oracle.launcher_polled(cluster_.world.now, was_stopped_ || was_writing_);
+    if (was_stopped_ && cluster_.saboteur.has(Defect::stall_counts_as_silence)) count_stall();
+    was_stopped_ = was_writing_ = false;
+  }
   while (!inbox_.empty()) {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
-    const auto* beat = std::get_if<launcher::HeartbeatInput>(&input);
-    disk_told_low_ = beat != nullptr && !beat->beat.low_disk.empty();
-    notice_told_ = beat != nullptr && beat->beat.notice;
+    if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
+      told_[{beat->beat.node, beat->beat.number}] = {!beat->beat.low_disk.empty(),
+                                                     beat->beat.notice.has_value()};
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
-      handle(cluster_.world.now, heard, facts, actions);
+      turns_->feed(heard);
   }
-  cluster_.saboteur.launcher_acts(actions, false);
-  finish_turn(facts, actions);
+  do {
+    if (!finish_turn()) return;
+  } while (!turns_->idle());
+  was_writing_ = turns_->is_writing();
+  check_state();
+  begin_compaction();
+  count_liveness();
+  wake_at_deadline();
 }
 
-void LauncherHost::handle(Instant at, const launcher::Input& input, std::vector<StampedFact>& facts,
-                          std::vector<launcher::Action>& actions) {
+// As a core whose clocks went on.
+void LauncherHost::count_stall() {
+  for (int ago = 20; ago > 0; --ago) {
+    stalled_for_ = seconds(ago);
+    turns_->feed(launcher::TickInput{});
+  }
+  stalled_for_ = {};
+}
+
+launcher::Step LauncherHost::handle(Instant at, const launcher::Input& input) {
   if (const auto* session = std::get_if<launcher::SessionInput>(&input)) {
     const auto* node = committed_.node(session->open.node);
     if (node != nullptr && node->boot != session->open.boot) cluster_.oracle.boot_changed(node->id);
   }
   launcher::Step step = core_->handle(at, input);
+  note_heard(step);
+  for (const auto& fact : step.facts)
+    if (const auto* lost = std::get_if<launcher::NodeLost>(&fact))
+      cluster_.oracle.launcher_lost(*lost);
+  made_ += step.facts.size();
+  return step;
+}
+
+launcher::Heard LauncherHost::hear(Instant at, const launcher::HeartbeatInput& input) {
+  const launcher::Heard heard = core_->hear(at, input);
+  cluster_.world.count(heard.ack ? "launcher:hears_in_write" : "launcher:puts_off_beat");
+  if (heard.ack) cluster_.oracle.launcher_heard(heard.ack->node);
+  return heard;
+}
+
+void LauncherHost::note_heard(const launcher::Step& step) {
   for (const auto& action : step.actions) {
-    if (const auto* beat = std::get_if<launcher::AckHeartbeat>(&action)) {
-      cluster_.oracle.launcher_heard(beat->node);
-      cluster_.oracle.disk_told(beat->node, disk_told_low_);
-      if (notice_told_) cluster_.oracle.notice_told(beat->node);
+    if (const auto* acked = std::get_if<launcher::AckHeartbeat>(&action)) {
+      const Told told = told_[{acked->node, acked->number}];
+      cluster_.oracle.launcher_heard(acked->node);
+      cluster_.oracle.disk_told(acked->node, told.low_disk);
+      if (told.notice) cluster_.oracle.notice_told(acked->node);
     }
     if (const auto* observed = std::get_if<launcher::AckObserved>(&action))
       cluster_.oracle.launcher_heard(observed->node);
     if (const auto* session = std::get_if<launcher::AcceptSession>(&action))
       cluster_.oracle.launcher_heard(session->node);
   }
-  for (auto& fact : step.facts) {
-    if (const auto* lost = std::get_if<launcher::NodeLost>(&fact))
-      cluster_.oracle.launcher_lost(*lost);
-    facts.push_back({at, std::move(fact)});
-  }
-  for (auto& action : step.actions) actions.push_back(std::move(action));
 }
 
-void LauncherHost::finish_turn(const std::vector<StampedFact>& facts,
-                               const std::vector<launcher::Action>& actions) {
-  static constexpr const char* kNames[] = {"", "fault:crash_before_commit", "fault:commit_fails",
-                                           "fault:crash_after_commit", "fault:crash_amid_actions"};
-  const CutAt cut = draw_cut();
-  if (cut != CutAt::nowhere) {
-    cluster_.world.count(kNames[static_cast<int>(cut)]);
-    cluster_.restart_launcher_later();
+// False: it is dead.
+bool LauncherHost::finish_turn() {
+  const bool was_written = !turns_->is_writing();
+  launcher::Turns::Turn turn = turns_->end();
+  cluster_.saboteur.launcher_acts(turn.actions, false);
+  CutAt cut = was_written ? std::exchange(cut_after_write_, CutAt::nowhere) : CutAt::nowhere;
+  if (!turn.facts.empty()) {
+    if (!begin_write(std::move(turn.facts), draw_cut())) return false;
+  } else if (cut == CutAt::nowhere) {
+    cut = draw_cut();
   }
-  const bool lost = cut == CutAt::before_commit || cut == CutAt::commit_fails;
-  if (lost && !cluster_.saboteur.has(Defect::acts_before_commit)) return crash();
-  if (!lost && !commit(facts)) return;
-  if (cut == CutAt::after_commit) return crash();
+  perform_all(turn.actions, cut);
+  if (!core_) return false;
+  turns_->performed();
+  return true;
+}
+
+void LauncherHost::perform_all(const std::vector<launcher::Action>& actions, CutAt cut) {
   std::size_t allowed = actions.size();
   if (cut == CutAt::amid_actions && allowed > 0)
     allowed =
         static_cast<std::size_t>(cluster_.world.random.between(0, static_cast<int>(allowed) - 1));
-  for (std::size_t i = 0; i < allowed && core_; ++i) perform(actions[i]);
-  if (cut != CutAt::nowhere) return crash();
-  if (!core_) return;
-  check_state();
-  begin_compaction();
-  count_liveness();
-  wake_at_deadline();
+  else if (cut != CutAt::nowhere)
+    allowed = 0;
+  for (std::size_t i = 0; i < allowed && core_; ++i) {
+    if (made_ != durable_ && !std::holds_alternative<launcher::AckHeartbeat>(actions[i]))
+      cluster_.world.violate("oracle:durable", "an action left before the facts that it rests on");
+    perform(actions[i]);
+  }
+  if (cut != CutAt::nowhere) crash();
+}
+
+// ---- the journal's writer ----------------------------------------------------------------------
+
+Duration LauncherHost::draw_write() {
+  auto& random = cluster_.world.random;
+  if (!random.chance(cluster_.weather.disk_stall))
+    return random.between(milliseconds(0), milliseconds(5));
+  cluster_.world.count("fault:disk_stall");
+  return random.between(seconds(1), seconds(15));
+}
+
+bool LauncherHost::begin_write(std::vector<StampedFact> facts, CutAt cut) {
+  if (cut == CutAt::before_commit) {
+    crash();
+    return false;
+  }
+  writing_.push_back(std::move(facts));
+  cluster_.world.after(draw_write(), [this, cut, incarnation = incarnation_] {
+    if (incarnation == incarnation_) end_write(cut);
+  });
+  if (cluster_.saboteur.has(Defect::acts_before_commit)) turns_->written();
+  return true;
+}
+
+void LauncherHost::end_write(CutAt cut) {
+  const auto facts = std::move(writing_.front());
+  writing_.pop_front();
+  if (cut == CutAt::commit_fails) return crash();
+  if (!commit(facts)) return;
+  durable_ += facts.size();
+  if (cut == CutAt::after_commit) return crash();
+  cut_after_write_ = cut;
+  if (turns_->is_writing() && writing_.empty()) turns_->written();
+  plan_turn(Duration(0));
 }
 
 // On a worker, while the launcher goes on; what is committed meanwhile follows behind it.
@@ -383,11 +472,11 @@ void LauncherHost::count_liveness() {
 void LauncherHost::check_state() {
   for (const auto& broken : launcher::check_invariants(core_->state()))
     cluster_.world.violate("invariant", broken);
-  if (turns_ % 16 == 0) check_replay();
+  if (turns_taken_ % 16 == 0) check_replay();
 }
 
 void LauncherHost::check_replay() {
-  if (core_ && !(core_->state() == committed_))
+  if (core_ && writing_.empty() && !(core_->state() == committed_))
     cluster_.world.violate("replay", "the live state is not the fold of the committed facts");
 }
 

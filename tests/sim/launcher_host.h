@@ -1,7 +1,8 @@
 #pragma once
 // The simulated lockstepd: the real launcher core between an inbox and a journal. Its loop is like
-// the daemon's: a turn handles the inputs, commits the facts, then performs the actions. At each of
-// these points it can be killed or stopped, or the commit can fail. The journal survives.
+// the daemon's (launcher/core/turns.h): a turn handles the inputs, its facts are durable after a
+// while, and then its actions are performed. At each of these points it can be killed or stopped,
+// or the commit can fail. The journal survives, and a crash loses what was being written.
 
 #include <deque>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "launcher/core/core.h"
 #include "launcher/core/state.h"
+#include "launcher/core/turns.h"
 #include "tests/sim/provider.h"
 #include "tests/sim/world.h"
 
@@ -40,10 +42,15 @@ class LauncherHost {
   enum class CutAt { nowhere, before_commit, commit_fails, after_commit, amid_actions };
 
   void turn();
-  void handle(Instant at, const launcher::Input& input, std::vector<launcher::StampedFact>& facts,
-              std::vector<launcher::Action>& actions);
-  void finish_turn(const std::vector<launcher::StampedFact>& facts,
-                   const std::vector<launcher::Action>& actions);
+  launcher::Step handle(Instant at, const launcher::Input& input);
+  launcher::Heard hear(Instant at, const launcher::HeartbeatInput& input);
+  void note_heard(const launcher::Step& step);
+  bool finish_turn();
+  void count_stall();
+  bool begin_write(std::vector<launcher::StampedFact> facts, CutAt cut);
+  void end_write(CutAt cut);
+  void perform_all(const std::vector<launcher::Action>& actions, CutAt cut);
+  Duration draw_write();
   void plan_turn(Duration delay);
   void wake_at_deadline();
   bool commit(const std::vector<launcher::StampedFact>& facts);
@@ -55,6 +62,7 @@ class LauncherHost {
   void count_liveness();
   void check_state();
   CutAt draw_cut();
+  CutAt draw_cut_at();
   void begin_compaction();
   void end_compaction();
   void perform(const launcher::Action& action);
@@ -100,16 +108,24 @@ class LauncherHost {
   std::optional<Compacting> compacting_;
   launcher::State committed_;  // the fold of all facts ever committed
   std::unique_ptr<launcher::Core> core_;
+  std::optional<launcher::Turns> turns_;
+  std::deque<std::vector<launcher::StampedFact>> writing_;  // more than one only with a defect
+  CutAt cut_after_write_ = CutAt::nowhere;  // while the written actions are performed
+  bool was_writing_ = false;
+  struct Told {
+    bool low_disk = false, notice = false;
+  };
+  std::map<std::pair<NodeId, std::uint64_t>, Told> told_;  // by heartbeat
   std::uint64_t incarnation_ = 0;
   std::deque<launcher::Input> inbox_;
   bool stopped_ = false;
   bool was_stopped_ = false;
-  bool disk_told_low_ = false;  // the heartbeat being handled reports low disk space
-  bool notice_told_ = false;    // and that its machine will be taken away
   bool turn_planned_ = false;
   bool left_ = false;
   Instant wake_ = Instant::never();
-  std::uint64_t turns_ = 0;
+  std::uint64_t turns_taken_ = 0;
+  std::uint64_t made_ = 0, durable_ = 0;  // facts since the start of this launcher
+  Duration stalled_for_{0};               // how late the clock is; with a defect only
   std::map<PublicKey, std::string> users_;
   std::map<NodeId, SessionId> sessions_;
   std::set<std::pair<AttemptId, NodeId>> awaited_;

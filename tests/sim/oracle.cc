@@ -165,8 +165,10 @@ void Oracle::launcher_polled(Instant at, bool stalled_before) {
 }
 
 void Oracle::launcher_heard(NodeId node) {
-  heard_[node].polled = polled_;
-  heard_[node].since_start = true;
+  Heard& heard = heard_[node];
+  if (!heard.since_start || polled_ - heard.polled >= kHeardLately) heard.lately_from = world_.now;
+  heard.polled = polled_;
+  heard.since_start = true;
 }
 
 void Oracle::liveness_changed(NodeId node, Liveness now) {
@@ -178,13 +180,14 @@ void Oracle::liveness_changed(NodeId node, Liveness now) {
 // ---- what the launcher commits -----------------------------------------------------------------
 
 void Oracle::committing(const launcher::StampedFact& fact) {
+  decided_ = fact.at;
   std::visit([this](const auto& f) { judge(f); }, fact.fact);
 }
 
 void Oracle::committed(const launcher::StampedFact& fact) {
   if (const auto* changed = std::get_if<launcher::PartChanged>(&fact.fact))
     if (changed->report.state == PartState::finished)
-      finished_at_.emplace(std::pair(changed->attempt, changed->node), world_.now);
+      finished_at_.emplace(std::pair(changed->attempt, changed->node), fact.at);
   if (const auto* ended = std::get_if<launcher::AttemptEnded>(&fact.fact))
     ended_since_[ended->attempt] = polled_;
   if (const auto* started = std::get_if<launcher::NodeSessionStarted>(&fact.fact))
@@ -214,7 +217,7 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   const Attempt* last = job.last_attempt();
   if (last != nullptr && !last->ended)
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed beside a live attempt");
-  if (job.not_before > world_.now)
+  if (job.not_before > decided_)
     world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
   check_source(job, fact);
   check_quotas(job, fact);
@@ -254,7 +257,7 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
     world_.violate("oracle:placed", fmt::format("{} was placed on node {}, whose disk is low",
                                                 to_string(attempt), node.name));
   const auto noticed = noticed_.find(node.id);
-  if (noticed != noticed_.end() && noticed->second < world_.now)
+  if (noticed != noticed_.end() && noticed->second < decided_)
     world_.violate("oracle:placed", fmt::format("{} was placed on node {}, which is taken away",
                                                 to_string(attempt), node.name));
   for (int cpu : placement.allotment.cpus)
@@ -333,12 +336,12 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (logs_durable(fact.attempt, fact.node) || logs_on(fact.attempt, node).empty()) return;
   if (files_lost_.count(node) != 0) return;
   const auto given_up = given_up_.find(fact.node);
-  if (given_up != given_up_.end() && given_up->second == world_.now) return;
+  if (given_up != given_up_.end() && given_up->second == decided_) return;
   if (state_.node(fact.node)->lost) return;     // before the attempt ended
   if (revoking_.count(fact.node) != 0) return;  // nothing is awaited of it
   if (judge_given_up(fact)) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
-  if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
+  if (finished != finished_at_.end() && decided_ - finished->second < logs_timeout_)
     world_.violate("oracle:logs",
                    to_string(fact.attempt) + " was released before its logs were durable");
 }
@@ -371,7 +374,7 @@ void Oracle::judge(const launcher::JobDeleted& fact) {
   finished_.erase(fact.job);
   if (!fact.by.empty() && deleted_.count(fact.job) == 0)
     world_.violate("oracle:deleted", fact.job.value + " was deleted, but nobody asked for it");
-  const bool old = kept_for_ > Duration(0) && world_.now - job->finish->at >= kept_for_;
+  const bool old = kept_for_ > Duration(0) && decided_ - job->finish->at >= kept_for_;
   if (fact.by.empty() && !old)
     world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
   for (const Attempt& attempt : job->attempts)

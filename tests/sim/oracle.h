@@ -148,8 +148,10 @@ class Oracle {
     int strays = 0;
     std::set<int> cpus;
   };
+  static constexpr Duration kHeardLately = seconds(2);
   struct Heard {
-    Duration polled{0};  // the launcher's polled time when it last heard the node
+    Duration polled{0};   // the launcher's polled time when it last heard the node
+    Instant lately_from;  // since when it has been heard without a gap of kHeardLately
     bool new_boot = false;
     bool since_start = false;
     bool low_disk = false;         // according to its last heartbeat
@@ -277,6 +279,7 @@ class Oracle {
   std::set<int> files_lost_, cloned_;
   std::set<JobId> finished_;
   std::optional<Instant> last_poll_;
+  Instant decided_;  // when the core made the fact that is being committed
   Duration polled_{0};
   Instant launcher_since_;
   bool restarted_ = false;  // the launcher started with nodes in its journal

@@ -53,7 +53,7 @@ void Oracle::check_order(const Job& job, const launcher::AttemptPlaced& fact) {
     if (id == job.id) continue;
     const bool same_pool = asks_for_lab(id) == asks_for_lab(job.id);
     if (order < job.order && !same_pool) world_.count("launcher:another_pool_goes_on");
-    if (!same_pool || waits_for_more_than_nodes(other, world_.now)) continue;
+    if (!same_pool || waits_for_more_than_nodes(other, decided_)) continue;
     if (!asks_the_same(asked_[id], asked)) continue;
     const bool quotas_decide =
         !state_.principals().quotas().empty() && asked_[id].submitter != asked.submitter;
@@ -80,7 +80,7 @@ bool Oracle::must_go_before(const Job& other, const Job& job, const launcher::At
                       });
   if (is_led || !passed(fact).empty()) return false;
   const auto share_of = [&](const Job& one) {
-    return state_.shares().share_of(job.pool, asked_[one.id].submitter, world_.now);
+    return state_.shares().share_of(job.pool, asked_[one.id].submitter, decided_);
   };
   world_.count("launcher:share_decides");
   return other.at_head ||
@@ -98,9 +98,12 @@ void Oracle::judge(const launcher::JobPriorityChanged& fact) {
 
 void Oracle::check_submission(const launcher::JobSubmitted& fact) {
   const QueueSettings& asked = asked_[fact.job].queue;
-  const Instant expected = asked.delay > Duration(0) ? world_.now + asked.delay : asked.not_before;
+  const Instant expected = asked.delay > Duration(0) ? decided_ + asked.delay : asked.not_before;
   if (fact.spec.queue.not_before != expected)
     world_.violate("oracle:begin", fact.job.value + " does not wait for its time");
+  if (fact.spec.submitter != asked_[fact.job].submitter)
+    world_.violate("oracle:submitter",
+                   fact.job.value + " belongs to another user than asked for it");
   runs_after_[fact.job].clear();
   for (const After& after : asked.after) {
     const Job* other = state_.job(after.job);
@@ -137,14 +140,14 @@ bool Oracle::can_never_run(const JobId& job) {
 // When the part gives its resources back at the latest, by the limit that was asked for.
 std::optional<Instant> Oracle::end_of(const Job& job, const Attempt& attempt, const Part& part) {
   const JobSpec& asked = asked_[job.id];
-  if (job.cancel_by || attempt.doomed) return world_.now + kGrace;
+  if (job.cancel_by || attempt.doomed) return decided_ + kGrace;
   if (!asked.timeout) return std::nullopt;
   Instant start = attempt.placed + preparation_of(asked);
   if (part.at_least(PartState::running) && part.report->started.ns != 0)
     start = std::clamp(part.report->started, attempt.placed, start);
   else if (!part.at_least(PartState::running))
-    start = std::max(start, world_.now);
-  return std::max(start + *asked.timeout + kGrace, world_.now);
+    start = std::max(start, decided_);
+  return std::max(start + *asked.timeout + kGrace, decided_);
 }
 
 std::vector<Oracle::Holding> Oracle::holdings_of(const launcher::Node& node) {
@@ -179,7 +182,7 @@ bool Oracle::has_room(const JobSpec& asked, const launcher::Node& node,
 // When the job can start at the latest; `more`: what another job takes besides.
 std::optional<Instant> Oracle::start_of(const Job& job, const std::map<NodeId, Holding>& more) {
   std::map<NodeId, std::vector<Holding>> holdings;
-  std::set<Instant> ends{world_.now};
+  std::set<Instant> ends{decided_};
   for (const auto& [id, node] : state_.nodes()) {
     if (node.pool != job.pool || !node.session) continue;
     holdings[id] = holdings_of(node);
@@ -219,7 +222,9 @@ bool Oracle::all_usable(const std::string& pool) {
     const launcher::Node& node = item.second;
     if (node.pool != pool) return true;
     const Heard& heard = heard_[node.id];
-    const bool is_alive = heard.since_start && polled_ - heard.polled < seconds(2);
+    // What was heard in the same turn may have come after the decision.
+    const bool is_alive =
+        heard.since_start && polled_ - heard.polled < kHeardLately && heard.lately_from < decided_;
     return is_alive && node.session && !node.lost && !node.drain && !node.notice &&
            !node.waits_for_approval && !heard.low_disk && !heard.low_disk_before &&
            given_up_.count(node.id) == 0;
@@ -238,7 +243,7 @@ void Oracle::check_backfill(const Job& job, const launcher::AttemptPlaced& fact)
   const JobSpec& asked = asked_[job.id];
   std::map<NodeId, Holding> more;
   std::optional<Instant> end;
-  if (asked.timeout) end = world_.now + preparation_of(asked) + *asked.timeout + kGrace;
+  if (asked.timeout) end = decided_ + preparation_of(asked) + *asked.timeout + kGrace;
   for (const auto& part : fact.parts)
     more[part.node] = {end, part.allotment.cpus.size(), part.allotment.memory,
                        part.whole.value_or(false)};

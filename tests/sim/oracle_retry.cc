@@ -50,7 +50,7 @@ void Oracle::check_backoff(const Job& job, const launcher::JobRequeued& fact) {
                      static_cast<double>(std::uint64_t{1} << job.charged_retries);
   const bool waits = fact.charged && policy.backoff.count() > 0;
   const Instant expected =
-      waits ? world_.now + Duration(static_cast<std::int64_t>(std::min(due, 60e9))) : Instant{};
+      waits ? decided_ + Duration(static_cast<std::int64_t>(std::min(due, 60e9))) : Instant{};
   if (fact.not_before != expected)
     world_.violate("oracle:backoff", fmt::format("{} waits until {}, not {}", fact.job.value,
                                                  to_string(fact.not_before), to_string(expected)));

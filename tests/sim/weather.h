@@ -14,6 +14,7 @@ struct Weather {
   double runner_socket_loss = 0;  // agent <-> runner connection breaks on a message
   double staging_fails = 0, staging_slow = 0, start_fails = 0;
   double commit_fails = 0, crash_in_turn = 0;
+  double disk_stall = 0;  // per write of the journal: it takes seconds
   double log_slow = 0, collecting_slow = 0;
   double port_taken = 0;
   double checkpoint_slow = 0;
@@ -103,6 +104,7 @@ inline Weather draw_weather(Random& random) {
   }
   w.revoke = sometimes(0.3, 15, 60);
   w.detach = sometimes(0.6, 5, 30);
+  w.disk_stall = sometimes(0.3, 0.001, 0.01);
   w.provider_fails = sometimes(0.5, 0.05, 0.4);
   w.provider_crashes = sometimes(0.5, 0.05, 0.4);
   w.take = sometimes(0.4, 5, 40);

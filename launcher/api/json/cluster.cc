@@ -125,10 +125,17 @@ Json to_json(const LauncherStatus& status) {
       {"logs_bytes", limit(status.keeps.logs.count)},
       {"outputs_bytes", limit(status.keeps.outputs.count)}};
   const bool told = status.low_space.count != 0;
+  const DiskWrites& writes = status.writes;
+  const auto duration_or_null = [](Duration value) {
+    return value == Duration(0) ? Json(nullptr) : Json(seconds_of(value));
+  };
   json["disk"] = {{"free_bytes", told ? Json(status.disk_free.count) : Json(nullptr)},
                   {"low_space_bytes", limit(status.low_space.count)},
                   {"low", !status.low_reason.empty()},
-                  {"reason", status.low_reason}};
+                  {"reason", status.low_reason},
+                  {"slow_write_seconds", duration_or_null(writes.slow_for)},
+                  {"last_slow_write_seconds", duration_or_null(writes.last_slow)},
+                  {"last_slow_write_at", time_or_null(writes.last_slow_ended)}};
   return json;
 }
 

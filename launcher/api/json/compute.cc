@@ -15,7 +15,7 @@ Json host_json(const SshHost& host) {
   json["port"] = host.port == 0 ? Json() : Json(host.port);
   json["key"] = host.key;
   json["password_secret"] = host.password_secret;
-  json["secret_owner"] = host.secret_owner;
+  json["secret_owner"] = host.password_secret.empty() ? "" : host.secret_owner;
   json["jump"] = host.jump;
   json["directory"] = host.directory;
   return json;

@@ -111,7 +111,11 @@ Status check_request(Verb verb, const Request& request) {
 Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   TRY(check_request(verb, request));
   const Host host = this_host();
-  TRY_ASSIGN(const Settings settings, settings_from(request.settings, host));
+  auto read = settings_from(request.settings, host);
+  const bool needs_settings = verb == Verb::check || verb == Verb::create;
+  if (!read && needs_settings) return read.error();
+  // A wrong setting must not keep machines alive.
+  const Settings settings = read ? *std::move(read) : Settings();
   std::string digest;
   if (verb == Verb::create) {
     TRY_ASSIGN(digest, bundle_digest(request.bundle));

@@ -14,6 +14,8 @@ constexpr const char* kScript = R"sh(
 umask 077
 tmp=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}
 home=$(mktemp -d "$tmp/lockstep-$scope-$name.$SLURM_JOB_ID.XXXXXX") || exit 1
+umask 022
+[ "$(id -u)" != 0 ] || chmod 711 "$home"  # ranks of other users pass through it to their own
 child='' stop=''
 trap 'stop=1; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM INT HUP
 mine() {

@@ -124,8 +124,17 @@ Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles
 // An admin of the launcher names the key, and a launcher that runs as root can read everybody's.
 tl::expected<void, Failed> Client::expect_own_key(const std::string& step) const {
   struct stat info {};
-  if (host_.key.empty() || ::stat(host_.key.c_str(), &info) != 0 || info.st_uid == ::geteuid())
-    return {};
+  const char* home = std::getenv("HOME");
+  const bool is_in_home = host_.key.starts_with("~/") && home != nullptr;
+  const std::string path = is_in_home ? home + host_.key.substr(1) : host_.key;
+  if (path.empty()) return {};
+  if (::stat(path.c_str(), &info) != 0)
+    return tl::unexpected(
+        Failed{step, Failure::unauthenticated,
+               fmt::format("the private key {} cannot be read on the launcher's machine ({}); name "
+                           "another with --ssh-private-key-file",
+                           host_.key, std::strerror(errno))});
+  if (info.st_uid == ::geteuid()) return {};
   return tl::unexpected(
       Failed{step, Failure::no_permission,
              fmt::format("the private key {} belongs to another account than the launcher's, so "

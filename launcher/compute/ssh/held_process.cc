@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,11 +79,12 @@ Result<std::unique_ptr<HeldProcess>> HeldProcess::start(
   if (child < 0) return errno_error(errno, "start " + program);
   if (child == 0) run_child(parent, program.c_str(), argv.data(), envp.data(), write_end.get());
   ::setpgid(child, child);  // whoever comes first
-  // Until it is reaped, its pid is its own.
-  auto process = io::open_process(io::identify(child).value_or(io::ProcessIdentity{child, 0}));
-  auto held = std::unique_ptr<HeldProcess>(
-      new HeldProcess(child, process ? std::move(*process) : io::Fd(), std::move(read_end)));
-  if (!process) return process.error();
+  // Until it is reaped, its pid is its own, also when it has ended already.
+  io::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  const Status opened = process ? Status() : Status(errno_error(errno, "watch " + program));
+  auto held =
+      std::unique_ptr<HeldProcess>(new HeldProcess(child, std::move(process), std::move(read_end)));
+  if (!opened) return opened.error();
   return held;
 }
 

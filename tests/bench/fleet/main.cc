@@ -1,6 +1,6 @@
 // fleet: many simulated nodes in one process, many jobs from one client, or many followers of one
 // job; tests/bench/load.py and followers.py start several of them beside a real lockstepd.
-//   fleet nodes --token-file FILE --count K --first I [--cpus N]    until SIGTERM
+//   fleet nodes --token-file FILE --count K --first I [--cpus N] [--roster DIR]    until SIGTERM
 //   fleet submit --home DIR --endpoint FILE --jobs N [--nodes K] [--cpus N] [--no-wait]
 //   fleet followers --home DIR --endpoint FILE --job NAME --count N     until standard input ends
 
@@ -11,25 +11,29 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "common/io/file_system.h"
 #include "common/wire/join_token.h"
 #include "tests/bench/fleet/followers.h"
 #include "tests/bench/fleet/null_node.h"
+#include "tests/bench/fleet/roster.h"
 #include "tests/bench/fleet/submitter.h"
 
 namespace lockstep::fleet {
 
 namespace {
 
-constexpr Duration kJoinTimeout = minutes(5);
+// A turn of the loop looks at every socket, so each takes what came in this time.
+constexpr Duration kGather = milliseconds(20);
 
 struct NodeOptions {
-  std::string token_file;
+  std::string token_file, roster;
   int count = 1;
   int first = 1;
   int cpus = 4;
+  bool one_address = false;
 };
 
 Inventory inventory_of(const std::string& name, int index, int cpus) {
@@ -46,6 +50,13 @@ Inventory inventory_of(const std::string& name, int index, int cpus) {
   return inventory;
 }
 
+// As if the node dialled from a machine of its own.
+std::string from_own_address(const std::string& endpoint, int index) {
+  const std::string tcp = "tcp://";
+  return fmt::format("{}127.1.{}.{}:0;{}", tcp, index / 250, index % 250 + 1,
+                     endpoint.substr(tcp.size()));
+}
+
 Status run_nodes(const NodeOptions& options) {
   TRY_ASSIGN(const std::string text, io::read_file(options.token_file, kibibytes(64)));
   TRY_ASSIGN(const auto token, wire::decode_join_token(text));
@@ -58,11 +69,11 @@ Status run_nodes(const NodeOptions& options) {
   std::vector<std::unique_ptr<NullNode>> nodes;
   for (int i = options.first; i < options.first + options.count && !leaving; ++i) {
     const std::string name = fmt::format("f{:04}", i);
-    io::KeyPair keys = io::generate_key_pair();
-    TRY_ASSIGN(auto identity, agent::join(loop, transport, token, agent::endpoints_of(token), keys,
-                                          name, kJoinTimeout));
-    nodes.push_back(std::make_unique<NullNode>(loop, transport, clock, witness, std::move(identity),
-                                               std::move(keys),
+    TRY_ASSIGN(Member one, member(loop, transport, token, options.roster, name));
+    if (!options.one_address)
+      one.identity.control_endpoint = from_own_address(one.identity.control_endpoint, i);
+    nodes.push_back(std::make_unique<NullNode>(loop, transport, clock, witness,
+                                               std::move(one.identity), std::move(one.keys),
                                                inventory_of(name, i, options.cpus)));
     TRY(nodes.back()->dial());
   }
@@ -75,6 +86,7 @@ Status run_nodes(const NodeOptions& options) {
     }
     witness.flush();
     loop.turn(std::max(due - clock.now(), Duration::zero()));
+    std::this_thread::sleep_for(kGather);
   }
   return {};
 }
@@ -94,6 +106,8 @@ int main(int argc, char** argv) {
   nodes->add_option("--count", node_options.count);
   nodes->add_option("--first", node_options.first, "their names count from here");
   nodes->add_option("--cpus", node_options.cpus, "that each offers");
+  nodes->add_flag("--one-address", node_options.one_address, "as behind one NAT gateway");
+  nodes->add_option("--roster", node_options.roster, "directory of the nodes that have joined");
   fleet::SubmitOptions submit_options;
   bool no_wait = false;
   auto* submit = app.add_subcommand("submit", "submit jobs, and wait for them");

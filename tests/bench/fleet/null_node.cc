@@ -91,49 +91,56 @@ void Witness::flush() {
 NullNode::NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock,
                    Witness& witness, agent::Identity identity, io::KeyPair keys,
                    Inventory inventory)
-    : loop_(loop),
-      transport_(transport),
-      clock_(clock),
+    : clock_(clock),
       witness_(witness),
       identity_(std::move(identity)),
       keys_(std::move(keys)),
       inventory_(std::move(inventory)),
       session_(new_session()),
-      core_(config_of(identity_.node, session_)) {
+      core_(config_of(identity_.node, session_)),
+      control_(loop, transport, clock, {identity_.control_endpoint, identity_.launcher_key, keys_},
+               {[this](io::ClientSocket::Link link) {
+                  if (link == io::ClientSocket::Link::up) feed(agent::Connected{});
+                },
+                [this](const std::string& bytes) { receive(bytes); }}) {
   feed(agent::Recovered{});
 }
 
-NullNode::~NullNode() {
-  if (control_) loop_.unwatch_socket(control_->handle());
-}
-
-Status NullNode::dial() {
-  if (control_) loop_.unwatch_socket(control_->handle());
-  control_.reset();
-  TRY_ASSIGN(auto socket, io::ClientSocket::connect(
-                              transport_, identity_.control_endpoint, identity_.launcher_key, keys_,
-                              {.max_message_bytes = std::int64_t{kMaxControlMessageBytes}}));
-  control_.emplace(std::move(socket));
-  loop_.watch_socket(control_->handle(), [this] { receive(); });
-  return control_->watch_link(loop_, [this](io::ClientSocket::Link link) {
-    if (link == io::ClientSocket::Link::up) feed(agent::Connected{});
-  });
-}
-
-void NullNode::receive() {
-  while (const auto bytes = control_->receive()) {
-    auto envelope = wire::decode_envelope<AgentReply>(*bytes);
-    if (!envelope) {
-      std::fprintf(stderr, "fleet: %s\n", envelope.error().message.c_str());
-      continue;
-    }
-    observe(envelope->body);
-    feed(agent::FromLauncher{std::move(envelope->body)});
+void NullNode::receive(const std::string& bytes) {
+  auto envelope = wire::decode_envelope<AgentReply>(bytes);
+  if (!envelope) {
+    std::fprintf(stderr, "fleet: %s\n", envelope.error().message.c_str());
+    return;
   }
+  observe(envelope->body);
+  feed(agent::FromLauncher{std::move(envelope->body)});
 }
 
 void NullNode::observe(const AgentReply& message) {
-  if (std::holds_alternative<SessionAccepted>(message)) witness_.accepted(identity_.node);
+  const auto* accepted = std::get_if<SessionAccepted>(&message);
+  if (accepted == nullptr) return;
+  control_.reconnect_within(accepted->reconnect_within);
+  witness_.accepted(identity_.node);
+  if (report_usage_at_ == Instant::never()) report_usage_at_ = clock_.now() + kSampleEvery;
+}
+
+void NullNode::tick() {
+  const Instant now = clock_.now();
+  if (core_.next_deadline() <= now) feed(agent::Tick{});
+  if (report_usage_at_ <= now) report_usage();
+  die_if_failed(control_.tick(now));
+}
+
+void NullNode::report_usage() {
+  report_usage_at_ = clock_.now() + kSampleEvery;
+  UsageReport report;
+  report.node = identity_.node;
+  report.session = session_;
+  report.use.cpu_milli = static_cast<std::int64_t>(sequence_ % 1'000);
+  report.use.memory = gibibytes(1);
+  report.use.disk_used = gibibytes(10);
+  report.use.disk_total = gibibytes(100);
+  send(std::move(report));
 }
 
 void NullNode::feed(agent::Input input) {
@@ -154,7 +161,7 @@ void NullNode::send(AgentMessage body) {
   Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
-  (void)control_->send(wire::encode(envelope));  // the core says it again
+  (void)control_.send(wire::encode(envelope));  // the core says it again
 }
 
 void NullNode::perform(agent::SendSession& action) {
@@ -199,12 +206,10 @@ void NullNode::perform(agent::CollectOutputs& action) {
 
 void NullNode::perform(agent::RemovePart& action) { feed(agent::PartRemoved{action.attempt}); }
 
-// Not within the receive() of the socket that is closed.
-void NullNode::perform(agent::Reconnect&) {
-  loop_.post([this] {
-    const Status dialled = dial();
-    if (!dialled) die(dialled.error().message);
-  });
+void NullNode::perform(agent::Reconnect&) { die_if_failed(control_.redial()); }
+
+void NullNode::die_if_failed(const Status& dialled) const {
+  if (!dialled) die(dialled.error().message);
 }
 
 void NullNode::perform(agent::ExitAgent& action) { die(action.reason); }

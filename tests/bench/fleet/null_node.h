@@ -1,15 +1,17 @@
 #pragma once
 // One simulated node: the production agent core over a real CURVE socket, with a null runner. Each
 // action for a runner succeeds at once: a part is staged, started, running and finished, without
-// outputs. It has no disk, no processes and no logs. It reports the launcher's messages to a
-// Witness.
+// outputs. It has no disk, no processes and no logs. It reports what it uses as often as a real
+// node, and the launcher's messages to a Witness.
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <string>
 
 #include "agent/core/core.h"
 #include "agent/daemon/identity.h"
+#include "agent/daemon/launcher_link.h"
 #include "common/io/clock.h"
 #include "common/io/transport.h"
 
@@ -33,20 +35,23 @@ class NullNode {
  public:
   NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Witness& witness,
            agent::Identity identity, io::KeyPair keys, Inventory inventory);
-  ~NullNode();
   NullNode(const NullNode&) = delete;
   NullNode& operator=(const NullNode&) = delete;
 
-  Status dial();
-  Instant next_deadline() const { return core_.next_deadline(); }
-  void tick() { feed(agent::Tick{}); }
+  Status dial() { return control_.dial(); }
+  Instant next_deadline() const {
+    return std::min({core_.next_deadline(), control_.next_deadline(), report_usage_at_});
+  }
+  void tick();
 
  private:
-  void receive();
+  void receive(const std::string& bytes);
   void feed(agent::Input input);
   void send(AgentMessage body);
   void observe(const AgentReply& message);
+  void report_usage();
   void run(const Assignment& assignment);
+  void die_if_failed(const Status& dialled) const;
   [[noreturn]] void die(const std::string& why) const;
 
   void perform(agent::SendSession& action);
@@ -59,6 +64,7 @@ class NullNode {
   void perform(agent::RemovePart& action);
   void perform(agent::Reconnect&);
   void perform(agent::ExitAgent& action);
+  void perform(agent::LeaveMachine&) { die("its machine is taken away"); }
   void perform(agent::PrepareEnvironment&) {}  // its jobs have none
   void perform(agent::LeaveEnvironment&) {}
   void perform(agent::PruneUnused&) {}
@@ -69,8 +75,6 @@ class NullNode {
   void perform(agent::CaptureCheckpoint&) {}
   void perform(agent::RenewLease&) {}
 
-  io::EventLoop& loop_;
-  io::Transport& transport_;
   io::Clock& clock_;
   Witness& witness_;
   agent::Identity identity_;
@@ -78,11 +82,12 @@ class NullNode {
   Inventory inventory_;
   SessionId session_;
   agent::Core core_;
-  std::optional<io::ClientSocket> control_;
+  agent::LauncherLink control_;
   std::deque<agent::Input> inputs_;
   std::optional<Observed> observed_;  // only the newest is sent, as in agent/agent.h
   bool handling_ = false;
   std::uint64_t sequence_ = 0;
+  Instant report_usage_at_ = Instant::never();
 };
 
 }  // namespace lockstep::fleet

@@ -3,9 +3,16 @@
 
 #include "runner/steps/workspace.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <functional>
 
 #include "tests/fakes/disk/swaps.h"
 #include "tests/unit/support/temp_dir.h"
@@ -82,6 +89,59 @@ TEST_F(WorkspaceOfAnother, ASymlinkOfTheSnapshotStaysAsItIs) {
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().message.find("is reserved for Lockstep"), std::string::npos);
   canary.is_untouched();
+}
+
+// In a mount namespace of a child's own; 0: all was as it should be.
+int in_own_mounts(const std::function<int()>& look) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool is_apart = ::unshare(CLONE_NEWNS) == 0 &&
+                          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    ::_exit(is_apart ? look() : 99);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+class Inputs : public WorkspaceOfAnother {
+ protected:
+  Result<Workspace> prepared() {
+    stage();
+    EXPECT_TRUE(io::make_directories(dir_ / "tree"));
+    EXPECT_TRUE(io::write_file_atomically(dir_ / "tree/a", "first", 0644));
+    WorkspacePlan plan;
+    plan.inputs = {{"d", dir_ / "tree"}};
+    return Workspace::prepare(plan, attempt_, kSomebody, kSomebody);
+  }
+  std::string target() const { return attempt_.code() + "/.lockstep/inputs/d"; }
+};
+
+TEST_F(Inputs, AreReadAndNotWritten) {
+  const auto workspace = prepared();
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  EXPECT_TRUE(workspace->must_mount());
+  EXPECT_EQ(in_own_mounts([&] {
+              if (!workspace->mount()) return 1;
+              if (io::read_file(target() + "/a").value_or("") != "first") return 2;
+              if (::open((target() + "/a").c_str(), O_WRONLY) >= 0 || errno != EROFS) return 3;
+              return ::mkdir((target() + "/new").c_str(), 0700) == 0 || errno != EROFS ? 4 : 0;
+            }),
+            0);
+  EXPECT_FALSE(io::exists(target() + "/a")) << "no other namespace sees the mount";
+}
+
+TEST_F(Inputs, AreNotMountedWhereALinkLeads) {
+  const auto workspace = prepared();
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  ASSERT_TRUE(io::make_directories(dir_ / "elsewhere"));
+  ASSERT_TRUE(io::make_directories(attempt_.code() + "/.lockstep/inputs"));
+  ASSERT_EQ(::symlink((dir_ / "elsewhere").c_str(), target().c_str()), 0);
+  EXPECT_EQ(in_own_mounts([&] {
+              if (workspace->mount()) return 1;
+              return io::exists(dir_ / "elsewhere/a") ? 2 : 0;
+            }),
+            0);
 }
 
 }  // namespace

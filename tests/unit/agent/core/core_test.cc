@@ -110,6 +110,56 @@ TEST_F(AgentCore, SilenceOfTheLauncherKillsNothing) {
   take<CaptureCheckpoint>();
 }
 
+// Of a launcher that has thousands of nodes to answer.
+TEST_F(AgentCore, AsksASlowLauncherLessAndLessOften) {
+  open();
+  const auto until_next = [this] {
+    const Duration wait = core.next_deadline() - now;
+    pass(wait);
+    return wait;
+  };
+  EXPECT_EQ(until_next(), seconds(1));
+  take<SendSession>();
+  EXPECT_EQ(until_next(), seconds(2));
+  take<SendSession>();
+  EXPECT_EQ(until_next(), seconds(2));  // 5 s without an answer
+  take<Reconnect>();
+  give(Connected{});
+  take<SendSession>();
+  EXPECT_EQ(until_next(), seconds(4));
+  take<SendSession>();
+  EXPECT_EQ(until_next(), seconds(4));
+  take<SendSession>();
+  EXPECT_EQ(until_next(), seconds(2));  // 10 s
+  take<Reconnect>();
+  give(Connected{});
+  take<SendSession>();
+  accept({});
+  for (int beat = 0; beat < 4; ++beat) {
+    EXPECT_EQ(until_next(), seconds(1));
+    take<SendHeartbeat>();
+  }
+  EXPECT_EQ(until_next(), seconds(1));
+  take<Reconnect>();
+}
+
+// All nodes of a large cluster would else dial anew in the same moment.
+TEST_F(AgentCore, GivesUpAConnectionAtAMomentOfItsOwn) {
+  open();
+  hear(SessionAccepted{kSession, seconds(100), wanting({}), seconds(20)});
+  const Duration mine = core.next_deadline() - now;
+  EXPECT_GE(mine, seconds(60));
+  EXPECT_LT(mine, seconds(80));
+
+  Config other = config();
+  other.session = SessionId(78);
+  Core another(other);
+  another.handle(now, Recovered{});
+  another.handle(now, Connected{});
+  another.handle(now, FromLauncher{SessionAccepted{other.session, seconds(100), {}, seconds(20)}});
+  EXPECT_NE(another.next_deadline() - now, mine);
+}
+
 TEST_F(AgentCore, OldRevisionsChangeNothing) {
   auto assignment = part(1);
   run(assignment, PartState::prepared);

@@ -133,7 +133,7 @@ TEST(ControlCodec, DesiredStatesOfManyNodesAreReadAsIfEachWasEncodedAlone) {
   wire::DesiredEncoder encoder;
   auto desired = filled<Desired>();
   auto solo = desired;
-  for (Assignment& assignment : solo.desired.assignments) assignment.gang.reset();
+  for (Assignment& assignment : solo.desired.assignments) assignment.gang = {};
   for (const Desired& body : {desired, solo, desired, Desired{}}) {
     const auto sent = to_agent(body);
     const auto received = wire::decode_envelope<AgentReply>(encoder.encode(sent));

@@ -263,6 +263,11 @@ class Filler {
   // common/domain/assignment.h
   void fill(Allotment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(SharedGang& v) {
+    GangTable table;
+    fill(table);
+    v = std::move(table);
+  }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
     auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n] = v;
@@ -274,9 +279,10 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
+  void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(WorkspacePlan& v) {
-    auto& [mode, b, c, d, e] = v;
-    each(b, c, d, e);
+    auto& [mode, b, c, d, e, f] = v;
+    each(b, c, d, e, f);
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 
@@ -330,9 +336,10 @@ class Filler {
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
+  void fill(DiskWrites& v) { auto& [a, b, c] = v; each(a, b, c); }
 
   // common/domain/*_messages.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
@@ -345,7 +352,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h);
   }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(SessionAccepted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(HeartbeatAck& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -384,6 +391,7 @@ class Filler {
   void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobsDeleted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
+  void fill(WaitsForDisk& v) { auto& [a] = v; each(a); }
   void fill(StillWatching& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobsReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainReply& v) { auto& [a] = v; each(a); }

@@ -71,7 +71,7 @@ TEST(RunnerCodec, SecretsGoToARunnerButToNoFile) {
 TEST(RunnerCodec, AnAssignmentWithoutAGangSurvives) {
   auto assignment = filled<Assignment>();
   assignment.secrets.reset();
-  assignment.gang.reset();
+  assignment.gang = {};
   assignment.spec.command = ShellCommand{"echo hello"};
   const auto read = wire::decode_assignment(wire::encode(assignment));
   ASSERT_TRUE(read);

@@ -386,6 +386,7 @@ struct LetterOf {
   char operator()(const ExplainReply& m) const { return letter_of(m.explain.job); }
   char operator()(const JobUpdate&) const { return '!'; }
   char operator()(const StillWatching&) const { return '!'; }
+  char operator()(const WaitsForDisk&) const { return '!'; }
   char operator()(const JobsReply& m) const {
     for (const JobView& job : m.jobs)
       if (job.spec.name == world.job(whose).value) return letter_of(job);

@@ -140,6 +140,10 @@ TEST(SshWords, PutTheAddressBehindTheOptions) {
                           "-J", "gate:22", "--", "vm1.lan", "ls", "-l"));
   host.jump = "none";
   EXPECT_EQ(testing::PrintToString(ssh_words(host, "", {})).find("-J"), std::string::npos);
+  EXPECT_THAT(
+      ssh_words(host_named("vm1"), "", {}, "/home/l/known_hosts"),
+      ElementsAre("ssh", "-o", "UserKnownHostsFile=\"/home/l/known_hosts\" ~/.ssh/known_hosts",
+                  "--", "vm1.lan"));
   host = host_named("-oProxyCommand=x");
   const auto words = ssh_words(host, "", {});
   EXPECT_EQ(words[words.size() - 2], "--");

@@ -122,25 +122,34 @@ TEST(MachineText, StepsAndStatesAreWords) {
   EXPECT_EQ(activity(machine("vm1", "joined", "vm1")), "joined as node vm1");
 }
 
+ComputeSpec lab() {
+  ComputeSpec spec;
+  spec.name = "lab";
+  spec.source = NodeSource::ssh;
+  return spec;
+}
+
 TEST(MachineText, EachCodeHasAdvice) {
   for (const char* code :
        {"host_key", "unauthenticated", "unreachable", "unsupported", "no_space", "no_permission",
         "launcher_unreachable", "timed_out", "conflict", "failed"})
-    EXPECT_NE(advice_for(code), "") << code;
-  EXPECT_EQ(advice_for("new_code"), "");
+    EXPECT_NE(advice_for(code, NodeSource::ssh), "") << code;
+  EXPECT_EQ(advice_for("new_code", NodeSource::ssh), "");
+  EXPECT_NE(advice_for("no_permission", NodeSource::slurm),
+            advice_for("no_permission", NodeSource::ssh));
 }
 
 TEST(MachineText, AFailedRemovalNamesForce) {
   MachineView leaving = failed_machine();
   leaving.state = "leaving";
-  EXPECT_THAT(machine_failure("lab", leaving),
+  EXPECT_THAT(machine_failure(lab(), leaving),
               HasSubstr("`lockstep compute detach lab --host vm2 --force` forgets the machine"));
 }
 
 TEST(MachineText, NamesTheTargetInItsAdvice) {
   MachineView lonely = failed_machine();
   lonely.failed_code = "launcher_unreachable";
-  EXPECT_THAT(machine_failure("lab", lonely),
+  EXPECT_THAT(machine_failure(lab(), lonely),
               HasSubstr("`lockstep compute update lab --set lockstep.tunnel=always`"));
 }
 

@@ -203,6 +203,23 @@ TEST_F(Elastic, AFailureIsGivenBackBackedOffAndShownWhereTheJobWaits) {
   EXPECT_THAT(only_call().machines, ElementsAre("lab-3", "lab-4")) << "no name is used twice";
 }
 
+TEST_F(Elastic, AnUpdateTriesAgainAtOnceAlsoWithoutAChange) {
+  make(cluster(0, 1));
+  const JobId job = submit_gang("train", 1);
+  const CallProvider first = only_call();
+  say(first,
+      ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", "unsupported", "no shell", {}});
+  ends(first);
+  const CallProvider removal = only_call();
+  absent(removal, "lab-1");
+  ends(removal);
+  EXPECT_THAT(why_it_waits(job), HasSubstr("or at once by `lockstep compute update lab`"));
+  Machines::ask(UpdateCompute{cluster(0, 1)});
+  launcher.expect_one<ReplyCompute>();
+  drop_notices();
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
+}
+
 TEST_F(Elastic, ALostMachineOfLowPriorityCostsItsJobNothing) {
   make(cluster(0, 1, Tier::low_priority));
   const JobId job = submit_gang("train", 1);
@@ -293,6 +310,41 @@ TEST_F(Elastic, WhatTheProviderHasAndNobodyKnowsIsRemoved) {
   EXPECT_THAT(removal.machines, ElementsAre("lab-7")) << "the other one is no name of a machine";
   absent(removal, "lab-7");
   ends(removal);
+  EXPECT_THAT(view().machines, IsEmpty());
+}
+
+TEST_F(Elastic, AnIdleMachineOfOlderSettingsHoldsNobodyUp) {
+  make(cluster(0, 2));
+  const JobId first = submit_gang("first", 1);
+  std::vector<FakeNode> nodes = all_join(only_call());
+  drop_notices();
+  const AttemptId attempt = launcher.core->state().job(first)->last_attempt()->id;
+  launcher.cancel(first);
+  drop_notices();
+  launcher.finished(nodes[0], attempt, node_exit({terminated(0)}));
+  drop_notices();
+  launcher.send(LogsDurableInput{attempt, nodes[0].id});
+  drop_notices();
+  ComputeSpec larger = cluster(0, 2);
+  larger.settings["cpus"] = {"64"};
+  Machines::ask(UpdateCompute{larger});
+  launcher.expect_one<ReplyCompute>();
+  drop_notices();
+  JobSpec wide = job_spec("wide", 1);
+  wide.compute = "lab";
+  wide.resources.cpus = 64;
+  launcher.submit(wide);
+  drop_notices();
+  EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
+}
+
+TEST_F(Elastic, AListThatFailsAsAWholeIsNoMachine) {
+  create_target(cluster(0, 2));
+  const auto listing = launcher.expect_one<CallProvider>();
+  say(listing,
+      ProviderEvent{
+          ProviderEvent::Kind::error, "lab", "connect", "unreachable", "no slurmctld", {}});
+  ends(listing);
   EXPECT_THAT(view().machines, IsEmpty());
 }
 

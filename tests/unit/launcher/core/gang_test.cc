@@ -71,7 +71,7 @@ TEST_F(Gang, IsFormedFromWhatTheRunnersReportedByNodeRank) {
   launcher.drop_notices();
   const Assignment assignment = launcher.assignment(n2, first);
   EXPECT_EQ(assignment.phase, WantedPhase::run);
-  const GangTable& gang = assignment.gang.value();
+  const GangTable& gang = *assignment.gang;
   EXPECT_EQ(gang.master_port, 6106);
   ASSERT_EQ(gang.members.size(), 2U);
   EXPECT_EQ(gang.members[0].node, n1.id);

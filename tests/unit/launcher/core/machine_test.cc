@@ -1,6 +1,7 @@
 // Machines of a target with the node source ssh: which calls of the provider are due, and what
 // follows from what it says.
 
+#include "launcher/core/desired.h"
 #include "tests/unit/launcher/core/machine_fixture.h"
 
 namespace lockstep::launcher {
@@ -342,6 +343,31 @@ TEST_F(Machines, AJobThatWaitsSaysHowFarTheMachinesAre) {
   ends(first);
   launcher.drop_notices();
   EXPECT_THAT(launcher.view(job).reason, HasSubstr("vm1 failed (connect: no answer)"));
+}
+
+TEST_F(Machines, AnotherAccountThanRootRunsTheJobsOfTheOneWhoAttachedIt) {
+  create({"vm1"});
+  const CallProvider first = call();
+  Inventory of_ann = inventory();
+  of_ann.user = "ann";
+  FakeNode node = launcher.join_with(secret("vm1"), "vm1", of_ann);
+  running(first, "vm1");
+  ends(first);
+  launcher.drop_notices();
+  const auto account_of = [&](const std::string& submitter) {
+    JobSpec spec = job_spec("job-of-" + submitter);
+    spec.compute = "lab";
+    spec.submitter = spec.run_as = submitter;
+    spec.resources.cpus = 1;
+    const JobId job = launcher.submit(spec);
+    launcher.drop_notices();
+    const DesiredState desired = desired_for(launcher.core->state(), launcher.config, node.id);
+    for (const Assignment& assignment : desired.assignments)
+      if (assignment.attempt.job == job) return assignment.spec.run_as;
+    return std::string("none");
+  };
+  EXPECT_EQ(account_of("root"), "") << "as the agent's own account";
+  EXPECT_EQ(account_of("alice"), "alice") << "who did not attach it";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "launcher/core/core.h"
+#include "launcher/core/scheduler.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -114,6 +115,42 @@ TEST(Scale, AHeartbeatDoesNotCostMoreWithManyNodes) {
   };
   const double with_few = run(few), with_many = run(many);
   EXPECT_LT(with_many, 12 * with_few + 0.05);
+}
+
+// A gang that waits must not cost a look at all nodes for each node that comes back.
+TEST(Scale, NodesThatComeBackWhileAGangWaitsCostOnePassForMany) {
+  const auto come_back = [](int count) {
+    BareLauncher launcher(count);
+    launcher.submit(0, count);
+    launcher.submit(1, count);  // waits behind the first
+    const double each =
+        seconds_of([&] {
+          for (FakeNode& node : launcher.nodes) {
+            node.session = SessionId(node.session.value + 100'000);
+            const SessionOpen open{node.id, node.boot, node.session, "", inventory(), {}};
+            launcher.core.handle(launcher.now, SessionInput{node.key, open});
+          }
+        }) /
+        count;
+    EXPECT_GT(launcher.core.next_deadline(), launcher.now);
+    return each;
+  };
+  const double with_few = come_back(100), with_many = come_back(3'000);
+  EXPECT_LT(with_many, 12 * with_few + 0.000'05);
+}
+
+TEST(Scale, AJobThatIsFreeToStartWaitsNoLongerThanTheRest) {
+  constexpr int kNodes = 1'000;
+  BareLauncher launcher(kNodes);
+  for (int i = 0; i < kNodes + 2; ++i) launcher.submit(i);
+  launcher.finish(launcher.nodes.front());
+  launcher.finish(launcher.nodes.back());
+  EXPECT_EQ(launcher.core.state().queue().size(), 2U);
+  const Instant due = launcher.core.next_deadline();
+  EXPECT_LE(due, launcher.now + rest_after_pass(kNodes));
+  launcher.now = due;
+  launcher.core.handle(launcher.now, TickInput{});
+  EXPECT_EQ(launcher.core.state().queue().size(), 0U);
 }
 
 TEST(Scale, AThousandNodesAreFilledInOrder) {

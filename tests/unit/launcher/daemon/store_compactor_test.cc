@@ -12,9 +12,9 @@ namespace {
 class StoreCompactorTest : public testing::Test {
  protected:
   StoreCompactorTest() : logs_(home_.logs()) {
-    auto durable = DurableCore::recover(home_.journal(), {});
+    auto durable = DurableCore::recover(loop_, home_.journal(), {});
     EXPECT_TRUE(durable) << (durable ? "" : durable.error().message);
-    durable_.emplace(*std::move(durable));
+    durable_ = *std::move(durable);
     auto blobs = snapshot::BlobStore::open(home_.blobs());
     EXPECT_TRUE(blobs) << (blobs ? "" : blobs.error().message);
     blobs_ = *std::move(blobs);
@@ -45,7 +45,7 @@ class StoreCompactorTest : public testing::Test {
   test::TempDir dir_;
   const LauncherHome home_{dir_.path()};
   io::EventLoop loop_;
-  std::optional<DurableCore> durable_;
+  std::unique_ptr<DurableCore> durable_;
   std::unique_ptr<snapshot::BlobStore> blobs_;
   LogStore logs_;
   Bytes free_;

@@ -265,12 +265,10 @@ std::vector<BadInput> bad_keys() {
        "supported "
        "yet",
        kNotYet},
-      {"web_address",
-       "command: x\ninputs: {data: {path: 'https://example.com/a.csv', type: uri_file}}\n",
+      {"web_folder",
+       "command: x\ninputs: {data: {path: 'https://example.com/a.csv'}}\n",
        {},
-       "job.yml:2:23: 'inputs.data.path': https://example.com/a.csv is not supported yet; with "
-       "mode: direct the ranks get the address",
-       kNotYet},
+       "job.yml:2:23: 'inputs.data.path': an address names one file; write type: uri_file"},
       {"other_scheme",
        "command: x\ninputs: {data: {path: 'ftp://example.com/a.csv'}}\n",
        {},

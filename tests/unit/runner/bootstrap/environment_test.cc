@@ -16,15 +16,16 @@ GangContext make_gang(int nodes, int ranks_per_node, int node_rank) {
   gang.assignment.spec.resources.instance_count = nodes;
   gang.assignment.spec.distribution = {Distribution::Kind::pytorch, ranks_per_node};
   gang.assignment.allotment.cpus = {0, 1, 2, 3};
-  gang.assignment.gang.emplace();
+  GangTable table;
   for (int node = 0; node < nodes; ++node) {
     GangMember member;
     member.hostname = "h";
     member.host_id = "one host";
     member.address = "127.0.0." + std::to_string(node + 1);
-    gang.assignment.gang->members.push_back(member);
+    table.members.push_back(member);
   }
-  gang.assignment.gang->master_port = 6105;
+  table.master_port = 6105;
+  gang.assignment.gang = std::move(table);
   gang.tmp_directory = "/tmp/attempt/tmp";
   return gang;
 }
@@ -180,8 +181,10 @@ TEST(Network, FindsTheLoopback) {
 // A node on another host that is reached over loopback (an address of ours): the route decides.
 TEST(Network, TheRouteToAnotherHostDecides) {
   GangContext gang = make_gang(2, 1, 0);
-  gang.assignment.gang->members[1].host_id = "another host";
-  gang.assignment.gang->members[0].address = "203.0.113.77";
+  GangTable table = *gang.assignment.gang;
+  table.members[1].host_id = "another host";
+  table.members[0].address = "203.0.113.77";
+  gang.assignment.gang = std::move(table);
   EXPECT_EQ(gang_interface(gang), "lo");
 }
 

@@ -84,13 +84,14 @@ bool Node::make_gang(const std::string& table) {
   assignment.spec.resources.instance_count = plan_.nodes;
   assignment.spec.distribution = {Distribution::Kind::mpi, plan_.ranks_per_node};
   assignment.spec.environment_variables = plan_.environment;
-  assignment.gang.emplace();
+  GangTable members;
   std::istringstream lines(table);
   GangMember member;
   while (lines >> member.hostname >> member.address >> member.host_id >> member.runner_port >>
          member.runner_key.value) {
-    assignment.gang->members.push_back(member);
+    members.members.push_back(member);
   }
+  assignment.gang = std::move(members);
   gang_.oversubscribed = true;
   gang_.run_as.name = std::to_string(plan_.uid);
   gang_.run_as.uid = plan_.uid;

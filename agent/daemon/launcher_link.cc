@@ -1,0 +1,88 @@
+#include "agent/daemon/launcher_link.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/daemon/bulk_link.h"
+#include "common/domain/envelope.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+
+LauncherLink::LauncherLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock,
+                           Peer peer, Events events)
+    : loop_(loop),
+      transport_(transport),
+      clock_(clock),
+      peer_(std::move(peer)),
+      events_(std::move(events)) {}
+
+LauncherLink::~LauncherLink() { close(); }
+
+void LauncherLink::close() {
+  is_up_ = false;
+  if (!socket_) return;
+  loop_.unwatch_socket(socket_->handle());
+  socket_.reset();
+}
+
+// Within the spread; another one each time.
+Duration LauncherLink::moment() const {
+  if (spread_ <= Duration::zero()) return Duration::zero();
+  return Duration(
+      static_cast<std::int64_t>(io::random_u64() % static_cast<std::uint64_t>(spread_.count())));
+}
+
+Status LauncherLink::dial() {
+  close();
+  redial_at_ = Instant::never();
+  io::SocketLimits limits;
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes);
+  limits.redial_after = std::max(limits.redial_after, spread_);
+  TRY_ASSIGN(auto socket, io::ClientSocket::connect(transport_, peer_.endpoint, peer_.server_key,
+                                                    peer_.keys, limits));
+  socket_.emplace(std::move(socket));
+  loop_.watch_socket(socket_->handle(), [this] { receive(); });
+  return socket_->watch_link(loop_, [this](io::ClientSocket::Link link) { on_link(link); });
+}
+
+Status LauncherLink::redial() {
+  if (!is_up_) return {};
+  return dial();
+}
+
+void LauncherLink::on_link(io::ClientSocket::Link link) {
+  is_up_ = link == io::ClientSocket::Link::up;
+  switch (link) {
+    case io::ClientSocket::Link::up: break;
+    case io::ClientSocket::Link::down:
+      if (spread_ <= Duration::zero()) break;  // libzmq dials
+      close();
+      redial_at_ = clock_.now() + moment();
+      break;
+    case io::ClientSocket::Link::refused:  // libzmq does not dial again
+      redial_at_ = clock_.now() + kRedialRefusedAfter + moment();
+      break;
+  }
+  events_.changed(link);
+}
+
+void LauncherLink::receive() {
+  while (socket_) {
+    const auto bytes = socket_->receive();
+    if (!bytes) return;
+    events_.received(*bytes);
+  }
+}
+
+Status LauncherLink::send(std::string_view bytes) {
+  if (!socket_) return make_error(ErrorCode::unavailable, "not connected to " + peer_.endpoint);
+  return socket_->send(bytes);
+}
+
+Status LauncherLink::tick(Instant now) {
+  if (now < redial_at_) return {};
+  return dial();
+}
+
+}  // namespace lockstep::agent

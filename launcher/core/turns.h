@@ -1,0 +1,89 @@
+#pragma once
+// The order in which a launcher takes inputs, writes facts and performs actions. A turn's facts are
+// written first; its actions and answers follow when the facts are durable. While they are being
+// written the core stands still, because actions and answers read its state when they are made:
+// inputs wait in order, and become the next turn. Only heartbeats are noted and acknowledged.
+// docs/decisions/044-journal-writer.md.
+//
+// It writes and performs nothing itself. The caller's loop is, again and again: feed() inputs, then
+// end(); write the facts and later call written(); perform the actions and call performed().
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <variant>
+#include <vector>
+
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+
+class Turns {
+ public:
+  struct Core {
+    std::function<Instant()> now;
+    std::function<Step(Instant, const Input&)> handle;
+    std::function<Heard(Instant, const HeartbeatInput&)> hear;
+    std::function<Instant()> next_deadline;
+  };
+  explicit Turns(Core core);
+  // The first end() returns these: their facts are durable (Core::resume).
+  void resume(std::vector<Action> actions);
+
+  void feed(const Input& input);
+  // Runs a request that reads the state and may feed inputs: now, or in its order among the inputs
+  // that wait. Its answer must be sent like an action of the turn.
+  void ask(std::function<void()> request);
+  // Runs `work` when the whole state is durable, perhaps at once.
+  void when_durable(std::function<void()> work);
+  // Feeds a tick when one is due.
+  void tick();
+
+  struct Turn {
+    std::vector<StampedFact> facts;  // if any: write them, then call written()
+    std::vector<Action> actions;     // perform them now, then call performed()
+  };
+  // Ends a turn. With facts, its actions come from the end() after written(), except those that
+  // rest on no fact.
+  Turn end();
+  void written();
+  void performed();
+  // Lets the core stand still until written(), without facts. Only from when_durable().
+  void stand_still();
+
+  // Whether an input would be handled at once.
+  bool takes_now() const { return running_ || (phase_ == Phase::open && waiting_.empty()); }
+  // From an end() with facts, or stand_still(), until written().
+  bool is_writing() const { return phase_ == Phase::writing; }
+  // False: end() has something to return now.
+  bool idle() const;
+  // How long until something is due; Duration::max(): nothing before the next input or written().
+  Duration wait() const;
+
+ private:
+  // written: the held actions can be performed. performing: end() returned actions.
+  enum class Phase { open, writing, written, performing };
+  using Waiting = std::variant<Input, std::function<void()>>;
+
+  void handle(const Input& input);
+  void put_off(const Input& input);
+  bool is_durable() const { return phase_ == Phase::open && facts_.empty(); }
+  void run(const Waiting& waiting);
+
+  const Core core_;
+  Phase phase_ = Phase::open;
+  bool running_ = false;  // a waiting input or request is being handled
+  std::vector<StampedFact> facts_;
+  std::vector<Action> actions_;  // of the facts that are not durable yet
+  std::vector<Action> urgent_;   // acknowledged heartbeats: they rest on no fact
+  std::deque<Waiting> waiting_;
+  std::map<PublicKey, std::size_t> waiting_of_node_;
+  std::deque<std::function<void()>> until_durable_;
+};
+
+// Of one node; further messages are dropped, because a node repeats what was not acknowledged.
+inline constexpr std::size_t kMaxWaitingOfNode = 8;
+// Of the inputs and requests that waited for a write; the others are the turn after the next.
+inline constexpr std::size_t kMaxInputsOfTurn = 2'000;
+
+}  // namespace lockstep::launcher
