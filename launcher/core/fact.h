@@ -10,6 +10,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/views.h"
+#include "launcher/core/assets.h"
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
 #include "launcher/core/fair_share.h"
@@ -295,7 +296,8 @@ using Fact =
                  ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
                  MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
                  SizeGranted, NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead,
-                 RecentUseSet, NodeNoticed, InstanceStarted, InstanceStopped>;
+                 RecentUseSet, NodeNoticed, InstanceStarted, InstanceStopped, AssetRegistered,
+                 AssetArchived>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);
