@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/domain/access.h"
+#include "common/domain/asset.h"
 #include "common/domain/audit.h"
 #include "common/domain/compute.h"
 #include "common/domain/envelope.h"
@@ -202,7 +203,8 @@ using ClientRequest =
                  RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
                  CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
                  AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
-                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute>;
+                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
+                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -319,6 +321,6 @@ using ClientReply =
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
-                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk>;
+                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply>;
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include "common/domain/data_reference.h"
 
 #include "common/base/quoted_name.h"
+#include "common/domain/environment.h"
 #include "common/domain/job_spec.h"
 
 namespace lockstep {
@@ -63,9 +64,14 @@ Result<std::optional<DataReference>> parse_asset(std::string_view text) {
   } else {
     reference.label = at == std::string_view::npos ? "latest" : std::string(rest.substr(at + 1));
   }
-  if (reference.name.empty() || (reference.version.empty() && reference.label.empty()))
+  const bool is_named = validate_environment_name("", reference.name).has_value();
+  const bool has_version = validate_environment_name("", reference.version).has_value();
+  if (!is_named || (reference.label.empty() && !has_version))
     return invalid_reference(quoted_name(std::string(text)) +
                              " is not azureml:NAME:VERSION or azureml:NAME@latest");
+  if (reference.version.empty() && reference.label != "latest")
+    return make_error(ErrorCode::unsupported, "label " + quoted_name(reference.label) +
+                                                  " is not supported yet; only @latest is");
   return std::optional<DataReference>(std::move(reference));
 }
 

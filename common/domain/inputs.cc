@@ -14,10 +14,6 @@ constexpr std::array kTypes = {InputType::uri_folder,   InputType::uri_file,
                                InputType::custom_model, InputType::triton_model};
 constexpr std::array kModes = {InputMode::ro_mount, InputMode::download, InputMode::direct};
 
-bool is_file_name(const std::string& name) {
-  return name != "." && name != ".." && name.size() <= 255 && name.find('/') == std::string::npos;
-}
-
 // Whether a file that is copied has its tree yet, says the launcher.
 Status validate_one(const DataInput& input) {
   const auto invalid = [&](const std::string& message) {
@@ -39,6 +35,10 @@ Status validate_one(const DataInput& input) {
 }
 
 }  // namespace
+
+bool is_file_name(const std::string& name) {
+  return name != "." && name != ".." && name.size() <= 255 && name.find('/') == std::string::npos;
+}
 
 std::string_view to_string(InputType type) {
   switch (type) {

@@ -35,11 +35,16 @@ struct DataInput {
   std::optional<Digest> tree;  // the folder, or a folder with this one file; absent: direct
   std::string file;            // name of the file in `tree`; "": the input is the folder itself
   std::string address;         // of a direct input: a URL, or a path that each node must have
+  // The type was left out: it is that of the registered data or model that `source` names. False
+  // from when the launcher has found that.
+  bool is_type_open = false;
   friend bool operator==(const DataInput&, const DataInput&) = default;
 
   // The input names a path of the nodes.
   bool is_in_place() const { return address.starts_with('/'); }
 };
+// The name of a file in a folder, or "".
+bool is_file_name(const std::string& name);
 // About how many bytes a record of it takes.
 std::size_t bytes_of(const DataInput& input);
 

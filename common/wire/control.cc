@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/wire/access_codec.h"
+#include "common/wire/asset_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/audit_codec.h"
 #include "common/wire/compute_codec.h"
@@ -134,6 +135,12 @@ struct BodyWriter {
   void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
   void operator()(const AuditReply& m) const { pb::to_wire(m, wire->mutable_audit_reply()); }
   void operator()(const AuditVerified& m) const { pb::to_wire(m, wire->mutable_audit_verified()); }
+  void operator()(const CreateAsset& m) const { pb::to_wire(m, wire->mutable_create_asset()); }
+  void operator()(const ListAssets& m) const { pb::to_wire(m, wire->mutable_list_assets()); }
+  void operator()(const ShowAsset& m) const { pb::to_wire(m, wire->mutable_show_asset()); }
+  void operator()(const ArchiveAsset& m) const { pb::to_wire(m, wire->mutable_archive_asset()); }
+  void operator()(const AssetReply& m) const { pb::to_wire(m, wire->mutable_asset_reply()); }
+  void operator()(const AssetsReply& m) const { pb::to_wire(m, wire->mutable_assets_reply()); }
   void operator()(const EnvironmentReply& m) const {
     pb::to_wire(m, wire->mutable_environment_reply());
   }
@@ -231,6 +238,12 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<EnvironmentReply>(wire.environment_reply(), body);
     case pb::Envelope::kEnvironmentsReply:
       return read<EnvironmentsReply>(wire.environments_reply(), body);
+    case pb::Envelope::kCreateAsset: return read<CreateAsset>(wire.create_asset(), body);
+    case pb::Envelope::kListAssets: return read<ListAssets>(wire.list_assets(), body);
+    case pb::Envelope::kShowAsset: return read<ShowAsset>(wire.show_asset(), body);
+    case pb::Envelope::kArchiveAsset: return read<ArchiveAsset>(wire.archive_asset(), body);
+    case pb::Envelope::kAssetReply: return read<AssetReply>(wire.asset_reply(), body);
+    case pb::Envelope::kAssetsReply: return read<AssetsReply>(wire.assets_reply(), body);
     case pb::Envelope::kWhoAmI: return read<WhoAmI>(wire.who_am_i(), body);
     case pb::Envelope::kListUsers: return read<ListUsers>(wire.list_users(), body);
     case pb::Envelope::kSetSecret: return read<SetSecret>(wire.set_secret(), body);

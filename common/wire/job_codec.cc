@@ -227,6 +227,7 @@ void to_wire(const lockstep::DataInput& from, DataInput* to) {
   if (from.tree) to->set_tree(std::string(from.tree->view()));
   to->set_file(from.file);
   to->set_address(from.address);
+  to->set_is_type_open(from.is_type_open);
 }
 
 // What of it must fit together, validate() says once all are here.
@@ -237,6 +238,7 @@ Status from_wire(const DataInput& from, lockstep::DataInput* to) {
   TRY(read_text(from.source(), "input.source", &to->source));
   if (from.has_tree()) TRY(read_digest(from.tree(), "input.tree", &to->tree.emplace()));
   TRY(read_text(from.file(), "input.file", &to->file));
+  to->is_type_open = from.is_type_open();
   return read_text(from.address(), "input.address", &to->address);
 }
 

@@ -5,6 +5,7 @@
 
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/service.h"
+#include "launcher/core/asset_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/users.h"
 
@@ -75,6 +76,26 @@ struct ClaimOf {
     if (known == nullptr) return {Permission::see_cluster, {}, ""};  // the operator's map
     return {Permission::see_names, object_of(*known), ""};
   }
+  // As for CreateEnvironment.
+  Claim operator()(const CreateAsset& m) const {
+    const auto* known = seen_asset(state, caller, kind_of(m.asset.type), m.asset.name);
+    if (known != nullptr) return {Permission::write_names, object_of(*known), ""};
+    return {Permission::write_names, own(project_of_new(state.principals(), caller, m.project)),
+            ""};
+  }
+  Claim of_asset(Permission permission, AssetKind kind, const std::string& name) const {
+    const AssetName* known = state.assets().find(kind, name);
+    if (known != nullptr) return {permission, object_of(*known), ""};
+    return {permission, {}, no_such_asset(state, caller, kind, name).message};
+  }
+  Claim operator()(const ShowAsset& m) const {
+    return of_asset(Permission::see_names, m.kind, m.name);
+  }
+  Claim operator()(const ArchiveAsset& m) const {
+    return of_asset(Permission::write_names, m.kind, m.name);
+  }
+  // Each name in the answer is held against the table.
+  Claim operator()(const ListAssets&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ListEnvironments&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const PruneEnvironments&) const {
     return {Permission::prune_environments, {}, ""};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "launcher/core/asset_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -62,8 +63,48 @@ std::vector<NodeTree> trees_of(const Attempt& attempt, const Wanted& wanted) {
   return trees;
 }
 
-Result<TreeQuestion> ask(const State& state, const Caller& caller, InputType type,
-                         const JobOutputReference& reference) {
+struct FoundAsset {
+  AssetKind kind = AssetKind::data;
+  const AssetName* name = nullptr;
+};
+
+Error not_the_type(const RegisteredAsset& asset, InputType wanted) {
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format(
+          "{} {} is a {}, and the input's type is {}; write type: {}, or leave the type out",
+          noun_of(kind_of(asset.type)), reference_of(asset), to_string(asset.type),
+          to_string(wanted), to_string(asset.type)));
+}
+
+// Among data and models; among one kind only if both have the name.
+Result<FoundAsset> find_asset(const State& state, const Caller& caller, const std::string& name,
+                              const DataInput& input) {
+  std::vector<FoundAsset> found;
+  for (const AssetKind kind : kAssetKinds)
+    if (const AssetName* known = state.assets().find(kind, name)) found.push_back({kind, known});
+  const AssetKind wanted = kind_of(input.type);
+  if (found.empty()) return no_such_asset(state, caller, wanted, name);
+  if (found.size() == 2 && input.is_type_open)
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("there is a data asset and a model '{}'; write the type of the one meant",
+                    name));
+  FoundAsset one = found.front();
+  if (found.size() == 2 && wanted == AssetKind::model) one = found.back();
+  Decision decision = may(state.principals(), caller, Permission::see_names, object_of(*one.name));
+  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  return one;
+}
+
+}  // namespace
+
+bool is_reference(const DataInput& input) {
+  return input.mode != InputMode::direct && !input.tree && input.source.starts_with("azureml:");
+}
+
+Result<TreeQuestion> question_of(const State& state, const Caller& caller, InputType type,
+                                 const JobOutputReference& reference) {
   const Job* job = state.job(reference.job);
   if (job == nullptr)
     return make_error(
@@ -85,19 +126,54 @@ Result<TreeQuestion> ask(const State& state, const Caller& caller, InputType typ
   return question;
 }
 
-}  // namespace
-
-bool is_reference(const DataInput& input) {
-  return input.mode != InputMode::direct && !input.tree && input.source.starts_with("azureml:");
+Status take_asset(const State& state, const Caller& caller, const AssetReference& reference,
+                  DataInput& input) {
+  TRY_ASSIGN(const FoundAsset found, find_asset(state, caller, reference.name, input));
+  const AssetVersion* version =
+      reference.version.empty() ? found.name->newest() : found.name->find(reference.version);
+  if (version == nullptr) return no_such_version(*found.name, reference.version);
+  const RegisteredAsset& asset = version->asset;
+  if (!input.is_type_open && input.type != asset.type) return not_the_type(asset, input.type);
+  input.type = asset.type;
+  input.is_type_open = false;
+  input.tree = asset.tree;
+  input.file = asset.file;
+  input.source = "azureml:" + reference_of(asset);
+  return {};
 }
 
-Result<TreeQuestion> question_of(const State& state, const Caller& caller, const DataInput& input) {
-  TRY_ASSIGN(const auto reference, parse_data_reference(input.source));
-  if (!reference)
-    return make_error(ErrorCode::invalid_argument, "its files were not sent");
-  if (const auto* output = std::get_if<JobOutputReference>(&*reference))
-    return ask(state, caller, input.type, *output);
-  return make_error(ErrorCode::unsupported, "registered data is not supported yet");
+Status check_reference(const State& state, const Caller& caller, const DataInput& input) {
+  const auto check = [&]() -> Status {
+    TRY_ASSIGN(const auto reference, parse_data_reference(input.source));
+    if (!reference) return make_error(ErrorCode::invalid_argument, "its files were not sent");
+    if (const auto* output = std::get_if<JobOutputReference>(&*reference)) {
+      const auto question = question_of(state, caller, input.type, *output);
+      return question ? Status() : Status(question.error());
+    }
+    DataInput taken = input;
+    return take_asset(state, caller, std::get<AssetReference>(*reference), taken);
+  };
+  const Status checked = check();
+  if (checked) return {};
+  return about(input, checked.error());
+}
+
+Error about(const DataInput& input, const Error& error) {
+  return make_error(error.code,
+                    fmt::format("inputs.{}: {}: {}", input.name, input.source, error.message));
+}
+
+Status take_found(const snapshot::Subtree& found, InputType type, std::optional<Digest>& tree,
+                  std::string& file) {
+  const bool wants_file = type == InputType::uri_file;
+  if (wants_file && found.file.empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "it is a folder; write type: uri_folder, or name a file in it: …/paths/FILE");
+  if (!wants_file && type != InputType::custom_model && !found.file.empty())
+    return make_error(ErrorCode::invalid_argument, "it is a file; write type: uri_file");
+  tree = found.root;
+  file = found.file;
+  return {};
 }
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// Data inputs that refer to something the launcher has: which trees they mean, and whether the
-// caller may read them.
+// Data inputs, and paths of registered data, that refer to something the launcher has: which trees
+// they mean, and whether the caller may read them.
 
 #include <string>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "common/domain/data_reference.h"
 #include "common/domain/inputs.h"
 #include "common/domain/outputs.h"
+#include "common/snapshot/subtree.h"
 #include "launcher/core/authority.h"
 #include "launcher/core/state.h"
 
@@ -23,7 +24,25 @@ struct TreeQuestion {
 // Whether the launcher must find the files of this input.
 bool is_reference(const DataInput& input);
 
-// not_found: there is no such job or output; permission_denied: the caller may not read it.
-Result<TreeQuestion> question_of(const State& state, const Caller& caller, const DataInput& input);
+// The trees of a job's output, to be read as `type`. not_found: there is no such job or output;
+// permission_denied: the caller may not read it.
+Result<TreeQuestion> question_of(const State& state, const Caller& caller, InputType type,
+                                 const JobOutputReference& reference);
+
+// Gives the input the files of the registered data or model, its type if that is open, and as its
+// source "azureml:NAME:VERSION". not_found: there is none; invalid_argument: it has another type;
+// permission_denied: the caller may not see the name.
+Status take_asset(const State& state, const Caller& caller, const AssetReference& reference,
+                  DataInput& input);
+
+// Whether the input can be resolved, as far as that is known without reading trees. The error
+// begins with "inputs.NAME: REFERENCE".
+Status check_reference(const State& state, const Caller& caller, const DataInput& input);
+// The same prefix, before an error about this input.
+Error about(const DataInput& input, const Error& error);
+
+// The files that a question has found, as a tree and the name of the file if it is one.
+Status take_found(const snapshot::Subtree& found, InputType type, std::optional<Digest>& tree,
+                  std::string& file);
 
 }  // namespace lockstep::launcher

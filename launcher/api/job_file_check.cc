@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/client_limits.h"
+#include "launcher/api/input_references.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/spec/docker_args_reader.h"
 
@@ -71,6 +72,10 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
     add(fits.error().within(name));
   if (const Status known = lookups.expect_secrets(secrets_of(spec.environment_variables)); !known)
     add(known.error().within(name));
+  for (const DataInput& input : spec.data)
+    if (is_reference(input))
+      if (const Status found = check_reference(core.state(), caller, input); !found)
+        add(found.error().within(name));
   const std::string target = target_of(spec);
   if (!core.state().computes().has(target))
     add(core.why_refused(spec, caller)

@@ -156,6 +156,25 @@ struct AskedOf {
   Asked operator()(const ShowEnvironment& m) const {
     return {"show environment", "environment " + m.reference};
   }
+  static std::string asset(AssetKind kind, const std::string& name, const std::string& version) {
+    return fmt::format("{} {}{}{}", noun_of(kind), name, version.empty() ? "" : ":", version);
+  }
+  Asked operator()(const CreateAsset& m) const {
+    const AssetKind kind = kind_of(m.asset.type);
+    return {fmt::format("create {}", noun_of(kind)), asset(kind, m.asset.name, m.asset.version),
+            "from " + m.asset.path.substr(0, kObjectBytes), true};
+  }
+  Asked operator()(const ArchiveAsset& m) const {
+    return {fmt::format("{} {}", m.archived ? "archive" : "restore", noun_of(m.kind)),
+            asset(m.kind, m.name, m.version), "", true};
+  }
+  Asked operator()(const ShowAsset& m) const {
+    return {fmt::format("show {}", noun_of(m.kind)), asset(m.kind, m.name, m.version)};
+  }
+  Asked operator()(const ListAssets& m) const {
+    const std::string all = fmt::format("{}s", noun_of(m.kind));
+    return {"list " + all, all};
+  }
   Asked operator()(const ListEnvironments&) const { return {"list environments", "environments"}; }
   Asked operator()(const PruneEnvironments&) const {
     return {"prune environments", "environments", "", true};
@@ -242,6 +261,12 @@ struct EntriesOf {
     if (!asker.asked.changes) return read();
     add(AuditOutcome::done, "");
     entries.back().object = fmt::format("environment {}:{}", spec.name, spec.version);
+  }
+  void operator()(const AssetReply& m) const {
+    if (!asker.asked.changes) return read();
+    add(AuditOutcome::done, asker.asked.detail);
+    const RegisteredAsset& asset = m.asset.asset;
+    entries.back().object = fmt::format("{} {}", noun_of(kind_of(asset.type)), reference_of(asset));
   }
   void operator()(const TokenReply& m) const {
     add(AuditOutcome::done, "until " + to_string(m.expires));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/client_limits.h"
+#include "launcher/api/asset_queries.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/job_name.h"
 #include "launcher/api/quota_queries.h"
@@ -73,6 +74,16 @@ struct RequestHandler {
     feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller});
   }
   void operator()(CreateEnvironment& m) const { door.create_environment(asker, std::move(m)); }
+  void operator()(CreateAsset& m) const { door.create_asset(asker, std::move(m)); }
+  void operator()(const ArchiveAsset& m) const {
+    feed(ArchiveAssetInput{expect(), m, asker.caller});
+  }
+  void operator()(const ShowAsset& m) const {
+    door.reply(asker, show_asset(door.state(), asker.caller, m));
+  }
+  void operator()(const ListAssets& m) const {
+    door.reply(asker, list_assets(door.state(), asker.caller, m));
+  }
   void operator()(const PruneEnvironments& m) const {
     feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
   }
@@ -251,16 +262,9 @@ std::vector<Digest> trees_sent_with(const JobSpec& spec) {
   return roots;
 }
 
-Status put_tree(const snapshot::Subtree& found, DataInput& input) {
-  const bool wants_file = input.type == InputType::uri_file;
-  if (wants_file && found.file.empty())
-    return make_error(ErrorCode::invalid_argument,
-                      "it is a folder; write type: uri_folder, or name a file in it: …/paths/FILE");
-  if (!wants_file && input.type != InputType::custom_model && !found.file.empty())
-    return make_error(ErrorCode::invalid_argument, "it is a file; write type: uri_file");
-  input.tree = found.root;
-  input.file = found.file;
-  return {};
+bool is_asset(const std::string& source) {
+  const auto reference = parse_data_reference(source);
+  return reference && *reference && std::holds_alternative<AssetReference>(**reference);
 }
 
 }  // namespace
@@ -287,6 +291,9 @@ void Service::submit(const Asker& asker, Submit submit) {
   const auto named = secrets_of(spec.environment_variables);
   if (const auto there = ports_.expect_secrets(name_of(asker.caller), named); !there)
     return refuse(asker, there.error().code, there.error().message);
+  // The job record says that a version was used only if the launcher has resolved it.
+  for (DataInput& input : spec.data)
+    if (is_asset(input.source)) input.tree.reset();
   // One that was taken already is answered: it takes nothing more.
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
@@ -303,25 +310,36 @@ void Service::submit(const Asker& asker, Submit submit) {
 // From the input with this index on, one after another.
 void Service::resolve_inputs(const Asker& asker, Submit submit, std::size_t index) {
   auto& data = submit.spec.data;
-  while (index < data.size() && (data[index].tree || data[index].mode == InputMode::direct))
-    ++index;
-  const bool is_taken = state().job_of_submission(submit.submission) != nullptr;
-  if (index == data.size() || is_taken) return submit_whole(asker, submit);
-  const DataInput& input = data[index];
-  const auto fail = [this, asker, lead = fmt::format("inputs.{}: {}", input.name, input.source)](
-                        const Error& error) {
-    refuse(asker, error.code, fmt::format("{}: {}", lead, error.message));
-  };
-  auto question = question_of(state(), asker.caller, input);
-  if (!question) return fail(question.error());
-  ports_.find_tree(*question, [this, asker, fail, index, submit = std::move(submit)](
-                                  Result<snapshot::Subtree> found) mutable {
-    if (asker.deadline < ports_.now()) return;  // its client asks again
-    if (!found) return fail(found.error());
-    if (const Status put = put_tree(*found, submit.spec.data[index]); !put)
-      return fail(put.error());
-    resolve_inputs(asker, std::move(submit), index + 1);
-  });
+  if (state().job_of_submission(submit.submission) != nullptr) return submit_whole(asker, submit);
+  for (; index < data.size(); ++index) {
+    DataInput& input = data[index];
+    if (input.tree || input.mode == InputMode::direct) continue;
+    const auto reference = parse_data_reference(input.source);
+    const auto fail = [this, asker, input](const Error& error) {
+      const Error whole = about(input, error);
+      refuse(asker, whole.code, whole.message);
+    };
+    if (!reference) return fail(reference.error());
+    if (!*reference)
+      return fail(make_error(ErrorCode::invalid_argument, "its files were not sent"));
+    if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
+      const auto question = question_of(state(), asker.caller, input.type, *output);
+      if (!question) return fail(question.error());
+      return ports_.find_tree(*question, [this, asker, fail, index, submit = std::move(submit)](
+                                             Result<snapshot::Subtree> found) mutable {
+        if (asker.deadline < ports_.now()) return;  // its client asks again
+        if (!found) return fail(found.error());
+        DataInput& one = submit.spec.data[index];
+        if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
+          return fail(taken.error());
+        resolve_inputs(asker, std::move(submit), index + 1);
+      });
+    }
+    const Status taken =
+        take_asset(state(), asker.caller, std::get<AssetReference>(**reference), input);
+    if (!taken) return fail(taken.error());
+  }
+  submit_whole(asker, submit);
 }
 
 void Service::submit_whole(const Asker& asker, const Submit& submit) {
@@ -392,6 +410,46 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
               });
 }
 
+void Service::create_asset(const Asker& asker, CreateAsset create) {
+  if (const auto low = ports_.low_space(); !low.empty())
+    return refuse(asker, ErrorCode::resource_exhausted, low);
+  const auto reference = parse_data_reference(create.asset.path);
+  if (!reference) return refuse(asker, reference.error().code, reference.error().message);
+  if (*reference) return create_from(asker, std::move(create), **reference);
+  if (!create.asset.tree)
+    return refuse(asker, ErrorCode::invalid_argument, "path: the asset has no files");
+  const Digest root = *create.asset.tree;
+  check_trees(asker, {root}, [this, asker, create = std::move(create)](Result<bool> whole) {
+    if (!whole) return refuse(asker, whole.error().code, whole.error().message);
+    if (!*whole)
+      return refuse(asker, ErrorCode::not_found,
+                    "path: the launcher does not have all of these files; create it again");
+    ports_.feed(CreateAssetInput{expect_reply(asker), create.asset, create.project, asker.caller});
+  });
+}
+
+void Service::create_from(const Asker& asker, CreateAsset create, const DataReference& reference) {
+  const auto* output = std::get_if<JobOutputReference>(&reference);
+  const auto fail = [this, asker, path = create.asset.path](const Error& error) {
+    refuse(asker, error.code, fmt::format("path: {}: {}", path, error.message));
+  };
+  if (output == nullptr)
+    return fail(
+        make_error(ErrorCode::unsupported, "it is registered already; name it in a job as it is"));
+  const auto question = question_of(state(), asker.caller, create.asset.type, *output);
+  if (!question) return fail(question.error());
+  ports_.find_tree(*question, [this, asker, fail, create = std::move(create)](
+                                  Result<snapshot::Subtree> found) mutable {
+    if (asker.deadline < ports_.now()) return;  // its client asks again
+    if (!found) return fail(found.error());
+    RegisteredAsset& asset = create.asset;
+    if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
+      return fail(taken.error());
+    ports_.feed(
+        CreateAssetInput{expect_reply(asker), std::move(asset), create.project, asker.caller});
+  });
+}
+
 // One after another; a request whose time is over gets no answer: its client asks again.
 void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
                           std::function<void(Result<bool>)> then) {
@@ -451,6 +509,12 @@ void Service::perform(const ReplyCompute& action) {
 }
 void Service::perform(const ReplySizes& action) {
   answer(action.to, SizesReply{ports_.core->size_views(action.names), {}});
+}
+void Service::perform(const ReplyAsset& action) {
+  const auto found = pending_.find(action.to.client);
+  if (found == pending_.end()) return;
+  answer(action.to, show_asset(state(), found->second.asker.caller,
+                               {action.kind, action.name, action.version}));
 }
 void Service::perform(const ReplyEnvironment& action) {
   answer(action.to, show_environment(state(), action.name + ":" + action.version));

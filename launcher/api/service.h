@@ -107,6 +107,7 @@ class Service {
   void perform(const ReplyEnvironment& action);
   void perform(const ReplyCompute& action);
   void perform(const ReplySizes& action);
+  void perform(const ReplyAsset& action);
   void perform(const ExitDaemon& action);
   void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
   // Ends the watches of this key.
@@ -137,6 +138,8 @@ class Service {
   void resolve_inputs(const Asker& asker, Submit submit, std::size_t index);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
+  void create_asset(const Asker& asker, CreateAsset create);
+  void create_from(const Asker& asker, CreateAsset create, const DataReference& reference);
   void check_file(const Asker& asker, CheckJobFile request);
   JobFileLookups lookups_of(const Caller& caller) const;
   void change_secrets(const Asker& asker, const SecretRequest& request);

@@ -203,6 +203,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   add_run_verb(table);
   add_job_verbs(table);
   add_environment_verbs(table);
+  add_asset_verbs(table);
   add_top_verb(table);
   add_node_verbs(table);
   add_compute_verbs(table);

@@ -25,9 +25,10 @@ constexpr Duration kSilenceOfLauncher = seconds(30);
 // the download was broken off: then the next one of the same job goes on from there.
 class Beginnings {
  public:
-  static Result<std::unique_ptr<Beginnings>> make(const std::string& folder, const JobId& job) {
+  static Result<std::unique_ptr<Beginnings>> make(const std::string& folder,
+                                                  const std::string& what) {
     TRY(io::make_directories(folder));
-    const std::string path = folder + "/.lockstep-download-" + job.value;
+    const std::string path = folder + "/.lockstep-download-" + what;
     if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
       return errno_error(errno, "cannot make " + path);
     struct stat info {};
@@ -35,9 +36,8 @@ class Beginnings {
       return make_error(ErrorCode::conflict, path + " is not a directory of yours: remove it");
     TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(path + "/lock"));
     if (!lock)
-      return make_error(
-          ErrorCode::conflict,
-          fmt::format("another download of {} into {} is running", job.value, folder));
+      return make_error(ErrorCode::conflict,
+                        fmt::format("another download of {} into {} is running", what, folder));
     TRY(io::remove_tree(path + "/ready"));
     return std::unique_ptr<Beginnings>(new Beginnings(folder, path, *std::move(lock)));
   }
@@ -157,9 +157,11 @@ Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs) 
   return snapshot::merge_trees(tree.from, objects, tree.to.beside);
 }
 
-Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
-                                const std::string& folder, const OnText& progress) {
-  TRY_ASSIGN(const std::unique_ptr<Beginnings> begun, Beginnings::make(folder, job));
+namespace {
+
+Result<Downloaded> download(Connection& connection, const JobId& job, const std::string& what,
+                            DownloadPlan plan, const std::string& folder, const OnText& progress) {
+  TRY_ASSIGN(const std::unique_ptr<Beginnings> begun, Beginnings::make(folder, what));
   auto done = make_ready(connection, job, plan, *begun, progress);
   if (!done) return begun->broken_off(done.error());
   if (done->trees.empty() && done->logs.empty()) return done;
@@ -167,6 +169,27 @@ Result<Downloaded> download_job(Connection& connection, const JobId& job, Downlo
   if (moved) return done;
   return moved.error().code == ErrorCode::conflict ? begun->broken_off(moved.error())
                                                    : moved.error();
+}
+
+}  // namespace
+
+Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
+                                const std::string& folder, const OnText& progress) {
+  return download(connection, job, job.value, std::move(plan), folder, progress);
+}
+
+Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,
+                                      const std::string& folder, const OnText& progress) {
+  DownloadPlan plan;
+  DownloadPlan::Tree& tree = plan.trees.emplace_back();
+  tree.to.kind = OutputKind::named;
+  tree.to.name = tree.to.path = asset.name;
+  tree.from.push_back({0, *asset.tree});
+  const std::string what =
+      fmt::format("{}-{}-{}", to_string(kind_of(asset.type)), asset.name, asset.version);
+  TRY_ASSIGN(Downloaded done,
+             download(connection, JobId(), what, std::move(plan), folder, progress));
+  return std::move(done.trees.front());
 }
 
 }  // namespace lockstep::cli

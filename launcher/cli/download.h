@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/asset.h"
 #include "common/domain/views.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/tree_merge.h"
@@ -68,5 +69,8 @@ Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 using OnText = std::function<void(const std::string&)>;  // progress, in words
 Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
                                 const std::string& folder, const OnText& progress);
+// The files of a registered version (its tree is known), into a folder of its name below `folder`.
+Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,
+                                      const std::string& folder, const OnText& progress);
 
 }  // namespace lockstep::cli

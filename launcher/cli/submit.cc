@@ -80,26 +80,27 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
 // All of a folder, or the one file. What cannot be read is not passed over: the ranks would miss
 // it.
 Result<transfer::Captured> capture_data(Context& context, Connection& connection,
-                                        const spec::LocalData& local, DataInput& input) {
+                                        const spec::LocalData& local, const std::string& file) {
   snapshot::CaptureOptions options;
   if (local.url.empty())  // a fetched file is another one each time
     options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), local.path) + ".data";
   options.allow_home_or_root = true;
   options.is_source = false;
-  options.only = input.file;
+  options.only = file;
   const std::string folder =
-      input.file.empty() ? local.path : local.path.substr(0, local.path.rfind('/') + 1);
+      file.empty() ? local.path : local.path.substr(0, local.path.rfind('/') + 1);
   auto captured = capture(context, connection, folder, std::move(options));
-  if (!captured) return captured.error().within(local.where);
-  if (!captured->snapshot.skipped.empty()) {
+  if (captured && captured->snapshot.skipped.empty()) return captured;
+  Error error;
+  if (!captured) {
+    error = captured.error();
+  } else {
     const snapshot::SkippedPath& skipped = captured->snapshot.skipped.front();
-    return make_error(
-        ErrorCode::unsupported,
-        fmt::format("{}: input '{}': {} cannot be uploaded: {}", local.where, input.name,
-                    quoted_name(folder + "/" + skipped.path), skipped.pattern));
+    error = make_error(ErrorCode::unsupported,
+                       fmt::format("{} cannot be uploaded: {}",
+                                   quoted_name(folder + "/" + skipped.path), skipped.pattern));
   }
-  input.tree = captured->snapshot.root;
-  return captured;
+  return local.where.empty() ? error : error.within(local.where);
 }
 
 DataInput& input_of(JobSpec& spec, const std::string& name) {
@@ -165,7 +166,10 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
     DataInput& input = input_of(spec, local.name);
     if (input.mode == InputMode::direct) continue;
     TRY(fetch_data(context, local, input, fetched));
-    TRY_ASSIGN(captured.emplace_back(), capture_data(context, connection, local, input));
+    auto data = capture_data(context, connection, local, input.file);
+    if (!data) return data.error();
+    input.tree = data->snapshot.root;
+    captured.push_back(*std::move(data));
   }
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
@@ -191,6 +195,14 @@ Status send_build(Context& context, Connection& connection, const spec::BuildFol
                   EnvironmentSpec& environment) {
   TRY_ASSIGN(const transfer::Captured captured, capture_build(context, connection, build));
   build_of(environment).context = captured.snapshot.root;
+  return upload(context, connection, captured);
+}
+
+Status send_files(Context& context, Connection& connection, const spec::LocalData& local,
+                  RegisteredAsset& asset) {
+  TRY_ASSIGN(const transfer::Captured captured,
+             capture_data(context, connection, local, asset.file));
+  asset.tree = captured.snapshot.root;
   return upload(context, connection, captured);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/domain/asset.h"
 #include "common/domain/job_spec.h"
 #include "launcher/cli/context.h"
 #include "launcher/spec/build_folder.h"
@@ -33,5 +34,9 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
 // Captures the whole build context of an image, uploads it, and sets its digest in `environment`.
 Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,
                   EnvironmentSpec& environment);
+
+// Captures the files of an asset, uploads them, and sets their digest in `asset`.
+Status send_files(Context& context, Connection& connection, const spec::LocalData& local,
+                  RegisteredAsset& asset);
 
 }  // namespace lockstep::cli

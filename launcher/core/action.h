@@ -118,6 +118,11 @@ struct ReplyEnvironment {  // the environment is registered, by this request or 
   ReplyTo to;
   std::string name, version;
 };
+struct ReplyAsset {  // the version is registered, by this request or before
+  ReplyTo to;
+  AssetKind kind = AssetKind::data;
+  std::string name, version;
+};
 struct ReplyCompute {  // the target exists, created by this request or before
   ReplyTo to;
   std::string name;
@@ -167,6 +172,6 @@ using Action =
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
                  ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
                  ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider,
-                 CheckProvider, ForgetCompute>;
+                 CheckProvider, ForgetCompute, ReplyAsset>;
 
 }  // namespace lockstep::launcher

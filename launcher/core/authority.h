@@ -49,8 +49,8 @@ enum class Permission {
   share_job,
   read_blobs,   // blobs reachable from the object
   write_blobs,  // blobs for one's own submission
-  see_names,    // names of environments
-  write_names,  // new names and versions of environments
+  see_names,    // names of environments, data and models
+  write_names,  // new names and versions of them
   prune_environments,
   drain_nodes,
   admit_nodes,      // tokens, approval

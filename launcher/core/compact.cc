@@ -105,6 +105,8 @@ struct Compaction::FactFilter {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
   bool operator()(FenceLifted&) const { return true; }
+  bool operator()(AssetRegistered&) const { return true; }
+  bool operator()(AssetArchived&) const { return false; }  // closing() tells it anew
   bool operator()(EnvironmentRegistered&) const { return true; }
   bool operator()(EnvironmentWanted&) const { return true; }
   bool operator()(EnvironmentNotSolved&) const { return true; }
@@ -194,6 +196,9 @@ std::vector<StampedFact> Compaction::closing() {
     add(IncarnationBegan{whole_.incarnation(), false});
   for (const auto& [id, node] : whole_.nodes())
     if (node.revision != 0) add(NodeRevised{id, node.revision});
+  for (const auto& [key, known] : whole_.assets().names())
+    for (const AssetVersion& version : known.versions)
+      if (version.archived) add(AssetArchived{key.first, key.second, version.asset.version, true});
   for (const auto& [name, pool] : whole_.shares().pools())
     for (const auto& [user, use] : pool.users) add(RecentUseSet{name, user, use.recent, use.at});
   return facts;

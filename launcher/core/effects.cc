@@ -119,6 +119,8 @@ struct Effects {
 
   // ---- environments
 
+  void operator()(const AssetRegistered&) const {}
+  void operator()(const AssetArchived&) const {}
   void operator()(const EnvironmentRegistered&) const {}
   void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
   void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }

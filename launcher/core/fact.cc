@@ -63,6 +63,8 @@ struct JobOf {
   const JobId* operator()(const MachineFailed&) const { return nullptr; }
   const JobId* operator()(const MachineLeaving&) const { return nullptr; }
   const JobId* operator()(const MachineGone&) const { return nullptr; }
+  const JobId* operator()(const AssetRegistered&) const { return nullptr; }
+  const JobId* operator()(const AssetArchived&) const { return nullptr; }
   const JobId* operator()(const SizeDefined&) const { return nullptr; }
   const JobId* operator()(const SizeRemoved&) const { return nullptr; }
   const JobId* operator()(const SizeGranted&) const { return nullptr; }

@@ -37,6 +37,17 @@ struct CreateEnvironmentInput {
   std::string project = {};           // see CreateEnvironment
   Caller caller = {};
 };
+struct CreateAssetInput {
+  ReplyTo reply;
+  RegisteredAsset asset;     // with its tree; if its version is empty: see CreateAsset
+  std::string project = {};  // see CreateAsset
+  Caller caller = {};
+};
+struct ArchiveAssetInput {
+  ReplyTo reply;
+  ArchiveAsset ask;
+  Caller caller = {};
+};
 struct PruneEnvironmentsInput {
   ReplyTo reply;
   Duration unused_for{0};
@@ -210,6 +221,6 @@ using Input =
                  PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
                  ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
                  ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
-                 ProviderCheckedInput, ProviderNoticeInput>;
+                 ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput, ArchiveAssetInput>;
 
 }  // namespace lockstep::launcher

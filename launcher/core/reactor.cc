@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launcher/core/agents.h"
+#include "launcher/core/asset_requests.h"
 #include "launcher/core/clients.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"

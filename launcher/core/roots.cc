@@ -112,6 +112,11 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
     for (const EnvironmentVersion& version : versions)
       if (const Digest* context = context_of(version.environment.spec.definition))
         take({*context, nobody, fmt::format("the build folder of environment {}", name)});
+  for (const auto& [key, known] : state.assets().names())
+    for (const AssetVersion& version : known.versions)
+      if (version.asset.tree)
+        take({*version.asset.tree, nobody,
+              fmt::format("{} {}", noun_of(key.first), reference_of(version.asset))});
   for (const auto& [definition, environment] : state.environments())
     for (const auto& [platform, lock] : environment.locks)
       take({lock.tree, lock.attempt.job,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/assets.h"
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
 #include "launcher/core/deleted_jobs.h"
@@ -294,6 +295,7 @@ class State {
   const Node* isolated_beside(const Node& node) const;
   const Computes& computes() const { return computes_; }
   const DefinedSizes& sizes() const { return sizes_; }
+  const Assets& assets() const { return assets_; }
   const std::map<Digest, Token>& tokens() const { return tokens_; }
   // Waiting jobs that are not canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
@@ -377,6 +379,7 @@ class State {
   Principals principals_;
   Computes computes_;
   DefinedSizes sizes_;
+  Assets assets_;
   UsageTable usage_;
   FairShares shares_;
   std::uint64_t incarnation_ = 0;

@@ -475,6 +475,8 @@ struct State::Applier {
     state.node_ref(fact.node).labels = fact.labels;
   }
 
+  void operator()(const AssetRegistered& fact) const { state.assets_.apply(at, fact); }
+  void operator()(const AssetArchived& fact) const { state.assets_.apply(fact); }
   void operator()(const SizeDefined& fact) const { state.sizes_.apply(fact); }
   void operator()(const SizeRemoved& fact) const { state.sizes_.apply(fact); }
   void operator()(const SizeGranted& fact) const { state.sizes_.apply(fact); }

@@ -28,6 +28,7 @@ struct Router {
   void operator()(const ReplyEnvironment& action) const { owners.control.perform(action); }
   void operator()(const ReplyCompute& action) const { owners.control.perform(action); }
   void operator()(const ReplySizes& action) const { owners.control.perform(action); }
+  void operator()(const ReplyAsset& action) const { owners.control.perform(action); }
   void operator()(const ExitDaemon& action) const { owners.control.perform(action); }
   void operator()(const ReportRefused& action) const { owners.control.perform(action); }
 

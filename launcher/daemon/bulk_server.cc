@@ -7,6 +7,7 @@
 
 #include "common/wire/bulk.h"
 #include "launcher/api/outcome.h"
+#include "launcher/core/asset_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/state.h"
@@ -376,8 +377,10 @@ bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
 bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
   if (const auto node = gate_.node_of(key)) return is_assigned(*node, root);
   const auto user = gate_.user_of(key);
+  if (!user) return false;
+  if (id.value.empty()) return sees_asset_with(durable_.core().state(), UserCaller{*user}, root);
   const Job* job = durable_.core().state().job(id);
-  if (!user || job == nullptr) return false;
+  if (job == nullptr) return false;
   const Principals& principals = durable_.core().state().principals();
   if (!is_allowed(principals, UserCaller{*user}, Permission::read_blobs, object_of(*job)))
     return false;
@@ -392,10 +395,12 @@ void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
                   {"the request names no tree: the program that sent the request is older than the "
                    "launcher; install the launcher's version"});
   if (!may_read(from.key, *request.root, request.job))
-    return refuse(from.peer, from.sequence,
-                  {gate_.node_of(from.key)
-                       ? "this tree does not belong to an attempt that is assigned to this node"
-                       : "this tree does not belong to a job whose files this user may read"});
+    return refuse(
+        from.peer, from.sequence,
+        {gate_.node_of(from.key)
+             ? "this tree does not belong to an attempt that is assigned to this node"
+             : "this tree does not belong to a job, data asset or model whose files this user may "
+               "read"});
   desk_.handle(from, std::move(request));
 }
 

@@ -89,6 +89,7 @@ struct Performer {
   void operator()(const ReplyEnvironment& action) const { server.service_.perform(action); }
   void operator()(const ReplyCompute& action) const { server.service_.perform(action); }
   void operator()(const ReplySizes& action) const { server.service_.perform(action); }
+  void operator()(const ReplyAsset& action) const { server.service_.perform(action); }
   void operator()(const ForgetJob&) const {}  // the compactor's part
   void operator()(const ReplyRefused& action) const {
     if (const auto joining = server.take_joining(action.to)) {

@@ -32,11 +32,12 @@
 namespace lockstep::launcher {
 
 // The core's actions that are messages, or that allow or revoke a key.
-using ControlAction = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession,
-                                   AckObserved, AckHeartbeat, JobChanged, AllowNode, RevokeNode,
-                                   AllowUser, RevokeUser, ReplySubmitted, ReplyJoined, ReplyDone,
-                                   ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon,
-                                   ReportRefused, UserChanged, ReplyCompute, ReplySizes>;
+using ControlAction =
+    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
+                 ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged, ReplyCompute, ReplySizes,
+                 ReplyAsset>;
 
 class LauncherServer {
  public:

@@ -2,32 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <optional>
-
 #include "common/base/quoted_name.h"
 #include "common/domain/data_reference.h"
+#include "launcher/spec/data_path.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
 
 namespace lockstep::spec {
 namespace {
-
-namespace fs = std::filesystem;
-
-bool is_web(std::string_view path) {
-  return path.starts_with("http://") || path.starts_with("https://");
-}
-
-// What Azure takes and we do not, yet.
-bool is_of_cloud(std::string_view path) {
-  static constexpr std::array kLeads = {"wasb://", "wasbs://", "abfs://", "abfss://",
-                                        "adl://",  "s3://",    "gs://"};
-  return std::any_of(kLeads.begin(), kLeads.end(),
-                     [&](std::string_view lead) { return path.starts_with(lead); });
-}
 
 // "https://example.com/sets/iris.csv?raw=1" -> "iris.csv".
 std::string file_of(std::string_view url) {
@@ -38,15 +20,6 @@ std::string file_of(std::string_view url) {
                                                                          : url.substr(slash + 1));
   const bool is_name = !name.empty() && name != "." && name != ".." && name.size() <= 255;
   return is_name ? name : "data";
-}
-
-// "file:./data", "file:///data" -> "./data", "/data".
-std::string without_file(std::string_view path) {
-  constexpr std::string_view kFile = "file:";
-  if (!path.starts_with(kFile)) return std::string(path);
-  path.remove_prefix(kFile.size());
-  if (path.starts_with("//")) path.remove_prefix(2);
-  return std::string(path);
 }
 
 class InputReader {
@@ -92,19 +65,19 @@ class InputReader {
                          ErrorCode::unsupported);
   }
   // What the launcher has; it says whether that is there.
-  Status take_reference(const YamlNode& path, const DataInput& input) const {
+  Status take_reference(const YamlNode& path, DataInput& input) const {
     const auto reference = parse_data_reference(path.text);
     if (!reference)
       return source_.error(path.place,
                            fmt::format("'{}.path': {}", path_, reference.error().message),
                            reference.error().code);
-    if (std::holds_alternative<AssetReference>(**reference))
-      return not_supported(path, "name a local file or folder");
     if (input.mode == InputMode::direct)
       return source_.error(path.place,
                            fmt::format("'{}': files of the launcher have no address; write mode: "
                                        "ro_mount or download",
                                        path_));
+    input.is_type_open =
+        std::holds_alternative<AssetReference>(**reference) && at("type") == nullptr;
     return {};
   }
   // Fetched when the job is submitted, but for a direct input.
@@ -124,9 +97,9 @@ class InputReader {
   Status place(const YamlNode& path, DataInput& input) {
     input.source = path.text;
     if (path.text.starts_with("azureml:")) return take_reference(path, input);
-    if (is_of_cloud(path.text)) return not_supported(path, "name a local file or folder");
-    if (is_web(path.text)) return take_web(path, input);
-    const std::string local = without_file(path.text);
+    if (is_cloud_path(path.text)) return not_supported(path, "name a local file or folder");
+    if (is_web_path(path.text)) return take_web(path, input);
+    const std::string local = without_file_scheme(path.text);
     if (local.find("://") != std::string::npos)
       return not_supported(path, "name a local file or folder");
     if (local.empty())
@@ -141,46 +114,6 @@ class InputReader {
   const std::string path_;
   ReadInputs& out_;
 };
-
-// The file that makes a folder what its type says; "": none.
-std::string_view mark_of(InputType type) {
-  if (type == InputType::mltable) return "MLTable";
-  if (type == InputType::mlflow_model) return "MLmodel";
-  return "";
-}
-
-Result<bool> is_folder(const fs::path& path, const std::string& shown) {
-  std::error_code failure;
-  const fs::file_status status = fs::status(path, failure);
-  if (fs::is_directory(status)) return true;
-  if (fs::is_regular_file(status)) return false;
-  if (fs::exists(status))
-    return make_error(ErrorCode::invalid_argument, shown + " is neither a file nor a folder");
-  if (failure && failure != std::errc::no_such_file_or_directory)
-    return make_error(ErrorCode::io, fmt::format("cannot read {}: {}", shown, failure.message()));
-  return make_error(ErrorCode::not_found, shown + " does not exist");
-}
-
-Status check_kind(const std::string& path, DataInput& input) {
-  const std::string shown = quoted_name(path);
-  TRY_ASSIGN(const bool folder, is_folder(path, shown));
-  const auto wrong = [&](const std::string& message) {
-    return make_error(ErrorCode::invalid_argument, message);
-  };
-  if (folder && input.type == InputType::uri_file)
-    return wrong(shown + " is a folder; write type: uri_folder, or name a file");
-  const bool takes_file =
-      input.type == InputType::uri_file || input.type == InputType::custom_model;
-  if (!folder && !takes_file)
-    return wrong(shown + " is a file; write type: uri_file, or name a folder");
-  const std::string_view mark = mark_of(input.type);
-  std::error_code failure;
-  if (!mark.empty() && !fs::exists(fs::path(path) / mark, failure))
-    return wrong(
-        fmt::format("{} has no file {}, so it is no {}", shown, mark, to_string(input.type)));
-  if (!folder) input.file = fs::path(path).filename().string();
-  return {};
-}
 
 }  // namespace
 
@@ -202,16 +135,13 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
 
 Status find_data(const Source& source, LocalData& local, DataInput& input) {
   if (!local.url.empty()) return {};
-  std::error_code failure;
-  const fs::path path =
-      fs::absolute(fs::path(source.name).parent_path() / local.path, failure).lexically_normal();
-  local.path = path.string();
-  while (local.path.size() > 1 && local.path.back() == '/') local.path.pop_back();
+  local.path = absolute_path(source.name, local.path);
   if (input.mode == InputMode::direct) {
     input.address = local.path;
     return {};
   }
-  if (const Status good = check_kind(local.path, input); !good)
+  const Status good = check_files(local.path, input.type, input.file);
+  if (!good)
     return source.error(local.place,
                         fmt::format("'inputs.{}.path': {}", local.name, good.error().message),
                         good.error().code);

@@ -8,6 +8,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
+#include "launcher/store/asset_fact_codec.h"
 #include "launcher/store/compute_fact_codec.h"
 #include "launcher/store/principal_codec.h"
 #include "launcher/store/size_fact_codec.h"
@@ -96,6 +97,12 @@ struct FactWriter {
   }
   void operator()(const launcher::MachineGone& f) const {
     to_wire(f, wire->mutable_machine_gone());
+  }
+  void operator()(const launcher::AssetRegistered& f) const {
+    to_wire(f, wire->mutable_asset_registered());
+  }
+  void operator()(const launcher::AssetArchived& f) const {
+    to_wire(f, wire->mutable_asset_archived());
   }
   void operator()(const launcher::SizeDefined& f) const {
     to_wire(f, wire->mutable_size_defined());
@@ -609,6 +616,9 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kMachineLeaving:
       return read_into<launcher::MachineLeaving>(from.machine_leaving(), to);
     case Fact::kMachineGone: return read_into<launcher::MachineGone>(from.machine_gone(), to);
+    case Fact::kAssetRegistered:
+      return read_into<launcher::AssetRegistered>(from.asset_registered(), to);
+    case Fact::kAssetArchived: return read_into<launcher::AssetArchived>(from.asset_archived(), to);
     case Fact::kSizeDefined: return read_into<launcher::SizeDefined>(from.size_defined(), to);
     case Fact::kSizeRemoved: return read_into<launcher::SizeRemoved>(from.size_removed(), to);
     case Fact::kSizeGranted: return read_into<launcher::SizeGranted>(from.size_granted(), to);

@@ -147,6 +147,11 @@ def test_what_each_verb_prints_fits(site):
     check("download", "job download", "created", "--all")
     check("file-list", "job files", "created")
     check("deletion", "job delete", "second", "nobody", codes=(0, 1))
+    site.write("set/a.txt", "first\n")
+    for kind in ("data", "model"):
+        check("asset", f"{kind} create", "-n", "files", "--path", "set", "--tags", "a=b")
+        check("asset-list", f"{kind} list")
+        check("asset", f"{kind} show", "files:1")
     check("environment", "environment create", "-f", "env.yml")
     check("environment", "environment create", "-f", "conda.yml", "--version", "7")
     check("environment-list", "environment list")

@@ -150,7 +150,7 @@ def test_a_name_of_an_environment_belongs_to_a_project(site, people):
     assert eve.ok("environment", "create", "-f", "env.yml", "--name", "eyes") == "eyes:1\n"
     shown = json.loads(eve.ok("environment", "show", "eyes", "-o", "json"))
     assert shown["lockstep"]["project"] == "vision", "the only one that she submits into"
-    assert "may not create environments in project default" in eve.refused(
+    assert "may not create environments, data or models in project default" in eve.refused(
         "environment", "create", "-f", "env.yml", "--name", "other", "--project", "default")
     assert "eyes" not in alice.ok("environment", "list")
     alice.refused("environment", "show", "eyes")

@@ -402,7 +402,9 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "RecentUseSet",
                                            "NodeNoticed",
                                            "InstanceStarted",
-                                           "InstanceStopped"};
+                                           "InstanceStopped",
+                                           "AssetRegistered",
+                                           "AssetArchived"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -557,6 +559,7 @@ void LauncherHost::act(const launcher::ReplyEnvironment& action) {
 }
 
 void LauncherHost::act(const launcher::ReplyCompute& action) { cluster_.workload.done(action.to); }
+void LauncherHost::act(const launcher::ReplyAsset& action) { cluster_.workload.done(action.to); }
 void LauncherHost::act(const launcher::ReplySizes& action) { cluster_.workload.done(action.to); }
 
 void LauncherHost::act(const launcher::ReplyRefused& action) {

@@ -85,6 +85,7 @@ class LauncherHost {
   void act(const launcher::ReplyEnvironment& action);
   void act(const launcher::ReplyCompute& action);
   void act(const launcher::ReplySizes& action);
+  void act(const launcher::ReplyAsset& action);
   void act(const launcher::AllowUser& action) { users_[action.key] = action.user; }
   void act(const launcher::RevokeUser& action) { users_.erase(action.key); }
   void act(const launcher::UserChanged&) {}

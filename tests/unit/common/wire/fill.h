@@ -214,11 +214,24 @@ class Filler {
 
   // common/domain/inputs.h
   void fill(DataInput& v) {
-    auto& [name, b, mode, d, e, f, address] = v;
-    each(b, d, e, f);
+    auto& [name, b, mode, d, e, f, address, open] = v;
+    each(b, d, e, f, open);
     name = "input_" + std::to_string(next_int());
     mode = InputMode::download;  // a direct one has an address and no tree
   }
+
+  // common/domain/asset.h
+  void fill(RegisteredAsset& v) {
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
+  }
+  void fill(CreateAsset& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ListAssets& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ShowAsset& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ArchiveAsset& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(AssetView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(AssetReply& v) { auto& [a] = v; each(a); }
+  void fill(AssetsReply& v) { auto& [a, b] = v; each(a, b); }
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {
@@ -502,6 +515,8 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AssetRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AssetArchived& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::ProjectCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ProjectRemoved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::UserAdded& v) { auto& [a, b, c] = v; each(a, b, c); }

@@ -24,6 +24,7 @@ namespace {
 constexpr const char* kExpected = R"(
 row                    nobody admin operator submitter viewer stranger node attempt
 Submit                 ---    yyy   ---      yy-       ---    y--      ---  ---
+Submit/asset           ---    yyy   ---      yy-       ---    y--      ---  ---
 CancelJob              ---    yyy   yyy      y--       ---    y--      ---  ---
 DeleteJobs             ---    yyy   ---      y--       ---    y--      ---  ---
 DeleteJobs/all         -      y     y        y         y      y        -    -
@@ -90,11 +91,17 @@ SetQuota               -      y     -        -         -      -        -    -
 CheckJobFile           -      y     -        y         -      y        -    -
 ListQuotas             -      y     y        y         y      y        -    -
 GetUsage               -      y     y        y         y      y        -    -
+CreateAsset            ---    yyy   ---      yy-       ---    y--      ---  ---
+CreateAsset/new        -      y     -        y         -      y        -    -
+CreateAsset/in         ---    yyy   ---      yy-       ---    y--      ---  ---
+ListAssets             ---    yyy   ---      yy-       yy-    y--      ---  ---
+ShowAsset              ---    yyy   ---      yy-       yy-    y--      ---  ---
+ArchiveAsset           ---    yyy   ---      yy-       ---    y--      ---  ---
 )";
 
 // The rows of each message, in the order of ClientRequest.
 const std::vector<std::vector<std::string>> kRows = {
-    {"Submit"},
+    {"Submit", "Submit/asset"},
     {"CancelJob"},
     {"DeleteJobs", "DeleteJobs/all"},
     {"ListJobs", "ListJobs/shared"},
@@ -144,8 +151,12 @@ const std::vector<std::vector<std::string>> kRows = {
     {"StartCompute"},
     {"StopCompute"},
     {"RestartCompute"},
+    {"CreateAsset", "CreateAsset/new", "CreateAsset/in"},
+    {"ListAssets"},
+    {"ShowAsset"},
+    {"ArchiveAsset"},
 };
-constexpr std::size_t kMessages = 49;
+constexpr std::size_t kMessages = 53;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -168,6 +179,37 @@ const std::map<std::string, Make>& questions() {
   static const PublicKey kNew(std::string(40, 'z'));
   static const std::map<std::string, Make> kAll = {
       {"Submit", [](World& w, Whose of) { return submit_to(w.project(of)); }},
+      {"Submit/asset",
+       [](World& w, Whose of) {
+         Submit submit = submit_to(w.project(Whose::own));
+         DataInput input;
+         input.name = "d";
+         input.source = "azureml:" + w.asset(of);
+         input.is_type_open = true;
+         submit.spec.data.push_back(input);
+         return submit;
+       }},
+      {"CreateAsset",
+       [](World& w, Whose of) {
+         return CreateAsset{World::files(w.asset(of)), ""};
+       }},
+      {"CreateAsset/new",
+       [](World&, Whose) {
+         return CreateAsset{World::files("another"), ""};
+       }},
+      {"CreateAsset/in",
+       [](World& w, Whose of) {
+         return CreateAsset{World::files("another"), w.project(of)};
+       }},
+      {"ListAssets", [](World&, Whose) { return ListAssets{}; }},
+      {"ShowAsset",
+       [](World& w, Whose of) {
+         return ShowAsset{AssetKind::data, w.asset(of), ""};
+       }},
+      {"ArchiveAsset",
+       [](World& w, Whose of) {
+         return ArchiveAsset{AssetKind::data, w.asset(of), "1", true};
+       }},
       {"CancelJob", [](World& w, Whose of) { return CancelJob{w.job(of)}; }},
       {"DeleteJobs",
        [](World& w, Whose of) {
@@ -400,6 +442,11 @@ struct LetterOf {
       if (one.environment.spec.name == world.environment(whose)) return 'y';
     return '-';
   }
+  char operator()(const AssetsReply& m) const {
+    for (const AssetView& one : m.assets)
+      if (one.asset.name == world.asset(whose)) return 'y';
+    return '-';
+  }
   template <typename Answer>
   char operator()(const Answer&) const {
     return 'y';
@@ -407,7 +454,7 @@ struct LetterOf {
 };
 
 bool is_list(const std::string& row) {
-  return row.starts_with("ListJobs") || row == "ListEnvironments";
+  return row.starts_with("ListJobs") || row == "ListEnvironments" || row == "ListAssets";
 }
 
 // Nothing of a refused request changes anything or shows a canary, and the audit log has it.

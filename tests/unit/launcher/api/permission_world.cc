@@ -34,6 +34,10 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
     RegisteredEnvironment known = definition(environment(whose), "busybox:1");
     known.spec.version = "1";
     core_.replay({now_, EnvironmentRegistered{known, user(whose), project(whose)}});
+    RegisteredAsset data = files(asset(whose));
+    data.version = "1";
+    data.tree = sha256("the first files");
+    core_.replay({now_, AssetRegistered{data, user(whose), project(whose)}});
   }
   core_.recovered(now_);
   for (const char* project : {"speech", "audio", "empty"})
@@ -96,6 +100,14 @@ void PermissionWorld::add_cluster(const std::string& name) {
   submit.spec.project = project(Whose::far);
   submit.caller = LauncherItself{};
   feed(submit);
+}
+
+RegisteredAsset PermissionWorld::files(const std::string& name) {
+  RegisteredAsset asset;
+  asset.name = name;
+  asset.path = "./files";
+  asset.tree = sha256("files");
+  return asset;
 }
 
 RegisteredEnvironment PermissionWorld::definition(const std::string& name,
@@ -211,6 +223,7 @@ std::string PermissionWorld::project(Whose whose) const {
 
 JobId PermissionWorld::job(Whose whose) const { return JobId("job-of-" + user(whose)); }
 std::string PermissionWorld::environment(Whose whose) const { return "env-of-" + user(whose); }
+std::string PermissionWorld::asset(Whose whose) const { return "set-of-" + user(whose); }
 PublicKey PermissionWorld::key(Whose whose) const { return key_of(user(whose)); }
 
 void PermissionWorld::end_jobs() {

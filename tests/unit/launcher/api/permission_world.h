@@ -39,6 +39,7 @@ class PermissionWorld {
   std::string project(Whose whose) const;
   JobId job(Whose whose) const;
   std::string environment(Whose whose) const;
+  std::string asset(Whose whose) const;  // a data asset
   PublicKey key(Whose whose) const;
   static std::string node() { return "n1"; }
   static std::string compute() { return "lab"; }
@@ -49,6 +50,7 @@ class PermissionWorld {
   void end_jobs();  // so that they can be deleted
   void share_jobs();
 
+  static RegisteredAsset files(const std::string& name);  // a folder, without a version
   static RegisteredEnvironment definition(const std::string& name, const std::string& image);
 
  private:

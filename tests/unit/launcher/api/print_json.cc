@@ -6,6 +6,7 @@
 #include <set>
 
 #include "launcher/api/json/access.h"
+#include "launcher/api/json/asset.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/compute.h"
 #include "launcher/api/json/environment.h"
@@ -83,6 +84,9 @@ void print_environments() {
   print("environment-report", api::to_json(EnvironmentReport{}));
   print("environment-list", api::to_json(std::vector{filled<EnvironmentView>()}));
   print("environment", api::to_json(EnvironmentView{}));
+  print("asset-list", api::to_json(std::vector{filled<AssetView>()}));
+  print("asset", api::to_json(filled<AssetView>()));
+  print("asset", api::to_json(AssetView{}));
 }
 
 void print_jobs() {

@@ -89,7 +89,7 @@ TEST_F(EnvironmentProjects, ANewNameIsOfTheOnlyProjectThatOneSubmitsInto) {
   EXPECT_EQ(create_as(launcher, "eve", "eyes"), "1");
   EXPECT_EQ(project_of("eyes"), "vision");
   EXPECT_THAT(create_as(launcher, "both", "ears"),
-              testing::HasSubstr("may not create environments in project default"));
+              testing::HasSubstr("may not create environments, data or models in project default"));
   EXPECT_EQ(create_as(launcher, "both", "ears", "speech"), "1");
   EXPECT_EQ(project_of("ears"), "speech");
   EXPECT_EQ(create_as(launcher, "ada", "of-an-admin"), "1");
@@ -113,7 +113,7 @@ TEST_F(EnvironmentProjects, ANameStaysInItsProjectAndAProjectMustBeThere) {
   EXPECT_THAT(create_as(launcher, "ada", "other", "nowhere"),
               testing::HasSubstr("there is no project 'nowhere'"));
   EXPECT_THAT(create_as(launcher, "eve", "other", "speech"),
-              testing::HasSubstr("may not create environments in project speech"));
+              testing::HasSubstr("may not create environments, data or models in project speech"));
 }
 
 TEST(EnvironmentViews, APartShowsWhatItAskedForAndThenWhatItHas) {

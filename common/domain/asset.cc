@@ -1,0 +1,98 @@
+#include "common/domain/asset.h"
+
+#include <fmt/format.h>
+
+#include "common/domain/data_reference.h"
+#include "common/domain/environment.h"
+
+namespace lockstep {
+namespace {
+
+bool is_a_file(InputType type) { return type == InputType::uri_file; }
+bool may_be_a_file(InputType type) { return is_a_file(type) || type == InputType::custom_model; }
+
+Error invalid_asset(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+Status validate_path(const std::string& path) {
+  if (path.size() > kMaxInputAddressBytes)
+    return invalid_asset(fmt::format("path: has more than {} bytes", kMaxInputAddressBytes));
+  for (const unsigned char c : path)
+    if (c < 0x20 || c == 0x7f) return invalid_asset("path: has a control character");
+  return {};
+}
+
+Status validate_texts(const RegisteredAsset& asset) {
+  if (asset.description.size() > kMaxAssetDescriptionBytes)
+    return invalid_asset(fmt::format("description: has {} bytes; at most {} are possible",
+                                     asset.description.size(), kMaxAssetDescriptionBytes));
+  if (asset.tags.size() > kMaxAssetTags)
+    return invalid_asset(fmt::format("tags: there are {}; at most {} are possible",
+                                     asset.tags.size(), kMaxAssetTags));
+  for (const auto& [key, value] : asset.tags)
+    if (key.empty() || key.size() > kMaxAssetTagBytes || value.size() > kMaxAssetTagBytes)
+      return invalid_asset(
+          fmt::format("tags: a key has 1 to {0} bytes, and a value at most {0}; '{1}' has others",
+                      kMaxAssetTagBytes, key.substr(0, 100)));
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(AssetKind kind) {
+  switch (kind) {
+    case AssetKind::data: return "data";
+    case AssetKind::model: return "model";
+  }
+  return "data";
+}
+
+std::string_view noun_of(AssetKind kind) {
+  return kind == AssetKind::data ? "data asset" : "model";
+}
+
+AssetKind kind_of(InputType type) {
+  switch (type) {
+    case InputType::uri_folder:
+    case InputType::uri_file:
+    case InputType::mltable: return AssetKind::data;
+    case InputType::mlflow_model:
+    case InputType::custom_model:
+    case InputType::triton_model: return AssetKind::model;
+  }
+  return AssetKind::data;
+}
+
+std::string types_of(AssetKind kind) {
+  return kind == AssetKind::data ? "uri_file, uri_folder or mltable"
+                                 : "custom_model, mlflow_model or triton_model";
+}
+
+Status validate(const RegisteredAsset& asset) {
+  TRY(validate_environment_name("name", asset.name));
+  if (!asset.version.empty()) TRY(validate_environment_name("version", asset.version));
+  if (asset.version == "latest")
+    return invalid_asset("version: 'latest' stands for the newest version; choose another");
+  if (is_a_file(asset.type) && asset.tree && asset.file.empty())
+    return invalid_asset("path: a uri_file is one file, and this is a folder");
+  if (!may_be_a_file(asset.type) && !asset.file.empty())
+    return invalid_asset(
+        fmt::format("path: a {} is a folder, and this is a file", to_string(asset.type)));
+  TRY(validate_path(asset.path));
+  TRY(validate_path(asset.file));
+  if (!is_file_name(asset.file))
+    return invalid_asset("path: '" + asset.file + "' is not a file's name");
+  return validate_texts(asset);
+}
+
+std::string reference_of(const RegisteredAsset& asset) { return asset.name + ":" + asset.version; }
+
+JobId maker_of(const RegisteredAsset& asset) {
+  const auto parsed = parse_data_reference(asset.path);
+  if (!parsed || !*parsed) return {};
+  const auto* output = std::get_if<JobOutputReference>(&**parsed);
+  return output == nullptr ? JobId() : output->job;
+}
+
+}  // namespace lockstep

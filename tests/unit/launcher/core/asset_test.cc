@@ -1,0 +1,179 @@
+// Versions of registered data and models: what makes a new one, who may make it, what archiving
+// does, and that their files are kept. That replay and compaction keep them is checked at the end
+// of every test of the core (launcher_fixture).
+
+#include "launcher/core/asset_requests.h"
+#include "launcher/core/compact.h"
+#include "launcher/core/roots.h"
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+RegisteredAsset files(const std::string& content, const std::string& version = "",
+                      InputType type = InputType::uri_folder) {
+  RegisteredAsset asset;
+  asset.name = "faces";
+  asset.version = version;
+  asset.type = type;
+  asset.path = "./" + content;
+  asset.tree = sha256(content);
+  return asset;
+}
+
+struct AssetTest : ::testing::Test {
+  TestLauncher launcher;
+
+  // The version, or why there is none.
+  std::string create(RegisteredAsset asset, const std::string& user = "ada",
+                     const std::string& project = "") {
+    launcher.send(
+        CreateAssetInput{launcher.next_reply(), std::move(asset), project, UserCaller{user}});
+    const auto refused = launcher.take<ReplyRefused>();
+    if (!refused.empty()) return refused.front().message;
+    return launcher.expect_one<ReplyAsset>().version;
+  }
+  std::string set_archived(const std::string& version, bool archived,
+                           const std::string& user = "ada") {
+    launcher.send(ArchiveAssetInput{
+        launcher.next_reply(), {AssetKind::data, "faces", version, archived}, UserCaller{user}});
+    const auto refused = launcher.take<ReplyRefused>();
+    if (!refused.empty()) return refused.front().message;
+    return launcher.expect_one<ReplyDone>().message;
+  }
+  void ask(PrincipalInput::Ask ask) {
+    launcher.send(PrincipalInput{launcher.next_reply(), std::move(ask)});
+    launcher.expect_one<ReplyDone>();
+  }
+  const AssetName& faces() const {
+    return *launcher.core->state().assets().find(AssetKind::data, "faces");
+  }
+  std::string newest() const {
+    const AssetVersion* version = faces().newest();
+    return version == nullptr ? "none" : version->asset.version;
+  }
+};
+
+TEST_F(AssetTest, AVersionIsCountedWhereNoneIsGiven) {
+  EXPECT_EQ(create(files("a")), "1");
+  EXPECT_EQ(create(files("b")), "2");
+  EXPECT_EQ(create(files("c", "7")), "7");
+  EXPECT_EQ(create(files("d", "beta")), "beta");
+  EXPECT_EQ(create(files("e")), "8");
+  EXPECT_EQ(newest(), "8");
+}
+
+TEST_F(AssetTest, TheSameContentAgainIsTheSameVersion) {
+  EXPECT_EQ(create(files("a")), "1");
+  EXPECT_EQ(create(files("a")), "1");
+  EXPECT_EQ(create(files("a", "1")), "1");
+  EXPECT_EQ(launcher.facts<AssetRegistered>().size(), 1U);
+  EXPECT_EQ(create(files("b")), "2");
+  EXPECT_EQ(create(files("a")), "3") << "what is older was replaced on purpose";
+}
+
+TEST_F(AssetTest, AVersionNeverChanges) {
+  EXPECT_EQ(create(files("a", "1")), "1");
+  EXPECT_THAT(create(files("b", "1")),
+              HasSubstr("data asset faces:1 already exists with other files, and a version cannot "
+                        "be changed; choose another version, or leave the version out"));
+  EXPECT_THAT(create(files("a", "1", InputType::mltable)),
+              HasSubstr("faces:1 already exists with type uri_folder"));
+  EXPECT_EQ(launcher.facts<AssetRegistered>().size(), 1U);
+}
+
+TEST_F(AssetTest, AModelAndDataMayHaveOneName) {
+  EXPECT_EQ(create(files("a")), "1");
+  EXPECT_EQ(create(files("b", "", InputType::custom_model)), "1");
+  EXPECT_EQ(faces().versions.size(), 1U);
+}
+
+TEST_F(AssetTest, WhatIsNoAssetIsRefused) {
+  RegisteredAsset asset = files("a");
+  asset.name = "a b";
+  EXPECT_THAT(create(asset), HasSubstr("name: 'a b' is not valid"));
+  EXPECT_THAT(create(files("a", "latest")), HasSubstr("'latest' stands for the newest version"));
+  asset = files("a");
+  asset.tree.reset();
+  EXPECT_EQ(create(asset), "path: the asset has no files");
+  asset = files("a");
+  asset.file = "../a";
+  asset.type = InputType::uri_file;
+  EXPECT_THAT(create(asset), HasSubstr("is not a file's name"));
+  asset.file = "";
+  EXPECT_THAT(create(asset), HasSubstr("a uri_file is one file"));
+  asset = files("a");
+  asset.description = std::string(kMaxAssetDescriptionBytes + 1, 'x');
+  EXPECT_THAT(create(asset), HasSubstr("description: has 16385 bytes"));
+  EXPECT_TRUE(launcher.facts<AssetRegistered>().empty());
+}
+
+TEST_F(AssetTest, AnArchivedVersionIsNotTheLatest) {
+  create(files("a"));
+  create(files("b"));
+  EXPECT_THAT(set_archived("2", true), HasSubstr("data asset faces:2: archived"));
+  EXPECT_EQ(newest(), "1");
+  EXPECT_NE(faces().find("2"), nullptr) << "a job that names it gets it";
+  EXPECT_EQ(create(files("a")), "1") << "the newest that is not archived has this content";
+  EXPECT_EQ(create(files("b")), "3") << "what is archived is not given out again";
+  EXPECT_EQ(set_archived("2", true), "data asset faces:2: already archived");
+  EXPECT_THAT(set_archived("9", true), HasSubstr("has no version '9'; it has 3, 2, 1"));
+  EXPECT_THAT(set_archived("", true), HasSubstr("all versions of data asset faces: archived"));
+  EXPECT_EQ(newest(), "none");
+  EXPECT_EQ(create(files("c")), "4");
+  EXPECT_EQ(newest(), "4") << "archiving was about the versions of then";
+  EXPECT_EQ(set_archived("", false), "all versions of data asset faces: restored");
+  EXPECT_EQ(create(files("c")), "4");
+}
+
+TEST_F(AssetTest, CompactionKeepsTheFlagsAndDropsWhatChangedThem) {
+  create(files("a"));
+  create(files("b"));
+  for (int i = 0; i < 5; ++i) {
+    set_archived("", true);
+    set_archived("", false);
+  }
+  set_archived("1", true);
+  std::size_t kept = 0;
+  for (const StampedFact& fact : compact(launcher.all_facts()))
+    kept += std::holds_alternative<AssetArchived>(fact.fact) ? 1 : 0;
+  EXPECT_EQ(kept, 1U);
+}
+
+TEST_F(AssetTest, ItsFilesAreKeptArchivedOrNot) {
+  create(files("a"));
+  create(files("b"));
+  set_archived("1", true);
+  std::vector<std::string> kept;
+  each_root(launcher.core->state(), [&](const Root& root) { kept.push_back(describe(root)); });
+  EXPECT_THAT(kept, ElementsAre("data asset faces:1", "data asset faces:2"));
+}
+
+TEST_F(AssetTest, ANameBelongsToItsProject) {
+  ask(CreateProject{"vision"});
+  ask(AddUser{"alice", "", {}, {Role::submitter, "default"}});
+  ask(AddUser{"eve", "", {}, {Role::submitter, "vision"}});
+  ask(AddUser{"vic", "", {}, {Role::viewer, "default"}});
+  EXPECT_EQ(create(files("a"), "alice"), "1");
+  EXPECT_EQ(faces().project, "default");
+  EXPECT_THAT(create(files("b"), "eve"), HasSubstr("the name 'faces' is taken"));
+  EXPECT_THAT(create(files("b"), "vic"), HasSubstr("may not create environments, data or models"));
+  EXPECT_THAT(create(files("b"), "alice", "vision"), HasSubstr("vision"));
+  EXPECT_THAT(set_archived("1", true, "eve"), HasSubstr("may not create"));
+  const State& state = launcher.core->state();
+  const UserCaller eve{"eve"}, vic{"vic"};
+  EXPECT_TRUE(sees_asset_with(state, vic, sha256("a")));
+  EXPECT_FALSE(sees_asset_with(state, eve, sha256("a"))) << "a digest grants nothing";
+  EXPECT_FALSE(sees_asset_with(state, vic, sha256("b")));
+  EXPECT_THAT(no_such_asset(state, vic, AssetKind::data, "face").message,
+              HasSubstr("did you mean 'faces'?"));
+  EXPECT_THAT(no_such_asset(state, eve, AssetKind::data, "face").message,
+              testing::Not(HasSubstr("faces")))
+      << "the nearest name is one that they may see";
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
