@@ -87,8 +87,8 @@ struct ShowAsset {  // answered by AssetReply
 struct ArchiveAsset {  // answered by Done
   AssetKind kind = AssetKind::data;
   std::string name;
-  std::string version;    // "": all that it has
-  bool archived = true;   // false: restores
+  std::string version;   // "": all that it has
+  bool archived = true;  // false: restores
   friend bool operator==(const ArchiveAsset&, const ArchiveAsset&) = default;
 };
 

@@ -321,7 +321,6 @@ using ClientReply =
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
-                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply,
-                 AssetsReply>;
+                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply>;
 
 }  // namespace lockstep

@@ -73,8 +73,7 @@ class Page {
 
 ClientReply show_asset(const State& state, const Caller& caller, const ShowAsset& question) {
   const AssetName* known = seen_asset(state, caller, question.kind, question.name);
-  if (known == nullptr)
-    return refused(no_such_asset(state, caller, question.kind, question.name));
+  if (known == nullptr) return refused(no_such_asset(state, caller, question.kind, question.name));
   const AssetVersion* version =
       question.version.empty() ? known->newest() : known->find(question.version);
   if (version == nullptr) return refused(no_such_version(*known, question.version));

@@ -71,9 +71,10 @@ struct FoundAsset {
 Error not_the_type(const RegisteredAsset& asset, InputType wanted) {
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("{} {} is a {}, and the input's type is {}; write type: {}, or leave the type out",
-                  noun_of(kind_of(asset.type)), reference_of(asset), to_string(asset.type),
-                  to_string(wanted), to_string(asset.type)));
+      fmt::format(
+          "{} {} is a {}, and the input's type is {}; write type: {}, or leave the type out",
+          noun_of(kind_of(asset.type)), reference_of(asset), to_string(asset.type),
+          to_string(wanted), to_string(asset.type)));
 }
 
 // Among data and models; among one kind only if both have the name.
@@ -87,11 +88,11 @@ Result<FoundAsset> find_asset(const State& state, const Caller& caller, const st
   if (found.size() == 2 && input.is_type_open)
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("there is a data asset and a model '{}'; write the type of the one meant", name));
+        fmt::format("there is a data asset and a model '{}'; write the type of the one meant",
+                    name));
   FoundAsset one = found.front();
   if (found.size() == 2 && wanted == AssetKind::model) one = found.back();
-  Decision decision =
-      may(state.principals(), caller, Permission::see_names, object_of(*one.name));
+  Decision decision = may(state.principals(), caller, Permission::see_names, object_of(*one.name));
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
   return one;
 }

@@ -262,8 +262,7 @@ struct EntriesOf {
     if (!asker.asked.changes) return read();
     add(AuditOutcome::done, asker.asked.detail);
     const RegisteredAsset& asset = m.asset.asset;
-    entries.back().object =
-        fmt::format("{} {}", noun_of(kind_of(asset.type)), reference_of(asset));
+    entries.back().object = fmt::format("{} {}", noun_of(kind_of(asset.type)), reference_of(asset));
   }
   void operator()(const TokenReply& m) const {
     add(AuditOutcome::done, "until " + to_string(m.expires));

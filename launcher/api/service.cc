@@ -422,8 +422,7 @@ void Service::create_asset(const Asker& asker, CreateAsset create) {
     if (!*whole)
       return refuse(asker, ErrorCode::not_found,
                     "path: the launcher does not have all of these files; create it again");
-    ports_.feed(
-        CreateAssetInput{expect_reply(asker), create.asset, create.project, asker.caller});
+    ports_.feed(CreateAssetInput{expect_reply(asker), create.asset, create.project, asker.caller});
   });
 }
 
@@ -433,8 +432,8 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
     refuse(asker, error.code, fmt::format("path: {}: {}", path, error.message));
   };
   if (output == nullptr)
-    return fail(make_error(ErrorCode::unsupported,
-                           "it is registered already; name it in a job as it is"));
+    return fail(
+        make_error(ErrorCode::unsupported, "it is registered already; name it in a job as it is"));
   const auto question = question_of(state(), asker.caller, create.asset.type, *output);
   if (!question) return fail(question.error());
   ports_.find_tree(*question, [this, asker, fail, create = std::move(create)](

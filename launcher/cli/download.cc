@@ -36,9 +36,8 @@ class Beginnings {
       return make_error(ErrorCode::conflict, path + " is not a directory of yours: remove it");
     TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(path + "/lock"));
     if (!lock)
-      return make_error(
-          ErrorCode::conflict,
-          fmt::format("another download of {} into {} is running", what, folder));
+      return make_error(ErrorCode::conflict,
+                        fmt::format("another download of {} into {} is running", what, folder));
     TRY(io::remove_tree(path + "/ready"));
     return std::unique_ptr<Beginnings>(new Beginnings(folder, path, *std::move(lock)));
   }

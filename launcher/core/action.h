@@ -156,12 +156,11 @@ struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
 
-using Action =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
-                 ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
-                 ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
-                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider,
-                 ReplyAsset>;
+using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
+                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                            ForgetJob, ReplyEnvironment, ExitDaemon, AllowUser, RevokeUser,
+                            UserChanged, ReportRefused, ReadersChanged, ReplyCompute, CallProvider,
+                            StartProvider, HoldMachines, ReplySizes, StopProvider, ReplyAsset>;
 
 }  // namespace lockstep::launcher

@@ -117,11 +117,10 @@ Error no_such_asset(const State& state, const Caller& caller, AssetKind kind,
         may_see(state.principals(), caller, known))
       names.push_back(key.second);
   const std::string near = nearest(name, names);
-  return make_error(ErrorCode::not_found,
-                    fmt::format("there is no {} '{}'; {}`lockstep {} list` shows all",
-                                noun_of(kind), name,
-                                near.empty() ? "" : "did you mean '" + near + "'? ",
-                                to_string(kind)));
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("there is no {} '{}'; {}`lockstep {} list` shows all", noun_of(kind), name,
+                  near.empty() ? "" : "did you mean '" + near + "'? ", to_string(kind)));
 }
 
 Error no_such_version(const AssetName& known, const std::string& version) {
@@ -163,8 +162,8 @@ void react(Context& core, const CreateAssetInput& input) {
                                    "are possible",
                                    kMaxAssetVersions));
   } else {
-    core.emit(AssetRegistered{asset, name_of(input.caller),
-                              known != nullptr ? known->project : project});
+    core.emit(
+        AssetRegistered{asset, name_of(input.caller), known != nullptr ? known->project : project});
   }
   core.act(ReplyAsset{input.reply, kind, asset.name, asset.version});
 }
@@ -189,8 +188,7 @@ void react(Context& core, const ArchiveAssetInput& input) {
       });
   const std::string what = many(ask.kind, input);
   const std::string_view state = ask.archived ? "archived" : "not archived";
-  if (!changes)
-    return core.act(ReplyDone{input.reply, fmt::format("{}: already {}", what, state)});
+  if (!changes) return core.act(ReplyDone{input.reply, fmt::format("{}: already {}", what, state)});
   core.emit(AssetArchived{ask.kind, ask.name, ask.version, ask.archived});
   core.act(ReplyDone{input.reply, fmt::format("{}: {}", what,
                                               ask.archived ? "archived; jobs that name a version "

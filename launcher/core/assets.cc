@@ -5,9 +5,9 @@
 namespace lockstep::launcher {
 
 const AssetVersion* AssetName::find(const std::string& version) const {
-  const auto found = std::find_if(
-      versions.rbegin(), versions.rend(),
-      [&](const AssetVersion& known) { return known.asset.version == version; });
+  const auto found =
+      std::find_if(versions.rbegin(), versions.rend(),
+                   [&](const AssetVersion& known) { return known.asset.version == version; });
   return found == versions.rend() ? nullptr : &*found;
 }
 

@@ -198,8 +198,7 @@ std::vector<StampedFact> Compaction::closing() {
     if (node.revision != 0) add(NodeRevised{id, node.revision});
   for (const auto& [key, known] : whole_.assets().names())
     for (const AssetVersion& version : known.versions)
-      if (version.archived)
-        add(AssetArchived{key.first, key.second, version.asset.version, true});
+      if (version.archived) add(AssetArchived{key.first, key.second, version.asset.version, true});
   for (const auto& [name, pool] : whole_.shares().pools())
     for (const auto& [user, use] : pool.users) add(RecentUseSet{name, user, use.recent, use.at});
   return facts;

@@ -20,10 +20,11 @@ namespace {
 using Kind = YamlNode::Kind;
 
 constexpr std::array<std::string_view, 7> kKeysOfAssets{"$schema", "name",        "version", "type",
-                                                "path",    "description", "tags"};
+                                                        "path",    "description", "tags"};
 // Azure's, with no meaning here yet.
 constexpr std::array<std::string_view, 6> kAssetKeysNotYet{
-    "properties", "stage", "flavors", "auto_delete_setting", "datastore", "default_deployment_template"};
+    "properties",          "stage",     "flavors",
+    "auto_delete_setting", "datastore", "default_deployment_template"};
 
 template <typename Words>
 bool has_word(const Words& words, std::string_view word) {
@@ -80,8 +81,7 @@ class AssetReader {
       if (has_word(kKeysOfAssets, entry.key)) continue;
       if (has_word(kAssetKeysNotYet, entry.key)) {
         if (!is_empty(entry.value))
-          fault(entry.place,
-                fmt::format("'{}' is not supported yet; leave it out", entry.key),
+          fault(entry.place, fmt::format("'{}' is not supported yet; leave it out", entry.key),
                 ErrorCode::unsupported);
         continue;
       }
@@ -132,7 +132,8 @@ class AssetReader {
     const Place& place = at("path")->place;
     file.asset.path = *written;
     const auto reference = parse_data_reference(*written);
-    if (!reference) return fault(place, "'path': " + reference.error().message, reference.error().code);
+    if (!reference)
+      return fault(place, "'path': " + reference.error().message, reference.error().code);
     if (*reference) {
       if (std::holds_alternative<AssetReference>(**reference))
         fault(place,
