@@ -22,6 +22,11 @@ def data(any_site):
     return site
 
 
+@pytest.fixture
+def up_site(site):
+    return site.up(1)
+
+
 def submit(site, name, path, file="/a.txt", more=""):
     site.write("job.yml", READ.format(path=path, file=file, more=more))
     return site.run("job", "create", "-f", "job.yml", "--name", name)
@@ -133,7 +138,7 @@ def test_what_is_wrong_is_said(up_site):
     for words, says in NOT_MADE:
         done = up_site.run("data", "create", *words)
         assert done.returncode in (1, 2) and says in done.stderr.decode(), (words, done)
-    assert up_site.json("job", "list", "--all") == []
+    assert up_site.json("job", "list") == []
     assert len(up_site.json("data", "list")) == 2
     assert "did you mean" in up_site.run("data", "show", "face").stderr.decode()
     assert "lockstep data archive" in up_site.run("data", "delete", "faces").stderr.decode()
@@ -160,7 +165,7 @@ def test_a_name_is_its_projects(site):
     assert shown["used_by"] == ["of-bob"], "alice's job is not his to read"
     vic.ok("model", "download", "net", "--download-path", "of-vic")
     assert (site.work / "of-vic/net/a.txt").read_text() == "first\n"
-    assert "may not create environments, data or models" in vic.refused("data", "create", "-n", "x", "--path", "set")
+    assert "may not upload files" in vic.refused("data", "create", "-n", "x", "--path", "set")
     assert "may not create environments, data or models" in vic.refused("data", "archive", "faces")
     assert json.loads(eve.ok("data", "list", "-o", "json")) == []
     for words in (("data", "show", "faces"), ("job", "create", "-f", "job.yml"), ("model", "download", "net")):
