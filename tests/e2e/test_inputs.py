@@ -62,7 +62,7 @@ def test_a_folder_is_read_on_every_node_and_nobody_writes_to_it(data):
     assert before, "a tree for all jobs"
     run(data, FOLDER, "again", "--set", "resources.instance_count=2")
     assert trees(data) == before
-    assert not list(data.home.glob("nodes/*/attempts/*")), "nothing is left of the attempts"
+    wait_until(lambda: not list(data.home.glob("nodes/*/attempts/*")), "nothing is left of the attempts")
 
 
 def test_a_change_is_seen_by_the_next_job(data):
@@ -179,7 +179,7 @@ def test_inputs_lie_beside_a_source_tree(data):
     ("{path: ./pipe, type: uri_file}", "'inputs.d.path': {work}/pipe is neither a file nor a folder"),
     ("{path: ./set, type: mltable}", "{work}/set has no file MLTable, so it is no mltable"),
     ("{path: ./set, type: mlflow_model}", "{work}/set has no file MLmodel, so it is no mlflow_model"),
-    ("{path: ./with-pipe}", "input 'd': {work}/with-pipe/pipe cannot be uploaded"),
+    ("{path: ./with-pipe}", "{work}/with-pipe/pipe cannot be uploaded: a fifo"),
 ])
 def test_what_cannot_be_an_input_is_said_with_its_place(up_site, value, says):
     up_site.write("set/a.txt", "first\n")
