@@ -85,7 +85,7 @@ std::string changed_keys(const ComputeSpec& before, const ComputeSpec& after) {
   add(before.instance.schedules != after.instance.schedules, "schedules");
   add(before.tunnel != after.tunnel, "lockstep.tunnel");
   for (std::string text : {settings_text(before, after), hosts_text(before, after)})
-    add(!text.empty(), std::move(text));
+    if (!text.empty()) keys.push_back(std::move(text));
   return keys.empty() ? "nothing" : fmt::format("{}", fmt::join(keys, ", "));
 }
 

@@ -31,7 +31,8 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"job", "show", "--bogus"}, "--bogus"},
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
-       "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, top, node, "
+       "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, data, model, "
+       "top, node, "
        "compute, size, user, project, secret, audit, quota, config, snapshot, doctor"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
       {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},

@@ -241,11 +241,14 @@ std::vector<BadInput> bad_keys() {
       {"malformed_data",
        "command: x\ninputs: {data: {path: 'azureml:my iris:1'}}\n",
        {},
-       "is not azureml:NAME:VERSION or azureml:NAME@latest"},
+       "job.yml:2:23: 'inputs.data.path': azureml:my iris:1 is not azureml:NAME:VERSION or "
+       "azureml:NAME@latest"},
       {"direct_data",
        "command: x\ninputs: {data: {path: 'azureml:iris:1', mode: direct}}\n",
        {},
-       "job.yml:2:23: 'inputs.data': files of the launcher have no address"},
+       "job.yml:2:23: 'inputs.data': files of the launcher have no address; write mode: ro_mount "
+       "or "
+       "download"},
       {"datastore",
        "command: x\ninputs: {data: {path: azureml://datastores/d/paths/p}}\n",
        {},
