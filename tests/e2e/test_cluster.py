@@ -201,6 +201,7 @@ def test_settings_that_the_provider_refuses_are_refused_at_once(cluster):
     assert "lab" not in {target["name"] for target in site.json("compute", "list")}
     assert not list((site.home / "launcher" / "compute").glob("*lab*")), "nothing of it is left"
     cluster.create(max_instances=2)
+    bad = cluster.file(command={"image": "missing"}, max_instances=2)  # the same file, which create() wrote anew
     done = site.run("compute", "update", "-f", bad)
     assert done.returncode == 1 and "the site has no image 'missing'" in said(done), done
     assert "image" not in cluster.show()["settings"]
