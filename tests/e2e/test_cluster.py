@@ -204,10 +204,10 @@ def test_settings_that_the_provider_refuses_are_refused_at_once(cluster):
     bad = cluster.file(command={"image": "missing"}, max_instances=2)  # the same file, which create() wrote anew
     done = site.run("compute", "update", "-f", bad)
     assert done.returncode == 1 and "the site has no image 'missing'" in said(done), done
-    assert "image" not in cluster.show()["settings"]
+    assert "image" not in cluster.show()["lockstep"]["settings"]
     site.ok("compute", "update", "-f", bad, "--no-check")
     site.ok("compute", "update", "lab", "--max-instances", "3")
-    assert cluster.show()["settings"]["image"] == ["missing"] and cluster.show()["max_instances"] == 3
+    assert cluster.show()["lockstep"]["settings"]["image"] == ["missing"] and cluster.show()["max_instances"] == 3
 
 
 def test_what_only_the_provider_knows_is_found_and_removed(cluster):
