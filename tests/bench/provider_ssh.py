@@ -32,7 +32,7 @@ def by_hand(server, bundle, folder) -> None:
     options = ["-i", str(server.directory / "user"), "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=accept-new",
                "-o", f"UserKnownHostsFile={folder}/known_hosts"]
     place = f"{getpass.getuser()}@{server.address}"
-    subprocess.run(["scp", "-q", "-P", str(server.port), *options, str(bundle), f"{place}:{folder}/copy"], check=True)
+    subprocess.run(["scp", "-O", "-q", "-P", str(server.port), *options, str(bundle), f"{place}:{folder}/copy"], check=True)
     for _ in range(3):
         subprocess.run(["ssh", "-p", str(server.port), *options, place, "true"], check=True)
 
