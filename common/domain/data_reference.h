@@ -32,8 +32,8 @@ using DataReference = std::variant<JobOutputReference, AssetReference>;
 
 inline constexpr std::string_view kArtifacts = "artifacts";
 
-// nullopt: the text is no reference (it does not begin with "azureml:"). unsupported: a kind that
-// Azure knows and we do not, yet. invalid_argument: it is not well formed.
+// nullopt: the text does not begin with "azureml:", so it is no reference. unsupported: Azure has
+// such references, but this version does not. invalid_argument: the reference is malformed.
 Result<std::optional<DataReference>> parse_data_reference(std::string_view text);
 
 }  // namespace lockstep

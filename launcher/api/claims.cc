@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/no_such_job.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/service.h"
 #include "launcher/core/asset_requests.h"
@@ -20,9 +21,7 @@ struct ClaimOf {
   Claim of_job(Permission permission, const JobId& id) const {
     const Job* job = state.job(id);
     if (job != nullptr) return {permission, object_of(*job), ""};
-    return {permission,
-            {},
-            fmt::format("there is no job '{}'; `lockstep job list` shows all", id.value)};
+    return {permission, {}, no_such_job(id).message};
   }
 
   Claim operator()(const Submit& m) const {

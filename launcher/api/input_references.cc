@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/domain/no_such_job.h"
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/users.h"
 
@@ -106,10 +107,7 @@ bool is_reference(const DataInput& input) {
 Result<TreeQuestion> question_of(const State& state, const Caller& caller, InputType type,
                                  const JobOutputReference& reference) {
   const Job* job = state.job(reference.job);
-  if (job == nullptr)
-    return make_error(
-        ErrorCode::not_found,
-        fmt::format("there is no job '{}'; `lockstep job list` shows all", reference.job.value));
+  if (job == nullptr) return no_such_job(reference.job);
   Decision decision = may(state.principals(), caller, Permission::read_job, object_of(*job));
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
   if (!is_final(job->status()))

@@ -24,8 +24,9 @@ struct TreeQuestion {
 // Whether the launcher must find the files of this input.
 bool is_reference(const DataInput& input);
 
-// The trees of a job's output, to be read as `type`. not_found: there is no such job or output;
-// permission_denied: the caller may not read it.
+// Finds the trees of a job's output, for an input of this type. not_found: the job or the output
+// does not exist, or the job wrote nothing to it; conflict: the job has not ended;
+// permission_denied: the caller may not read the job.
 Result<TreeQuestion> question_of(const State& state, const Caller& caller, InputType type,
                                  const JobOutputReference& reference);
 

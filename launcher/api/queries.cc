@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/domain/no_such_job.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/core/state.h"
 
@@ -12,9 +13,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-ClientReply no_such_job(const JobId& job) {
-  return Refused{ErrorCode::not_found,
-                 fmt::format("there is no job '{}'; `lockstep job list` shows all", job.value)};
+ClientReply refused_job(const JobId& job) {
+  Error error = no_such_job(job);
+  return Refused{error.code, std::move(error.message)};
 }
 
 std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
@@ -56,7 +57,7 @@ struct Answerer {
 
   ClientReply operator()(const ListJobs& question) const {
     if (!question.after.value.empty() && core.state().job(question.after) == nullptr)
-      return no_such_job(question.after);
+      return refused_job(question.after);
     const auto limit = question.limit > 0 ? static_cast<std::size_t>(question.limit) : SIZE_MAX;
     const std::size_t most = std::min(limit, kMaxJobsPerPage);
     const auto wanted = [&](const Job& job) {
@@ -106,13 +107,13 @@ struct Answerer {
   ClientReply operator()(const WatchJob& question) const { return job(question.job); }
   ClientReply operator()(const ListEvents& question) const {
     auto events = core.job_events(question.job, question.since);
-    if (!events) return no_such_job(question.job);
+    if (!events) return refused_job(question.job);
     for (JobEvent& event : events->events) event.message = viewer.cut(std::move(event.message));
     return std::move(*events);
   }
   ClientReply operator()(const ExplainJob& question) const {
     auto view = core.explain(question.job);
-    if (!view) return no_such_job(question.job);
+    if (!view) return refused_job(question.job);
     view->job = viewer.cut(std::move(view->job));
     for (std::string& line : view->lines) line = viewer.cut(std::move(line));
     return ExplainReply{std::move(*view)};
@@ -152,7 +153,7 @@ struct Answerer {
 
   ClientReply job(const JobId& id) const {
     auto view = core.job_view(id);
-    if (!view) return no_such_job(id);
+    if (!view) return refused_job(id);
     return JobReply{viewer.cut(std::move(*view))};
   }
 };

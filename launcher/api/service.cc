@@ -7,7 +7,6 @@
 #include "common/domain/client_limits.h"
 #include "launcher/api/asset_queries.h"
 #include "launcher/api/environment_queries.h"
-#include "launcher/api/job_name.h"
 #include "launcher/api/quota_queries.h"
 #include "launcher/api/viewer.h"
 #include "launcher/core/compute_requests.h"
@@ -249,26 +248,6 @@ struct RequestHandler {
   ReplyTo expect() const { return door.expect_reply(asker); }
 };
 
-namespace {
-
-// What the client must have sent.
-std::vector<Digest> trees_sent_with(const JobSpec& spec) {
-  std::vector<Digest> roots;
-  if (spec.snapshot) roots.push_back(*spec.snapshot);
-  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
-    roots.push_back(*context);
-  for (const DataInput& input : spec.data)
-    if (input.tree) roots.push_back(*input.tree);
-  return roots;
-}
-
-bool is_asset(const std::string& source) {
-  const auto reference = parse_data_reference(source);
-  return reference && *reference && std::holds_alternative<AssetReference>(**reference);
-}
-
-}  // namespace
-
 Service::Service(Ports ports) : ports_(std::move(ports)) {}
 
 void Service::handle(Asker asker, ClientRequest request) {
@@ -282,80 +261,6 @@ void Service::handle(Asker asker, ClientRequest request) {
     if (std::string why = ports_.audit->is_stuck(); !why.empty())
       return refuse(asker, ErrorCode::resource_exhausted, std::move(why));
   std::visit(RequestHandler{*this, asker}, request);
-}
-
-void Service::submit(const Asker& asker, Submit submit) {
-  JobSpec& spec = submit.spec;
-  if (const auto fits = check_variables_size(spec.environment_variables); !fits)
-    return refuse(asker, fits.error().code, fits.error().message);
-  const auto named = secrets_of(spec.environment_variables);
-  if (const auto there = ports_.expect_secrets(name_of(asker.caller), named); !there)
-    return refuse(asker, there.error().code, there.error().message);
-  // The job record says that a version was used only if the launcher has resolved it.
-  for (DataInput& input : spec.data)
-    if (is_asset(input.source)) input.tree.reset();
-  // One that was taken already is answered: it takes nothing more.
-  const auto low = ports_.low_space();
-  if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
-    return refuse(asker, ErrorCode::resource_exhausted, low);
-  std::vector<Digest> roots = trees_sent_with(spec);  // before `submit` is moved
-  check_trees(asker, std::move(roots),
-              [this, asker, submit = std::move(submit)](Result<bool> whole) mutable {
-                if (!whole) return refuse(asker, whole.error().code, whole.error().message);
-                if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
-                resolve_inputs(asker, std::move(submit), 0);
-              });
-}
-
-// From the input with this index on, one after another.
-void Service::resolve_inputs(const Asker& asker, Submit submit, std::size_t index) {
-  auto& data = submit.spec.data;
-  if (state().job_of_submission(submit.submission) != nullptr) return submit_whole(asker, submit);
-  for (; index < data.size(); ++index) {
-    DataInput& input = data[index];
-    if (input.tree || input.mode == InputMode::direct) continue;
-    const auto reference = parse_data_reference(input.source);
-    const auto fail = [this, asker, input](const Error& error) {
-      const Error whole = about(input, error);
-      refuse(asker, whole.code, whole.message);
-    };
-    if (!reference) return fail(reference.error());
-    if (!*reference)
-      return fail(make_error(ErrorCode::invalid_argument, "its files were not sent"));
-    if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
-      const auto question = question_of(state(), asker.caller, input.type, *output);
-      if (!question) return fail(question.error());
-      return ports_.find_tree(*question, [this, asker, fail, index, submit = std::move(submit)](
-                                             Result<snapshot::Subtree> found) mutable {
-        if (asker.deadline < ports_.now()) return;  // its client asks again
-        if (!found) return fail(found.error());
-        DataInput& one = submit.spec.data[index];
-        if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
-          return fail(taken.error());
-        resolve_inputs(asker, std::move(submit), index + 1);
-      });
-    }
-    const Status taken =
-        take_asset(state(), asker.caller, std::get<AssetReference>(**reference), input);
-    if (!taken) return fail(taken.error());
-  }
-  submit_whole(asker, submit);
-}
-
-void Service::submit_whole(const Asker& asker, const Submit& submit) {
-  const auto feed = [this, asker, submit](Bytes size) {
-    ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
-                            generated_job_name(ports_.random()), submit.rebuild, asker.caller,
-                            size});
-  };
-  JobSpec owned;  // as the core will take it
-  owned.submitter = name_of(asker.caller);
-  owned.project = project_of_new(state().principals(), asker.caller, submit.spec.project);
-  if (!submit.spec.snapshot || !limits_snapshot(state(), owned)) return feed({});
-  ports_.measure_snapshot(*submit.spec.snapshot, [this, asker, feed](Result<Bytes> size) {
-    if (!size) return refuse(asker, size.error().code, size.error().message);
-    feed(*size);
-  });
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {
@@ -408,61 +313,6 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
                 ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment,
                                                    create.project, asker.caller});
               });
-}
-
-void Service::create_asset(const Asker& asker, CreateAsset create) {
-  if (const auto low = ports_.low_space(); !low.empty())
-    return refuse(asker, ErrorCode::resource_exhausted, low);
-  const auto reference = parse_data_reference(create.asset.path);
-  if (!reference) return refuse(asker, reference.error().code, reference.error().message);
-  if (*reference) return create_from(asker, std::move(create), **reference);
-  if (!create.asset.tree)
-    return refuse(asker, ErrorCode::invalid_argument, "path: the asset has no files");
-  const Digest root = *create.asset.tree;
-  check_trees(asker, {root}, [this, asker, create = std::move(create)](Result<bool> whole) {
-    if (!whole) return refuse(asker, whole.error().code, whole.error().message);
-    if (!*whole)
-      return refuse(asker, ErrorCode::not_found,
-                    "path: the launcher does not have all of these files; create it again");
-    ports_.feed(CreateAssetInput{expect_reply(asker), create.asset, create.project, asker.caller});
-  });
-}
-
-void Service::create_from(const Asker& asker, CreateAsset create, const DataReference& reference) {
-  const auto* output = std::get_if<JobOutputReference>(&reference);
-  const auto fail = [this, asker, path = create.asset.path](const Error& error) {
-    refuse(asker, error.code, fmt::format("path: {}: {}", path, error.message));
-  };
-  if (output == nullptr)
-    return fail(
-        make_error(ErrorCode::unsupported, "it is registered already; name it in a job as it is"));
-  const auto question = question_of(state(), asker.caller, create.asset.type, *output);
-  if (!question) return fail(question.error());
-  ports_.find_tree(*question, [this, asker, fail, create = std::move(create)](
-                                  Result<snapshot::Subtree> found) mutable {
-    if (asker.deadline < ports_.now()) return;  // its client asks again
-    if (!found) return fail(found.error());
-    RegisteredAsset& asset = create.asset;
-    if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
-      return fail(taken.error());
-    ports_.feed(
-        CreateAssetInput{expect_reply(asker), std::move(asset), create.project, asker.caller});
-  });
-}
-
-// One after another; a request whose time is over gets no answer: its client asks again.
-void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
-                          std::function<void(Result<bool>)> then) {
-  if (roots.empty()) return then(true);
-  const Digest root = roots.back();
-  roots.pop_back();
-  ports_.check_snapshot(
-      asker.caller, root,
-      [this, asker, roots = std::move(roots), then = std::move(then)](Result<bool> whole) mutable {
-        if (asker.deadline < ports_.now()) return;
-        if (!whole || !*whole) return then(std::move(whole));
-        check_trees(asker, std::move(roots), std::move(then));
-      });
 }
 
 // ---- replies ------------------------------------------------------------------------------------

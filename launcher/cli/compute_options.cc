@@ -105,8 +105,8 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
   return spec;
 }
 
-// Returns nullopt if there is no such key, "" if the value was set, and otherwise what is wrong
-// with the value.
+// Sets the key's value in `spec`. The result: nullopt for an unknown key, "" for a good value, or
+// what is wrong with the value.
 std::optional<std::string> assign_to_elastic(const std::string& key, const std::string& value,
                                              ComputeSpec& spec) {
   if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/domain/docker_args.h"
+#include "common/domain/no_such_job.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environment_requests.h"
@@ -67,9 +68,7 @@ void settle_target(const Cluster& cluster, JobSpec& spec) {
 // Null: refused.
 const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
   const Job* job = core.state.job(id);
-  if (job == nullptr)
-    core.refuse(reply, ErrorCode::not_found,
-                fmt::format("there is no job '{}'; `lockstep job list` shows all", id.value));
+  if (job == nullptr) core.refuse(reply, ErrorCode::not_found, no_such_job(id).message);
   return job;
 }
 
@@ -93,11 +92,9 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
                                                          const Caller& caller,
                                                          const JobSpec& spec) {
   if (spec.from_checkpoint_of.value.empty()) return std::nullopt;
-  const std::string& name = spec.from_checkpoint_of.value;
   const Job* from = cluster.state.job(spec.from_checkpoint_of);
-  if (from == nullptr)
-    return make_error(ErrorCode::not_found,
-                      fmt::format("there is no job '{}'; `lockstep job list` shows all", name));
+  if (from == nullptr) return no_such_job(spec.from_checkpoint_of);
+  const std::string& name = spec.from_checkpoint_of.value;
   Decision decision =
       may(cluster.state.principals(), caller, Permission::read_job, object_of(*from));
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));

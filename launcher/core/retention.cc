@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "common/domain/no_such_job.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -20,9 +21,7 @@ std::string by_person(const std::string& name) { return "deleted by " + name; }
 
 std::optional<Error> not_deletable(const State& state, const JobId& id) {
   const Job* job = state.job(id);
-  if (job == nullptr)
-    return make_error(ErrorCode::not_found,
-                      fmt::format("there is no job '{}'; `lockstep job list` shows all", id.value));
+  if (job == nullptr) return no_such_job(id);
   if (job->phase == Job::Phase::final) return std::nullopt;
   return make_error(ErrorCode::conflict,
                     fmt::format("job '{}' is {}; only jobs that have ended can be deleted, so end "

@@ -1,4 +1,5 @@
 #include "launcher/logs/log_followers.h"
+#include "common/domain/no_such_job.h"
 
 #include <fmt/format.h>
 
@@ -36,10 +37,7 @@ bool LogFollowers::wants(const Follower& follower, const LogKey& key) const {
 Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
                             const LogFollow& request, const std::string& user) {
   const auto job = directory_.job(request.job);
-  if (!job)
-    return make_error(
-        ErrorCode::not_found,
-        fmt::format("there is no job '{}'; `lockstep job list` shows all", request.job.value));
+  if (!job) return no_such_job(request.job);
   if (request.attempt > job->attempts)
     return make_error(ErrorCode::not_found,
                       fmt::format("job '{0}' has no attempt {2}; it has {1} attempt(s)",

@@ -12,19 +12,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from needs import need
+from turns import timed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from harness.site import Site  # noqa: E402
-
-
-def timed(action) -> float:
-    begin = time.perf_counter()
-    action()
-    return time.perf_counter() - begin
 
 
 def large(folder, mib):

@@ -6,13 +6,12 @@ Starts an engine and a launcher of its own. Prints both medians, their ratio and
 
 import argparse
 import json
-import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from needs import BUILD, OURS, need
+from turns import medians
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from harness.bundle import archive  # noqa: E402
@@ -23,23 +22,14 @@ from harness.site import Site  # noqa: E402
 IMAGE = "base:1"
 
 
-def timed(action) -> float:
-    begin = time.perf_counter()
-    action()
-    return time.perf_counter() - begin
-
-
 def measure(site, engine, target, bundle, runs):
-    plain, node = [], []
-    for turn in range(runs + 1):  # the first one unpacks the bundle
+    def turn():  # the first one unpacks the bundle
         token = new_token(site)
-        took = [timed(lambda: engine.ok("run", "--rm", "--network=host", IMAGE, "true")),
-                timed(lambda: target.done("create", bundle=bundle, token=token))]
+        yield lambda: engine.ok("run", "--rm", "--network=host", IMAGE, "true")
+        yield lambda: target.done("create", bundle=bundle, token=token)
         target.done("remove")
-        if turn > 0:
-            plain.append(took[0])
-            node.append(took[1])
-    return statistics.median(plain), statistics.median(node)
+
+    return medians(runs, turn)
 
 
 def main() -> None:

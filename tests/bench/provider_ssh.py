@@ -7,25 +7,18 @@ Starts an sshd on a loopback address and a launcher of its own. Prints both medi
 import argparse
 import getpass
 import json
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from needs import BUILD, OURS, need
+from turns import medians
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from harness.bundle import archive  # noqa: E402
 from harness.provider import Server, Target, create_target, new_token  # noqa: E402
 from harness.site import Site  # noqa: E402
-
-
-def timed(action) -> float:
-    begin = time.perf_counter()
-    action()
-    return time.perf_counter() - begin
 
 
 def by_hand(server, bundle, folder) -> None:
@@ -38,16 +31,13 @@ def by_hand(server, bundle, folder) -> None:
 
 
 def measure(site, server, target, bundle, folder, runs):
-    hand, attach = [], []
-    for turn in range(runs + 1):  # the first one learns the host's key
+    def turn():  # the first one learns the host's key
         token = new_token(site)
-        took = [timed(lambda: by_hand(server, bundle, folder)),
-                timed(lambda: target.done("create", bundle=bundle, token=token))]
+        yield lambda: by_hand(server, bundle, folder)
+        yield lambda: target.done("create", bundle=bundle, token=token)
         target.done("remove")
-        if turn > 0:
-            hand.append(took[0])
-            attach.append(took[1])
-    return statistics.median(hand), statistics.median(attach)
+
+    return medians(runs, turn)
 
 
 def main() -> None:
