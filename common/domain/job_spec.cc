@@ -8,6 +8,7 @@
 #include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/pipeline.h"
 #include "common/domain/secrets.h"
 #include "common/domain/variables.h"
 
@@ -149,7 +150,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   if (const std::string& from = spec.from_checkpoint_of.value; !from.empty())
     if (const Status named = validate_job_name(from); !named)
       add(named.error().within("from_checkpoint_of"));
-  add(validate_command(spec.command));
+  if (!spec.is_pipeline()) add(validate_command(spec.command));
   add(validate_variables("environment_variables", spec.environment_variables));
   add(validate_secrets(spec));
   add(validate_inputs(spec));
@@ -167,6 +168,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   if (!spec.compute.empty())
     if (const Status named = check_compute_name(spec.compute); !named)
       errors.push_back(named.error().within("compute"));
+  if (spec.is_pipeline()) add(validate(*spec.pipeline));
   return errors;
 }
 
@@ -174,6 +176,14 @@ Status validate(const JobSpec& spec) {
   const auto errors = errors_of(spec);
   if (errors.empty()) return {};
   return errors.front();
+}
+
+SharedPipeline::SharedPipeline(PipelineSpec pipeline)
+    : pipeline_(std::make_shared<const PipelineSpec>(std::move(pipeline))) {}
+
+bool operator==(const SharedPipeline& a, const SharedPipeline& b) {
+  return a.pipeline_ == b.pipeline_ ||
+         (a.pipeline_ && b.pipeline_ && *a.pipeline_ == *b.pipeline_);
 }
 
 std::string_view to_string(RetryOn on) {

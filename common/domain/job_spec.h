@@ -1,8 +1,9 @@
 #pragma once
-// The specification of one command job, after parsing and validation. Plain values: no protobuf, no
-// YAML, no policy. launcher/spec (YAML) or launcher/cli (flags) makes it; all other code trusts it.
+// The specification of one job, after parsing and validation. Plain values: no protobuf, no YAML, no
+// policy. launcher/spec (YAML) or launcher/cli (flags) makes it; all other code trusts it.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,6 +106,22 @@ struct CheckpointPolicy {
   friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };
 
+struct PipelineSpec;  // pipeline.h
+
+// The steps of a pipeline, which all copies of its spec share; empty: the job is a command job.
+class SharedPipeline {
+ public:
+  SharedPipeline() = default;
+  SharedPipeline(PipelineSpec pipeline);  // NOLINT(google-explicit-constructor): used like an optional
+  explicit operator bool() const { return pipeline_ != nullptr; }
+  const PipelineSpec& operator*() const { return *pipeline_; }
+  const PipelineSpec* operator->() const { return pipeline_.get(); }
+  friend bool operator==(const SharedPipeline& a, const SharedPipeline& b);
+
+ private:
+  std::shared_ptr<const PipelineSpec> pipeline_;
+};
+
 struct JobSpec {
   std::string name;  // unique; the job's id. Empty in a submission = the launcher generates one
   std::string display_name;
@@ -136,8 +153,15 @@ struct JobSpec {
   std::string compute_why = {};
   QueueSettings queue = {};
   std::vector<DataInput> data = {};  // their names differ from those of `inputs`
+  // A pipeline has no command: its steps are jobs with their own specs.
+  SharedPipeline pipeline = {};
+  // The pipeline that submitted this job, and of which step; "": a person did. A client cannot set
+  // them.
+  JobId parent = {};
+  std::string step = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
+  bool is_pipeline() const { return static_cast<bool>(pipeline); }
   bool in_container() const {
     return environment && std::holds_alternative<DockerEnvironment>(environment->definition);
   }
