@@ -37,7 +37,8 @@ void say_cycles(const Source& source, const std::vector<StepNeeds>& steps,
       chain += fmt::format(" -> {}", steps[path[first]].node->name);
     } while (path[first] != at);
     const Place& place = steps[at].node->place;
-    faults.add(place, source.error(place, fmt::format("these steps wait for each other: {}", chain)));
+    faults.add(place,
+               source.error(place, fmt::format("these steps wait for each other: {}", chain)));
   }
 }
 

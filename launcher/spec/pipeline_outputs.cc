@@ -78,10 +78,10 @@ void PipelineOutputs::add_writer(PipelineNode& pipeline, BoundOutput& output, Wr
   const Name name(&pipeline, output.output.name);
   const auto [known, is_new] = writers_.emplace(name, writer);
   if (!is_new)
-    return fault(writer.place, fmt::format("output '{}' of {} is written by {} already ({})",
-                                           output.output.name, pipeline.shown(),
-                                           known->second.node->shown(),
-                                           source_.where(known->second.place)));
+    return fault(writer.place,
+                 fmt::format("output '{}' of {} is written by {} already ({})", output.output.name,
+                             pipeline.shown(), known->second.node->shown(),
+                             source_.where(known->second.place)));
   BoundOutput* written = writer.node->output(writer.output);
   if (written == nullptr || !output.output.type) return;
   if (!written->output.type) written->output.type = output.output.type;
@@ -98,18 +98,16 @@ Value PipelineOutputs::find(const PipelineNode& inside, const Reference& referen
   if (step == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& [key, node] : inside.by_key) names.push_back(key);
-    fault(reference.place,
-          unknown_name(fmt::format("there is no step '{}' (in '{}')", reference.step,
-                                   reference.whole),
-                       reference.step, names));
+    fault(reference.place, unknown_name(fmt::format("there is no step '{}' (in '{}')",
+                                                    reference.step, reference.whole),
+                                        reference.step, names));
     return {};
   }
   const bool is_artifacts = step->kind == JobKind::command && reference.name == kArtifacts;
   if (step->output(reference.name) == nullptr && !is_artifacts) {
     if (!step->has_ports) return {};
-    std::string message =
-        fmt::format("{} has no output '{}' (in '{}')", step->shown(), reference.name,
-                    reference.whole);
+    std::string message = fmt::format("{} has no output '{}' (in '{}')", step->shown(),
+                                      reference.name, reference.whole);
     if (step->outputs.empty())
       message += fmt::format("; write outputs: {{{}: }} in it", reference.name);
     fault(reference.place, unknown_name(message, reference.name, outputs_of(*step)));

@@ -105,9 +105,9 @@ class PipelineReader {
       step.job.spec.project = head.project;
       bytes += bytes_of(step.job.spec);
       if (bytes > kMaxStepBytes) {
-        faults_.add(node->place, source_.error(node->place,
-                                               "the steps of the pipeline take more than 256 MiB",
-                                               ErrorCode::resource_exhausted));
+        faults_.add(node->place,
+                    source_.error(node->place, "the steps of the pipeline take more than 256 MiB",
+                                  ErrorCode::resource_exhausted));
         break;
       }
       notes_.insert(notes_.end(), step.job.notes.begin(), step.job.notes.end());

@@ -11,7 +11,7 @@
 namespace lockstep::spec {
 
 struct ReadPipeline {
-  ReadJob job;                 // of the pipeline itself; its spec does not have the steps yet
+  ReadJob job;  // of the pipeline itself; its spec does not have the steps yet
   PipelineSpec pipeline;
   std::vector<ReadJob> steps;  // of pipeline.steps, in their order, without their specs
 };

@@ -237,16 +237,18 @@ class TreeReader {
     read_roles(node);
   }
 
-  // The mapping that has its `jobs`: its own, or its component's with the keys of --set put over it.
+  // The mapping that has its `jobs`: its own, or its component's with the keys of --set put over
+  // it.
   YamlNode& body_of(PipelineNode& node) {
     if (node.component == nullptr) return *node.own;
     const YamlEntry* jobs = node.own->find("jobs");
     const YamlEntry* settings = node.own->find("settings");
     for (const YamlEntry* entry : {jobs, settings})
       if (entry != nullptr && !entry->place.override_text && node.parent != nullptr)
-        fault(node, entry->place, fmt::format("'{}' cannot be combined with 'component', which has "
-                                              "its own",
-                                              entry->key));
+        fault(node, entry->place,
+              fmt::format("'{}' cannot be combined with 'component', which has "
+                          "its own",
+                          entry->key));
     if (jobs == nullptr && settings == nullptr) return node.component->tree;
     YamlNode& merged = tree_.overridden.emplace_back(node.component->tree);
     YamlNode over;
@@ -343,9 +345,9 @@ BoundOutput* PipelineNode::output(std::string_view wanted) {
 }
 
 PipelineNode* PipelineNode::step(std::string_view wanted) const {
-  const auto found = std::lower_bound(
-      by_key.begin(), by_key.end(), wanted,
-      [](const auto& entry, std::string_view word) { return entry.first < word; });
+  const auto found =
+      std::lower_bound(by_key.begin(), by_key.end(), wanted,
+                       [](const auto& entry, std::string_view word) { return entry.first < word; });
   return found != by_key.end() && found->first == wanted ? found->second : nullptr;
 }
 

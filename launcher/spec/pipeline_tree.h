@@ -27,7 +27,7 @@ struct Literal {
   std::string text;
   Place place;  // where it is written
 };
-struct InputFiles {  // data that a file, an address or the launcher has
+struct InputFiles {                // data that a file, an address or the launcher has
   const YamlNode* node = nullptr;  // its mapping {type, path, mode}
   Place key;                       // of the name before it
   std::optional<InputType> type;   // nullopt: nobody says it
@@ -40,14 +40,15 @@ struct OutputOfStep {
   Place place;                    // where the output's type is said
   std::optional<InputMode> mode;
 };
-using Value = std::variant<std::monostate, Unset, Literal, InputFiles, OutputOfStep>;  // first: faulty
+using Value =
+    std::variant<std::monostate, Unset, Literal, InputFiles, OutputOfStep>;  // first: faulty
 
 struct PipelineInput {
   std::string name;
-  const Port* port = nullptr;        // as the component declares it
-  const YamlNode* given = nullptr;   // the step's value; nullptr: there is none
-  Place place;                       // of the name of the value, else of the step
-  std::optional<InputType> type;     // of data, as the step or the component says it
+  const Port* port = nullptr;       // as the component declares it
+  const YamlNode* given = nullptr;  // the step's value; nullptr: there is none
+  Place place;                      // of the name of the value, else of the step
+  std::optional<InputType> type;    // of data, as the step or the component says it
   std::optional<InputMode> mode;
   enum class State { open, busy, done } state = State::open;
   Value value;
@@ -63,7 +64,7 @@ struct PipelineNode {
   JobKind kind = JobKind::command;
   YamlNode* own = nullptr;  // its mapping in the pipeline's file
   Component* component = nullptr;
-  Faults faults;         // of its own mapping
+  Faults faults;          // of its own mapping
   bool is_good = true;    // false: what is wrong with it is said, and it is not read further
   bool has_ports = true;  // false: its inputs and outputs are not known
   std::vector<PipelineInput> inputs;

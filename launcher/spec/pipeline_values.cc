@@ -129,7 +129,8 @@ void ValueFinder::say_cycle(const PipelineInput* at) {
   bool is_inside = false;
   for (const Frame& frame : stack_) {
     is_inside = is_inside || frame.input == at;
-    if (is_inside) chain += fmt::format("{} -> ", join(frame.node->name, "inputs." + frame.input->name));
+    if (is_inside)
+      chain += fmt::format("{} -> ", join(frame.node->name, "inputs." + frame.input->name));
   }
   const std::string first = chain.substr(0, chain.find(" -> "));
   fault(at->place, fmt::format("these inputs refer to each other: {}{}", chain, first));
@@ -174,10 +175,9 @@ Value ValueFinder::without_value(PipelineNode& node, const PipelineInput& input)
                                   "inputs.{0}=VALUE",
                                   input.name));
   else
-    fault(node.place,
-          fmt::format("{} lacks the input '{}' ({}), which {} requires ({})", node.shown(),
-                      input.name, port.type_word(), node.component->shown,
-                      source_.where(port.place)));
+    fault(node.place, fmt::format("{} lacks the input '{}' ({}), which {} requires ({})",
+                                  node.shown(), input.name, port.type_word(), node.component->shown,
+                                  source_.where(port.place)));
   return {};
 }
 
@@ -202,8 +202,7 @@ Value ValueFinder::referred(const Frame& frame, const Reference& reference) {
 
 PipelineInput* ValueFinder::target(PipelineNode& pipeline, const Reference& reference) {
   const bool is_step = reference.kind == Reference::Kind::step_input;
-  PipelineNode* owner =
-      is_step ? pipeline.step(reference.step) : &pipeline;
+  PipelineNode* owner = is_step ? pipeline.step(reference.step) : &pipeline;
   if (owner == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& [key, node] : pipeline.by_key) names.push_back(key);
@@ -223,16 +222,15 @@ PipelineInput* ValueFinder::target(PipelineNode& pipeline, const Reference& refe
   return nullptr;
 }
 
-std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline,
-                                               const BoundText& text) {
+std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline, const BoundText& text) {
   std::string whole;
   for (const BoundText::Piece& piece : text.pieces) {
     whole += piece.text;
     if (!piece.reference) continue;
     const Reference& reference = *piece.reference;
     if (!is_input(reference)) {
-      fault(reference.place, fmt::format("'{}' is data; only a literal input can stand in a text",
-                                         reference.whole));
+      fault(reference.place,
+            fmt::format("'{}' is data; only a literal input can stand in a text", reference.whole));
       return std::nullopt;
     }
     const PipelineInput* found = target(pipeline, reference);
@@ -280,8 +278,7 @@ bool ValueFinder::accept_literal(const PipelineInput& input, const Place& place,
   }
   if (input.port == nullptr) return true;
   const Status good = check_literal(source_, *input.port, literal.text);
-  if (!good)
-    fault(place, fmt::format("'inputs.{}'{}: {}", input.name, from, good.error().message));
+  if (!good) fault(place, fmt::format("'inputs.{}'{}: {}", input.name, from, good.error().message));
   return good.has_value();
 }
 
