@@ -135,7 +135,8 @@ class Service {
   void tell_of_change(const JobId& id);
   void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
-  void resolve_inputs(const Asker& asker, Submit submit, std::size_t index);
+  void resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                      std::size_t index);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
   void create_asset(const Asker& asker, CreateAsset create);
