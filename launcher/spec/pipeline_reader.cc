@@ -28,6 +28,13 @@ std::size_t bytes_of(const JobSpec& spec) {
   return bytes;
 }
 
+YamlNode mapping_at(const Place& place) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::mapping;
+  node.place = place;
+  return node;
+}
+
 class PipelineReader {
  public:
   PipelineReader(const Source& source, YamlNode root, ComponentReader& components,
@@ -58,9 +65,7 @@ class PipelineReader {
 
  private:
   void read_head(ReadJob& job) {
-    YamlNode head;
-    head.kind = YamlNode::Kind::mapping;
-    head.place = root_.place;
+    YamlNode head = mapping_at(root_.place);
     for (const YamlEntry& entry : root_.entries)
       if (entry.key != "jobs" && entry.key != "inputs" && entry.key != "outputs")
         head.entries.push_back(entry);
@@ -166,11 +171,43 @@ class PipelineReader {
   Notes notes_;
 };
 
+// lockstep.project is of a pipeline, not of its steps.
+void move_project(YamlEntry& lockstep, YamlNode& pipeline) {
+  auto& keys = lockstep.value.entries;
+  const auto project = std::find_if(keys.begin(), keys.end(),
+                                    [](const YamlEntry& key) { return key.key == "project"; });
+  if (project == keys.end()) return;
+  YamlNode section = mapping_at(lockstep.value.place);
+  section.entries.push_back(std::move(*project));
+  keys.erase(project);
+  pipeline.entries.push_back({lockstep.key, lockstep.place, std::move(section)});
+}
+
 }  // namespace
 
 ReadPipeline read_pipeline(const Source& source, YamlNode root, ComponentReader& components,
                            const ReadText& read_text, Faults& faults) {
   return PipelineReader(source, std::move(root), components, read_text, faults).read();
+}
+
+ReadJob read_component_job(const Source& source, YamlNode root, ComponentReader& components,
+                           const ReadText& read_text, Faults& faults) {
+  YamlNode pipeline = mapping_at(root.place), step = mapping_at(root.place);
+  for (YamlEntry& entry : root.entries) {
+    const bool is_of_head = entry.key == "name" || entry.key == "experiment_name";
+    if (entry.key == "lockstep") move_project(entry, pipeline);
+    (is_of_head ? pipeline : step).entries.push_back(std::move(entry));
+  }
+  YamlNode jobs = mapping_at(root.place);
+  jobs.entries.push_back({"job", root.place, std::move(step)});
+  pipeline.entries.push_back({"jobs", root.place, std::move(jobs)});
+  ReadPipeline read = read_pipeline(source, std::move(pipeline), components, read_text, faults);
+  if (read.steps.empty()) return {};
+  ReadJob job = std::move(read.steps.front());
+  job.notes = std::move(read.job.notes);
+  job.spec = std::move(read.pipeline.steps.front().spec);
+  job.spec.name = read.job.spec.name;
+  return job;
 }
 
 }  // namespace lockstep::spec

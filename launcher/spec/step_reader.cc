@@ -16,8 +16,8 @@ using Kind = YamlNode::Kind;
 
 // What is read elsewhere, or only describes a component.
 bool is_of_pipeline(std::string_view key) {
-  for (const std::string_view one : {"$schema", "type", "name", "version", "component", "inputs",
-                                     "outputs", "is_deterministic"})
+  for (const std::string_view one :
+       {"$schema", "type", "name", "version", "component", "inputs", "outputs", "is_deterministic"})
     if (key == one) return true;
   return false;
 }
@@ -75,7 +75,10 @@ class StepReader {
         add_binding(input, *output, ports.inputs, step);
     }
     for (const BoundOutput& output : node_.outputs)
-      if (output.output.name != kArtifacts) ports.outputs.push_back(output_spec(output.output));
+      if (output.output.name == kArtifacts)
+        faults_.add(output.place, no_artifacts(source_, output.place));
+      else
+        ports.outputs.push_back(output_spec(output.output));
     return ports;
   }
 
@@ -93,8 +96,8 @@ class StepReader {
     if (input.port != nullptr) data.type = std::get<InputType>(input.port->type);
     data.type = input.type.value_or(data.type);
     data.mode = output.mode.value_or(InputMode::ro_mount);
-    data.source = fmt::format("${{{{parent.jobs.{}.outputs.{}}}}}", output.step->name,
-                              output.output);
+    data.source =
+        fmt::format("${{{{parent.jobs.{}.outputs.{}}}}}", output.step->name, output.output);
     if (data.mode == InputMode::direct)
       fault(input.place, fmt::format("'inputs.{}': an output of a step has no address; write mode: "
                                      "ro_mount or download",
@@ -102,12 +105,11 @@ class StepReader {
     if (data.mode == InputMode::direct) data.mode = InputMode::ro_mount;
     const bool is_main = node_.role == StepRole::main;
     if (!is_main || output.step->role != StepRole::main)
-      fault(input.place,
-            fmt::format("'inputs.{}': {} is {}, so it is bound to no other step", input.name,
-                        is_main ? output.step->shown() : node_.shown(),
-                        (is_main ? output.step->role : node_.role) == StepRole::on_init
-                            ? "on_init"
-                            : "on_finalize"));
+      fault(input.place, fmt::format("'inputs.{}': {} is {}, so it is bound to no other step",
+                                     input.name, is_main ? output.step->shown() : node_.shown(),
+                                     (is_main ? output.step->role : node_.role) == StepRole::on_init
+                                         ? "on_init"
+                                         : "on_finalize"));
     inputs.data.push_back(std::move(data));
     step.bindings.push_back({input.name, output.step->name, output.output});
     step.places.push_back(input.place);
@@ -126,11 +128,13 @@ class StepReader {
       if (is_of_pipeline(entry.key)) continue;
       const bool is_fixed = entry.key == "command" || entry.key == "code";
       if (is_fixed && component != nullptr)
-        fault(entry.place, fmt::format("'{}' cannot be combined with 'component', which has its own",
-                                       entry.key));
+        fault(
+            entry.place,
+            fmt::format("'{}' cannot be combined with 'component', which has its own", entry.key));
       replace_whole(tree, entry);
       own.entries.push_back(entry);
-      const bool is_read = has_own_expressions(entry.key) || put_in_literals(own.entries.back().value);
+      const bool is_read =
+          has_own_expressions(entry.key) || put_in_literals(own.entries.back().value);
       if (!is_read) own.entries.pop_back();
     }
     merge(tree, own);
