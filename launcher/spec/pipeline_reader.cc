@@ -58,7 +58,8 @@ class PipelineReader {
     PipelineSpec& pipeline = read.pipeline;
     pipeline.outputs = outputs.of_root();
     pipeline.continue_on_step_failure = tree_.root->settings.continue_on_step_failure;
-    for (const std::size_t at : order) add_step(*tree_.steps[at], steps[at], pipeline, read.steps);
+    for (const std::size_t at : in_phases(order))
+      add_step(*tree_.steps[at], steps[at], pipeline, read.steps);
     read.job.notes = without_repeats();
     return read;
   }
@@ -104,7 +105,7 @@ class PipelineReader {
         continue;
       }
       Faults faults;
-      step = read_pipeline_step(source_, *node, read_text_, faults);
+      step = read_pipeline_step(source_, *node, read_text_, environments_, faults);
       faults_.add_all(faults);
       step.job.spec.experiment_name = head.experiment_name;
       step.job.spec.project = head.project;
@@ -143,6 +144,17 @@ class PipelineReader {
     return all;
   }
 
+  // Steps of on_init first, those of on_finalize last.
+  std::vector<std::size_t> in_phases(std::vector<std::size_t> order) const {
+    const auto phase = [&](std::size_t at) {
+      const StepRole role = tree_.steps[at]->role;
+      return role == StepRole::on_init ? 0 : role == StepRole::main ? 1 : 2;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return phase(a) < phase(b); });
+    return order;
+  }
+
   static void add_step(const PipelineNode& node, ReadStep& read, PipelineSpec& pipeline,
                        std::vector<ReadJob>& files) {
     PipelineStep& step = pipeline.steps.emplace_back();
@@ -167,6 +179,7 @@ class PipelineReader {
   ComponentReader& components_;
   const ReadText& read_text_;
   Faults& faults_;
+  ReadEnvironments environments_;
   PipelineTree tree_;
   Notes notes_;
 };

@@ -154,7 +154,7 @@ def compare_inputs(step, ours):
             assert mine["mode"] == value.get("mode", "ro_mount")
         else:
             assert (mine["path"], mine["type"], mine["mode"]) == (
-                value["path"], value.get("type") or ports[name]["type"], value.get("mode") or "ro_mount")
+                value["path"].replace("azureml:http", "http"), value.get("type") or ports[name]["type"], value.get("mode") or "ro_mount")
 
 
 def test_each_object_is_read_without_loss(objects):

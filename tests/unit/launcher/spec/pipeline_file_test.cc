@@ -292,6 +292,7 @@ TEST(PipelineFile, StepsMayRunBeforeAndAfterAllOthers) {
   EXPECT_EQ(step(job, "begin").role, StepRole::on_init);
   EXPECT_EQ(step(job, "end").role, StepRole::on_finalize);
   EXPECT_EQ(step(job, "a").role, StepRole::main);
+  EXPECT_EQ(order(job), "begin a end");
 }
 
 TEST(PipelineFile, AFileMayBeReadAsAFolder) {
