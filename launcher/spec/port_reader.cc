@@ -39,9 +39,10 @@ bool is_integer(const std::string& text) {
   return value && std::floor(*value) == *value && text.find_first_of("eExXnN") == std::string::npos;
 }
 
+// Azure's SDK writes True as 1.
 bool is_boolean(const std::string& text) {
   const std::string word = lower_case(text);
-  return word == "true" || word == "false";
+  return word == "true" || word == "false" || word == "1" || word == "0";
 }
 
 bool is_of_type(LiteralType type, const std::string& text) {
@@ -73,7 +74,7 @@ class PortReader {
       if (!is_boolean(optional->text))
         fault(optional->place, fmt::format("'{}': '{}' is neither true nor false",
                                            shown("optional"), optional->text));
-      port_.optional = lower_case(optional->text) == "true";
+      port_.optional = lower_case(optional->text) == "true" || optional->text == "1";
     }
     if (port_.is_data())
       read_data_keys();

@@ -30,8 +30,12 @@ bool has_own_expressions(std::string_view key) {
 class StepReader {
  public:
   StepReader(const Source& source, const PipelineNode& node, const ReadText& read_text,
-             Faults& faults)
-      : source_(source), node_(node), read_text_(read_text), faults_(faults) {}
+             ReadEnvironments& environments, Faults& faults)
+      : source_(source),
+        node_(node),
+        read_text_(read_text),
+        environments_(environments),
+        faults_(faults) {}
 
   ReadStep read() {
     ReadStep step;
@@ -39,7 +43,8 @@ class StepReader {
     StepPorts ports = read_ports(step);
     YamlNode tree = read_tree();
     Notes notes = std::move(step.job.notes);
-    step.job = read_step(source_, std::move(tree), std::move(ports), read_text_, faults_);
+    step.job =
+        read_step(source_, std::move(tree), std::move(ports), read_text_, environments_, faults_);
     step.job.notes.insert(step.job.notes.begin(), notes.begin(), notes.end());
     return step;
   }
@@ -75,7 +80,10 @@ class StepReader {
         add_binding(input, *output, ports.inputs, step);
     }
     for (const BoundOutput& output : node_.outputs)
-      if (output.output.name != kArtifacts) ports.outputs.push_back(output_spec(output.output));
+      if (output.output.name == kArtifacts)
+        faults_.add(output.place, no_artifacts(source_, output.place));
+      else
+        ports.outputs.push_back(output_spec(output.output));
     return ports;
   }
 
@@ -169,14 +177,16 @@ class StepReader {
   const Source& source_;
   const PipelineNode& node_;
   const ReadText& read_text_;
+  ReadEnvironments& environments_;
   Faults& faults_;
 };
 
 }  // namespace
 
 ReadStep read_pipeline_step(const Source& source, const PipelineNode& node,
-                            const ReadText& read_text, Faults& faults) {
-  return StepReader(source, node, read_text, faults).read();
+                            const ReadText& read_text, ReadEnvironments& environments,
+                            Faults& faults) {
+  return StepReader(source, node, read_text, environments, faults).read();
 }
 
 }  // namespace lockstep::spec

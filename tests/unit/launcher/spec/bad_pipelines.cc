@@ -273,9 +273,9 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:70: 'inputs.n': 4 is not one of 3, 5 (train.yml:5:3)"},
       {"input_that_is_no_boolean",
-       "jobs:\n  a: {component: train.yml, inputs: {data: {path: 'azureml:d:1'}, on: 1}}\n",
+       "jobs:\n  a: {component: train.yml, inputs: {data: {path: 'azureml:d:1'}, on: maybe}}\n",
        {},
-       "job.yml:2:71: 'inputs.on': 1 is not a value of type boolean (train.yml:6:3)"},
+       "job.yml:2:71: 'inputs.on': maybe is not a value of type boolean (train.yml:6:3)"},
       {"value_for_data",
        "jobs:\n  a: {component: train.yml, inputs: {data: ./here}}\n",
        {},
@@ -483,6 +483,30 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:32: 'outputs.m' must be a mapping (type, mode), nothing, or the expression "
        "${{parent.outputs.NAME}}"},
+      {"artifacts",
+       "jobs:\n  a: {command: x, outputs: {artifacts: }}\n",
+       {},
+       "job.yml:2:29: 'artifacts', the ./outputs and ./logs of a step, are not supported yet as an "
+       "output; write to ${{outputs.NAME}} of an output with another name",
+       kNotYet},
+      {"artifacts_as_an_input",
+       "jobs:\n  a: {command: x}\n  b: {command: x, inputs: {all: "
+       "'${{parent.jobs.a.outputs.artifacts}}'}}\n",
+       {},
+       "job.yml:3:33: 'artifacts', the ./outputs and ./logs of a step, are not supported yet as an "
+       "output; write to ${{outputs.NAME}} of an output with another name",
+       kNotYet},
+      // times
+      {"step_after_a_job",
+       "jobs:\n  a: {command: x, lockstep: {after: [j]}}\n",
+       {},
+       "job.yml:2:30: 'lockstep.after' is not possible in a step, which begins when its inputs are "
+       "there"},
+      {"pipeline_after_a_job",
+       "jobs: {a: {command: x}}\nlockstep: {after: [j]}\n",
+       {},
+       "job.yml:2:12: 'lockstep.after' is not supported yet",
+       kNotYet},
       // order
       {"cycle",
        "jobs:\n"

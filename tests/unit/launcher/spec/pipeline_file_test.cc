@@ -292,17 +292,7 @@ TEST(PipelineFile, StepsMayRunBeforeAndAfterAllOthers) {
   EXPECT_EQ(step(job, "begin").role, StepRole::on_init);
   EXPECT_EQ(step(job, "end").role, StepRole::on_finalize);
   EXPECT_EQ(step(job, "a").role, StepRole::main);
-}
-
-TEST(PipelineFile, TheArtifactsOfAStepAreAnOutput) {
-  const auto job = read(
-      "jobs:\n"
-      "  a: {command: x, outputs: {artifacts: }}\n"
-      "  b: {command: x, inputs: {all: '${{parent.jobs.a.outputs.artifacts}}'}}\n"
-      "  c: {command: x, inputs: {all: '${{parent.jobs.b.outputs.artifacts}}'}}\n");
-  EXPECT_TRUE(step(job, "a").spec.outputs.empty());
-  EXPECT_EQ(step(job, "b").bindings, (std::vector<StepBinding>{{"all", "a", "artifacts"}}));
-  EXPECT_EQ(step(job, "c").bindings, (std::vector<StepBinding>{{"all", "b", "artifacts"}}));
+  EXPECT_EQ(order(job), "begin a end");
 }
 
 TEST(PipelineFile, AFileMayBeReadAsAFolder) {
@@ -312,6 +302,23 @@ TEST(PipelineFile, AFileMayBeReadAsAFolder) {
       "  b: {component: {command: x, inputs: {i: {type: uri_folder}}}, inputs: {i: "
       "'${{parent.jobs.a.outputs.o}}'}}\n");
   EXPECT_EQ(step(job, "b").spec.data[0].type, InputType::uri_folder);
+}
+
+TEST(PipelineFile, ACommandJobMayNameAComponent) {
+  const auto job = read(
+      "type: command\nname: digits\nexperiment_name: e\ndisplay_name: d\n"
+      "component: ./parts/train.yml\ncompute: azureml:big-cluster\n"
+      "inputs: {data: {path: 'azureml:iris:1'}, kind: slow}\nlockstep: {project: vision}\n",
+      {{"jobs/parts/train.yml", kTrain}});
+  EXPECT_FALSE(job.spec.pipeline);
+  EXPECT_EQ(job.spec.name, "digits");
+  EXPECT_EQ(job.spec.display_name, "d");
+  EXPECT_EQ(job.spec.experiment_name, "e");
+  EXPECT_EQ(job.spec.project, "vision");
+  EXPECT_EQ(job.spec.compute, "big-cluster");
+  EXPECT_EQ(std::get<ShellCommand>(job.spec.command).text,
+            "train --data ${{inputs.data}} --lr 1e-3 --kind slow --out ${{outputs.model}}");
+  EXPECT_EQ(job.code_dir, "./src");
 }
 
 // ---- sizes --------------------------------------------------------------------------------------
