@@ -6,6 +6,7 @@
 #include "launcher/api/json/job.h"
 #include "launcher/cli/client_settings.h"
 #include "launcher/cli/environment_choice.h"
+#include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
@@ -29,6 +30,7 @@ struct JobOptions {
   bool stream = false;
   bool rebuild = false;
   bool quiet = false;
+  bool all_steps = false;  // of show
   Format format = Format::table;
 };
 
@@ -88,8 +90,12 @@ int show(Context& context, const JobOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, api::to_json(reply->job),
-               job_text(reply->job, now()) + failure_report(reply->job));
+  const JobView& job = reply->job;
+  const auto columns = context.terminal.columns();
+  const StepsShown shown{options.all_steps || !columns, columns};
+  return print(context, options.format, api::to_json(job),
+               (job.spec.is_pipeline() ? pipeline_text(job, now(), shown) : job_text(job, now())) +
+                   failure_report(job));
 }
 
 int explain(Context& context, const JobOptions& options) {
@@ -158,6 +164,14 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
   add_format(*verb, options->format, "print the job's record (with --stream, at the end)");
 }
 
+void add_show(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
+  auto* verb =
+      named(add_verb(group, table, options, "show", "show one job in full", show), options);
+  verb->add_flag("--all-steps", options->all_steps,
+                 "of a pipeline with many steps, also those that a terminal leaves out");
+  add_format(*verb, options->format);
+}
+
 void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb = add_verb(group, table, options, "cancel", "cancel one or several jobs", cancel);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
@@ -177,8 +191,7 @@ void add_job_verbs(VerbTable table) {
   group.require_subcommand(1);
   add_create(group, table, options);
   add_list_verb(group, table);
-  add_format(*named(add_verb(group, table, options, "show", "show one job in full", show), options),
-             options->format);
+  add_show(group, table, options);
   add_log_verbs(group, table);
   add_events_verb(group, table);
   add_download_verb(group, table);
