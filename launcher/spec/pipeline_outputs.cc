@@ -22,14 +22,6 @@ std::string unknown_name(const std::string& message, std::string_view name,
   return near.empty() ? message : fmt::format("{}; did you mean '{}'?", message, near);
 }
 
-Error no_artifacts(const Source& source, const Place& place) {
-  return source.error(
-      place,
-      "'artifacts', the ./outputs and ./logs of a step, are not supported yet as an "
-      "output; write to ${{outputs.NAME}} of an output with another name",
-      ErrorCode::unsupported);
-}
-
 void PipelineOutputs::fault(const Place& place, const std::string& message) {
   faults_.add(place, source_.error(place, message));
 }
@@ -56,7 +48,9 @@ void PipelineOutputs::bind_inside(PipelineNode& pipeline) {
       continue;
     }
     add_writer(pipeline, output, {step, output.from->name, output.from->place});
-    if (step->has_ports && step->output(output.from->name) == nullptr) find(pipeline, *output.from);
+    if (step->has_ports && step->output(output.from->name) == nullptr &&
+        output.from->name != kArtifacts)
+      find(pipeline, *output.from);
   }
   for (const auto& step : pipeline.steps)
     for (BoundOutput& output : step->outputs) bind_to_parent(*step, output);
@@ -109,12 +103,9 @@ Value PipelineOutputs::find(const PipelineNode& inside, const Reference& referen
                                         reference.step, names));
     return {};
   }
-  if (step->output(reference.name) == nullptr) {
+  const bool is_artifacts = step->kind == JobKind::command && reference.name == kArtifacts;
+  if (step->output(reference.name) == nullptr && !is_artifacts) {
     if (!step->has_ports) return {};
-    if (reference.name == kArtifacts) {
-      faults_.add(reference.place, no_artifacts(source_, reference.place));
-      return {};
-    }
     std::string message = fmt::format("{} has no output '{}' (in '{}')", step->shown(),
                                       reference.name, reference.whole);
     if (step->outputs.empty())
@@ -140,9 +131,10 @@ Value PipelineOutputs::follow(PipelineNode* node, std::string output) {
   if (const BoundOutput* written = node->output(output)) {
     found.type = written->output.type.value_or(InputType::uri_folder);
     found.place = written->place;
-    return found;
+  } else if (output != kArtifacts) {
+    return {};
   }
-  return {};
+  return found;
 }
 
 std::vector<PipelineOutput> PipelineOutputs::of_root() {

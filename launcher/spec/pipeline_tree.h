@@ -37,7 +37,7 @@ struct OutputOfStep {
   const PipelineNode* step = nullptr;  // a command step
   std::string output;
   std::optional<InputType> type;
-  Place place;                    // where the output's type is said
+  Place place;  // where the output's type is said
   std::optional<InputMode> mode;
 };
 using Value =

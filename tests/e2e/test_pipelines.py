@@ -84,7 +84,7 @@ def test_what_has_not_changed_is_reused(one):
         assert ended(one, name)["status"] == "Completed"
     second = steps(one, "second")
     assert second["make"]["phase"] == second["shout"]["phase"] == "Reused"
-    assert second["make"]["job"] == "first_make"
+    assert second["make"]["reused_from"] == "first_make"
     assert second["count"]["phase"] == "Completed", "it has no outputs: it was written for its effect"
     one.ok("job", "delete", "first")
     create(one, deterministic, "third", "--set", "inputs.word=other")

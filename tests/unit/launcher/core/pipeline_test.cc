@@ -25,8 +25,7 @@ PipelineStep step(const std::string& name, const std::vector<std::string>& reads
   return step;
 }
 
-JobSpec pipeline(const std::string& name, std::vector<PipelineStep> steps,
-                 bool continues = true) {
+JobSpec pipeline(const std::string& name, std::vector<PipelineStep> steps, bool continues = true) {
   JobSpec spec = job_spec(name);
   PipelineSpec whole;
   whole.steps = std::move(steps);
@@ -97,8 +96,8 @@ TEST_F(Pipelines, AStepBeginsWithWhatTheStepsBeforeItMade) {
 }
 
 TEST_F(Pipelines, WhatNeedsAFailedStepIsNotRunAndTheOthersAre) {
-  const JobId job = start(pipeline(
-      "p", {step("a"), step("b"), step("c", {"a"}), step("d", {"c"}), step("e", {"b"})}));
+  const JobId job = start(
+      pipeline("p", {step("a"), step("b"), step("c", {"a"}), step("d", {"c"}), step("e", {"b"})}));
   end(JobId("p_a"), "", 3);
   EXPECT_EQ(phase(job, "c"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
   EXPECT_EQ(phase(job, "d"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
@@ -114,8 +113,7 @@ TEST_F(Pipelines, WithoutContinuingNoFurtherStepBegins) {
   const JobId job =
       start(pipeline("p", {step("a"), step("b"), step("e", {"b"})}, /*continues=*/false));
   end(JobId("p_a"), "", 3);
-  EXPECT_EQ(phase(job, "e"),
-            "NotRun: step 'a' failed, and continue_on_step_failure is false");
+  EXPECT_EQ(phase(job, "e"), "NotRun: step 'a' failed, and continue_on_step_failure is false");
   EXPECT_EQ(phase(job, "b"), "Running");
   EXPECT_EQ(launcher.status(job), JobStatus::running);
   end(JobId("p_b"), "B");
