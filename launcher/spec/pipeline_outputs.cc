@@ -14,20 +14,18 @@ std::vector<std::string_view> outputs_of(const PipelineNode& node) {
   return names;
 }
 
+// Each step has its artifacts, the files that it leaves in ./outputs and ./logs.
+bool has_output(PipelineNode& node, std::string_view name) {
+  const bool is_artifacts = node.kind == JobKind::command && name == kArtifacts;
+  return is_artifacts || node.output(name) != nullptr;
+}
+
 }  // namespace
 
 std::string unknown_name(const std::string& message, std::string_view name,
                          const std::vector<std::string_view>& known) {
   const std::string near = nearest(name, known);
   return near.empty() ? message : fmt::format("{}; did you mean '{}'?", message, near);
-}
-
-Error no_artifacts(const Source& source, const Place& place) {
-  return source.error(
-      place,
-      "'artifacts', the ./outputs and ./logs of a step, are not supported yet as an "
-      "output; write to ${{outputs.NAME}} of an output with another name",
-      ErrorCode::unsupported);
 }
 
 void PipelineOutputs::fault(const Place& place, const std::string& message) {
@@ -109,12 +107,8 @@ Value PipelineOutputs::find(const PipelineNode& inside, const Reference& referen
                                         reference.step, names));
     return {};
   }
-  if (step->output(reference.name) == nullptr) {
+  if (!has_output(*step, reference.name)) {
     if (!step->has_ports) return {};
-    if (reference.name == kArtifacts) {
-      faults_.add(reference.place, no_artifacts(source_, reference.place));
-      return {};
-    }
     std::string message = fmt::format("{} has no output '{}' (in '{}')", step->shown(),
                                       reference.name, reference.whole);
     if (step->outputs.empty())
@@ -140,9 +134,10 @@ Value PipelineOutputs::follow(PipelineNode* node, std::string output) {
   if (const BoundOutput* written = node->output(output)) {
     found.type = written->output.type.value_or(InputType::uri_folder);
     found.place = written->place;
-    return found;
+  } else if (output != kArtifacts) {
+    return {};
   }
-  return {};
+  return found;
 }
 
 std::vector<PipelineOutput> PipelineOutputs::of_root() {

@@ -44,9 +44,6 @@ class PipelineOutputs {
   std::map<Name, Writer> writers_;
 };
 
-// An output of the name that Azure has for the files which a step leaves in ./outputs.
-Error no_artifacts(const Source& source, const Place& place);
-
 // The fault of a name that is not among `known`: "there is no step 'a'; did you mean 'b'?".
 std::string unknown_name(const std::string& message, std::string_view name,
                          const std::vector<std::string_view>& known);

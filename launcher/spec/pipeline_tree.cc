@@ -180,7 +180,7 @@ class TreeReader {
       }
       if (BoundOutput* known = node.output(entry.key))
         override_output(node, *known, *std::move(output));
-      else if (node.component != nullptr)
+      else if (node.component != nullptr && entry.key != kArtifacts)
         unknown_output(node, entry);
       else
         node.outputs.push_back(*std::move(output));

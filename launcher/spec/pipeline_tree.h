@@ -36,7 +36,7 @@ struct InputFiles {                // data that a file, an address or the launch
 struct OutputOfStep {
   const PipelineNode* step = nullptr;  // a command step
   std::string output;
-  std::optional<InputType> type;
+  std::optional<InputType> type;  // nullopt: any, as ./outputs and ./logs are
   Place place;                    // where the output's type is said
   std::optional<InputMode> mode;
 };

@@ -80,10 +80,7 @@ class StepReader {
         add_binding(input, *output, ports.inputs, step);
     }
     for (const BoundOutput& output : node_.outputs)
-      if (output.output.name == kArtifacts)
-        faults_.add(output.place, no_artifacts(source_, output.place));
-      else
-        ports.outputs.push_back(output_spec(output.output));
+      if (output.output.name != kArtifacts) ports.outputs.push_back(output_spec(output.output));
     return ports;
   }
 

@@ -483,19 +483,6 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:32: 'outputs.m' must be a mapping (type, mode), nothing, or the expression "
        "${{parent.outputs.NAME}}"},
-      {"artifacts",
-       "jobs:\n  a: {command: x, outputs: {artifacts: }}\n",
-       {},
-       "job.yml:2:29: 'artifacts', the ./outputs and ./logs of a step, are not supported yet as an "
-       "output; write to ${{outputs.NAME}} of an output with another name",
-       kNotYet},
-      {"artifacts_as_an_input",
-       "jobs:\n  a: {command: x}\n  b: {command: x, inputs: {all: "
-       "'${{parent.jobs.a.outputs.artifacts}}'}}\n",
-       {},
-       "job.yml:3:33: 'artifacts', the ./outputs and ./logs of a step, are not supported yet as an "
-       "output; write to ${{outputs.NAME}} of an output with another name",
-       kNotYet},
       // times
       {"step_after_a_job",
        "jobs:\n  a: {command: x, lockstep: {after: [j]}}\n",

@@ -295,6 +295,17 @@ TEST(PipelineFile, StepsMayRunBeforeAndAfterAllOthers) {
   EXPECT_EQ(order(job), "begin a end");
 }
 
+TEST(PipelineFile, TheArtifactsOfAStepAreAnOutput) {
+  const auto job = read(
+      "jobs:\n"
+      "  a: {command: x, outputs: {artifacts: }}\n"
+      "  b: {command: x, inputs: {all: '${{parent.jobs.a.outputs.artifacts}}'}}\n"
+      "  c: {command: x, inputs: {all: '${{parent.jobs.b.outputs.artifacts}}'}}\n");
+  EXPECT_TRUE(step(job, "a").spec.outputs.empty());
+  EXPECT_EQ(step(job, "b").bindings, (std::vector<StepBinding>{{"all", "a", "artifacts"}}));
+  EXPECT_EQ(step(job, "c").bindings, (std::vector<StepBinding>{{"all", "b", "artifacts"}}));
+}
+
 TEST(PipelineFile, AFileMayBeReadAsAFolder) {
   const auto job = read(
       "jobs:\n"
