@@ -36,8 +36,8 @@ struct InputFiles {                // data that a file, an address or the launch
 struct OutputOfStep {
   const PipelineNode* step = nullptr;  // a command step
   std::string output;
-  std::optional<InputType> type;
-  Place place;  // where the output's type is said
+  std::optional<InputType> type;  // nullopt: any, as ./outputs and ./logs are
+  Place place;                    // where the output's type is said
   std::optional<InputMode> mode;
 };
 using Value =
