@@ -46,6 +46,23 @@ TYPED_TEST(Protocol, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
   EXPECT_EQ(kinds, std::variant_size_v<TypeParam>);
 }
 
+TEST(ControlCodec, APipelineSurvivesARoundTripWithEveryFieldSet) {
+  const auto sent = of_client(Submit{"submission", test::pipeline_job(), false});
+  const auto received = there(sent);
+  ASSERT_TRUE(received) << received.error().message;
+  EXPECT_TRUE(*received == sent) << "it lost a field";
+}
+
+TEST(ControlCodec, APipelineInAPipelineIsNotRead) {
+  JobSpec spec = test::pipeline_job();
+  PipelineSpec outer = *spec.pipeline;
+  outer.steps.front().spec = spec;
+  spec.pipeline = std::move(outer);
+  const auto received = there(of_client(Submit{"submission", std::move(spec), false}));
+  ASSERT_FALSE(received);
+  EXPECT_THAT(received.error().message, testing::HasSubstr("step.spec"));
+}
+
 TEST(ControlCodec, EveryChangeOfUsersSurvivesARoundTrip) {
   using Change = decltype(ChangePrincipals::change);
   std::size_t kinds = 0;

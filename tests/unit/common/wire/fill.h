@@ -13,6 +13,7 @@
 #include "common/domain/bulk.h"
 #include "common/domain/client_messages.h"
 #include "common/domain/join_messages.h"
+#include "common/domain/pipeline.h"
 #include "common/domain/runner_messages.h"
 #include "common/domain/workspace_plan.h"
 #include "launcher/core/fact.h"
@@ -87,9 +88,14 @@ class Filler {
   void fill(After& v) { auto& [a, b] = v; each(a, b); }
   void fill(QueueSettings& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step);
+    (void)pipeline;  // instead of a command: see pipeline_job()
   }
+  void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(PipelineStep& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(PipelineOutput& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(PipelineSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
 
   // common/domain/access.h
   void fill(Grant& v) { auto& [a, b] = v; each(a, b); }
@@ -335,9 +341,11 @@ class Filler {
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
+  void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
@@ -383,7 +391,7 @@ class Filler {
   void fill(UpdateJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
-  void fill(JobFilter& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ShowJob& v) { auto& [a] = v; each(a); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
@@ -515,6 +523,9 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::StepReused& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::StepSkipped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AssetRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AssetArchived& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::ProjectCreated& v) { auto& [a, b] = v; each(a, b); }
@@ -575,6 +586,14 @@ T filled() {
   T value{};
   Filler{}.fill(value);
   return value;
+}
+
+// A pipeline has no command.
+inline JobSpec pipeline_job() {
+  JobSpec spec = filled<JobSpec>();
+  spec.command = ShellCommand{};
+  spec.pipeline = filled<PipelineSpec>();
+  return spec;
 }
 
 // Calls f with a filled value of each alternative of a variant.

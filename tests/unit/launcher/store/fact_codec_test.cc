@@ -17,6 +17,14 @@ TEST(FactCodec, EveryFactSurvivesARoundTripWithEveryFieldSet) {
   });
 }
 
+TEST(FactCodec, APipelineSurvivesARoundTripWithEveryFieldSet) {
+  JobSubmitted submitted = test::filled<JobSubmitted>();
+  submitted.spec = test::pipeline_job();
+  const auto read = decode_fact(encode_fact(submitted));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(*read == Fact(submitted)) << "it lost a field";
+}
+
 TEST(FactCodec, RefusesWhatIsNoFact) {
   EXPECT_THAT(decode_fact("").error().message, HasSubstr("body"));
   EXPECT_EQ(decode_fact("\xff\xff").error().code, ErrorCode::corrupt);
