@@ -15,7 +15,7 @@ namespace {
 struct JobOptions {
   std::string name;
   std::vector<std::string> names;  // of cancel
-  bool all_steps = false;  // of show
+  bool all_steps = false;          // of show
   Format format = Format::table;
 };
 
