@@ -6,6 +6,7 @@
 
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/merging.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/step_key.h"
@@ -53,9 +54,8 @@ void skip_hopeless(Context& core, const Job& job) {
 }
 
 void skip_rest(Context& core, const Job& job) {
-  const std::string why =
-      fmt::format("step '{}' failed, and continue_on_step_failure is false",
-                  step_at(job, *job.steps->first_failed()).name);
+  const std::string why = fmt::format("step '{}' failed, and continue_on_step_failure is false",
+                                      step_at(job, *job.steps->first_failed()).name);
   for (const std::size_t index : std::set<std::size_t>(job.steps->waiting()))
     if (step_at(job, index).role != StepRole::on_finalize) skip(core, job, index, why);
 }
@@ -88,14 +88,12 @@ Status bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
   if (output == nullptr || !output->tree)
     return make_error(
         ErrorCode::not_found,
-        fmt::format("step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'{}",
-                    binding.step, from.job.value, binding.output, binding.input,
-                    output == nullptr || output->problems.empty()
-                        ? ""
-                        : ": " + output->problems.front()));
-  const auto input = std::find_if(spec.data.begin(), spec.data.end(), [&](const DataInput& one) {
-    return one.name == binding.input;
-  });
+        fmt::format(
+            "step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'{}",
+            binding.step, from.job.value, binding.output, binding.input,
+            output == nullptr || output->problems.empty() ? "" : ": " + output->problems.front()));
+  const auto input = std::find_if(spec.data.begin(), spec.data.end(),
+                                  [&](const DataInput& one) { return one.name == binding.input; });
   if (input->type == InputType::uri_file && output->file.empty())
     return make_error(
         ErrorCode::invalid_argument,
@@ -125,14 +123,15 @@ Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const Pipeli
   const std::string target = target_of(spec);
   const Compute* compute = cluster.state.computes().find(target);
   if (!cluster.state.computes().has(target) || (compute != nullptr && compute->leaving))
-    return make_error(ErrorCode::not_found,
-                      fmt::format("compute target '{}' was deleted", target));
+    return make_error(ErrorCode::not_found, fmt::format("compute target '{}' was deleted", target));
   return spec;
 }
 
 // The outputs of a job with the same content; null: none may be used.
-const Job* to_reuse(const State& state, const PipelineStep& step, const JobSpec& spec) {
-  const auto key = step.reuse ? reuse_key(spec) : std::nullopt;
+const Job* to_reuse(const State& state, const PipelineSpec& pipeline, const PipelineStep& step,
+                    const JobSpec& spec) {
+  const bool may = step.reuse && !gives_artifacts(pipeline, step.name);
+  const auto key = may ? reuse_key(spec) : std::nullopt;
   return key ? state.reusable(*key) : nullptr;
 }
 
@@ -140,7 +139,7 @@ void begin(Context& core, const Job& job, std::size_t index) {
   const PipelineStep& step = step_at(job, index);
   auto spec = job_of_step(core.cluster(), job, step);
   if (!spec) return skip(core, job, index, spec.error().message);
-  if (const Job* same = to_reuse(core.state, step, *spec)) {
+  if (const Job* same = to_reuse(core.state, *job.spec.pipeline, step, *spec)) {
     core.emit(StepReused{job.id, step.name, same->id, *same->merged});
     return;
   }
@@ -175,10 +174,9 @@ ExitReport report_of(const State& state, const Job& job, Instant now) {
     });
     report.cause = Cause::start_failed;
     report.exit_code = 125;
-    report.message =
-        fmt::format("step '{}' was not run: {}",
-                    step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
-                    skipped->why);
+    report.message = fmt::format("step '{}' was not run: {}",
+                                 step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
+                                 skipped->why);
     return report;
   }
   const Job& failed = *state.job(job.steps->all()[*first].job);
