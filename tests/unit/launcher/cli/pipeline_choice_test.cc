@@ -1,0 +1,67 @@
+// Which jobs, logs and files of a pipeline are meant by a command line.
+
+#include <gtest/gtest.h>
+
+#include "launcher/cli/job_filter.h"
+#include "launcher/cli/log_selection.h"
+#include "launcher/cli/pipeline_download.h"
+#include "tests/unit/launcher/cli/pipeline_samples.h"
+
+namespace lockstep::cli {
+namespace {
+
+TEST(JobOfStep, IsItsOwnOrTheOneThatItIsReusedFrom) {
+  const JobView job = sample_pipeline();
+  EXPECT_EQ(job_of_step("job logs", job, "nested.train").value(), JobId("p_nested_train"));
+  EXPECT_EQ(job_of_step("job logs", job, "prepare").value(), JobId("old_prepare"));
+  EXPECT_EQ(job_of_step("job logs", job, "nested.score").error().message,
+            "job logs: step 'nested.score' of p has no job: waits for nested.train");
+  EXPECT_EQ(job_of_step("job logs", job, "train").error().message,
+            "job logs: p has no step 'train'; its steps: prepare, nested.train, nested.score, "
+            "check, publish");
+  EXPECT_EQ(job_of_step("job logs", sample_job(), "train").error().message,
+            "job logs: gray_pig is no pipeline, so it has no --step");
+}
+
+TEST(SelectionOfAPipeline, RanksAndNodesNeedAStep) {
+  FollowOptions follow;
+  LogSelection selection;
+  selection.tail = 5;
+  selection.only_err = true;
+  EXPECT_TRUE(apply(selection, "job logs", sample_pipeline().spec, kNoon, &follow));
+  EXPECT_EQ(follow.filter.tail_lines, 5);
+  EXPECT_EQ(follow.filter.stream, LogStream::err);
+  selection.rank = 0;
+  const Status refused = apply(selection, "job logs", sample_pipeline().spec, kNoon, &follow);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "job logs: --rank is about the job of one step: add --step STEP (`lockstep job show p` "
+            "lists the steps)");
+}
+
+TEST(DownloadOfAPipeline, TakesItsMergedOutputs) {
+  JobView job = sample_pipeline();
+  const auto none = plan_pipeline_download(job, "model");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "output 'model' of pipeline p is not there yet: a pipeline has its outputs when it has "
+            "ended");
+  job.merged = {{"model", sha256("tree"), "", {}}, {"empty", std::nullopt, "", {}}};
+  const auto plan = plan_pipeline_download(job, std::nullopt);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->trees.size(), 1u);
+  EXPECT_EQ(plan->trees[0].to.path, "named-outputs/model");
+  EXPECT_EQ(plan->trees[0].from, (std::vector<NodeTree>{{0, sha256("tree")}}));
+  const auto wrong = plan_pipeline_download(job, "weights");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "pipeline p has no output 'weights'; it has model");
+}
+
+TEST(FilterOfJobs, NamesAPipeline) {
+  JobFilterWords words;
+  words.parent = "p";
+  EXPECT_EQ(read_job_filter(words, kNoon).value().parent, JobId("p"));
+}
+
+}  // namespace
+}  // namespace lockstep::cli
