@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/nearest.h"
 
 namespace lockstep::spec {
@@ -35,7 +37,10 @@ void PipelineOutputs::fault(const Place& place, const std::string& message) {
 void PipelineOutputs::bind() {
   for (PipelineNode* pipeline : tree_.pipelines) bind_inside(*pipeline);
   for (PipelineNode* pipeline : tree_.pipelines) {
-    if (!pipeline->has_ports || !pipeline->is_good) continue;
+    // A step that could not be read may be the one that writes it.
+    const bool is_known = std::all_of(pipeline->steps.begin(), pipeline->steps.end(),
+                                      [](const auto& step) { return step->has_ports; });
+    if (!pipeline->has_ports || !pipeline->is_good || !is_known) continue;
     for (const BoundOutput& output : pipeline->outputs)
       if (writers_.count({pipeline, output.output.name}) == 0 && !output.from)
         fault(output.place,

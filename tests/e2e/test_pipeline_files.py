@@ -53,7 +53,7 @@ def test_a_dry_run_prints_the_steps_and_starts_nothing(site):
     done = site.run("job", "create", "-f", "pipeline.yml", "--dry-run")
     assert done.returncode == 0 and b"nothing was submitted" in done.stderr
     rows = [line.split() for line in done.stdout.decode().splitlines()]
-    assert [row[0] for row in rows] == ["STEP", "prepare", "first", "second.fit", "report"]
+    assert [row[0] for row in rows] == ["STEP", "second.fit", "prepare", "first", "report"]
     assert rows[4][1:7] == ["local", "1", "1", "first,", "second.fit", "-"]
     plan = site.json("job", "create", "-f", "pipeline.yml", "--dry-run", "--set", "jobs.second.jobs.fit.inputs.lr=0.75")
     assert not problems("plan", plan)
@@ -79,10 +79,11 @@ def test_all_that_is_wrong_is_said_at_once_with_the_file_that_has_it(site):
         done = site.run(*words, "-f", "pipeline.yml")
         assert done.returncode == 2, done
         said = done.stderr.decode()
-        assert "parts/train.yml:5:42: 'inputs.lr.max': 'low' is not a number" in said
-        assert "pipeline.yml:15:20: there is no step 'prepair'" in said and "did you mean 'prepare'?" in said
+        assert "parts/train.yml:5:41: 'inputs.lr.max': 'low' is not a number" in said
+        assert said.count("pipeline.yml:") == 0, "nothing is said of what follows from it"
     site.write("parts/train.yml", COMPONENT.replace("code: ./src", "code: ./srv"))
     done = site.run("job", "validate", "--local", "-f", "pipeline.yml")
+    assert b"pipeline.yml:14:20: there is no step 'prepair'" in done.stderr
     assert done.stderr.count(b"did you mean 'prepare'?") == 1
     write(site)
     site.write("parts/train.yml", COMPONENT.replace("code: ./src", "code: ./srv"))
