@@ -98,7 +98,7 @@ def test_what_a_pipeline_names_gets_to_its_steps(site):
     assert site.ok("job", "validate", "-f", "pipeline.yml") == "pipeline.yml: valid\n"
     assert site.ok("job", "create", "-f", "pipeline.yml", "--set", "jobs.report.compute=local") == "p\n"
     site.wait_for_status("p", "Completed")
-    assert site.logs("p_report") == "clean face\n0.25\nraw face\n0.5 --kind slow\n"
+    assert site.logs("p_report") == b"clean face\n0.25\nraw face\n0.5 --kind slow\n"
     job = site.show("p_first")
     assert job["command"].startswith("sh train.sh ${{inputs.data}} 0.25")
     digests = {site.show(name)["inputs"][key]["digest"] for name, key in (("p_prepare", "raw"), ("p_second_fit", "data"))}

@@ -89,7 +89,18 @@ void print_environments() {
   print("asset", api::to_json(AssetView{}));
 }
 
+void print_pipelines() {
+  auto job = filled<JobView>();
+  job.spec = test::pipeline_job();
+  print("job", api::to_json(job));
+  for (const auto phase : all_of<StepPhase>()) {
+    job.steps.front().phase = phase;
+    print("job", api::to_json(job));
+  }
+}
+
 void print_jobs() {
+  print_pipelines();
   auto job = filled<JobView>();
   for (const auto status : all_of<JobStatus>()) {
     job.status = status;
