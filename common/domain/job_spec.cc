@@ -182,8 +182,7 @@ SharedPipeline::SharedPipeline(PipelineSpec pipeline)
     : pipeline_(std::make_shared<const PipelineSpec>(std::move(pipeline))) {}
 
 bool operator==(const SharedPipeline& a, const SharedPipeline& b) {
-  return a.pipeline_ == b.pipeline_ ||
-         (a.pipeline_ && b.pipeline_ && *a.pipeline_ == *b.pipeline_);
+  return a.pipeline_ == b.pipeline_ || (a.pipeline_ && b.pipeline_ && *a.pipeline_ == *b.pipeline_);
 }
 
 std::string_view to_string(RetryOn on) {

@@ -1,6 +1,6 @@
 #pragma once
-// The specification of one job, after parsing and validation. Plain values: no protobuf, no YAML, no
-// policy. launcher/spec (YAML) or launcher/cli (flags) makes it; all other code trusts it.
+// The specification of one job, after parsing and validation. Plain values: no protobuf, no YAML,
+// no policy. launcher/spec (YAML) or launcher/cli (flags) makes it; all other code trusts it.
 
 #include <map>
 #include <memory>
@@ -112,7 +112,8 @@ struct PipelineSpec;  // pipeline.h
 class SharedPipeline {
  public:
   SharedPipeline() = default;
-  SharedPipeline(PipelineSpec pipeline);  // NOLINT(google-explicit-constructor): used like an optional
+  SharedPipeline(
+      PipelineSpec pipeline);  // NOLINT(google-explicit-constructor): used like an optional
   explicit operator bool() const { return pipeline_ != nullptr; }
   const PipelineSpec& operator*() const { return *pipeline_; }
   const PipelineSpec* operator->() const { return pipeline_.get(); }

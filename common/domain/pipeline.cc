@@ -40,9 +40,8 @@ Status check_bindings(const PipelineStep& step, const Steps& before) {
   std::set<std::string> bound;
   for (const StepBinding& binding : step.bindings) {
     const auto& data = step.spec.data;
-    const auto input = std::find_if(data.begin(), data.end(), [&](const DataInput& one) {
-      return one.name == binding.input;
-    });
+    const auto input = std::find_if(
+        data.begin(), data.end(), [&](const DataInput& one) { return one.name == binding.input; });
     const std::string where = "inputs." + binding.input;
     if (input == data.end()) return invalid(where + ": is bound, but is no data input");
     if (!bound.insert(binding.input).second) return invalid(where + ": is bound twice");
@@ -76,8 +75,8 @@ Status check_step(const PipelineStep& step, const Steps& before) {
 Status validate(const PipelineSpec& pipeline) {
   if (pipeline.steps.empty()) return invalid("jobs: the pipeline has no steps");
   if (pipeline.steps.size() > kMaxPipelineSteps)
-    return invalid("jobs: there are " + std::to_string(pipeline.steps.size()) +
-                   " steps; at most " + std::to_string(kMaxPipelineSteps) + " are possible");
+    return invalid("jobs: there are " + std::to_string(pipeline.steps.size()) + " steps; at most " +
+                   std::to_string(kMaxPipelineSteps) + " are possible");
   Steps steps;
   for (const PipelineStep& step : pipeline.steps) {
     if (const Status good = check_step(step, steps); !good)

@@ -15,6 +15,7 @@
 #include "launcher/spec/keep_reader.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/output_path.h"
 #include "launcher/spec/placement_reader.h"
 #include "launcher/spec/queue_reader.h"
 #include "launcher/spec/retry_reader.h"
@@ -199,6 +200,10 @@ void JobReader::fill_outputs(JobSpec& spec) const {
       if (is_empty(inner.value)) continue;
       const std::string words = join("outputs.*", inner.key);
       const std::string shown = join(join("outputs", entry.key), inner.key);
+      if (inner.key == "path") {
+        output.path = good(shown, read_output_path(source_, inner.value, shown)).value_or("");
+        continue;
+      }
       const auto word = good(shown, word_of(inner.value, words, shown));
       if (word == "uri_file") output.type = OutputType::uri_file;
       if (word == "upload") output.mode = OutputMode::upload;

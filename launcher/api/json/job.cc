@@ -94,7 +94,8 @@ Json outputs_of(const std::vector<OutputSpec>& outputs) {
   Json json = Json::object();
   for (const auto& output : outputs)
     json[output.name] = {{"type", std::string(to_string(output.type))},
-                         {"mode", std::string(to_string(output.mode))}};
+                         {"mode", std::string(to_string(output.mode))},
+                         {"path", output.path.empty() ? Json(nullptr) : Json(output.path)}};
   return json;
 }
 
