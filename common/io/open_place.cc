@@ -120,7 +120,11 @@ Result<Fd> make_place(const DatastorePath& place, const User& user) {
                               .message);
       next = open_inside(at.get(), name, O_PATH | O_DIRECTORY);
     }
-    if (!next) return explained(errno, place, quoted_name(place.directory + "/" + below), user);
+    const std::string shown = quoted_name(place.directory + "/" + below);
+    if (!next && errno == ENOTDIR)
+      return make_error(ErrorCode::conflict,
+                        fmt::format("datastore '{}': {} is not a folder", place.datastore, shown));
+    if (!next) return explained(errno, place, shown, user);
     at = std::move(next);
   }
   Fd opened = reopen(at.get(), O_RDONLY | O_DIRECTORY);
