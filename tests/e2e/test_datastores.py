@@ -12,6 +12,7 @@ import threading
 
 import pytest
 from harness.accounts import GROUP, PEOPLE, Neighbour, existing
+from harness import moto as moto_server
 from harness.site import wait_until
 
 CAT = "command: cat ${{{{inputs.d}}}}{file}{more}\ninputs: {{d: {{path: '{path}'{how}}}}}\nlockstep: {{retry: {{max: 0}}}}\n"
@@ -301,6 +302,30 @@ def test_what_a_remote_does_not_give_is_said(lake):
     said = refusal(lake, "azureml://datastores/lake/paths/set")
     assert "it cannot be fetched" in said and "127.0.0.1" not in said, said
     assert not list((lake.home / "launcher/remote/fetching").glob("*"))
+
+
+@pytest.mark.usefixtures("moto")
+def test_s3_is_fetched(site, tmp_path):
+    if not shutil.which("rclone"):
+        pytest.skip("there is no rclone: apt-get install rclone")
+    conf = site.home / "rclone.conf"
+    conf.write_text("[there]\ntype = s3\nprovider = Other\naccess_key_id = key-of-s3\nsecret_access_key = secret-of-s3\n"
+                    f"region = us-east-1\nendpoint = http://127.0.0.1:{moto_server.PORT}\n")
+    conf.chmod(0o600)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.txt").write_text("lake\n")
+    (tmp_path / "sub/b.txt").write_text("below\n")
+    subprocess.run(["rclone", "--config", conf, "copy", tmp_path, "there:bucket/base/set"], check=True)
+    name_stores(site, "lake: {rclone: 'there:bucket/base', config: rclone.conf}\n")
+    site.up(1)
+    here = "azureml://datastores/lake/paths/set"
+    digest = read(site, "j", here, more="; cat ${{inputs.d}}/sub/b.txt")["inputs"]["d"]["digest"]
+    assert site.logs("j") == b"lake\nbelow\n"
+    assert read(site, "k", here)["inputs"]["d"]["digest"] == digest and len(fetched_trees(site)) == 1
+    read(site, "f", here + "/a.txt", file="", how=", type: uri_file")
+    assert site.logs("f") == b"lake\n"
+    said = refusal(site, "azureml://datastores/lake/paths/none")
+    assert "there is nothing at azureml://datastores/lake/paths/none" in said or "there are no files at" in said, said
 
 
 class Hostile(http.server.BaseHTTPRequestHandler):
