@@ -91,6 +91,16 @@ inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 // "./outputs", "./logs", "output 'model'", "checkpoint", "kept files".
 std::string describe(OutputKind kind, const std::string& name);
 
+// A named output of a whole job: the trees of its nodes merged into one.
+struct MergedOutput {
+  std::string name;
+  std::optional<Digest> tree;  // absent: no rank wrote to it, or `problems` say why
+  std::string file;            // name of the one file in `tree`; "": the output is a folder
+  // Files of which nodes have different ones, and what could not be merged.
+  std::vector<std::string> problems;  // at most kMaxOutputProblems
+  friend bool operator==(const MergedOutput&, const MergedOutput&) = default;
+};
+
 // ---- what did not come back --------------------------------------------------------------------
 // New and changed files in one node's working directory that belong to no output, so they are
 // deleted with the attempt. Symlinks, empty folders and caches of tools (__pycache__) do not count.

@@ -4,8 +4,6 @@
 #include <map>
 #include <set>
 
-#include "common/domain/data_reference.h"
-
 namespace lockstep {
 namespace {
 
@@ -32,7 +30,7 @@ Status check_output(const Steps& steps, const std::string& step, const std::stri
   const auto& outputs = from->second->spec.outputs;
   const bool is_there = std::any_of(outputs.begin(), outputs.end(),
                                     [&](const OutputSpec& one) { return one.name == output; });
-  if (is_there || output == kArtifacts) return {};
+  if (is_there) return {};
   return invalid("step '" + step + "' has no output '" + output + "'");
 }
 
@@ -64,6 +62,9 @@ Status check_step(const PipelineStep& step, const Steps& before) {
                    "' is not a step's name: letters, digits or '_', not starting with a digit");
   if (before.count(step.name) != 0) return invalid("is named twice");
   if (step.spec.is_pipeline()) return invalid("a step is no pipeline");
+  const QueueSettings& queue = step.spec.queue;
+  if (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0)
+    return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");
   if (!step.spec.name.empty() || !step.spec.parent.value.empty() || !step.spec.step.empty())
     return invalid("a step's job is named by the launcher");
   TRY(validate(step.spec));

@@ -15,7 +15,7 @@ namespace lockstep {
 struct StepBinding {
   std::string input;   // name of the entry in the step's `spec.data`, which has no tree
   std::string step;    // name of the other step
-  std::string output;  // name of its output, or kArtifacts
+  std::string output;  // name of its output
   friend bool operator==(const StepBinding&, const StepBinding&) = default;
 };
 

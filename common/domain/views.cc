@@ -4,6 +4,18 @@
 
 namespace lockstep {
 
+std::string_view to_string(StepPhase phase) {
+  switch (phase) {
+    case StepPhase::waiting: return "Waiting";
+    case StepPhase::running: return "Running";
+    case StepPhase::completed: return "Completed";
+    case StepPhase::reused: return "Reused";
+    case StepPhase::failed: return "Failed";
+    case StepPhase::skipped: return "NotRun";
+  }
+  return "Waiting";
+}
+
 std::string_view to_string(JobStatus status) {
   switch (status) {
     case JobStatus::queued: return "Queued";

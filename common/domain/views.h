@@ -75,6 +75,21 @@ struct AttemptView {
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
 
+// A step of a pipeline.
+enum class StepPhase { waiting, running, completed, reused, failed, skipped };
+std::string_view to_string(StepPhase phase);  // "Waiting", …
+struct StepView {
+  std::string name;
+  StepPhase phase = StepPhase::waiting;
+  JobId job;                        // its job, or the one whose outputs it reuses
+  std::optional<JobStatus> status;  // of its own job
+  std::string reason;               // why it waits, failed, or was not run
+  std::string compute;
+  Instant started, ended;  // of its own job; ns = 0: not yet
+  std::vector<std::string> after;  // the steps that it is bound to
+  friend bool operator==(const StepView&, const StepView&) = default;
+};
+
 struct JobView {
   JobSpec spec;  // name filled
   JobStatus status = JobStatus::queued;
@@ -89,6 +104,10 @@ struct JobView {
   // It runs, and for so long its ranks have written nothing and used no cpu; 0: they did, or that
   // is not unusual yet, or it is unknown.
   Duration silent{0};
+  // Of a pipeline, in its order; empty in lists. `spec.pipeline` has no steps in a view.
+  std::vector<StepView> steps = {};
+  // The named outputs of all nodes as one, of a pipeline and of a step.
+  std::vector<MergedOutput> merged = {};
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 

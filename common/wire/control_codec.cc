@@ -233,6 +233,7 @@ void to_wire(const lockstep::JobFilter& from, JobFilter* to) {
     if (tag.value) wire->set_value(*tag.value);
   }
   to->set_since_ns(from.since.ns);
+  to->set_parent(from.parent.value);
 }
 
 Status from_wire(const JobFilter& from, lockstep::JobFilter* to) {
@@ -248,6 +249,7 @@ Status from_wire(const JobFilter& from, lockstep::JobFilter* to) {
     TRY(read_text(tag.key(), "filter.tags.key", &read.key));
     if (tag.has_value()) TRY(read_text(tag.value(), "filter.tags.value", &read.value.emplace()));
   }
+  TRY(read_text(from.parent(), "filter.parent", &to->parent.value, kMaxJobNameBytes));
   return read_instant(from.since_ns(), "filter.since", &to->since);
 }
 

@@ -1,7 +1,9 @@
 #include "common/wire/job_codec.h"
 
 #include "common/domain/node_labels.h"
+#include "common/domain/pipeline.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/pipeline_codec.h"
 
 namespace lockstep::pb {
 
@@ -267,7 +269,9 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_description(from.description);
   write_map(from.tags, to->mutable_tags());
   to->set_compute(from.compute);
-  if (const auto* shell = std::get_if<ShellCommand>(&from.command))
+  if (from.pipeline)
+    to_wire(*from.pipeline, to->mutable_pipeline());
+  else if (const auto* shell = std::get_if<ShellCommand>(&from.command))
     to->set_shell(shell->text);
   else
     write_texts(std::get<lockstep::Argv>(from.command).words, to->mutable_argv()->mutable_words());
@@ -293,6 +297,8 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_compute_why(fitting_text(from.compute_why));
   write_queue(from.queue, to);
   write_list(from.data, to->mutable_data());
+  to->set_parent(from.parent.value);
+  to->set_step(from.step);
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -302,7 +308,10 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_text(from.description(), "description", &to->description, 1u << 20));
   TRY(read_map(from.tags(), kMaxEntries, "tags", &to->tags));
   TRY(read_text(from.compute(), "compute", &to->compute));
-  TRY(read_command(from, &to->command));
+  if (from.has_pipeline())
+    TRY(from_wire(from.pipeline(), &to->pipeline));
+  else
+    TRY(read_command(from, &to->command));
   TRY(read_map(from.environment_variables(), kMaxEntries, "environment_variables",
                &to->environment_variables));
   TRY(read_map(from.inputs(), kMaxEntries, "inputs", &to->inputs));
@@ -332,6 +341,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_queue(from, &to->queue));
   TRY(read_list(from.data(), kMaxDataInputs, "inputs", &to->data));
   TRY(validate(to->data));
+  TRY(read_text(from.parent(), "parent", &to->parent.value, kMaxJobNameBytes));
+  TRY(read_text(from.step(), "step", &to->step, kMaxStepNameBytes));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

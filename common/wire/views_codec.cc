@@ -5,6 +5,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/metrics_codec.h"
 #include "common/wire/node_codec.h"
+#include "common/wire/pipeline_codec.h"
 
 namespace lockstep::pb {
 
@@ -123,6 +124,34 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   return {};
 }
 
+void to_wire(const lockstep::StepView& from, StepView* to) {
+  to->set_name(from.name);
+  to->set_phase(wire_enum<StepPhase>(from.phase));
+  to->set_job(from.job.value);
+  if (from.status) to->set_status(wire_enum<JobStatus>(*from.status));
+  to->set_reason(fitting_text(from.reason));
+  to->set_compute(from.compute);
+  to->set_started_ns(from.started.ns);
+  to->set_ended_ns(from.ended.ns);
+  for (const std::string& step : from.after) to->add_after(step);
+}
+
+Status from_wire(const StepView& from, lockstep::StepView* to) {
+  TRY(read_text(from.name(), "step.name", &to->name));
+  TRY(read_enum(from.phase(), lockstep::StepPhase::skipped, "step.phase", &to->phase));
+  TRY(read_text(from.job(), "step.job", &to->job.value));
+  if (from.status() != JOB_STATUS_UNSPECIFIED)
+    TRY(read_job_status(from.status(), "step.status", &to->status.emplace()));
+  TRY(read_text(from.reason(), "step.reason", &to->reason));
+  TRY(read_text(from.compute(), "step.compute", &to->compute));
+  TRY(read_instant(from.started_ns(), "step.started", &to->started));
+  TRY(read_instant(from.ended_ns(), "step.ended", &to->ended));
+  TRY(check_count(from.after_size(), kMaxPipelineSteps, "step.after"));
+  for (const std::string& step : from.after())
+    TRY(read_text(step, "step.after", &to->after.emplace_back()));
+  return {};
+}
+
 void to_wire(const lockstep::JobView& from, JobView* to) {
   to_wire(from.spec, to->mutable_spec());
   to->set_status(wire_enum<JobStatus>(from.status));
@@ -135,6 +164,8 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   to->set_retry_at_ns(from.retry_at.ns);
   to->set_shared(from.shared);
   to->set_silent_ns(from.silent.count());
+  write_list(from.steps, to->mutable_steps());
+  write_list(from.merged, to->mutable_merged());
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -147,6 +178,8 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   to->shared = from.shared();
+  TRY(read_list(from.steps(), kMaxPipelineSteps, "job.steps", &to->steps));
+  TRY(read_list(from.merged(), kMaxOutputs, "job.merged", &to->merged));
   TRY(read_duration(from.silent_ns(), "job.silent", &to->silent));
   return read_instant(from.retry_at_ns(), "job.retry_at", &to->retry_at);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/no_such_job.h"
+#include "common/domain/pipeline.h"
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/users.h"
 
@@ -33,8 +34,23 @@ Result<Wanted> artifact_of(const std::string& path) {
   return wanted;
 }
 
+// Of a pipeline, whose outputs are merged when it ends.
+Result<Wanted> wanted_of_pipeline(const Job& job, const JobOutputReference& reference) {
+  std::string known;
+  for (const PipelineOutput& output : job.spec.pipeline->outputs) {
+    if (output.name == reference.output)
+      return Wanted{OutputKind::named, output.name, reference.path};
+    known += (known.empty() ? "" : ", ") + output.name;
+  }
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("pipeline {} has no output '{}'; it has {}", job.spec.name, reference.output,
+                  known.empty() ? "none; those of its steps are its steps' jobs'" : known));
+}
+
 // A file output is the file of the output's name, unless a folder is asked for.
 Result<Wanted> wanted_of(const Job& job, const JobOutputReference& reference, InputType type) {
+  if (job.spec.pipeline) return wanted_of_pipeline(job, reference);
   if (reference.output == kArtifacts) return artifact_of(reference.path);
   std::string known;
   for (const OutputSpec& output : job.spec.outputs) {
@@ -62,6 +78,15 @@ std::vector<NodeTree> trees_of(const Attempt& attempt, const Wanted& wanted) {
         trees.push_back({static_cast<int>(rank), *output.tree});
   }
   return trees;
+}
+
+std::vector<NodeTree> trees_of(const std::vector<MergedOutput>& merged, Wanted* wanted) {
+  for (const MergedOutput& output : merged) {
+    if (output.name != wanted->name || !output.tree) continue;
+    if (wanted->path.empty()) wanted->path = output.file;
+    return {{0, *output.tree}};
+  }
+  return {};
 }
 
 struct FoundAsset {
@@ -115,7 +140,10 @@ Result<TreeQuestion> question_of(const State& state, const Caller& caller, Input
                                                        job->spec.name, to_string(job->status())));
   TRY_ASSIGN(Wanted wanted, wanted_of(*job, reference, type));
   TreeQuestion question;
-  if (!job->attempts.empty()) question.trees = trees_of(job->attempts.back(), wanted);
+  if (job->spec.pipeline)
+    question.trees = trees_of(job->merged.value_or(std::vector<MergedOutput>()), &wanted);
+  else if (!job->attempts.empty())
+    question.trees = trees_of(job->attempts.back(), wanted);
   if (question.trees.empty())
     return make_error(ErrorCode::not_found,
                       fmt::format("job {} wrote nothing to {}", job->spec.name,

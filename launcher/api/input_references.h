@@ -21,6 +21,12 @@ struct TreeQuestion {
   std::string path;  // "": all of it
 };
 
+// An input of a submission: of the job, or of a pipeline's step.
+struct NamedInput {
+  std::string step;  // "": of the job
+  DataInput input;
+};
+
 // Whether the launcher must find the files of this input.
 bool is_reference(const DataInput& input);
 

@@ -76,6 +76,7 @@ struct Answerer {
   }
   bool meets(const JobFilter& filter, const Job& job) const {
     const JobSpec& spec = job.spec;
+    if (spec.parent != filter.parent) return false;
     if (filter.since.ns != 0 && job.submitted < filter.since) return false;
     if (filter.mine && spec.submitter != viewer.name()) return false;
     if (!filter.user.empty() && spec.submitter != filter.user) return false;

@@ -146,13 +146,17 @@ class Service {
   void tell_of_change(const JobId& id);
   void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
-  void resolve_inputs(const Asker& asker, Submit submit, std::size_t index);
+  void resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                      std::size_t index);
   Result<spec::Datastore> datastore_for(const Caller& caller, const std::string& project,
                                         const std::string& name) const;
   Status place_outputs(const Caller& caller, JobSpec& spec) const;
+  Status place_outputs_of(const Caller& caller, const std::string& project,
+                          std::vector<OutputSpec>& outputs) const;
   void fetch_for(const Asker& asker, const RemoteFiles& files,
                  std::function<void(const Asker&, Result<snapshot::Subtree>)> then);
-  void fetch_input(const Asker& asker, Submit submit, std::size_t index, const RemoteFiles& files);
+  void fetch_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                   std::size_t index, const RemoteFiles& files);
   void fetch_asset(const Asker& asker, CreateAsset create, const DatastoreReference& reference);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);

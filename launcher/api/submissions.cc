@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "common/domain/client_limits.h"
+#include "common/domain/pipeline.h"
 #include "launcher/api/job_name.h"
 #include "launcher/api/service.h"
 #include "launcher/core/environment_requests.h"
@@ -14,14 +18,20 @@ namespace lockstep::launcher {
 namespace {
 
 // What the client must have sent.
-std::vector<Digest> trees_sent_with(const JobSpec& spec) {
-  std::vector<Digest> roots;
-  if (spec.snapshot) roots.push_back(*spec.snapshot);
+void add_trees(const JobSpec& spec, std::set<Digest>* roots) {
+  if (spec.snapshot) roots->insert(*spec.snapshot);
   if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
-    roots.push_back(*context);
+    roots->insert(*context);
   for (const DataInput& input : spec.data)
-    if (input.tree) roots.push_back(*input.tree);
-  return roots;
+    if (input.tree) roots->insert(*input.tree);
+  if (spec.pipeline)
+    for (const PipelineStep& step : spec.pipeline->steps) add_trees(step.spec, roots);
+}
+
+std::vector<Digest> trees_sent_with(const JobSpec& spec) {
+  std::set<Digest> roots;
+  add_trees(spec, &roots);
+  return {roots.begin(), roots.end()};
 }
 
 bool is_resolved_here(const std::string& source) {
@@ -29,49 +39,93 @@ bool is_resolved_here(const std::string& source) {
   return reference && *reference && !std::holds_alternative<JobOutputReference>(**reference);
 }
 
+// The job's own spec and those of its steps.
+std::vector<const JobSpec*> specs_of(const JobSpec& spec) {
+  std::vector<const JobSpec*> specs = {&spec};
+  if (spec.pipeline)
+    for (const PipelineStep& step : spec.pipeline->steps) specs.push_back(&step.spec);
+  return specs;
+}
+
+bool is_bound(const PipelineStep& step, const DataInput& input) {
+  return std::any_of(step.bindings.begin(), step.bindings.end(),
+                     [&](const StepBinding& binding) { return binding.input == input.name; });
+}
+
+// All inputs of a submission that are not outputs of its steps, to be resolved one after another.
+std::vector<NamedInput> inputs_of(const JobSpec& spec) {
+  std::vector<NamedInput> inputs;
+  for (const DataInput& input : spec.data) inputs.push_back({"", input});
+  if (spec.pipeline)
+    for (const PipelineStep& step : spec.pipeline->steps)
+      for (const DataInput& input : step.spec.data)
+        if (!is_bound(step, input)) inputs.push_back({step.name, input});
+  return inputs;
+}
+
+// Puts them back, in the same order.
+void set_inputs(JobSpec& spec, std::vector<NamedInput> inputs) {
+  auto next = inputs.begin();
+  for (DataInput& input : spec.data) input = std::move((next++)->input);
+  if (next == inputs.end()) return;
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps)
+    for (DataInput& input : step.spec.data)
+      if (!is_bound(step, input)) input = std::move((next++)->input);
+  spec.pipeline = std::move(pipeline);
+}
+
 }  // namespace
 
 void Service::submit(const Asker& asker, Submit submit) {
-  JobSpec& spec = submit.spec;
-  if (const auto fits = check_variables_size(spec.environment_variables); !fits)
-    return refuse(asker, fits.error().code, fits.error().message);
-  const auto named = secrets_of(spec.environment_variables);
+  std::set<std::string> named;
+  for (const JobSpec* spec : specs_of(submit.spec)) {
+    if (const auto fits = check_variables_size(spec->environment_variables); !fits)
+      return refuse(asker, fits.error().code, fits.error().message);
+    named.merge(secrets_of(spec->environment_variables));
+  }
   if (const auto there = ports_.expect_secrets(name_of(asker.caller), named); !there)
     return refuse(asker, there.error().code, there.error().message);
-  // The job record says that a version was used only if the launcher has resolved it.
-  for (DataInput& input : spec.data) {
-    if (is_resolved_here(input.source)) {
-      input.tree.reset();
-      input.file.clear();
-    }
-    input.place.reset();
-  }
-  for (OutputSpec& output : spec.outputs) output.place.reset();
+  if (submit.spec.pipeline)
+    if (const Status good = validate(*submit.spec.pipeline); !good)
+      return refuse(asker, good.error().code, good.error().message);
   // One that was taken already is answered: it takes nothing more.
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
     return refuse(asker, ErrorCode::resource_exhausted, low);
-  std::vector<Digest> roots = trees_sent_with(spec);  // before `submit` is moved
+  // The job record says that a version was used only if the launcher has resolved it.
+  std::vector<NamedInput> inputs = inputs_of(submit.spec);
+  for (NamedInput& named_input : inputs) {
+    DataInput& input = named_input.input;
+    input.place.reset();
+    if (!is_resolved_here(input.source)) continue;
+    input.tree.reset();
+    input.file.clear();
+  }
+  set_inputs(submit.spec, inputs);
+  std::vector<Digest> roots = trees_sent_with(submit.spec);  // before `submit` is moved
   check_trees(asker, std::move(roots),
-              [this, asker, submit = std::move(submit)](Result<bool> whole) mutable {
+              [this, asker, submit = std::move(submit),
+               inputs = std::move(inputs)](Result<bool> whole) mutable {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);
                 if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
-                resolve_inputs(asker, std::move(submit), 0);
+                resolve_inputs(asker, std::move(submit), std::move(inputs), 0);
               });
 }
 
 // From the input with this index on, one after another.
-void Service::resolve_inputs(const Asker& asker, Submit submit, std::size_t index) {
-  auto& data = submit.spec.data;
+void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                             std::size_t index) {
   if (state().job_of_submission(submit.submission) != nullptr) return submit_whole(asker, submit);
-  for (; index < data.size(); ++index) {
-    DataInput& input = data[index];
+  for (; index < inputs.size(); ++index) {
+    DataInput& input = inputs[index].input;
     const auto stored = datastore_reference(input.source);
     if (input.tree || input.place || (input.mode == InputMode::direct && !stored)) continue;
     const auto reference = parse_data_reference(input.source);
-    const auto fail = [this, asker, input](const Error& error) {
-      const Error whole = about(input, error);
-      refuse(asker, whole.code, whole.message);
+    const auto fail = [this, asker, named = inputs[index]](const Error& error) {
+      const Error whole = about(named.input, error);
+      const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
+      refuse(asker, whole.code, step + whole.message);
     };
     if (!reference) return fail(reference.error());
     if (!*reference)
@@ -84,25 +138,28 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::size_t inde
           is_remote ? check_remote(*store, input) : take_place(*store, *stored, input);
       if (!taken) return fail(taken.error());
       if (!is_remote) continue;
-      return fetch_input(asker, std::move(submit), index, files_of(*store, *stored));
+      return fetch_input(asker, std::move(submit), std::move(inputs), index,
+                         files_of(*store, *stored));
     }
     if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
       const auto question = question_of(state(), asker.caller, input.type, *output);
       if (!question) return fail(question.error());
-      return ports_.find_tree(*question, [this, asker, fail, index, submit = std::move(submit)](
-                                             Result<snapshot::Subtree> found) mutable {
-        if (asker.deadline < ports_.now()) return;  // its client asks again
-        if (!found) return fail(found.error());
-        DataInput& one = submit.spec.data[index];
-        if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
-          return fail(taken.error());
-        resolve_inputs(asker, std::move(submit), index + 1);
-      });
+      return ports_.find_tree(
+          *question, [this, asker, fail, index, submit = std::move(submit),
+                      inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
+            if (asker.deadline < ports_.now()) return;  // its client asks again
+            if (!found) return fail(found.error());
+            DataInput& one = inputs[index].input;
+            if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
+              return fail(taken.error());
+            resolve_inputs(asker, std::move(submit), std::move(inputs), index + 1);
+          });
     }
     const Status taken =
         take_asset(state(), asker.caller, std::get<AssetReference>(**reference), input);
     if (!taken) return fail(taken.error());
   }
+  set_inputs(submit.spec, std::move(inputs));
   if (const Status placed = place_outputs(asker.caller, submit.spec); !placed)
     return refuse(asker, placed.error().code, placed.error().message);
   submit_whole(asker, submit);
@@ -133,8 +190,22 @@ Result<spec::Datastore> Service::datastore_for(const Caller& caller, const std::
       all, {name_of(caller), project_of_new(state().principals(), caller, project)}, name);
 }
 
+// Of the job and of its steps.
 Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
-  for (OutputSpec& output : spec.outputs) {
+  TRY(place_outputs_of(caller, spec.project, spec.outputs));
+  if (!spec.pipeline) return {};
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps)
+    if (const Status placed = place_outputs_of(caller, spec.project, step.spec.outputs); !placed)
+      return placed.error().within("jobs." + step.name);
+  spec.pipeline = std::move(pipeline);
+  return {};
+}
+
+Status Service::place_outputs_of(const Caller& caller, const std::string& project,
+                                 std::vector<OutputSpec>& outputs) const {
+  for (OutputSpec& output : outputs) {
+    output.place.reset();
     if (output.path.empty()) continue;
     const auto fail = [&](const Error& error) {
       return make_error(error.code, fmt::format("outputs.{}.path: {}: {}", output.name, output.path,
@@ -144,7 +215,7 @@ Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
     if (!reference)
       return fail(make_error(ErrorCode::invalid_argument,
                              "is not azureml://datastores/DATASTORE/paths/PATH"));
-    const auto store = datastore_for(caller, spec.project, reference->datastore);
+    const auto store = datastore_for(caller, project, reference->datastore);
     if (!store) return fail(store.error());
     if (const Status placed = take_place(*store, *reference, output); !placed)
       return fail(placed.error());
@@ -168,17 +239,25 @@ void Service::fetch_for(const Asker& asker, const RemoteFiles& files,
                       });
 }
 
-void Service::fetch_input(const Asker& asker, Submit submit, std::size_t index,
-                          const RemoteFiles& files) {
-  const auto held = std::make_shared<Submit>(std::move(submit));
+void Service::fetch_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                          std::size_t index, const RemoteFiles& files) {
+  struct Held {
+    Submit submit;
+    std::vector<NamedInput> inputs;
+  };
+  const auto held = std::make_shared<Held>(Held{std::move(submit), std::move(inputs)});
   fetch_for(
       asker, files, [this, held, index](const Asker& waited, Result<snapshot::Subtree> found) {
-        DataInput& input = held->spec.data[index];
+        NamedInput& named = held->inputs[index];
+        DataInput& input = named.input;
         const Status taken =
             found ? take_found(*found, input.type, input.tree, input.file) : Status(found.error());
-        if (taken) return resolve_inputs(waited, std::move(*held), index + 1);
+        if (taken)
+          return resolve_inputs(waited, std::move(held->submit), std::move(held->inputs),
+                                index + 1);
         const Error whole = about(input, taken.error());
-        refuse(waited, whole.code, whole.message);
+        const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
+        refuse(waited, whole.code, step + whole.message);
       });
 }
 

@@ -31,6 +31,9 @@ JobView outline_of(JobView view) {
   spec.data.clear();
   spec.outputs.clear();
   spec.keep.clear();
+  if (spec.pipeline) spec.pipeline = PipelineSpec();
+  view.merged.clear();
+  for (StepView& step : view.steps) step.reason.clear();
   spec.from_checkpoint_of = {};
   spec.queue.after.clear();
   spec.snapshot.reset();

@@ -162,6 +162,17 @@ struct CheckProvider {
 struct ForgetCompute {
   std::string target;
 };
+// Merge the trees that the nodes of the job's last attempt have sent for its named outputs.
+// Answered by OutputsMergedInput.
+struct MergeOutputs {
+  JobId job;
+  struct Output {
+    std::string name;
+    OutputType type = OutputType::uri_folder;
+    std::vector<NodeTree> trees;
+  };
+  std::vector<Output> outputs;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
@@ -172,6 +183,6 @@ using Action =
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
                  ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
                  ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider,
-                 CheckProvider, ForgetCompute, ReplyAsset>;
+                 CheckProvider, ForgetCompute, ReplyAsset, MergeOutputs>;
 
 }  // namespace lockstep::launcher

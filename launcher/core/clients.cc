@@ -9,6 +9,7 @@
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environment_requests.h"
+#include "launcher/core/pipelines.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
@@ -23,20 +24,8 @@ namespace {
 std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
                              const JobSpec& spec) {
   if (Status status = validate(spec); !status) return status.error();
-  const std::string target = target_of(spec);
-  if (!cluster.state.computes().has(target)) {
-    Error error = no_such_compute(cluster.state, target);
-    error.message.append("; or ").append(kHowToChooseCompute);
-    return error;
-  }
-  if (const Compute* compute = cluster.state.computes().find(target); compute && compute->leaving)
-    return make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
-                                                       target, kHowToChooseCompute));
-  if (spec.in_container())
-    if (Status status =
-            check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);
-        !status)
-      return status.error();
+  if (!spec.parent.value.empty() || !spec.step.empty())
+    return make_error(ErrorCode::invalid_argument, "only a pipeline submits jobs of its steps");
   if (const Job* other = cluster.state.job(JobId(spec.name)))
     return make_error(ErrorCode::already_exists,
                       fmt::format("a job '{}' exists already ({}); choose another {}, or leave "
@@ -51,14 +40,13 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
   const bool is_ours = std::holds_alternative<LauncherItself>(input.caller);
   if (auto error = refused_by_quota(cluster, spec, input.snapshot_size); error && !is_ours)
     return error;
-  if (auto error = refused_by_target(cluster, spec)) return error;
-  return never_possible(cluster, spec);
+  return spec.is_pipeline() ? refused_steps(cluster, spec) : refused_job(cluster, spec);
 }
 
 // The target of a job that names none. What the client says of a choice counts for nothing.
 void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why.clear();
-  if (!validate(spec)) return;
+  if (spec.is_pipeline() || !validate(spec)) return;
   auto choice = choose_target(cluster, spec);
   if (!choice) return;
   spec.compute = std::move(choice->target);
@@ -110,6 +98,25 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
 }
 
 }  // namespace
+
+std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec) {
+  const std::string target = target_of(spec);
+  if (!cluster.state.computes().has(target)) {
+    Error error = no_such_compute(cluster.state, target);
+    error.message.append("; or ").append(kHowToChooseCompute);
+    return error;
+  }
+  if (const Compute* compute = cluster.state.computes().find(target); compute && compute->leaving)
+    return make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
+                                                       target, kHowToChooseCompute));
+  if (spec.in_container())
+    if (Status status =
+            check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);
+        !status)
+      return status.error();
+  if (auto error = refused_by_target(cluster, spec)) return error;
+  return never_possible(cluster, spec);
+}
 
 void react(Context& core, const SubmitInput& input) {
   if (!input.submission.empty()) {
@@ -173,7 +180,8 @@ std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, J
 
 void cancel(Context& core, const JobId& id, const std::string& by) {
   const Job& job = *core.state.job(id);
-  const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed;
+  const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
+                   job.phase == Job::Phase::steps;
   if (can && !job.cancel_by) core.emit(CancelRequested{id, by});
   if (job.phase == Job::Phase::ended) core.canceled_late.insert(id);
 }

@@ -14,6 +14,9 @@ void react(Context& core, const ShareInput& input);
 // accepted. Ignores the job's source.
 std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec);
 
+// The part of it that is about the job's target and nodes.
+std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec);
+
 // Does nothing if the job is already canceled or final.
 void cancel(Context& core, const JobId& job, const std::string& by);
 

@@ -168,6 +168,9 @@ struct Compaction::FactFilter {
   bool operator()(JobRequeued&) const { return true; }
   bool operator()(PartReleased&) const { return true; }
   bool operator()(JobFinished&) const { return true; }
+  bool operator()(OutputsMerged&) const { return true; }
+  bool operator()(StepReused&) const { return true; }
+  bool operator()(StepSkipped&) const { return true; }
   bool operator()(JobDeleted& fact) const {
     if (all.whole_.deleted().with_submission(fact.submission) != nullptr) return true;
     return at == all.deleted_.at(fact.job) && all.whole_.deleted().last().count(fact.job) != 0;

@@ -72,6 +72,7 @@ struct Context {
   // Jobs that were canceled while only their logs were outstanding: the cancel does not change how
   // they end.
   std::set<JobId> canceled_late;
+  std::set<JobId> merging;  // their outputs are being merged by the shell
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
   MachineCalls machines;

@@ -8,6 +8,7 @@
 #include "launcher/core/reactor.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/size_requests.h"
+#include "launcher/core/step_views.h"
 #include "launcher/core/views.h"
 
 namespace lockstep::launcher {
@@ -79,8 +80,10 @@ std::vector<Digest> Core::trees_of(NodeId id) const {
 std::optional<JobView> Core::job_view(const JobId& id) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
-  return view_of(impl_->context.cluster(), impl_->context.scheduler, *job,
-                 impl_->context.scheduler.position(*job));
+  JobView view = view_of(impl_->context.cluster(), impl_->context.scheduler, *job,
+                         impl_->context.scheduler.position(*job));
+  view.steps = step_views(impl_->context.cluster(), impl_->context.scheduler, *job);
+  return view;
 }
 
 void Core::each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,

@@ -26,7 +26,10 @@ struct Effects {
 
   // ---- jobs
 
-  void operator()(const JobSubmitted& fact) const { enqueue(core, changed(fact.job)); }
+  void operator()(const JobSubmitted& fact) const {
+    const Job& job = changed(fact.job);
+    if (job.phase == Job::Phase::waiting) enqueue(core, job);
+  }
   void operator()(const CancelRequested& fact) const {
     const Job& job = changed(fact.job);
     touch_last_attempt(job);
@@ -41,14 +44,18 @@ struct Effects {
   }
   void operator()(const JobAtHead& fact) const { move(changed(fact.job)); }
   void operator()(const JobShared& fact) const {
-    changed(fact.job);
-    if (!fact.shared) core.act(ReadersChanged{fact.job});
+    const Job& job = changed(fact.job);
+    if (fact.shared) return;
+    core.act(ReadersChanged{fact.job});
+    if (job.steps)
+      for (const JobId& step : job.steps->jobs()) core.act(ReadersChanged{step});
   }
   void operator()(const JobRequeued& fact) const { enqueue(core, changed(fact.job)); }
   void operator()(const JobFinished& fact) const {
     const Job& job = changed(fact.job);
     core.retention.is_due = true;
     core.canceled_late.erase(fact.job);
+    if (const Job* parent = core.state.job(job.spec.parent)) changed(parent->id);
     for (const std::uint64_t order : core.state.dependents(fact.job))
       core.pending.dirty_jobs.insert(core.state.submitted().at(order));
     const bool lacked_account =
@@ -58,6 +65,9 @@ struct Effects {
     if (lacked_account)
       core.scheduler.topology_changed(job.pool);  // nodes may be asked for it again
   }
+  void operator()(const OutputsMerged& fact) const { changed(fact.job); }
+  void operator()(const StepReused& fact) const { changed(fact.job); }
+  void operator()(const StepSkipped& fact) const { changed(fact.job); }
   void operator()(const JobDeleted& fact) const { core.pending.job_changed(fact.job); }
 
   // ---- attempts
@@ -289,6 +299,7 @@ struct Effects {
     core.pending.job_changed(id);
     core.pending.dirty_jobs.insert(id);
     const Job& job = *core.state.job(id);
+    if (!job.spec.parent.value.empty()) core.pending.job_changed(job.spec.parent);
     if (job.has_asked()) touch(*job.environment);
     return job;
   }

@@ -13,6 +13,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::submitted: return "Submitted";
     case Event::Kind::cancel_requested: return "CancelRequested";
     case Event::Kind::updated: return "Updated";
+    case Event::Kind::step: return "Step";
     case Event::Kind::placed: return "Placed";
     case Event::Kind::preparing: return "Preparing";
     case Event::Kind::prepared: return "Prepared";
@@ -99,6 +100,7 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::submitted:
     case Event::Kind::cancel_requested:
     case Event::Kind::updated:
+    case Event::Kind::step:
     case Event::Kind::part_gone:
     case Event::Kind::collected:
     case Event::Kind::requeued:
@@ -125,6 +127,7 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
         return std::string(to_string(job.finish->status));
       return fmt::format("{}: {}", to_string(job.finish->status), ended_text(job.finish->report));
     case Event::Kind::updated:
+    case Event::Kind::step:
     case Event::Kind::placed:
     case Event::Kind::preparing:
     case Event::Kind::prepared:

@@ -24,6 +24,7 @@ struct Event {
     submitted,
     cancel_requested,
     updated,  // its priority
+    step,     // of a pipeline: submitted, reused or not run
     placed,
     preparing,    // the first node has begun
     prepared,     // all nodes are ready

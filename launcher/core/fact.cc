@@ -13,6 +13,9 @@ struct JobOf {
   const JobId* operator()(const JobAtHead& fact) const { return &fact.job; }
   const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
   const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
+  const JobId* operator()(const OutputsMerged& fact) const { return &fact.job; }
+  const JobId* operator()(const StepReused& fact) const { return &fact.job; }
+  const JobId* operator()(const StepSkipped& fact) const { return &fact.job; }
   const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const GangFormed& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const PartChanged& fact) const { return &fact.attempt.job; }

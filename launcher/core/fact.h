@@ -218,6 +218,28 @@ struct JobFinished {
   friend bool operator==(const JobFinished&, const JobFinished&) = default;
 };
 
+// A job's named outputs are trees in the blob store. Its end follows.
+struct OutputsMerged {
+  JobId job;
+  std::vector<MergedOutput> outputs;
+  friend bool operator==(const OutputsMerged&, const OutputsMerged&) = default;
+};
+// A step of the pipeline needs no job: that of another pipeline had the same content.
+struct StepReused {
+  JobId job;  // the pipeline
+  std::string step;
+  JobId from;
+  std::vector<MergedOutput> outputs;
+  friend bool operator==(const StepReused&, const StepReused&) = default;
+};
+// A step of the pipeline will not be run.
+struct StepSkipped {
+  JobId job;  // the pipeline
+  std::string step;
+  std::string why;
+  friend bool operator==(const StepSkipped&, const StepSkipped&) = default;
+};
+
 struct JobDeleted {  // a final job, with its logs and the blobs that only it refers to
   JobId job;
   std::string by;                 // a user's name; empty: deleted by a limit (Retention)
@@ -295,7 +317,8 @@ using Fact = std::variant<
     ComputeCreated, ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
     MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved, SizeGranted,
     NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
-    InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived>;
+    InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
+    StepSkipped>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -212,6 +212,13 @@ struct ProviderCheckedInput {
   std::string why_not;  // in the provider's words; "": it could make such machines
 };
 
+// The answer to MergeOutputs.
+struct OutputsMergedInput {
+  JobId job;
+  std::vector<MergedOutput> outputs;  // one for each named output, in the job's order
+  std::string why_not;                // it has to be tried again later; "": it is done
+};
+
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
 using Input =
@@ -221,6 +228,7 @@ using Input =
                  PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
                  ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
                  ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
-                 ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput, ArchiveAssetInput>;
+                 ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput, ArchiveAssetInput,
+                 OutputsMergedInput>;
 
 }  // namespace lockstep::launcher

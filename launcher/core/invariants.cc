@@ -8,6 +8,7 @@
 #include "launcher/core/environments.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/scheduler.h"
+#include "launcher/core/pipeline_invariants.h"
 
 namespace lockstep::launcher {
 
@@ -72,6 +73,10 @@ class Checker {
       expect(attempt.ended.has_value() != may_run, what, "runs its last attempt only");
       check_attempt(job, attempt);
     }
+    if (job.steps)
+      for (std::string& violation : check_pipeline(state_, job))
+        violations_.push_back(std::move(violation));
+    expect(is_known_to_pipeline(state_, job), what, "is the job that its pipeline knows");
     if (job.finish) check_end(job, what);
     check_events(job, what);
   }
@@ -111,7 +116,7 @@ class Checker {
     if (job.finish->status == JobStatus::canceled)
       expect(job.cancel_by || (job.attempts.empty() && !job.spec.queue.after.empty()), what,
              "is Canceled only when somebody asked, or a job before it failed");
-    if (!completed) return;
+    if (!completed || job.steps) return;
     expect(!job.attempts.empty(), what, "is Completed only after an attempt");
     if (job.attempts.empty()) return;
     for (const Part& part : job.attempts.back().parts)

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "launcher/core/dependencies.h"
+#include "launcher/core/merging.h"
+#include "launcher/core/pipelines.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/verdict.h"
@@ -111,7 +113,7 @@ void conclude(Context& core, const Job& job) {
                           not_before});
     return;
   }
-  if (!job.logs_settled()) return;
+  if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
   if (is_retried(job.spec.retry, report) && job.attempts.size() > 1)
     report.message += fmt::format(" (given up after {} attempts)", job.attempts.size());
   report.message += logs_not_kept(core.state, job);
@@ -133,6 +135,7 @@ void advance(Context& core, const JobId& id) {
       }
       if (!job->cancel_by && !job->waits_for.empty()) advance_dependencies(core, *job);
       break;
+    case Job::Phase::steps: advance_pipeline(core, *job); break;
     case Job::Phase::placed: advance_attempt(core, *job, job->attempts.back()); break;
     case Job::Phase::ended: conclude(core, *job); break;
     case Job::Phase::final: break;

@@ -13,6 +13,7 @@
 #include "launcher/core/instances.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/node_health.h"
+#include "launcher/core/merging.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/progress.h"
 #include "launcher/core/provider_reports.h"
@@ -94,6 +95,7 @@ void fire(Context& core, const TimerKey& timer) {
     case TimerKey::Kind::logs: logs_timed_out(core, timer.attempt, timer.node); break;
     case TimerKey::Kind::shutdown: give_up_shutdown(core); break;
     case TimerKey::Kind::machines: core.pending.dirty_targets.insert(timer.target); break;
+    case TimerKey::Kind::merge: merge_again(core, timer.attempt.job); break;
     case TimerKey::Kind::retry: enqueue(core, *core.state.job(timer.attempt.job)); break;
   }
 }
@@ -123,6 +125,7 @@ void finish_cut_step(Context& core) {
   for (const auto& [id, node] : core.state.nodes())
     if (node.lost) fence(core, id, *node.lost);
   fence_unknown_to_nodes(core);
+  delete_left_steps(core);
   // Before a request of this step can delete a job whose end was not looked at.
   for (const JobId& id : std::set<JobId>(core.state.unfinished()))
     if (!core.state.job(id)->waits_for.empty()) advance(core, id);

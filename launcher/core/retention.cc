@@ -22,6 +22,13 @@ std::string by_person(const std::string& name) { return "deleted by " + name; }
 std::optional<Error> not_deletable(const State& state, const JobId& id) {
   const Job* job = state.job(id);
   if (job == nullptr) return no_such_job(id);
+  const JobId& parent = job->spec.parent;
+  if (state.job(parent) != nullptr)
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format("job '{}' is step '{}' of pipeline '{}', and stays as long as that: lockstep "
+                    "job delete {}",
+                    id.value, job->spec.step, parent.value, parent.value));
   if (job->phase == Job::Phase::final) return std::nullopt;
   return make_error(ErrorCode::conflict,
                     fmt::format("job '{}' is {}; only jobs that have ended can be deleted, so end "
@@ -33,7 +40,7 @@ Decision delete_decision(const Context& core, const Caller& caller, const Job& j
   return may(core.state.principals(), caller, Permission::delete_job, object_of(job));
 }
 
-void delete_job(Context& core, const JobId& id, const std::string& by, std::string why) {
+void delete_one(Context& core, const JobId& id, const std::string& by, std::string why) {
   const Job& job = *core.state.job(id);
   ForgetJob forget{id, {}, std::move(why)};
   std::uint64_t incarnation = job.incarnation;
@@ -44,6 +51,14 @@ void delete_job(Context& core, const JobId& id, const std::string& by, std::stri
   core.emit(
       JobDeleted{id, by, job.submission, std::max(incarnation + 1, milliseconds_of(core.now))});
   core.act(std::move(forget));
+}
+
+// With the jobs of its steps. The pipeline goes first, because its state names them.
+void delete_job(Context& core, const JobId& id, const std::string& by, const std::string& why) {
+  std::vector<JobId> steps;
+  if (const Job& job = *core.state.job(id); job.steps) steps = job.steps->jobs();
+  delete_one(core, id, by, why);
+  for (const JobId& step : steps) delete_one(core, step, by, why);
 }
 
 // By number or size; by age it is a matter of time alone.
@@ -87,6 +102,15 @@ Instant next_deletion(const State& state, const Retention& keeps) {
 std::uint64_t incarnation_of_new(const State& state, const JobId& job) {
   const auto deleted = state.deleted().last().find(job);
   return deleted == state.deleted().last().end() ? 0 : deleted->second.incarnation;
+}
+
+void delete_left_steps(Context& core) {
+  std::vector<JobId> left;
+  for (const auto& [id, job] : core.state.jobs()) {
+    const JobId& parent = job.spec.parent;
+    if (!parent.value.empty() && core.state.job(parent) == nullptr) left.push_back(id);
+  }
+  for (const JobId& id : left) delete_one(core, id, "", "its pipeline was deleted");
 }
 
 void react(Context& core, const DeleteInput& input) {

@@ -24,13 +24,27 @@ void each_output(const State& state, const Attempt& attempt, const Part& part,
 
 constexpr std::size_t kMaxJobsLookedAt = 2'000;
 
-void each_source(const Job& job, const TakeTree& take) {
-  if (job.spec.snapshot) take(*job.spec.snapshot);
-  if (const Digest* context =
-          job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
+void each_source(const JobSpec& spec, const TakeTree& take) {
+  if (spec.snapshot) take(*spec.snapshot);
+  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
     take(*context);
-  for (const DataInput& input : job.spec.data)
+  for (const DataInput& input : spec.data)
     if (input.tree) take(*input.tree);
+  if (spec.pipeline)
+    for (const PipelineStep& step : spec.pipeline->steps) each_source(step.spec, take);
+}
+void each_source(const Job& job, const TakeTree& take) { each_source(job.spec, take); }
+
+void each_merged(const std::vector<MergedOutput>& outputs, const TakeTree& take) {
+  for (const MergedOutput& output : outputs)
+    if (output.tree) take(*output.tree);
+}
+
+// As whole jobs have them, and as a pipeline's steps do.
+void each_merged(const Job& job, const TakeTree& take) {
+  if (job.merged) each_merged(*job.merged, take);
+  if (job.steps)
+    for (const Steps::Step& step : job.steps->all()) each_merged(step.outputs, take);
 }
 
 void each_tree_of(const std::optional<CheckpointSource>& source, const TakeTree& take) {
@@ -51,6 +65,7 @@ void each_told(const Part& part, const TakeTree& take) {
 
 void each_tree_of(const Job& job, const TakeTree& take) {
   each_source(job, take);
+  each_merged(job, take);
   each_tree_of(job.first_checkpoint, take);
   for (const Attempt& attempt : job.attempts) {
     each_tree_of(attempt.checkpoint, take);
@@ -91,14 +106,30 @@ std::string describe(const Root& root) {
   return root.job.value.empty() ? root.what : fmt::format("job {}, {}", root.job.value, root.what);
 }
 
+namespace {
+
+void each_source_root(const JobId& id, const std::string& step, const JobSpec& spec,
+                      const std::function<void(const Root&)>& take) {
+  const std::string whose = step.empty() ? "its " : fmt::format("step {}, its ", step);
+  if (spec.snapshot) take({*spec.snapshot, id, whose + "source"});
+  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
+    take({*context, id,
+          (step.empty() ? "" : fmt::format("step {}, ", step)) + "the build folder of its image"});
+  for (const DataInput& input : spec.data)
+    if (input.tree) take({*input.tree, id, fmt::format("{}input '{}'", whose, input.name)});
+  if (spec.pipeline)
+    for (const PipelineStep& one : spec.pipeline->steps)
+      each_source_root(id, one.name, one.spec, take);
+}
+
+}  // namespace
+
 void each_root(const State& state, const std::function<void(const Root&)>& take) {
   for (const auto& [id, job] : state.jobs()) {
-    if (job.spec.snapshot) take({*job.spec.snapshot, id, "its source"});
-    if (const Digest* context =
-            job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
-      take({*context, id, "the build folder of its image"});
-    for (const DataInput& input : job.spec.data)
-      if (input.tree) take({*input.tree, id, fmt::format("its input '{}'", input.name)});
+    each_source_root(id, "", job.spec, take);
+    each_merged(job, [&take, &of = id](const Digest& tree) {
+      take({tree, of, "a merged output"});
+    });
     each_tree_of(job.first_checkpoint, [&take, &of = job](const Digest& tree) {
       take({tree, of.id,
             fmt::format("the checkpoint of job {} that it starts from",

@@ -49,6 +49,7 @@ JobStatus Job::status() const {
   if (cancel_by) return JobStatus::cancel_requested;
   switch (phase) {
     case Phase::waiting: return JobStatus::queued;
+    case Phase::steps: return JobStatus::running;
     case Phase::ended:
     case Phase::final: return JobStatus::finalizing;
     case Phase::placed: break;
@@ -134,6 +135,17 @@ const Node* State::node_called(const std::string& name_or_id) const {
 const Job* State::job_of_submission(const std::string& submission) const {
   const auto it = submissions_.find(submission);
   return it == submissions_.end() ? nullptr : job(it->second);
+}
+
+const Job* State::reusable(const Digest& reuse_key) const {
+  const auto it = reusable_.find(reuse_key);
+  return it == reusable_.end() ? nullptr : job(submitted_.at(*it->second.rbegin()));
+}
+
+Steps* State::steps_around(const Job& job) {
+  if (job.spec.parent.value.empty()) return nullptr;
+  const auto parent = jobs_.find(job.spec.parent);
+  return parent == jobs_.end() || !parent->second.steps ? nullptr : &*parent->second.steps;
 }
 
 const Part* State::assigned_part(const AttemptId& id, NodeId node) const {

@@ -18,6 +18,7 @@
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/principals.h"
+#include "launcher/core/steps.h"
 #include "launcher/core/usage.h"
 
 namespace lockstep::launcher {
@@ -168,6 +169,7 @@ struct Job {
   enum class Phase {
     waiting,  // queued, or canceled while queued and logs of an earlier attempt are outstanding
     placed,   // its last attempt has not ended
+    steps,    // of a pipeline, until all its steps are over
     ended,    // its last attempt has ended; requeued or finished next
     final,
   };
@@ -199,6 +201,10 @@ struct Job {
   std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
   std::optional<Finish> finish;
   EventList events;
+  std::optional<Steps> steps;  // of a pipeline
+  // The named outputs of all nodes; of a pipeline, those that its file names.
+  std::optional<std::vector<MergedOutput>> merged;
+  std::optional<Digest> reuse_key;  // of a pipeline's step; see step_key.h
 
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // True if no part of any attempt has outstanding logs on a node.
@@ -303,7 +309,8 @@ class State {
   const std::set<std::uint64_t>& dependents(const JobId& job) const;
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
   const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
-  // The final jobs by the time of their end (and their order), and their total size.
+  // The final jobs by the time of their end (and their order), without the jobs of steps, which
+  // stay as long as their pipeline; and the total size of all.
   const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
   const JobSize& ended_size() const { return ended_size_; }
   const DeletedJobs& deleted() const { return deleted_; }
@@ -322,6 +329,8 @@ class State {
   // Null unless `key` belonged to a removed node.
   const RemovedNode* removed_with_key(const PublicKey& key) const;
   const Job* job_of_submission(const std::string& submission) const;
+  // The newest job of a step that has completed with this key; null: there is none.
+  const Job* reusable(const Digest& reuse_key) const;
   // The part of the attempt that is still assigned to the node.
   const Part* assigned_part(const AttemptId& id, NodeId node) const;
   std::string node_name(NodeId id) const;  // also of a removed node; "node 7" when unknown
@@ -354,6 +363,7 @@ class State {
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
   void touch_environment(const Digest& definition);  // the plan of jobs that use it changed
+  Steps* steps_around(const Job& job);  // of its pipeline; null: it has none
   void leave_host(const Node& node);
   void note_isolated(const Node& node);
   void drop_environment(const Digest& definition);  // if nothing uses it any more
@@ -373,6 +383,8 @@ class State {
   std::map<NodeId, RemovedNode> removed_;
   std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;
+  // Orders of the steps' jobs that completed, by reuse key; no set is empty.
+  std::map<Digest, std::set<std::uint64_t>> reusable_;
   std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
   JobSize ended_size_;
   DeletedJobs deleted_;

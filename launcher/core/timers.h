@@ -15,10 +15,10 @@
 namespace lockstep::launcher {
 
 struct TimerKey {
-  enum class Kind { node, prepare, logs, shutdown, retry, machines };
+  enum class Kind { node, prepare, logs, shutdown, retry, machines, merge };
   Kind kind = Kind::node;
   NodeId node;              // for node and logs
-  AttemptId attempt;        // for prepare and logs; for retry only its job
+  AttemptId attempt;        // for prepare and logs; for retry and merge only its job
   std::string target = {};  // for machines
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };

@@ -8,6 +8,7 @@
 #include "common/domain/environment.h"
 #include "launcher/core/old_facts.h"
 #include "launcher/core/state.h"
+#include "launcher/core/step_key.h"
 
 namespace lockstep::launcher {
 
@@ -178,14 +179,19 @@ struct State::Applier {
     job.first_checkpoint = fact.checkpoint;
     job.submitted = at;
     job.not_before = job.spec.queue.not_before;
+    if (job.spec.is_pipeline()) {
+      job.phase = Job::Phase::steps;
+      job.steps.emplace(*job.spec.pipeline);
+    }
     job.waits_for = job.spec.queue.after;
     for (const After& after : job.waits_for) state.dependents_[after.job].insert(job.order);
     state.submitted_.emplace(job.order, job.id);
-    state.enqueue(job);
+    if (job.phase == Job::Phase::waiting) state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
     state.unfinished_.insert(job.id);
     state.computes_.count(job.spec, {.unfinished = 1});
     record(job, Event::Kind::submitted);
+    join_pipeline(job);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
       job.environment = digest_of(job.spec.environment->definition);
@@ -224,7 +230,12 @@ struct State::Applier {
     state.shares_.set_recent(fact.pool, fact.user, fact.recent, fact.until);
   }
 
-  void operator()(const JobShared& fact) const { state.job_ref(fact.job).shared = fact.shared; }
+  void operator()(const JobShared& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.shared = fact.shared;
+    if (job.steps)
+      for (const JobId& step : job.steps->jobs()) state.job_ref(step).shared = fact.shared;
+  }
 
   void operator()(const AttemptPlaced& fact) const {
     Job& job = state.job_ref(fact.attempt.job);
@@ -364,13 +375,64 @@ struct State::Applier {
     state.unfinished_.erase(job.id);
     state.computes_.count(job.spec, {.unfinished = -1});
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
-    state.ended_.emplace(std::pair(at, job.order), job.id);
+    if (job.spec.parent.value.empty()) state.ended_.emplace(std::pair(at, job.order), job.id);
+    leave_pipeline(job);
     const JobSize size = size_of(job);
     state.ended_size_.logs.count += size.logs.count;
     state.ended_size_.outputs.count += size.outputs.count;
     // The account may be made before the next job of this user: each node is asked again.
     if (fact.report.cause == Cause::account_missing || fact.report.cause == Cause::canceled)
       for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
+  }
+
+  void operator()(const OutputsMerged& fact) const {
+    state.job_ref(fact.job).merged = fact.outputs;
+  }
+
+  void operator()(const StepReused& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.steps->reused(fact.step, fact.from, fact.outputs);
+    record(job, Event::Kind::step, {}, {},
+           fmt::format("{}: the outputs of job {} are reused", fact.step, fact.from.value));
+  }
+
+  void operator()(const StepSkipped& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.steps->skipped(fact.step, fact.why);
+    record(job, Event::Kind::step, {}, {}, fmt::format("{}: not run: {}", fact.step, fact.why));
+  }
+
+  // A pipeline is deleted before the jobs of its steps.
+  void join_pipeline(Job& job) const {
+    if (job.spec.parent.value.empty()) return;
+    job.reuse_key = reuse_key(job.spec);
+    Steps* steps = state.steps_around(job);
+    if (steps == nullptr) return;
+    steps->submitted(job.spec.step, job.id);
+    Job& parent = state.job_ref(job.spec.parent);
+    job.shared = parent.shared;
+    record(parent, Event::Kind::step, {}, {},
+           fmt::format("{}: job {}", job.spec.step, job.id.value));
+  }
+  void leave_pipeline(const Job& job) const {
+    const bool completed = job.finish->status == JobStatus::completed;
+    if (completed && job.reuse_key && job.merged && is_whole(*job.merged))
+      state.reusable_[*job.reuse_key].insert(job.order);
+    if (Steps* steps = state.steps_around(job))
+      steps->ended(job.spec.step, completed, job.merged.value_or(std::vector<MergedOutput>()));
+  }
+  // Whether none is missing for a reason that may not apply the next time.
+  static bool is_whole(const std::vector<MergedOutput>& outputs) {
+    return std::none_of(outputs.begin(), outputs.end(), [](const MergedOutput& output) {
+      return !output.tree && !output.problems.empty();
+    });
+  }
+  void forget_reusable(const Job& job) const {
+    if (!job.reuse_key) return;
+    const auto known = state.reusable_.find(*job.reuse_key);
+    if (known == state.reusable_.end()) return;
+    known->second.erase(job.order);
+    if (known->second.empty()) state.reusable_.erase(known);
   }
 
   // Of one that is not there, compaction has dropped the rest.
@@ -384,6 +446,7 @@ struct State::Applier {
       state.ended_size_.outputs.count -= size.outputs.count;
       state.usage_.add(job.spec, {.spec_bytes = -spec_bytes(job.spec)});
       state.ended_.erase(std::pair(job.finish->at, job.order));
+      forget_reusable(job);
       state.submitted_.erase(job.order);
       state.submissions_.erase(job.submission);
       if (job.environment) {

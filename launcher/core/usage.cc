@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/domain/access.h"
+#include "common/domain/pipeline.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -58,6 +59,9 @@ std::array<QuotaHolder, 2> holders_of(const JobSpec& spec) {
 
 std::int64_t spec_bytes(const JobSpec& spec) {
   std::size_t of_data = 0;
+  if (spec.pipeline)
+    for (const PipelineStep& step : spec.pipeline->steps)
+      of_data += step.name.size() + static_cast<std::size_t>(spec_bytes(step.spec));
   for (const DataInput& input : spec.data) of_data += bytes_of(input);
   const std::size_t bytes = of_data + bytes_of(spec.environment_variables) + bytes_of(spec.tags) +
                             bytes_of(spec.inputs) + bytes_of(spec.command) +

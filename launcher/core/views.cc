@@ -10,6 +10,7 @@
 #include "common/base/cut.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environments.h"
+#include "launcher/core/pipelines.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -288,8 +289,10 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
       const std::string why = scheduler.reason(job);
       return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
     }
+    case Job::Phase::steps: return reason_of_steps(job);
     case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());
-    case Job::Phase::ended: return reason_of_logs(cluster, job);
+    case Job::Phase::ended:
+      return job.logs_settled() ? "its outputs are being merged" : reason_of_logs(cluster, job);
     case Job::Phase::final:
       return job.finish->status == JobStatus::completed ? "" : job.finish->report.message;
   }
@@ -312,6 +315,13 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
     view.attempts.push_back(view_of_attempt(cluster, job, attempt));
+  if (job.merged) view.merged = *job.merged;
+  if (job.spec.pipeline) {
+    PipelineSpec outline;
+    outline.outputs = job.spec.pipeline->outputs;
+    outline.continue_on_step_failure = job.spec.pipeline->continue_on_step_failure;
+    view.spec.pipeline = std::move(outline);
+  }
   if (job.finish) {
     view.ended = job.finish->at;
     view.report = job.finish->report;

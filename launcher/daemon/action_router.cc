@@ -52,6 +52,9 @@ struct Router {
   void operator()(const AwaitLogs& action) const {
     later([&to = owners.bulk, &action] { to.perform(action); });
   }
+  void operator()(const MergeOutputs& action) const {
+    later([&to = owners.bulk, &action] { to.perform(action); });
+  }
   void operator()(const ForgetJob& action) const {
     later([&to = owners, &action] {
       to.bulk.perform(action);

@@ -9,6 +9,7 @@
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/tree_merge.h"
 #include "common/snapshot/tree_size.h"
+#include "launcher/daemon/output_merger.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -225,13 +226,7 @@ void BlobService::look_again(const May& may) {
 namespace {
 
 Result<snapshot::Subtree> find_in(snapshot::BlobStore& store, const TreeQuestion& question) {
-  snapshot::DirectoryObjects objects;
-  objects.read = [&](const Digest& digest) {
-    return store.get(digest, Bytes{snapshot::kMaxDirectoryObjectBytes});
-  };
-  objects.write = [&](const Digest& digest, const std::string& bytes) {
-    return store.put(digest, bytes);
-  };
+  const snapshot::DirectoryObjects objects = directory_objects(store);
   std::vector<snapshot::Beside> beside;
   TRY_ASSIGN(const Digest root, snapshot::merge_trees(question.trees, objects, beside));
   return snapshot::subtree(root, question.path, objects);
@@ -254,6 +249,14 @@ void BlobService::find_tree(TreeQuestion question,
     auto found = find_in(store_, question);
     if (found) store_.lease(found->root);
     loop_.post([then, found = std::move(found)] { then(found); });
+  });
+}
+
+void BlobService::merge(MergeOutputs question,
+                        std::function<void(Result<std::vector<MergedOutput>>)> then) {
+  walker_.run([this, question = std::move(question), then = std::move(then)] {
+    auto merged = merge_outputs(store_, question);
+    loop_.post([then, merged = std::move(merged)] { then(merged); });
   });
 }
 

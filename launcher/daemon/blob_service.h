@@ -21,6 +21,7 @@
 #include "common/snapshot/subtree.h"
 #include "common/transfer/blob_service.h"
 #include "launcher/api/input_references.h"
+#include "launcher/core/action.h"
 #include "launcher/daemon/blob_rights.h"
 #include "launcher/daemon/worker.h"
 
@@ -64,6 +65,9 @@ class BlobService {
   void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
   // Merges the trees, and takes the part that is asked for. The result is leased.
   void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then);
+  // Merges a job's outputs; the results are leased.
+  void merge(MergeOutputs question,
+             std::function<void(Result<std::vector<MergedOutput>>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.

@@ -506,6 +506,13 @@ void BulkServer::perform(const JobChanged& action) {
   if (job && job->final) logs_.forget(action.job);
 }
 
+void BulkServer::perform(const MergeOutputs& action) {
+  desk_.merge(action, [this, job = action.job](Result<std::vector<MergedOutput>> merged) {
+    if (!merged) return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
+    durable_.feed(OutputsMergedInput{job, *std::move(merged), ""});
+  });
+}
+
 void BulkServer::perform(const ForgetJob& action) {
   for (const auto& attempt : action.attempts) logs_.drop(attempt);
 }

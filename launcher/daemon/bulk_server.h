@@ -42,6 +42,7 @@ class BulkServer {
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
   void perform(const ForgetJob& action);
+  void perform(const MergeOutputs& action);
   // Ends the follows of users who may no longer read the job's logs.
   void check_followers();
   // Called at the end of each turn; lets a worker make the written logs durable.

@@ -10,6 +10,7 @@
 #include "common/wire/views_codec.h"
 #include "launcher/store/asset_fact_codec.h"
 #include "launcher/store/compute_fact_codec.h"
+#include "launcher/store/pipeline_fact_codec.h"
 #include "launcher/store/principal_codec.h"
 #include "launcher/store/size_fact_codec.h"
 #include "proto/journal.pb.h"
@@ -103,6 +104,13 @@ struct FactWriter {
   }
   void operator()(const launcher::AssetArchived& f) const {
     to_wire(f, wire->mutable_asset_archived());
+  }
+  void operator()(const launcher::OutputsMerged& f) const {
+    to_wire(f, wire->mutable_outputs_merged());
+  }
+  void operator()(const launcher::StepReused& f) const { to_wire(f, wire->mutable_step_reused()); }
+  void operator()(const launcher::StepSkipped& f) const {
+    to_wire(f, wire->mutable_step_skipped());
   }
   void operator()(const launcher::SizeDefined& f) const {
     to_wire(f, wire->mutable_size_defined());
@@ -619,6 +627,9 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kAssetRegistered:
       return read_into<launcher::AssetRegistered>(from.asset_registered(), to);
     case Fact::kAssetArchived: return read_into<launcher::AssetArchived>(from.asset_archived(), to);
+    case Fact::kOutputsMerged: return read_into<launcher::OutputsMerged>(from.outputs_merged(), to);
+    case Fact::kStepReused: return read_into<launcher::StepReused>(from.step_reused(), to);
+    case Fact::kStepSkipped: return read_into<launcher::StepSkipped>(from.step_skipped(), to);
     case Fact::kSizeDefined: return read_into<launcher::SizeDefined>(from.size_defined(), to);
     case Fact::kSizeRemoved: return read_into<launcher::SizeRemoved>(from.size_removed(), to);
     case Fact::kSizeGranted: return read_into<launcher::SizeGranted>(from.size_granted(), to);

@@ -44,9 +44,17 @@ class Life {
     spec.command = ShellCommand{"python train.py --epochs 10 --data /data/set"};
     spec.environment_variables = {{"MODE", "train"}, {"OMP_NUM_THREADS", "4"}};
     spec.snapshot = sha256(std::to_string(i % 100));
-    std::vector<StampedFact> facts{
-        {at, JobSubmitted{id.job, "submission-" + std::to_string(i), spec, 0, 0}},
-        {at, AttemptPlaced{id, {{node, {{0, 1}, gibibytes(1), {}}, 0}}, {"it is free"}}}};
+    JobSubmitted submitted;
+    submitted.job = id.job;
+    submitted.submission = "submission-" + std::to_string(i);
+    submitted.spec = spec;
+    AttemptPlaced placed;
+    placed.attempt = id;
+    placed.parts = {{node, {{0, 1}, gibibytes(1), {}}, 0}};
+    placed.why = {"it is free"};
+    std::vector<StampedFact> facts;
+    facts.push_back({at, std::move(submitted)});
+    facts.push_back({at, std::move(placed)});
     PartReport report;
     report.attempt = id;
     for (const auto state : {PartState::staging, PartState::prepared, PartState::running}) {

@@ -404,7 +404,10 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "InstanceStarted",
                                            "InstanceStopped",
                                            "AssetRegistered",
-                                           "AssetArchived"};
+                                           "AssetArchived",
+"OutputsMerged",
+"StepReused",
+"StepSkipped"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -419,7 +422,8 @@ void LauncherHost::count_transitions(const StampedFact& fact,
     if (committed_.job(id) == nullptr) continue;
     const JobStatus now = committed_.job(id)->status();
     if (now == old) continue;
-    const auto name = fmt::format("job:{}->{}", to_string(old), to_string(now));
+    const char* kind = committed_.job(id)->steps ? "pipeline" : "job";
+    const auto name = fmt::format("{}:{}->{}", kind, to_string(old), to_string(now));
     cluster_.world.trace("{} of {}", name, id.value);
     count_transition(name);
     if (now == JobStatus::starting) cluster_.workload.job_starts(id);
@@ -535,6 +539,18 @@ void LauncherHost::act(const launcher::AwaitLogs& action) {
   if (cluster_.oracle.logs_durable(action.attempt, action.node) ||
       cluster_.saboteur.has(Defect::logs_taken_for_durable))
     logs_arrived(action.attempt, action.node);
+}
+
+// By a worker, which is gone if the launcher ends meanwhile.
+void LauncherHost::act(const launcher::MergeOutputs& action) {
+  auto& random = cluster_.world.random;
+  const bool fails = random.chance(cluster_.weather.no_space_for_logs);
+  if (fails) cluster_.world.count("fault:merge_fails");
+  launcher::OutputsMergedInput merged{action.job, merge(action), fails ? "no space" : ""};
+  const Duration takes = random.between(milliseconds(1), milliseconds(200));
+  cluster_.world.after(takes, [this, merged = std::move(merged), life = life_] {
+    if (life == life_) hear(merged);
+  });
 }
 
 void LauncherHost::act(const launcher::ReplySubmitted& action) {

@@ -387,6 +387,7 @@ void Oracle::judge(const launcher::JobSubmitted& fact) {
   if (before != state_.deleted().last().end() && fact.incarnation < before->second.incarnation)
     world_.violate("oracle:submitted", fact.job.value + " has the incarnation of a job before it");
   check_submission(fact);
+  check_step(fact);
 }
 
 void Oracle::judge(const launcher::JobFinished& fact) {
@@ -394,6 +395,7 @@ void Oracle::judge(const launcher::JobFinished& fact) {
   if (!finished_.insert(fact.job).second)
     world_.violate("oracle:final", fact.job.value + " finished twice");
   ends_[job.order] = fact.status;
+  if (job.steps) return check_pipeline_end(job, fact);
   switch (fact.status) {
     case JobStatus::completed: return check_completed(job);
     case JobStatus::failed: check_given_up(job, fact.report); return check_blame(job, fact.report);

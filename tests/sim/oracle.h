@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/action.h"
 #include "launcher/core/state.h"
 #include "tests/sim/world.h"
 
@@ -46,6 +47,10 @@ struct RankTruth {
   Instant ended;
   Ending ending = Ending::killed;
 };
+
+// What the simulated launcher makes of the outputs of a job's nodes.
+Digest merged_tree(const std::vector<NodeTree>& trees);
+std::vector<MergedOutput> merge(const launcher::MergeOutputs& question);
 
 class Oracle {
  public:
@@ -177,6 +182,9 @@ class Oracle {
   void judge(const launcher::AttemptDoomed& fact);
   void judge(const launcher::MachineWanted& fact);
   void judge(const launcher::MachineLeaving& fact);
+  void judge(const launcher::OutputsMerged& fact);
+  void judge(const launcher::StepReused& fact);
+  void judge(const launcher::StepSkipped& fact);
   void check_preemption(const launcher::Job& job, const launcher::JobRequeued& fact);
   template <typename T>
   void judge(const T&) {}
@@ -195,6 +203,10 @@ class Oracle {
   bool must_go_before(const launcher::Job& other, const launcher::Job& job,
                       const launcher::AttemptPlaced& fact);
   void check_submission(const launcher::JobSubmitted& fact);
+  void check_step(const launcher::JobSubmitted& fact);
+  void check_pipeline_end(const launcher::Job& job, const launcher::JobFinished& fact);
+  const PipelineStep* asked_step(const JobId& pipeline, const std::string& name) const;
+  std::optional<Digest> truly_made(const launcher::Job& job) const;
   void check_after(const launcher::Job& job, const launcher::AttemptPlaced& fact);
   bool is_met(const RunsAfter& after) const;
   bool can_never_run(const JobId& job);

@@ -141,6 +141,7 @@ void Workload::begin() {
           {}, AddUser{kSecondUser, "", {}, {Role::submitter, std::string(kDefaultProject)}}},
       "second user");
   jobs_left_ = cluster_.world.random.between(3, 14);
+  has_pipelines_ = jobs_left_ % 3 == 0;
   if (cluster_.world.random.chance(0.4)) limit_somebody();
   if (!has_lab_) cluster_.world.after(seconds(3), [this] { submit_next(); });
   meddle();
@@ -256,9 +257,13 @@ void Workload::submit_next() {
     plan.failing_rank.reset();
   }
   const JobId job(plan.spec.name);
-  draw_after(plan);
-  plans_[job] = std::move(plan);
-  submit(plans_[job]);
+  if (has_pipelines_ && !plan.impossible && random.chance(0.5)) {
+    submit_pipeline(std::move(plan), static_cast<int>(here));
+  } else {
+    draw_after(plan);
+    plans_[job] = std::move(plan);
+    submit(plans_[job]);
+  }
   if (random.chance(0.15))
     cluster_.world.after(random.between(milliseconds(10), seconds(12)),
                          [this, job] { cancel(job); });
@@ -294,6 +299,8 @@ void Workload::update(const JobId& job) {
 
 void Workload::submit(const JobPlan& plan) {
   cluster_.oracle.job_planned(JobId(plan.spec.name), plan.spec);
+  for (const JobId& step : steps_of(JobId(plan.spec.name)))
+    cluster_.oracle.job_planned(step, plans_.at(step).spec);
   const std::string what = "submit " + plan.spec.name;
   // Whoever never heard that its job was there, until another deleted it, asks no more.
   std::erase_if(waiting_, [&](const auto& item) { return item.second.what == what; });
@@ -314,12 +321,13 @@ void Workload::job_starts(const JobId& job) {
 
 void Workload::job_finished(const JobId& job) {
   auto& random = cluster_.world.random;
-  if (!random.chance(cluster_.weather.delete_job)) return;
+  if (is_of_step(job) || !random.chance(cluster_.weather.delete_job)) return;
   const Duration wait = random.chance(0.7) ? random.between(milliseconds(0), milliseconds(100))
                                            : random.between(seconds(0), seconds(20));
   cluster_.world.after(wait, [this, job] {
     cluster_.world.count("fault:delete");
     cluster_.oracle.client_deletes(job);
+    for (const JobId& step : steps_of(job)) cluster_.oracle.client_deletes(step);
     ask(launcher::DeleteInput{{}, {job}, false, {}}, "delete " + job.value);
   });
 }
@@ -340,6 +348,7 @@ void Workload::deleted(const launcher::ReplyTo& to, const JobsDeleted& result) {
 void Workload::cancel(const JobId& job) {
   cluster_.world.count("fault:cancel");
   cluster_.oracle.client_canceled(job);
+  for (const JobId& step : steps_of(job)) cluster_.oracle.client_canceled(step);
   ask(launcher::CancelInput{{}, job}, "cancel " + job.value);
 }
 
@@ -395,8 +404,11 @@ void Workload::wind_down() {
   for (const auto& node : cluster_.nodes)
     if (is_machine(*node)) attach(*node);
   for (const auto& node : drained_) drain(node, false);
-  for (const auto& [job, plan] : plans_)
-    if (plan.endless || plan.impossible || cluster_.no_space_until == Instant::never()) cancel(job);
+  for (const auto& [job, plan] : plans_) {
+    const bool no_end =
+        plan.endless || plan.impossible || cluster_.no_space_until == Instant::never();
+    if (no_end && !is_of_step(job)) cancel(job);
+  }
 }
 
 void Workload::shut_down() { ask(launcher::ShutdownInput{{}, false}, "shutdown"); }

@@ -1,0 +1,256 @@
+#include "launcher/core/pipelines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/core/clients.h"
+#include "launcher/core/counted.h"
+#include "launcher/core/quotas.h"
+#include "launcher/core/retention.h"
+#include "launcher/core/step_key.h"
+#include "launcher/core/target_choice.h"
+#include "launcher/core/verdict.h"
+
+namespace lockstep::launcher {
+namespace {
+
+const PipelineStep& step_at(const Job& job, std::size_t index) {
+  return job.spec.pipeline->steps[index];
+}
+
+void skip(Context& core, const Job& job, std::size_t index, std::string why) {
+  core.emit(StepSkipped{job.id, step_at(job, index).name, std::move(why)});
+}
+
+// ---- steps that never run -----------------------------------------------------------------------
+
+// The step that failed, through those that were not run because of it.
+std::string why_hopeless(const Job& job, const PipelineStep& step) {
+  const auto cause_of = [&](const std::string& name) -> std::string {
+    const Steps::Step& other = job.steps->of(name);
+    if (other.phase == Steps::Phase::failed) return fmt::format("step '{}' failed", name);
+    if (other.phase != Steps::Phase::skipped) return "";
+    return other.why;
+  };
+  for (const StepBinding& binding : step.bindings)
+    if (std::string why = cause_of(binding.step); !why.empty())
+      return job.steps->of(binding.step).phase == Steps::Phase::failed
+                 ? fmt::format("{}, whose output '{}' is its input '{}'", why, binding.output,
+                               binding.input)
+                 : why;
+  for (const PipelineStep& other : job.spec.pipeline->steps)
+    if (other.role == StepRole::on_init)
+      if (std::string why = cause_of(other.name); !why.empty()) return why;
+  return "a step that it needs was not run";
+}
+
+void skip_hopeless(Context& core, const Job& job) {
+  while (!job.steps->hopeless().empty()) {
+    const std::size_t index = *job.steps->hopeless().begin();
+    skip(core, job, index, why_hopeless(job, step_at(job, index)));
+  }
+}
+
+void skip_rest(Context& core, const Job& job) {
+  const std::string why =
+      fmt::format("step '{}' failed, and continue_on_step_failure is false",
+                  step_at(job, *job.steps->first_failed()).name);
+  for (const std::size_t index : std::set<std::size_t>(job.steps->waiting()))
+    if (step_at(job, index).role != StepRole::on_finalize) skip(core, job, index, why);
+}
+
+// ---- steps that begin ---------------------------------------------------------------------------
+
+// Its job's name: the pipeline's with the step's, and a number if another job has that.
+JobId name_of_step(const State& state, const Job& job, const std::string& step) {
+  constexpr std::size_t kTail = 24;  // for a number, or a digest
+  std::string base = job.id.value + "_" + step;
+  std::replace(base.begin(), base.end(), '.', '_');
+  if (base.size() > kMaxJobNameBytes - kTail)
+    base = base.substr(0, kMaxJobNameBytes - kTail) + "_" + sha256(base).hex().substr(0, 12);
+  JobId name(base);
+  for (int number = 2; state.job(name) != nullptr; ++number)
+    name = JobId(base + "_" + std::to_string(number));
+  return name;
+}
+
+const MergedOutput* find_output(const std::vector<MergedOutput>& outputs, const std::string& name) {
+  const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                  [&](const MergedOutput& one) { return one.name == name; });
+  return found == outputs.end() ? nullptr : &*found;
+}
+
+// Gives a bound input the files of the other step's output.
+Status bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
+  const Steps::Step& from = job.steps->of(binding.step);
+  const MergedOutput* output = find_output(from.outputs, binding.output);
+  if (output == nullptr || !output->tree)
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'{}",
+                    binding.step, from.job.value, binding.output, binding.input,
+                    output == nullptr || output->problems.empty()
+                        ? ""
+                        : ": " + output->problems.front()));
+  const auto input = std::find_if(spec.data.begin(), spec.data.end(), [&](const DataInput& one) {
+    return one.name == binding.input;
+  });
+  if (input->type == InputType::uri_file && output->file.empty())
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("its input '{}' is a uri_file, but step '{}' wrote a folder to '{}'",
+                    binding.input, binding.step, binding.output));
+  input->tree = output->tree;
+  input->file = output->file;
+  input->source = fmt::format("azureml://jobs/{}/outputs/{}", from.job.value, binding.output);
+  return {};
+}
+
+// The step as a job of the pipeline's owner.
+Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const PipelineStep& step) {
+  JobSpec spec = step.spec;
+  for (const StepBinding& binding : step.bindings) TRY(bind(job, binding, spec));
+  spec.name = name_of_step(cluster.state, job, step.name).value;
+  spec.parent = job.id;
+  spec.step = step.name;
+  spec.submitter = job.spec.submitter;
+  spec.project = job.spec.project;
+  spec.run_as = job.spec.run_as;
+  if (spec.experiment_name.empty()) spec.experiment_name = job.spec.experiment_name;
+  if (auto choice = choose_target(cluster, spec)) {
+    spec.compute = std::move(choice->target);
+    spec.compute_why = std::move(choice->why);
+  }
+  const std::string target = target_of(spec);
+  const Compute* compute = cluster.state.computes().find(target);
+  if (!cluster.state.computes().has(target) || (compute != nullptr && compute->leaving))
+    return make_error(ErrorCode::not_found,
+                      fmt::format("compute target '{}' was deleted", target));
+  return spec;
+}
+
+// The outputs of a job with the same content; null: none may be used.
+const Job* to_reuse(const State& state, const PipelineStep& step, const JobSpec& spec) {
+  const auto key = step.reuse ? reuse_key(spec) : std::nullopt;
+  return key ? state.reusable(*key) : nullptr;
+}
+
+void begin(Context& core, const Job& job, std::size_t index) {
+  const PipelineStep& step = step_at(job, index);
+  auto spec = job_of_step(core.cluster(), job, step);
+  if (!spec) return skip(core, job, index, spec.error().message);
+  if (const Job* same = to_reuse(core.state, step, *spec)) {
+    core.emit(StepReused{job.id, step.name, same->id, *same->merged});
+    return;
+  }
+  JobSubmitted submitted;
+  submitted.job = JobId(spec->name);
+  submitted.incarnation = incarnation_of_new(core.state, submitted.job);
+  submitted.spec = *std::move(spec);
+  core.emit(std::move(submitted));
+}
+
+void begin_ready(Context& core, const Job& job) {
+  while (!job.steps->ready().empty() && job.steps->running().size() < kMaxRunningSteps)
+    begin(core, job, *job.steps->ready().begin());
+}
+
+// ---- its end ------------------------------------------------------------------------------------
+
+void cancel_steps(Context& core, const Job& job) {
+  for (const std::size_t index : std::set<std::size_t>(job.steps->running()))
+    cancel(core, job.steps->all()[index].job, *job.cancel_by);
+}
+
+ExitReport report_of(const State& state, const Job& job, Instant now) {
+  ExitReport report;
+  report.time = now;
+  if (!job.steps->any_unsuccessful()) return report;
+  const auto first = job.steps->first_failed();
+  if (!first) {
+    const auto& all = job.steps->all();
+    const auto skipped = std::find_if(all.begin(), all.end(), [](const Steps::Step& step) {
+      return step.phase == Steps::Phase::skipped;
+    });
+    report.cause = Cause::start_failed;
+    report.exit_code = 125;
+    report.message =
+        fmt::format("step '{}' was not run: {}",
+                    step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
+                    skipped->why);
+    return report;
+  }
+  const Job& failed = *state.job(job.steps->all()[*first].job);
+  const std::string& name = step_at(job, *first).name;
+  report = failed.finish->report;
+  report.message = fmt::format("step '{}' (job {}): {}", name, failed.id.value, report.message);
+  return report;
+}
+
+std::vector<MergedOutput> outputs_of(const Job& job) {
+  std::vector<MergedOutput> outputs;
+  for (const PipelineOutput& output : job.spec.pipeline->outputs) {
+    const MergedOutput* from = find_output(job.steps->of(output.step).outputs, output.output);
+    if (from == nullptr) continue;
+    outputs.push_back(*from);
+    outputs.back().name = output.name;
+  }
+  return outputs;
+}
+
+void end(Context& core, const Job& job) {
+  if (job.cancel_by) {
+    core.emit(JobFinished{job.id, JobStatus::canceled, canceled_report(core.state, job, core.now)});
+    return;
+  }
+  if (!job.merged) core.emit(OutputsMerged{job.id, outputs_of(job)});
+  const bool failed = job.steps->any_unsuccessful();
+  core.emit(JobFinished{job.id, failed ? JobStatus::failed : JobStatus::completed,
+                        report_of(core.state, job, core.now)});
+}
+
+}  // namespace
+
+void advance_pipeline(Context& core, const Job& job) {
+  if (job.cancel_by) {
+    cancel_steps(core, job);
+    if (job.steps->running().empty()) end(core, job);
+    return;
+  }
+  do {
+    skip_hopeless(core, job);
+    if (job.steps->first_failed() && !job.spec.pipeline->continue_on_step_failure)
+      skip_rest(core, job);
+    begin_ready(core, job);
+  } while (!job.steps->hopeless().empty());
+  if (job.steps->all_over()) end(core, job);
+}
+
+std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec) {
+  for (const PipelineStep& step : spec.pipeline->steps) {
+    JobSpec one = step.spec;
+    one.submitter = spec.submitter;
+    one.project = spec.project;
+    one.run_as = spec.run_as;
+    if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
+    auto error = refused_by_quota(cluster, one, {});
+    if (!error) error = refused_job(cluster, one);
+    if (error) return error->within("jobs." + step.name);
+  }
+  return std::nullopt;
+}
+
+std::string reason_of_steps(const Job& job) {
+  const Steps& steps = *job.steps;
+  if (job.cancel_by)
+    return fmt::format("waits for {} to stop", counted(steps.running().size(), "step"));
+  std::string text = fmt::format("{} run", counted(steps.running().size(), "step"));
+  if (steps.running().size() == 1) text = "1 step runs";
+  if (!steps.waiting().empty()) text += fmt::format(", {} wait", steps.waiting().size());
+  if (const auto first = steps.first_failed())
+    text += fmt::format("; step '{}' failed", step_at(job, *first).name);
+  return text;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,22 @@
+#pragma once
+// How a pipeline goes on: which steps begin, which are reused, which can never run, and how it ends
+// (docs/decisions/051-pipelines.md).
+
+#include "launcher/core/context.h"
+
+namespace lockstep::launcher {
+
+// Applied to a pipeline that is not final, whenever something of it changed.
+void advance_pipeline(Context& core, const Job& job);
+
+// Why the pipeline could not be run as it is now: a step of it would be refused as a job. The error
+// begins with "jobs.STEP".
+std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec);
+
+// What it waits for, for people: "2 steps run, 3 wait".
+std::string reason_of_steps(const Job& job);
+
+// The steps of a pipeline that run at the same time; further ones wait.
+inline constexpr std::size_t kMaxRunningSteps = 1'000;
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,114 @@
+#include "launcher/core/step_key.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/domain/secrets.h"
+
+namespace lockstep::launcher {
+namespace {
+
+// What a rank can see, as text: by part, so that two keys can be compared part by part.
+using Parts = std::map<std::string, std::string>;
+
+// No two lists of words have the same text.
+class Words {
+ public:
+  Words& add(std::string_view word) {
+    text_ += std::to_string(word.size());
+    text_ += ':';
+    text_ += word;
+    return *this;
+  }
+  Words& add(long long number) { return add(std::to_string(number)); }
+  Words& add(const std::optional<Digest>& digest) { return add(digest ? digest->hex() : ""); }
+  Words& add(const std::map<std::string, std::string>& map) {
+    for (const auto& [key, value] : map) add(key).add(value);
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string words_of(const Command& command) {
+  Words words;
+  if (const auto* shell = std::get_if<ShellCommand>(&command))
+    words.add("shell").add(shell->text);
+  else
+    for (const std::string& word : std::get<Argv>(command).words) words.add(word);
+  return words.take();
+}
+
+std::string words_of(const ResourceRequest& resources) {
+  const auto or_all = [](const auto& value) -> long long { return value ? *value : -1; };
+  Words words;
+  words.add(resources.instance_count).add(or_all(resources.cpus)).add(or_all(resources.gpus));
+  words.add(resources.memory ? static_cast<long long>(resources.memory->count) : -1);
+  words.add(resources.isolate_gpus ? 1 : 0);
+  for (const std::string& word : resources.docker_args) words.add(word);
+  return words.take();
+}
+
+Parts parts_of(const JobSpec& spec) {
+  Parts parts;
+  parts["code"] = Words().add(spec.snapshot).take();
+  parts["command"] = words_of(spec.command);
+  parts["environment"] =
+      Words()
+          .add(spec.environment ? std::optional(digest_of(spec.environment->definition))
+                                : std::nullopt)
+          .take();
+  for (const auto& [name, value] : spec.environment_variables)
+    parts["variable '" + name + "'"] = Words().add(value).take();
+  for (const auto& [name, value] : spec.inputs)
+    parts["input '" + name + "'"] = Words().add(value).take();
+  for (const DataInput& input : spec.data)
+    parts["input '" + input.name + "'"] = Words()
+                                              .add(to_string(input.type))
+                                              .add(to_string(input.mode))
+                                              .add(input.tree)
+                                              .add(input.file)
+                                              .take();
+  for (const OutputSpec& output : spec.outputs)
+    parts["output '" + output.name + "'"] = Words().add(to_string(output.type)).take();
+  parts["distribution"] = Words()
+                              .add(to_string(spec.distribution.kind))
+                              .add(spec.distribution.processes_per_node)
+                              .take();
+  parts["resources"] = words_of(spec.resources);
+  parts["account"] =
+      Words().add(spec.submitter).add(spec.project).add(spec.run_as).take();
+  return parts;
+}
+
+}  // namespace
+
+std::optional<Digest> reuse_key(const JobSpec& spec) {
+  if (spec.outputs.empty() || !secrets_of(spec.environment_variables).empty()) return std::nullopt;
+  const bool reads_in_place =
+      std::any_of(spec.data.begin(), spec.data.end(),
+                  [](const DataInput& input) { return input.mode == InputMode::direct; });
+  if (reads_in_place) return std::nullopt;
+  return sha256(Words().add(parts_of(spec)).take());
+}
+
+std::vector<std::string> differences(const JobSpec& before, const JobSpec& now) {
+  const Parts old_parts = parts_of(before);
+  const Parts new_parts = parts_of(now);
+  std::set<std::string> names;
+  for (const Parts* parts : {&old_parts, &new_parts})
+    for (const auto& [name, text] : *parts) names.insert(name);
+  std::vector<std::string> different;
+  for (const std::string& name : names) {
+    const auto was = old_parts.find(name);
+    const auto is = new_parts.find(name);
+    const bool in_both = was != old_parts.end() && is != new_parts.end();
+    if (!in_both || was->second != is->second) different.push_back(name);
+  }
+  return different;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,21 @@
+#pragma once
+// Merges the trees that the nodes of a job sent for its named outputs, in the blob store.
+
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/tree_merge.h"
+#include "launcher/core/action.h"
+
+namespace lockstep::launcher {
+
+// One for each output that is asked for. An output that cannot be read has no tree, and the reason
+// as its problem. resource_exhausted: the store has no space; nothing else is an error of all.
+Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
+                                                const MergeOutputs& question);
+
+// The store's directory objects, for common/snapshot's functions on trees.
+snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,40 @@
+#include "launcher/store/pipeline_fact_codec.h"
+
+#include "common/wire/pipeline_codec.h"
+
+namespace lockstep::pb {
+
+void to_wire(const launcher::OutputsMerged& from, OutputsMerged* to) {
+  to->set_job(from.job.value);
+  write_list(from.outputs, to->mutable_outputs());
+}
+Status from_wire(const OutputsMerged& from, launcher::OutputsMerged* to) {
+  TRY(read_text(from.job(), "merged.job", &to->job.value));
+  return read_list(from.outputs(), kMaxOutputs, "merged.outputs", &to->outputs);
+}
+
+void to_wire(const launcher::StepReused& from, StepReused* to) {
+  to->set_job(from.job.value);
+  to->set_step(from.step);
+  to->set_from(from.from.value);
+  write_list(from.outputs, to->mutable_outputs());
+}
+Status from_wire(const StepReused& from, launcher::StepReused* to) {
+  TRY(read_text(from.job(), "reused.job", &to->job.value));
+  TRY(read_text(from.step(), "reused.step", &to->step));
+  TRY(read_text(from.from(), "reused.from", &to->from.value));
+  return read_list(from.outputs(), kMaxOutputs, "reused.outputs", &to->outputs);
+}
+
+void to_wire(const launcher::StepSkipped& from, StepSkipped* to) {
+  to->set_job(from.job.value);
+  to->set_step(from.step);
+  to->set_why(from.why);
+}
+Status from_wire(const StepSkipped& from, launcher::StepSkipped* to) {
+  TRY(read_text(from.job(), "skipped.job", &to->job.value));
+  TRY(read_text(from.step(), "skipped.step", &to->step));
+  return read_text(from.why(), "skipped.why", &to->why);
+}
+
+}  // namespace lockstep::pb

@@ -1,0 +1,19 @@
+#pragma once
+// The facts of pipelines, to and from proto/journal.proto. See common/wire/fields.h.
+
+#include "common/base/result.h"
+#include "launcher/core/fact.h"
+#include "proto/journal.pb.h"
+
+namespace lockstep::pb {
+
+void to_wire(const launcher::OutputsMerged& from, OutputsMerged* to);
+Status from_wire(const OutputsMerged& from, launcher::OutputsMerged* to);
+
+void to_wire(const launcher::StepReused& from, StepReused* to);
+Status from_wire(const StepReused& from, launcher::StepReused* to);
+
+void to_wire(const launcher::StepSkipped& from, StepSkipped* to);
+Status from_wire(const StepSkipped& from, launcher::StepSkipped* to);
+
+}  // namespace lockstep::pb
