@@ -65,7 +65,7 @@ struct JobFilter {
   std::string experiment;
   std::string user;  // the submitter
   std::vector<Tag> tags;
-  Instant since;  // submitted at this time or later; ns = 0: at any time
+  Instant since;      // submitted at this time or later; ns = 0: at any time
   JobId parent = {};  // jobs of this pipeline's steps; "": jobs that are not of a step
   friend bool operator==(const JobFilter&, const JobFilter&) = default;
 };

@@ -85,7 +85,7 @@ struct StepView {
   std::optional<JobStatus> status;  // of its own job
   std::string reason;               // why it waits, failed, or was not run
   std::string compute;
-  Instant started, ended;  // of its own job; ns = 0: not yet
+  Instant started, ended;          // of its own job; ns = 0: not yet
   std::vector<std::string> after;  // the steps that it is bound to
   friend bool operator==(const StepView&, const StepView&) = default;
 };

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "common/base/quoted_name.h"
+#include "common/domain/pipeline.h"
 #include "common/io/clock.h"
 #include "common/snapshot/capture.h"
 #include "common/transfer/transfer.h"
@@ -49,11 +52,11 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
 }
 
 Result<transfer::Captured> capture_source(Context& context, Connection& connection,
-                                          const Submission& submission) {
+                                          const std::string& directory, bool was_named) {
   snapshot::CaptureOptions options;
-  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
-  options.allow_home_or_root = submission.directory_was_named;
-  return capture(context, connection, *submission.directory, std::move(options));
+  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), directory);
+  options.allow_home_or_root = was_named;
+  return capture(context, connection, directory, std::move(options));
 }
 
 // An engine would see all of it, so that nothing of it may be left out: but a socket, which engines
@@ -147,30 +150,79 @@ Status upload(Context& context, Connection& connection, const transfer::Captured
   return {};
 }
 
+// What a submission takes from this machine, each folder and file once.
+class Captures {
+ public:
+  Captures(Context& context, Connection& connection) : context_(context), connection_(connection) {}
+
+  // Sets the digests in `spec`.
+  Status add(JobSpec& spec, const std::optional<std::string>& directory, bool was_named,
+             const std::optional<spec::BuildFolder>& build, std::vector<spec::LocalData>& data) {
+    if (directory) {
+      TRY_ASSIGN(spec.snapshot, once({"source", *directory, ""}, [&] {
+                   return capture_source(context_, connection_, *directory, was_named);
+                 }));
+    }
+    if (build) {
+      TRY_ASSIGN(build_of(*spec.environment).context, once({"build", build->path, ""}, [&] {
+                   return capture_build(context_, connection_, *build);
+                 }));
+    }
+    for (spec::LocalData& local : data) {
+      DataInput& input = input_of(spec, local.name);
+      if (input.mode == InputMode::direct) continue;
+      const std::string place = local.url.empty() ? local.path : local.url;
+      TRY_ASSIGN(input.tree,
+                 once({"data", place, input.file}, [&] { return fetch(local, input); }));
+    }
+    return {};
+  }
+  const std::vector<transfer::Captured>& all() const { return captured_; }
+
+ private:
+  using Kind = std::tuple<std::string, std::string, std::string>;
+
+  template <typename Capture>
+  Result<Digest> once(const Kind& kind, const Capture& capture) {
+    if (const auto known = digests_.find(kind); known != digests_.end()) return known->second;
+    auto captured = capture();
+    if (!captured) return std::move(captured).error();
+    captured_.push_back(*std::move(captured));
+    const Digest digest = captured_.back().snapshot.root;
+    digests_.emplace(kind, digest);
+    return digest;
+  }
+  Result<transfer::Captured> fetch(spec::LocalData& local, const DataInput& input) {
+    TRY(fetch_data(context_, local, input, fetched_));
+    return capture_data(context_, connection_, local, input.file);
+  }
+
+  Context& context_;
+  Connection& connection_;
+  std::vector<transfer::Captured> captured_;
+  std::map<Kind, Digest> digests_;
+  Fetched fetched_;
+};
+
+Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmission>& steps) {
+  if (!spec.pipeline) return {};
+  PipelineSpec pipeline = *spec.pipeline;
+  for (std::size_t i = 0; i < pipeline.steps.size(); ++i)
+    TRY(captures.add(pipeline.steps[i].spec, steps[i].directory, true, steps[i].build,
+                     steps[i].data));
+  spec.pipeline = std::move(pipeline);
+  return {};
+}
+
 }  // namespace
 
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
-  std::vector<transfer::Captured> captured;
-  if (submission.directory) {
-    TRY_ASSIGN(captured.emplace_back(), capture_source(context, connection, submission));
-    spec.snapshot = captured.back().snapshot.root;
-  }
-  if (submission.build) {
-    TRY_ASSIGN(captured.emplace_back(), capture_build(context, connection, *submission.build));
-    build_of(*spec.environment).context = captured.back().snapshot.root;
-  }
-  Fetched fetched;
-  for (spec::LocalData& local : submission.data) {
-    DataInput& input = input_of(spec, local.name);
-    if (input.mode == InputMode::direct) continue;
-    TRY(fetch_data(context, local, input, fetched));
-    auto data = capture_data(context, connection, local, input.file);
-    if (!data) return data.error();
-    input.tree = data->snapshot.root;
-    captured.push_back(*std::move(data));
-  }
+  Captures captures(context, connection);
+  TRY(captures.add(spec, submission.directory, submission.directory_was_named, submission.build,
+                   submission.data));
+  TRY(capture_steps(captures, spec, submission.steps));
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
   for (int round = 0; round < 3; ++round) {
@@ -181,9 +233,9 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
         for (const std::string& note : reply.notes) context.terminal.print_line(note);
       return reply.job;
     }
-    if (captured.empty()) break;
+    if (captures.all().empty()) break;
     hold_interrupts(false);
-    for (const transfer::Captured& one : captured) TRY(upload(context, connection, one));
+    for (const transfer::Captured& one : captures.all()) TRY(upload(context, connection, one));
     hold_interrupts(true);
   }
   return make_error(ErrorCode::internal,

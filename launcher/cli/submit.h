@@ -1,7 +1,8 @@
 #pragma once
-// Submits a job: captures the source directory and the image's build context, and uploads while it
-// captures; submits; uploads what the launcher still misses; submits again. All submissions use the
-// same submission key, so that a repeat makes no second job.
+// Submits a job: captures the source directories, build contexts of images and data of the job and
+// its steps, and uploads while it captures; submits; uploads what the launcher still misses;
+// submits again. A folder that several steps share is captured once. All submissions use the same
+// submission key, so that a repeat makes no second job.
 
 #include <optional>
 #include <string>
@@ -17,6 +18,13 @@ namespace lockstep::cli {
 // Long, because the launcher walks all trees of the submission before it answers.
 inline constexpr Duration kSubmitTimeout = seconds(60);
 
+// What a step of a pipeline takes from this machine.
+struct StepSubmission {
+  std::optional<std::string> directory;
+  std::optional<spec::BuildFolder> build = {};
+  std::vector<spec::LocalData> data = {};
+};
+
 struct Submission {
   JobSpec spec;                          // without snapshot; the launcher fills run_as
   std::optional<std::string> directory;  // absent: the job starts in an empty one
@@ -26,6 +34,7 @@ struct Submission {
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
   bool quiet = false;                      // does not print the launcher's notes
+  std::vector<StepSubmission> steps = {};  // of the pipeline's steps, in their order
 };
 
 // Interrupts end the process until the job exists, and are blocked from then on.

@@ -41,6 +41,7 @@ struct VerbTable {
 void add_up_verbs(VerbTable table);   // up, down, status
 void add_run_verb(VerbTable table);   // run
 void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|download|cancel|…
+void add_create_verb(CLI::App& group, VerbTable table);    // job create
 void add_list_verb(CLI::App& group, VerbTable table);      // job list
 void add_download_verb(CLI::App& group, VerbTable table);  // job download
 void add_events_verb(CLI::App& group, VerbTable table);    // job events

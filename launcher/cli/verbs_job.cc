@@ -4,84 +4,20 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
-#include "launcher/cli/client_settings.h"
-#include "launcher/cli/environment_choice.h"
-#include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
-#include "launcher/spec/job_file.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr const char* kCreateExamples = R"(
-  lockstep job create -f job.yml --stream
-  lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
-Without --stream the job's name is printed (or the whole job, with -o).)";
-
 struct JobOptions {
   std::string name;
   std::vector<std::string> names;  // of cancel
-  std::string file;
-  std::vector<std::string> overrides;
-  std::string new_name;
-  bool stream = false;
-  bool rebuild = false;
-  bool quiet = false;
   Format format = Format::table;
 };
 
 Instant now() { return io::SystemClock().now(); }
-
-// What is wrong with the job file, a line each.
-int fail_with_all(Terminal& terminal, const Error& error) {
-  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
-  return kExitUsage;
-}
-
-int create(Context& context, const JobOptions& options) {
-  const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
-  auto file = spec::load_job(options.file, options.overrides);
-  if (!file) return fail_with_all(context.terminal, file.error());
-  if (!options.new_name.empty()) {
-    if (const Status valid = validate_job_name(options.new_name); !valid)
-      return fail(context.terminal, valid.error().within("--name"), kExitUsage);
-    file->spec.name = options.new_name;
-  }
-  if (options.rebuild && !file->environment && !file->spec.environment)
-    return fail(context.terminal,
-                make_error(ErrorCode::invalid_argument,
-                           options.file + ": has no 'environment', so there is none to --rebuild"),
-                kExitUsage);
-  if (!options.quiet) show(context.terminal, file->notes);
-  ComputeChoice target{file->spec.compute, file->compute_where};
-  if (target.name.empty()) {
-    auto chosen = default_compute(context.home);
-    if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
-    target = *std::move(chosen);
-    file->spec.compute = target.name;
-  }
-  const auto connection = context.connect(Context::Need::nodes);
-  if (!connection) return fail(context.terminal, connection.error(), otherwise);
-  if (const Status known = expect_compute(**connection, target); !known)
-    return fail(context.terminal, known.error(), exit_code_for(known.error(), otherwise));
-  if (file->environment) {
-    auto resolved = resolve(**connection, *file->environment);
-    if (!resolved) return fail(context.terminal, resolved.error(), otherwise);
-    file->spec.environment = std::move(resolved->spec);
-    if (!options.quiet) show_ignored(context.terminal, file->spec);
-  }
-  const int world_size = file->spec.world_size();
-  const auto job = submit(context, **connection,
-                          {std::move(file->spec), std::move(file->code_dir), true, options.rebuild,
-                           std::move(file->build), std::move(file->data), options.quiet});
-  if (!job) return fail(context.terminal, job.error(), otherwise);
-  if (options.stream)
-    return watch_to_end(context, **connection, *job,
-                        {true, options.quiet, world_size, options.format});
-  return print_created(context, **connection, *job, options.format, otherwise);
-}
 
 int show(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
@@ -136,28 +72,6 @@ CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
   return verb;
 }
 
-void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
-  auto* verb =
-      add_verb(group, table, options, "create", "submit a job file (Azure ML v2 YAML)", create);
-  verb->footer(kCreateExamples);
-  verb->add_option("-f,--file", options->file, "the job file")
-      ->required()
-      ->check(filled("name the job file"));
-  verb->add_option("--set", options->overrides,
-                   "KEY.KEY=VALUE, overrides the file; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("-n,--name", options->new_name, "the job's name (overrides the file's)")
-      ->check(filled("leave it out to take the file's"));
-  verb->add_flag("--rebuild", options->rebuild, "solve and build the job's environment again");
-  auto* stream = verb->add_flag("-s,--stream", options->stream,
-                                "print the job's logs until the job ends; Ctrl-C cancels the job");
-  verb->add_flag("-q,--quiet", options->quiet,
-                 "with --stream: print only the ranks' output and failures")
-      ->needs(stream);
-  add_format(*verb, options->format, "print the job's record (with --stream, at the end)");
-}
-
 void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb = add_verb(group, table, options, "cancel", "cancel one or several jobs", cancel);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
@@ -175,7 +89,7 @@ void add_job_verbs(VerbTable table) {
   CLI::App& group = *added;
   const auto options = std::make_shared<JobOptions>();
   group.require_subcommand(1);
-  add_create(group, table, options);
+  add_create_verb(group, table);
   add_list_verb(group, table);
   add_format(*named(add_verb(group, table, options, "show", "show one job in full", show), options),
              options->format);

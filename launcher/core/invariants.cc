@@ -6,9 +6,9 @@
 #include <set>
 
 #include "launcher/core/environments.h"
+#include "launcher/core/pipeline_invariants.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/scheduler.h"
-#include "launcher/core/pipeline_invariants.h"
 
 namespace lockstep::launcher {
 

@@ -38,8 +38,8 @@ class PipelineChecker {
   }
 
   void check(const PipelineStep& step, const Steps::Step& at) {
-    const bool has_begun = at.phase == Phase::running || at.phase == Phase::completed ||
-                           at.phase == Phase::failed;
+    const bool has_begun =
+        at.phase == Phase::running || at.phase == Phase::completed || at.phase == Phase::failed;
     expect(has_begun == !at.job.value.empty(), step.name, "has a job exactly when it has begun");
     if (has_begun) check_begun(step, at);
     if (at.phase == Phase::skipped)
@@ -68,13 +68,11 @@ class PipelineChecker {
 
   void check_inputs(const PipelineStep& step, const JobSpec& spec) {
     for (const StepBinding& binding : step.bindings) {
-      const auto input = std::find_if(spec.data.begin(), spec.data.end(), [&](const auto& one) {
-        return one.name == binding.input;
-      });
+      const auto input = std::find_if(spec.data.begin(), spec.data.end(),
+                                      [&](const auto& one) { return one.name == binding.input; });
       const auto& outputs = job_.steps->of(binding.step).outputs;
-      const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const auto& one) {
-        return one.name == binding.output;
-      });
+      const auto output = std::find_if(outputs.begin(), outputs.end(),
+                                       [&](const auto& one) { return one.name == binding.output; });
       expect(input != spec.data.end() && output != outputs.end() && input->tree == output->tree,
              step.name, "reads what the step before it wrote");
     }

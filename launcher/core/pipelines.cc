@@ -53,9 +53,8 @@ void skip_hopeless(Context& core, const Job& job) {
 }
 
 void skip_rest(Context& core, const Job& job) {
-  const std::string why =
-      fmt::format("step '{}' failed, and continue_on_step_failure is false",
-                  step_at(job, *job.steps->first_failed()).name);
+  const std::string why = fmt::format("step '{}' failed, and continue_on_step_failure is false",
+                                      step_at(job, *job.steps->first_failed()).name);
   for (const std::size_t index : std::set<std::size_t>(job.steps->waiting()))
     if (step_at(job, index).role != StepRole::on_finalize) skip(core, job, index, why);
 }
@@ -88,14 +87,12 @@ Status bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
   if (output == nullptr || !output->tree)
     return make_error(
         ErrorCode::not_found,
-        fmt::format("step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'{}",
-                    binding.step, from.job.value, binding.output, binding.input,
-                    output == nullptr || output->problems.empty()
-                        ? ""
-                        : ": " + output->problems.front()));
-  const auto input = std::find_if(spec.data.begin(), spec.data.end(), [&](const DataInput& one) {
-    return one.name == binding.input;
-  });
+        fmt::format(
+            "step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'{}",
+            binding.step, from.job.value, binding.output, binding.input,
+            output == nullptr || output->problems.empty() ? "" : ": " + output->problems.front()));
+  const auto input = std::find_if(spec.data.begin(), spec.data.end(),
+                                  [&](const DataInput& one) { return one.name == binding.input; });
   if (input->type == InputType::uri_file && output->file.empty())
     return make_error(
         ErrorCode::invalid_argument,
@@ -125,8 +122,7 @@ Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const Pipeli
   const std::string target = target_of(spec);
   const Compute* compute = cluster.state.computes().find(target);
   if (!cluster.state.computes().has(target) || (compute != nullptr && compute->leaving))
-    return make_error(ErrorCode::not_found,
-                      fmt::format("compute target '{}' was deleted", target));
+    return make_error(ErrorCode::not_found, fmt::format("compute target '{}' was deleted", target));
   return spec;
 }
 
@@ -175,10 +171,9 @@ ExitReport report_of(const State& state, const Job& job, Instant now) {
     });
     report.cause = Cause::start_failed;
     report.exit_code = 125;
-    report.message =
-        fmt::format("step '{}' was not run: {}",
-                    step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
-                    skipped->why);
+    report.message = fmt::format("step '{}' was not run: {}",
+                                 step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
+                                 skipped->why);
     return report;
   }
   const Job& failed = *state.job(job.steps->all()[*first].job);

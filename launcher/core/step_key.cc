@@ -79,8 +79,7 @@ Parts parts_of(const JobSpec& spec) {
                               .add(spec.distribution.processes_per_node)
                               .take();
   parts["resources"] = words_of(spec.resources);
-  parts["account"] =
-      Words().add(spec.submitter).add(spec.project).add(spec.run_as).take();
+  parts["account"] = Words().add(spec.submitter).add(spec.project).add(spec.run_as).take();
   return parts;
 }
 

@@ -15,8 +15,7 @@ StepPhase phase_of(const Steps::Step& step) {
   switch (step.phase) {
     case Steps::Phase::waiting: return StepPhase::waiting;
     case Steps::Phase::running: return StepPhase::running;
-    case Steps::Phase::completed:
-      return step.reused ? StepPhase::reused : StepPhase::completed;
+    case Steps::Phase::completed: return step.reused ? StepPhase::reused : StepPhase::completed;
     case Steps::Phase::failed: return StepPhase::failed;
     case Steps::Phase::skipped: return StepPhase::skipped;
   }
@@ -38,9 +37,9 @@ std::string why_it_waits(const Job& job, const PipelineStep& step, const Steps::
   if (at.missing == 0) return fmt::format("waits until fewer than {} steps run", kMaxRunningSteps);
   for (const std::string& name : bound_to(step))
     if (job.steps->of(name).phase != Steps::Phase::completed)
-      return at.missing == 1 ? "waits for " + name
-                             : fmt::format("waits for {} and {}", name,
-                                           counted(at.missing - 1, "more step"));
+      return at.missing == 1
+                 ? "waits for " + name
+                 : fmt::format("waits for {} and {}", name, counted(at.missing - 1, "more step"));
   return "waits for the step of on_init";
 }
 

@@ -27,9 +27,9 @@ class Steps {
   };
   struct Step {
     Phase phase = Phase::waiting;
-    JobId job = {};        // its job, or the one that it reuses
+    JobId job = {};  // its job, or the one that it reuses
     bool reused = false;
-    std::string why = {};  // it was skipped
+    std::string why = {};                    // it was skipped
     std::vector<MergedOutput> outputs = {};  // of a completed one
     std::size_t missing = 0;                 // so many steps must complete before it
     friend bool operator==(const Step&, const Step&) = default;
@@ -56,7 +56,7 @@ class Steps {
   const std::set<std::size_t>& hopeless() const { return hopeless_; }
   const std::set<std::size_t>& running() const { return running_; }
   std::optional<std::size_t> first_failed() const { return first_failed_; }  // not skipped
-  bool any_unsuccessful() const { return unsuccessful_; }  // failed or skipped
+  bool any_unsuccessful() const { return unsuccessful_; }                    // failed or skipped
   bool all_over() const { return open_ == 0; }
 
   friend bool operator==(const Steps&, const Steps&) = default;

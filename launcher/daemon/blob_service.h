@@ -66,8 +66,7 @@ class BlobService {
   // Merges the trees, and takes the part that is asked for. The result is leased.
   void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then);
   // Merges a job's outputs; the results are leased.
-  void merge(MergeOutputs question,
-             std::function<void(Result<std::vector<MergedOutput>>)> then);
+  void merge(MergeOutputs question, std::function<void(Result<std::vector<MergedOutput>>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.

@@ -14,9 +14,8 @@ void add_beside(const std::vector<snapshot::Beside>& beside, std::vector<std::st
       problems.push_back(fmt::format("and {} more", beside.size() - kMaxOutputProblems));
       return;
     }
-    problems.push_back(
-        fmt::format("{} differs between nodes: that of node rank {} was kept as {}",
-                    quoted_name(one.path), one.node_rank, quoted_name(one.kept_as)));
+    problems.push_back(fmt::format("{} differs between nodes: that of node rank {} was kept as {}",
+                                   quoted_name(one.path), one.node_rank, quoted_name(one.kept_as)));
   }
 }
 

@@ -10,13 +10,24 @@ namespace lockstep::spec {
 namespace {
 
 auto order_of(const Place& place) {
-  return std::tuple(place.override_text.has_value(), place.line, place.column);
+  return std::tuple(place.override_text.has_value(), place.source ? place.source->order : 0,
+                    place.line, place.column);
 }
 
 }  // namespace
 
 void Faults::add(const Place& place, const Error& error) {
-  for (Error& one : faults_of(error)) faults_.push_back({place, std::move(one)});
+  for (Error& one : faults_of(error)) {
+    if (is_full())
+      ++more_;
+    else if (messages_.insert(one.message).second)
+      faults_.push_back({place, std::move(one)});
+  }
+}
+
+void Faults::add_all(const Faults& others) {
+  for (const Fault& fault : others.faults_) add(fault.place, fault.error);
+  more_ += others.more_;
 }
 
 bool Faults::is_spoilt(std::string_view path) const {
@@ -36,7 +47,7 @@ Status Faults::status() const {
   for (std::size_t i = 0; i < std::min(sorted.size(), kMaxShownFaults); ++i)
     text += (i == 0 ? "" : "\n") + sorted[i].error.message;
   if (sorted.size() > kMaxShownFaults)
-    text += fmt::format("\nand {} more", sorted.size() - kMaxShownFaults);
+    text += fmt::format("\nand {} more", sorted.size() + more_ - kMaxShownFaults);
   return make_error(sorted.front().error.code, std::move(text));
 }
 

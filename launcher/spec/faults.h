@@ -14,11 +14,13 @@
 namespace lockstep::spec {
 
 inline constexpr std::size_t kMaxShownFaults = 20;
+inline constexpr std::size_t kMaxKeptFaults = 1'000;  // further ones are only counted
 
 class Faults {
  public:
   // Faults are sorted by `place`; those of a --set come last. A good status adds nothing; an error
-  // made by another Faults adds one fault for each of its lines.
+  // made by another Faults adds one fault for each of its lines. A message that is there already
+  // adds nothing: several steps may use one faulty component.
   void add(const Place& place, const Error& error);
   void add(const Place& place, const Status& status) {
     if (!status) add(place, status.error());
@@ -29,7 +31,11 @@ class Faults {
   // Whether the value at `path`, or one inside it, is marked.
   bool is_spoilt(std::string_view path) const;
 
+  // Adds all of `others`, without the paths that are wrong there.
+  void add_all(const Faults& others);
+
   bool empty() const { return faults_.empty(); }
+  bool is_full() const { return faults_.size() >= kMaxKeptFaults; }
   // Good if nothing was added. Otherwise one error with a line for each fault and the first fault's
   // code; beyond kMaxShownFaults the last line is "and 3 more".
   Status status() const;
@@ -40,6 +46,8 @@ class Faults {
     Error error;
   };
   std::vector<Fault> faults_;
+  std::set<std::string> messages_;
+  std::size_t more_ = 0;
   std::set<std::string> spoilt_;
 };
 

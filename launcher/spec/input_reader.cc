@@ -22,26 +22,32 @@ std::string file_of(std::string_view url) {
   return is_name ? name : "data";
 }
 
+const YamlNode* scalar_in(const YamlNode& node, std::string_view key) {
+  const YamlEntry* found = node.find(key);
+  return found == nullptr || found->value.kind != YamlNode::Kind::scalar ? nullptr : &found->value;
+}
+
 class InputReader {
  public:
-  InputReader(const Source& source, const YamlEntry& entry, ReadInputs& out)
-      : source_(source), entry_(entry), path_(join("inputs", entry.key)), out_(out) {}
+  InputReader(const Source& source, const YamlNode& node, const DataTraits& traits, ReadInputs& out)
+      : source_(source),
+        node_(node),
+        traits_(traits),
+        path_(join("inputs", traits.name)),
+        out_(out) {}
 
-  Status read() {
+  Status read(const Place& key) {
     DataInput input;
-    input.name = entry_.key;
-    if (const YamlNode* type = at("type")) {
-      TRY_ASSIGN(const std::string word, word_of(*type, "type"));
-      input.type = input_type_from(word).value_or(input.type);
-    }
-    if (const YamlNode* mode = at("mode")) {
-      TRY_ASSIGN(const std::string word, word_of(*mode, "mode"));
-      input.mode = input_mode_from(word).value_or(input.mode);
-    }
-    const YamlNode* path = at("path");
+    input.name = traits_.name;
+    TRY_ASSIGN(const auto type, read_data_type(source_, node_, traits_.name));
+    TRY_ASSIGN(const auto mode, read_data_mode(source_, node_, traits_.name));
+    input.type = type.value_or(traits_.type.value_or(input.type));
+    input.mode = traits_.mode.value_or(mode.value_or(input.mode));
+    has_type_ = type || traits_.type;
+    const YamlNode* path = scalar_in(node_, "path");
     if (path == nullptr || path->text.empty())
       return source_.error(
-          path == nullptr ? entry_.place : path->place,
+          path == nullptr ? key : path->place,
           fmt::format("'{0}' needs a path: write {0}.path: ./data, or a plain value for a literal",
                       path_));
     TRY(place(*path, input));
@@ -50,14 +56,6 @@ class InputReader {
   }
 
  private:
-  const YamlNode* at(std::string_view key) const {
-    const YamlEntry* found = entry_.value.find(key);
-    return found == nullptr || found->value.kind != YamlNode::Kind::scalar ? nullptr
-                                                                           : &found->value;
-  }
-  Result<std::string> word_of(const YamlNode& node, std::string_view key) const {
-    return known_word(source_, node, join("inputs.*", key), join(path_, key));
-  }
   Error not_supported(const YamlNode& path, std::string_view instead) const {
     return source_.error(path.place,
                          fmt::format("'{}.path': {} is not supported yet; {}", path_,
@@ -88,8 +86,7 @@ class InputReader {
                                        "ro_mount or download",
                                        path_));
     if (input.mode == InputMode::rw_mount && !is_stored) return not_writable(path);
-    input.is_type_open =
-        std::holds_alternative<AssetReference>(**reference) && at("type") == nullptr;
+    input.is_type_open = std::holds_alternative<AssetReference>(**reference) && !has_type_;
     return {};
   }
   // Fetched when the job is submitted, but for a direct input.
@@ -123,12 +120,37 @@ class InputReader {
   }
 
   const Source& source_;
-  const YamlEntry& entry_;
+  const YamlNode& node_;
+  const DataTraits& traits_;
   const std::string path_;
   ReadInputs& out_;
+  bool has_type_ = false;
 };
 
 }  // namespace
+
+Result<std::optional<InputType>> read_data_type(const Source& source, const YamlNode& node,
+                                                const std::string& name) {
+  const YamlNode* type = scalar_in(node, "type");
+  if (type == nullptr) return std::optional<InputType>();
+  const std::string path = join("inputs", name) + ".type";
+  TRY_ASSIGN(const std::string word, known_word(source, *type, "inputs.*.type", path));
+  return input_type_from(word);
+}
+
+Result<std::optional<InputMode>> read_data_mode(const Source& source, const YamlNode& node,
+                                                const std::string& name) {
+  const YamlNode* mode = scalar_in(node, "mode");
+  if (mode == nullptr) return std::optional<InputMode>();
+  const std::string path = join("inputs", name) + ".mode";
+  TRY_ASSIGN(const std::string word, known_word(source, *mode, "inputs.*.mode", path));
+  return input_mode_from(word);
+}
+
+Status read_data(const Source& source, const YamlNode& node, const Place& place,
+                 const DataTraits& traits, ReadInputs& out) {
+  return InputReader(source, node, traits, out).read(place);
+}
 
 ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& faults) {
   ReadInputs inputs;
@@ -138,7 +160,8 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
       continue;
     }
     if (faults.is_spoilt(join("inputs", entry.key))) continue;
-    if (const Status read = InputReader(source, entry, inputs).read(); !read) {
+    if (const Status read = read_data(source, entry.value, entry.place, {entry.key}, inputs);
+        !read) {
       faults.add(entry.place, read);
       faults.spoil(join("inputs", entry.key));
     }
@@ -148,7 +171,7 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
 
 Status find_data(const Source& source, LocalData& local, DataInput& input) {
   if (!local.url.empty()) return {};
-  local.path = absolute_path(source.name, local.path);
+  local.path = absolute_path(source.of(local.place).name, local.path);
   if (input.mode == InputMode::direct) {
     input.address = local.path;
     return {};

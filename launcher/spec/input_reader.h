@@ -2,6 +2,7 @@
 // `inputs` of a job file: literals, and data (files, folders, addresses).
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,24 @@ struct ReadInputs {
   std::vector<DataInput> data;  // without trees
   std::vector<LocalData> local;
 };
+
+// The name of an input, and what is said of it elsewhere than in its mapping.
+struct DataTraits {
+  std::string name;
+  std::optional<InputType> type = {};  // if its mapping has none
+  std::optional<InputMode> mode = {};  // also if its mapping has one
+};
+
+// `node` is a mapping {type, path, mode} of data, whose shape is checked; `place`: of its key. Adds
+// the input to `out`.
+Status read_data(const Source& source, const YamlNode& node, const Place& place,
+                 const DataTraits& traits, ReadInputs& out);
+
+// The words of its `type` and `mode`; nullopt: it has none.
+Result<std::optional<InputType>> read_data_type(const Source& source, const YamlNode& node,
+                                                const std::string& name);
+Result<std::optional<InputMode>> read_data_mode(const Source& source, const YamlNode& node,
+                                                const std::string& name);
 
 // `node` is the mapping `inputs`, whose shape is checked. Every fault is added to `faults`.
 ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& faults);

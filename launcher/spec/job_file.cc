@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "common/io/file_system.h"
+#include "launcher/spec/job_kind.h"
 #include "launcher/spec/job_reader.h"
+#include "launcher/spec/pipeline_reader.h"
 #include "launcher/spec/script.h"
 #include "launcher/spec/yaml_tree.h"
 
@@ -13,9 +15,16 @@ namespace lockstep::spec {
 
 namespace {
 
+// As it was read, with the places of its files' errors.
+struct ReadFile {
+  ReadJob job;
+  std::optional<PipelineSpec> pipeline;
+  std::vector<ReadJob> steps;
+};
+
 // Good, or with everything in `faults` that is wrong; an error is of a text that cannot be read.
-Result<ReadJob> read(const Source& source, const std::vector<std::string>& overrides,
-                     const ReadText& read_text, Faults& faults) {
+Result<ReadFile> read(const Source& source, const std::vector<std::string>& overrides,
+                      ComponentReader& components, const ReadText& read_text, Faults& faults) {
   TRY(refuse_script(source));
   TRY_ASSIGN(YamlNode root, parse_yaml(source));
   for (const auto& assignment : overrides) {
@@ -23,7 +32,21 @@ Result<ReadJob> read(const Source& source, const std::vector<std::string>& overr
     place.override_text = assignment;
     faults.add(place, apply_override(root, assignment));
   }
-  return read_job(source, std::move(root), read_text, faults);
+  const auto kind = read_kind(source, root, FileKind::job);
+  ReadFile file;
+  if (!kind) {
+    faults.add(root.place, kind.error());
+  } else if (*kind == JobKind::pipeline) {
+    auto pipeline = read_pipeline(source, std::move(root), components, read_text, faults);
+    file = {std::move(pipeline.job), std::move(pipeline.pipeline), std::move(pipeline.steps)};
+  } else {
+    file.job = read_job(source, std::move(root), read_text, faults);
+  }
+  return file;
+}
+
+Source job_source(const std::string& name, std::string_view text) {
+  return {name, without_mark(text), "a job file", "a 'command'", kMaxFileBytes, kMaxJobNodes};
 }
 
 std::string where_of_compute(const Source& source, const ReadJob& job) {
@@ -44,36 +67,69 @@ Status check_is_local(const Source& source, const ReadJob& job) {
       ErrorCode::unsupported);
 }
 
-JobFile job_file_of(const Source& source, ReadJob& job) {
+// Places do not outlive the files that they are in.
+std::vector<LocalData> without_sources(std::vector<LocalData> data) {
+  for (LocalData& local : data) local.place.source = nullptr;
+  return data;
+}
+
+JobFile job_file_of(const Source& source, ReadFile& read) {
   JobFile file;
-  file.compute_where = where_of_compute(source, job);
-  file.spec = std::move(job.spec);
-  file.code_dir = std::move(job.code);
-  file.environment = std::move(job.environment);
-  file.build = std::move(job.build);
-  file.notes = std::move(job.notes);
-  file.data = std::move(job.local_data);
+  file.compute_where = where_of_compute(source, read.job);
+  file.spec = std::move(read.job.spec);
+  if (read.pipeline) file.spec.pipeline = *std::move(read.pipeline);
+  file.code_dir = std::move(read.job.code);
+  file.environment = std::move(read.job.environment);
+  file.build = std::move(read.job.build);
+  file.notes = std::move(read.job.notes);
+  file.data = without_sources(std::move(read.job.local_data));
+  for (ReadJob& step : read.steps)
+    file.steps.push_back({std::move(step.code), std::move(step.environment), std::move(step.build),
+                          without_sources(std::move(step.local_data)),
+                          where_of_compute(source, step)});
   return file;
 }
 
-void find_all_data(const Source& source, JobFile& file, Faults& faults) {
-  for (LocalData& local : file.data)
-    for (DataInput& input : file.spec.data)
+void find_data_of(const Source& source, ReadJob& job, JobSpec& spec, Faults& faults) {
+  for (LocalData& local : job.local_data)
+    for (DataInput& input : spec.data)
       if (input.name == local.name) faults.add(local.place, find_data(source, local, input));
 }
 
-// `code` is relative to the job file, as on Azure.
-Result<std::optional<std::string>> find_code(const Source& source, const ReadJob& job) {
+// `code` is relative to the file that names it, as on Azure.
+Status find_code(const Source& source, ReadJob& job) {
   namespace fs = std::filesystem;
   TRY(check_is_local(source, job));
-  if (!job.code) return std::optional<std::string>();
-  const fs::path directory = fs::path(source.name).parent_path() / *job.code;
+  if (!job.code) return {};
+  const fs::path directory = fs::path(source.of(job.code_place).name).parent_path() / *job.code;
   std::error_code failure;
   const fs::file_status status = fs::status(directory, failure);
-  if (fs::is_directory(status)) return std::optional(directory.lexically_normal().string());
   const std::string_view why = fs::exists(status) ? "is not a directory" : "does not exist";
-  return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why,
-                                                  directory.lexically_normal().string()));
+  const std::string shown = directory.lexically_normal().string();
+  if (!fs::is_directory(status))
+    return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why, shown));
+  job.code = shown;
+  return {};
+}
+
+// What the job or step needs of this machine's files, but its image's build folder.
+void find_files(const Source& source, ReadJob& job, JobSpec& spec, Faults& faults) {
+  faults.add(job.code_place, find_code(source, job));
+  find_data_of(source, job, spec, faults);
+}
+
+void find_all_files(const Source& source, ReadFile& file, Faults& faults) {
+  find_files(source, file.job, file.job.spec, faults);
+  if (!file.pipeline) return;
+  for (std::size_t i = 0; i < file.steps.size(); ++i)
+    find_files(source, file.steps[i], file.pipeline->steps[i].spec, faults);
+}
+
+Status find_builds(const ReadFile& file) {
+  if (file.job.build) TRY(find_build(*file.job.build));
+  for (const ReadJob& step : file.steps)
+    if (step.build) TRY(find_build(*step.build));
+  return {};
 }
 
 }  // namespace
@@ -86,31 +142,30 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
         "-f -: standard input is not supported; write the job into a file and name the file");
   auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
   if (!text) return std::move(text).error();
-  const Source source{path, without_mark(*text)};
+  const Source source = job_source(path, *text);
   Faults faults;
-  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
-  auto code = find_code(source, job);
-  if (!code) faults.add(job.code_place, code.error());
-  JobFile file = job_file_of(source, job);
-  if (code) file.code_dir = *std::move(code);
-  find_all_data(source, file, faults);
+  ComponentReader components(source, read_text, faults);
+  TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
+  find_all_files(source, file, faults);
   TRY(faults.status());
-  if (file.build) TRY(find_build(*file.build));
-  return file;
+  TRY(find_builds(file));
+  return job_file_of(source, file);
 }
 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides, ReadText read_text) {
-  const Source source{name, without_mark(text)};
+  const Source source = job_source(name, text);
   if (!read_text)
     read_text = [](const std::string& path) -> Result<std::string> {
       return make_error(ErrorCode::not_found, "file " + path + " was not sent with this job file");
     };
   Faults faults;
-  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
-  faults.add(job.code_place, check_is_local(source, job));
+  ComponentReader components(source, read_text, faults);
+  TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
+  faults.add(file.job.code_place, check_is_local(source, file.job));
+  for (const ReadJob& step : file.steps) faults.add(step.code_place, check_is_local(source, step));
   TRY(faults.status());
-  return job_file_of(source, job);
+  return job_file_of(source, file);
 }
 
 }  // namespace lockstep::spec

@@ -1,9 +1,9 @@
 #pragma once
-// The entry point of launcher/spec: it turns an Azure ML CLI v2 command-job file (YAML), with --set
-// overrides, into a JobSpec. An error lists the problems, one per line (faults.h, at most 20). A
-// line begins with FILE:LINE:COLUMN, with "--set k.l=v" for an override, or with FILE:LINE for a
-// problem in a requirements file. It submits and captures nothing: it only checks that the code
-// directory, the image's build folder and local data exist.
+// The entry point of launcher/spec: it turns an Azure ML CLI v2 job file (YAML) of a command or a
+// pipeline, with --set overrides, into a JobSpec. An error lists the problems, one per line
+// (faults.h, at most 20). A line begins with FILE:LINE:COLUMN, with "--set k.l=v" for an override,
+// or with FILE:LINE for a problem in a requirements file. It submits and captures nothing: it only
+// checks that the code directory, the image's build folder and local data exist.
 
 #include <optional>
 #include <string>
@@ -18,6 +18,15 @@
 
 namespace lockstep::spec {
 
+// What a step of a pipeline needs beside its spec.
+struct StepFiles {
+  std::optional<std::string> code_dir;  // as in JobFile
+  std::optional<EnvironmentReference> environment = {};
+  std::optional<BuildFolder> build = {};
+  std::vector<LocalData> data = {};
+  std::string compute_where = {};
+};
+
 struct JobFile {
   JobSpec spec;                         // snapshot, submitter and run_as are left empty
   std::optional<std::string> code_dir;  // absolute, or relative to the working directory; it exists
@@ -25,18 +34,19 @@ struct JobFile {
   std::optional<EnvironmentReference> environment = {};
   std::optional<BuildFolder> build = {};  // the folder that spec.environment's image is built from
   Notes notes = {};
-  std::vector<LocalData> data = {};  // of inputs of `spec`; load_job has found them
-  std::string compute_where = {};    // "FILE:LINE:COL" of `compute`; "": the file names no target
+  std::vector<LocalData> data = {};   // of inputs of `spec`; load_job has found them
+  std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
+  std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
 };
 
-// Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. The files
-// that its environment names come from `read_text`.
+// Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
+// files, and those that its environments name, come from `read_text`.
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {},
                          const ReadText& read_text = read_text_file);
 
 // The same without the file system, for text from anywhere. `code` is returned as written; neither
-// it nor the image's build folder is checked to exist. An environment's files come from
-// `read_text`; without it, naming a file is an error.
+// it nor the image's build folder is checked to exist. Files of components and environments come
+// from `read_text`; without it, naming a file is an error.
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides = {}, ReadText read_text = {});
 

@@ -15,7 +15,7 @@
 #include "launcher/spec/keep_reader.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/known_word.h"
-#include "launcher/spec/output_path.h"
+#include "launcher/spec/output_reader.h"
 #include "launcher/spec/placement_reader.h"
 #include "launcher/spec/queue_reader.h"
 #include "launcher/spec/retry_reader.h"
@@ -28,17 +28,16 @@ class JobReader {
  public:
   JobReader(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults)
       : source_(source), root_(std::move(root)), read_text_(read_text), faults_(faults) {}
+  void be_step(StepPorts ports) { step_ = std::move(ports); }
 
   ReadJob read();
+  ReadJob read_head();
 
  private:
   const YamlNode* at(std::string_view path) const;  // nullptr: absent, or null
   Error error(const Place& place, std::string_view message) const {
     return source_.error(place, message);
   }
-
-  Status check_kind() const;
-  Error compute_file(const Place& place) const;
 
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
@@ -51,7 +50,9 @@ class JobReader {
   std::map<std::string, std::string> text_map(std::string_view path) const;
 
   void fill_texts(ReadJob& job) const;
-  void fill_outputs(JobSpec& spec) const;
+  void fill_ports(ReadJob& job);
+  void fill_outputs(ReadJob& job) const;
+  void fill_kept(JobSpec& spec) const;
   void fill_command(JobSpec& spec) const;
   void fill_compute(ReadJob& job) const;
   void fill_distribution(JobSpec& spec) const;
@@ -83,6 +84,7 @@ class JobReader {
   YamlNode root_;
   const ReadText& read_text_;
   Faults& faults_;
+  std::optional<StepPorts> step_;
 };
 
 const YamlNode* JobReader::at(std::string_view path) const {
@@ -95,43 +97,6 @@ const YamlNode* JobReader::at(std::string_view path) const {
     if (dot == std::string_view::npos) return node;
     path.remove_prefix(dot + 1);
   }
-}
-
-bool is_type_of_compute(std::string_view type) {
-  return type == "amlcompute" || type == "virtualmachine" || type == "kubernetes" ||
-         type == "computeinstance" || type == "local";
-}
-
-// "amlCompute", "computeInstance", "kubernetesCompute", "vmCompute".
-bool is_schema_of_compute(const std::string& base) {
-  return lower_case(base).find("compute") != std::string::npos;
-}
-
-Error JobReader::compute_file(const Place& place) const {
-  return error(
-      place,
-      fmt::format("this is a compute target, not a job; `lockstep compute create -f {}` creates it",
-                  source_.name));
-}
-
-// What kind of file this is comes first, so that a pipeline is refused as one and not by a detail.
-Status JobReader::check_kind() const {
-  constexpr std::string_view kSuffix = ".schema.json";
-  if (const YamlNode* schema = at("$schema"); schema && schema->kind == YamlNode::Kind::scalar) {
-    std::string base = schema->text.substr(schema->text.rfind('/') + 1);
-    if (base.size() > kSuffix.size() && base.ends_with(kSuffix)) {
-      base.resize(base.size() - kSuffix.size());
-      if (is_schema_of_compute(base)) return compute_file(schema->place);
-      if (base != "commandJob")
-        return not_yet(source_, schema->place, fmt::format("$schema '{}'", base));
-    }
-  }
-  const YamlNode* type = at("type");
-  if (type == nullptr) return {};
-  if (type->kind == YamlNode::Kind::scalar && is_type_of_compute(lower_case(type->text)))
-    return compute_file(type->place);
-  TRY(word("type"));
-  return {};
 }
 
 std::string JobReader::text(std::string_view path) const {
@@ -181,7 +146,7 @@ void JobReader::fill_inputs(ReadJob& job) const {
   job.local_data = std::move(inputs.local);
 }
 
-void JobReader::fill_outputs(JobSpec& spec) const {
+void JobReader::fill_kept(JobSpec& spec) const {
   if (const YamlNode* from = at("lockstep.from_checkpoint_of")) {
     spec.from_checkpoint_of = JobId(from->text);
     if (const Status named = validate_job_name(from->text); !named)
@@ -191,30 +156,30 @@ void JobReader::fill_outputs(JobSpec& spec) const {
   if (const YamlNode* keep = at("lockstep.keep"))
     spec.keep =
         good("lockstep.keep", read_keep(source_, *keep)).value_or(std::vector<std::string>());
+}
+
+void JobReader::fill_outputs(ReadJob& job) const {
   const YamlNode* outputs = at("outputs");
   if (outputs == nullptr) return;
-  for (const auto& entry : outputs->entries) {
-    OutputSpec output;
-    output.name = entry.key;
-    for (const auto& inner : entry.value.entries) {
-      if (is_empty(inner.value)) continue;
-      const std::string words = join("outputs.*", inner.key);
-      const std::string shown = join(join("outputs", entry.key), inner.key);
-      if (inner.key == "path") {
-        output.path = good(shown, read_output_path(source_, inner.value, shown)).value_or("");
-        continue;
-      }
-      const auto word = good(shown, word_of(inner.value, words, shown));
-      if (word == "uri_file") output.type = OutputType::uri_file;
-      if (word == "upload") output.mode = OutputMode::upload;
-    }
-    spec.outputs.push_back(std::move(output));
+  for (const auto& entry : outputs->entries)
+    job.spec.outputs.push_back(output_spec(read_output(source_, entry.key, entry.value, faults_)));
+}
+
+void JobReader::fill_ports(ReadJob& job) {
+  if (!step_) {
+    fill_inputs(job);
+    return fill_outputs(job);
   }
+  job.spec.inputs = std::move(step_->inputs.literals);
+  job.spec.data = std::move(step_->inputs.data);
+  job.local_data = std::move(step_->inputs.local);
+  job.spec.outputs = std::move(step_->outputs);
 }
 
 void JobReader::fill_command(JobSpec& spec) const {
   // An input or output that is wrong is not called unknown as well.
   const bool names_are_known = !faults_.is_spoilt("inputs") && !faults_.is_spoilt("outputs");
+  const ExpressionNames names{spec, step_ ? step_->unset : std::set<std::string>()};
   const YamlNode* command = at("command");
   if (command == nullptr && !faults_.is_spoilt("command")) {
     const YamlEntry* entry = root_.find("command");
@@ -223,7 +188,7 @@ void JobReader::fill_command(JobSpec& spec) const {
                 : "the required key 'command' is missing; say what to run");
   }
   if (command != nullptr) {
-    auto text = substitute(source_, *command, spec);
+    auto text = substitute(source_, *command, names);
     if (text) {
       spec.command = ShellCommand{*std::move(text)};
     } else if (names_are_known) {
@@ -236,7 +201,7 @@ void JobReader::fill_command(JobSpec& spec) const {
   if (variables == nullptr) return;
   for (const auto& entry : variables->entries) {
     const std::string path = join("environment_variables", entry.key);
-    auto value = substitute(source_, entry.value, spec, Secrets::allowed);
+    auto value = substitute(source_, entry.value, names, Secrets::allowed);
     if (entry.key.empty() || entry.key.find('=') != std::string::npos)
       fault(path, entry.place, fmt::format("'{}' is not a variable's name", entry.key));
     if (!value && names_are_known)
@@ -331,7 +296,8 @@ void JobReader::fill_queue(ReadJob& job) const {
 void JobReader::fill_environment(ReadJob& job) const {
   const YamlNode* node = at("environment");
   if (node == nullptr) return;
-  auto choice = good("environment", read_environment(source_, *node, read_text_, job.notes));
+  const Source& file = source_.of(node->place);
+  auto choice = good("environment", read_environment(file, *node, read_text_, job.notes));
   if (!choice) return;
   if (auto* reference = std::get_if<EnvironmentReference>(&*choice)) {
     job.environment = std::move(*reference);
@@ -371,16 +337,21 @@ void JobReader::validate_whole(const JobSpec& spec) const {
   }
 }
 
+ReadJob JobReader::read_head() {
+  ReadJob job;
+  fill_texts(job);
+  if (const YamlNode* name = at("name"))
+    if (const Status named = validate_job_name(job.spec.name); !named && !job.spec.name.empty())
+      fault("name", name->place, named.error().message);
+  return job;
+}
+
 ReadJob JobReader::read() {
   ReadJob job;
-  if (const Status kind = check_kind(); !kind) {
-    faults_.add(place_of("type"), kind);
-    return job;
-  }
-  check_shapes(source_, root_, faults_);
+  check_shapes(source_, root_, faults_, step_ ? step_keys() : job_keys());
   fill_texts(job);
-  fill_inputs(job);
-  fill_outputs(job.spec);
+  fill_ports(job);
+  fill_kept(job.spec);
   fill_compute(job);
   fill_distribution(job.spec);
   fill_resources(job.spec);
@@ -398,6 +369,18 @@ ReadJob JobReader::read() {
 
 ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults) {
   return JobReader(source, std::move(root), read_text, faults).read();
+}
+
+ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults) {
+  const ReadText no_files;
+  return JobReader(source, std::move(root), no_files, faults).read_head();
+}
+
+ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
+                  Faults& faults) {
+  JobReader reader(source, std::move(root), read_text, faults);
+  reader.be_step(std::move(ports));
+  return reader.read();
 }
 
 }  // namespace lockstep::spec

@@ -1,9 +1,10 @@
 #pragma once
-// Turns a YAML tree into a JobSpec: checks every key against the table of keys.h, then fills the
-// fields. It reads only the files of the environment, through `read_text`; the code directory is
-// only named.
+// Turns a YAML tree into the JobSpec of a command: checks every key against the table of keys.h,
+// then fills the fields. It reads only the files of the environment, through `read_text`; the code
+// directory is only named.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,19 @@ struct ReadJob {
   std::vector<LocalData> local_data;  // of inputs of `spec`
 };
 
+// Inputs and outputs of a step: the pipeline says them, so that the step's tree has none.
+struct StepPorts {
+  ReadInputs inputs;
+  std::set<std::string> unset;  // optional inputs without a value
+  std::vector<OutputSpec> outputs;
+};
+
 // Adds every fault, with its place, to `faults`. If there are any, the returned job is not usable.
 ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults);
+// Only name, texts, tags and project: the head of a pipeline.
+ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults);
+// The same as read_job for a command step, together with its component.
+ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
+                  Faults& faults);
 
 }  // namespace lockstep::spec

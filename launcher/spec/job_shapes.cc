@@ -14,7 +14,8 @@ namespace {
 
 class ShapeChecker {
  public:
-  ShapeChecker(const Source& source, Faults& faults) : source_(source), faults_(faults) {}
+  ShapeChecker(const Source& source, Faults& faults, const KeyTable& table)
+      : source_(source), faults_(faults), table_(table) {}
 
   void check_section(YamlNode& node, const std::string& section) const;
 
@@ -30,16 +31,18 @@ class ShapeChecker {
   Status check_value(YamlEntry& entry, const std::string& path, Shape shape) const;
   Status check_text(const YamlEntry& entry, const std::string& path) const;
   Status check_input(YamlEntry& input, const std::string& path) const;
-  Status check_output(YamlEntry& output, const std::string& path) const;
+  Status check_output(YamlEntry& output, const std::string& path, Shape shape) const;
   Status check_number(const YamlEntry& entry, const std::string& path, Shape shape) const;
 
   const Source& source_;
   Faults& faults_;
+  const KeyTable& table_;
 };
 
 Error ShapeChecker::unknown_key(const YamlEntry& entry, std::string_view section) const {
   std::string message = fmt::format("unknown key '{}'", join(section, entry.key));
-  const std::string near = nearest_key(section, entry.key);
+  // Of the many keys of a file that is something else, only the first are shown.
+  const std::string near = faults_.is_full() ? "" : nearest_key(table_, section, entry.key);
   if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
   return error(entry.place, message);
 }
@@ -65,15 +68,23 @@ void ShapeChecker::check_section(YamlNode& node, const std::string& section) con
 Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
                                const std::string& shown) const {
   const std::string path = join(section, entry.key);
-  const KnownKey* key = entry.key.find('.') == std::string::npos ? find_key(path) : nullptr;
+  const KnownKey* key = entry.key.find('.') == std::string::npos ? table_.find(path) : nullptr;
   if (key == nullptr) {
-    const std::string meant = nearest_key(section, entry.key);
+    const std::string meant = faults_.is_full() ? "" : nearest_key(table_, section, entry.key);
     if (!meant.empty()) faults_.spoil(meant);
     return unknown_key(entry, section);
   }
   const std::string name = join(shown, entry.key);
-  if (key->shape != Shape::not_yet) return check_value(entry, name, key->shape);
+  const bool is_refused = key->shape == Shape::not_yet || key->shape == Shape::of_pipeline ||
+                          key->shape == Shape::of_step;
+  if (!is_refused) return check_value(entry, name, key->shape);
   if (is_empty(entry.value)) return {};
+  if (key->shape == Shape::of_pipeline)
+    return error(entry.place,
+                 fmt::format("'{}' belongs to the pipeline; move it out of the step", name));
+  if (key->shape == Shape::of_step)
+    return error(entry.place,
+                 fmt::format("'{}' belongs to a step; write it in each step that needs it", name));
   return not_yet(source_, entry.place, fmt::format("'{}'", name));
 }
 
@@ -82,11 +93,11 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
   // Their readers check them.
   if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
-      shape == Shape::after)
+      shape == Shape::after || shape == Shape::unchecked)
     return {};
   const bool wants_mapping = shape == Shape::section || shape == Shape::text_map ||
                              shape == Shape::inputs || shape == Shape::outputs ||
-                             shape == Shape::anything;
+                             shape == Shape::bound_outputs || shape == Shape::anything;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
@@ -104,6 +115,9 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::conda_file:
     case Shape::environment:
     case Shape::anything:
+    case Shape::unchecked:
+    case Shape::of_pipeline:
+    case Shape::of_step:
     case Shape::not_yet: return {};
     case Shape::section: check_section(node, path); return {};
     case Shape::text_map:
@@ -114,8 +128,9 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
                     [&](YamlEntry& input) { return check_input(input, join(path, input.key)); });
       return {};
     case Shape::outputs:
+    case Shape::bound_outputs:
       check_entries(node, path, [&](YamlEntry& output) {
-        return check_output(output, join(path, output.key));
+        return check_output(output, join(path, output.key), shape);
       });
       return {};
     case Shape::whole_number:
@@ -151,12 +166,14 @@ Status ShapeChecker::check_input(YamlEntry& input, const std::string& path) cons
   return {};
 }
 
-Status ShapeChecker::check_output(YamlEntry& output, const std::string& path) const {
+Status ShapeChecker::check_output(YamlEntry& output, const std::string& path, Shape shape) const {
   if (!valid_output_name(output.key))
     return error(output.place, fmt::format("'{}' is not a valid output name; use letters, digits "
                                            "and '_', and do not begin with a digit",
                                            output.key));
   if (output.value.kind == YamlNode::Kind::null) return {};
+  const bool may_be_bound = shape == Shape::bound_outputs;
+  if (may_be_bound && output.value.kind == YamlNode::Kind::scalar) return {};
   if (output.value.kind != YamlNode::Kind::mapping)
     return error(output.value.place,
                  fmt::format("'{}' must be a mapping (type, mode) or nothing, not {}", path,
@@ -188,8 +205,8 @@ Status ShapeChecker::check_number(const YamlEntry& entry, const std::string& pat
 
 }  // namespace
 
-void check_shapes(const Source& source, YamlNode& root, Faults& faults) {
-  ShapeChecker(source, faults).check_section(root, "");
+void check_shapes(const Source& source, YamlNode& root, Faults& faults, const KeyTable& table) {
+  ShapeChecker(source, faults, table).check_section(root, "");
 }
 
 bool is_empty(const YamlNode& node) {

@@ -1,12 +1,14 @@
 #pragma once
-// Checks the shape of a job file: which keys it may have, and the kind of each key's value.
-// job_reader.cc interprets the values. Errors begin as those of Source::error, and name the key.
+// Checks the shape of a job file, a step or a component: which keys it may have, and the kind of
+// each key's value. job_reader.cc interprets the values. Errors begin as those of Source::error,
+// and name the key.
 
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "launcher/spec/faults.h"
+#include "launcher/spec/keys.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -14,8 +16,9 @@ namespace lockstep::spec {
 inline constexpr std::string_view kMemoryKey = "lockstep.resources.memory";
 
 // Adds each fault to `faults` and removes the faulty entry from the tree. The rest of the tree has
-// the shape that the table of keys.h describes.
-void check_shapes(const Source& source, YamlNode& root, Faults& faults);
+// the shape that the table describes.
+void check_shapes(const Source& source, YamlNode& root, Faults& faults,
+                  const KeyTable& table = job_keys());
 
 // Whether a value is empty. azure-ai-ml writes empty keys that the job does not use: `properties:
 // {}`, `services: null`.

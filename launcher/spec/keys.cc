@@ -158,16 +158,6 @@ constexpr KnownKey kKeys[] = {
 };
 
 constexpr KnownWord kWords[] = {
-    {"type", "command", true},
-    {"type", "pipeline", false},
-    {"type", "sweep", false},
-    {"type", "parallel", false},
-    {"type", "spark", false},
-    {"type", "automl", false},
-    {"type", "import", false},
-    {"type", "do_while", false},
-    {"type", "parallel_for", false},
-    {"type", "if_else", false},
     {"distribution.type", "mpi", true},
     {"distribution.type", "pytorch", true},
     {"distribution.type", "tensorflow", false},
@@ -187,10 +177,10 @@ constexpr KnownWord kWords[] = {
     {"inputs.*.mode", "eval_download", false},
     {"outputs.*.type", "uri_folder", true},
     {"outputs.*.type", "uri_file", true},
-    {"outputs.*.type", "mltable", false},
-    {"outputs.*.type", "mlflow_model", false},
-    {"outputs.*.type", "custom_model", false},
-    {"outputs.*.type", "triton_model", false},
+    {"outputs.*.type", "mltable", true},
+    {"outputs.*.type", "mlflow_model", true},
+    {"outputs.*.type", "custom_model", true},
+    {"outputs.*.type", "triton_model", true},
     {"outputs.*.mode", "rw_mount", true},
     {"outputs.*.mode", "upload", true},
     {"outputs.*.mode", "mount", false},
@@ -237,15 +227,31 @@ const KnownKey* find_key(std::string_view path) {
   return nullptr;
 }
 
-std::string nearest_key(std::string_view section, std::string_view key) {
+const KnownKey* KeyTable::find(std::string_view path) const {
+  for (const auto keys : {own, base})
+    for (const auto& key : keys)
+      if (key.path == path) return &key;
+  return nullptr;
+}
+
+KeyTable job_keys() { return {kKeys}; }
+
+std::string nearest_key(const KeyTable& table, std::string_view section, std::string_view key) {
   std::vector<std::string_view> leaves;
-  for (const auto& known : kKeys)
-    if (section_of(known.path) == section) leaves.push_back(leaf_of(known.path));
+  for (const auto keys : {table.own, table.base})
+    for (const auto& known : keys)
+      if (section_of(known.path) == section) leaves.push_back(leaf_of(known.path));
   const std::string leaf = nearest(key, leaves);
   if (!leaf.empty()) return section.empty() ? leaf : std::string(section) + "." + leaf;
-  for (const auto& known : kKeys)
-    if (known.shape != Shape::not_yet && leaf_of(known.path) == key) return std::string(known.path);
+  for (const auto keys : {table.own, table.base})
+    for (const auto& known : keys)
+      if (known.shape != Shape::not_yet && leaf_of(known.path) == key)
+        return std::string(known.path);
   return "";
+}
+
+std::string nearest_key(std::string_view section, std::string_view key) {
+  return nearest_key(job_keys(), section, key);
 }
 
 }  // namespace lockstep::spec

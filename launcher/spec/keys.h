@@ -1,7 +1,7 @@
 #pragma once
-// One table of all known keys of a job file: the shape of each key's value, or that the key is
-// recognised but not supported yet. Also the words that some keys take, and the known key nearest
-// to a misspelt one. It reads no file.
+// Tables of all known keys of job files and of pipelines: the shape of each key's value, or that
+// the key is recognised but not supported yet. Also the words that some keys take, and the known
+// key nearest to a misspelt one. It reads no file.
 
 #include <span>
 #include <string>
@@ -12,21 +12,25 @@ namespace lockstep::spec {
 enum class Shape {
   text,  // a scalar, as written
   whole_number,
-  duration,     // seconds, or 90s, 5m, 2h
-  bytes,        // 2g, 512m
-  section,      // a mapping with keys of its own in this table
-  retry_on,     // words and exit codes: see retry_reader.h
-  inputs,       // a mapping of names to scalars, or to mappings with keys of this table
-  outputs,      // a mapping of names to null, or to mappings with keys of this table
-  text_map,     // a mapping with keys of the user's choice; values are scalars
-  words,        // one text, split as a shell does, or a list of words
-  lines,        // a list of texts, or the name of a file that has them
-  patterns,     // a list of texts, or one: see keep_reader.h
-  after,        // names of jobs, or mappings: see queue_reader.h
-  conda_file,   // the name of a conda file, or its content as a mapping: see conda_file.h
-  environment,  // a name, file:PATH, or a mapping: see environment_reader.h
-  anything,     // a mapping with any content
-  not_yet,      // recognised, refused by name
+  duration,       // seconds, or 90s, 5m, 2h
+  bytes,          // 2g, 512m
+  section,        // a mapping with keys of its own in this table
+  retry_on,       // words and exit codes: see retry_reader.h
+  inputs,         // a mapping of names to scalars, or to mappings with keys of this table
+  outputs,        // a mapping of names to null, or to mappings with keys of this table
+  bound_outputs,  // the same; an output may also be the expression to which it is bound
+  text_map,       // a mapping with keys of the user's choice; values are scalars
+  words,          // one text, split as a shell does, or a list of words
+  lines,          // a list of texts, or the name of a file that has them
+  patterns,       // a list of texts, or one: see keep_reader.h
+  after,          // names of jobs, or mappings: see queue_reader.h
+  conda_file,     // the name of a conda file, or its content as a mapping: see conda_file.h
+  environment,    // a name, file:PATH, or a mapping: see environment_reader.h
+  anything,       // a mapping with any content
+  unchecked,      // its reader checks it
+  not_yet,        // recognised, refused by name
+  of_pipeline,    // belongs to the pipeline; refused in its steps
+  of_step,        // belongs to each step; refused in the pipeline
 };
 
 struct KnownKey {
@@ -36,6 +40,17 @@ struct KnownKey {
 
 std::span<const KnownKey> known_keys();
 const KnownKey* find_key(std::string_view path);
+
+// The keys of one kind of mapping. Those of `own` come before those of `base` with the same path.
+struct KeyTable {
+  std::span<const KnownKey> own;
+  std::span<const KnownKey> base = {};
+  const KnownKey* find(std::string_view path) const;
+};
+KeyTable job_keys();
+KeyTable step_keys();      // a command step together with its component
+KeyTable port_keys();      // `inputs` and `outputs` of a component
+KeyTable pipeline_keys();  // a pipeline, also one in a component or a step
 
 // Words that a key takes.
 struct KnownWord {
@@ -47,6 +62,7 @@ std::span<const KnownWord> known_words();
 
 // The full path of the known key that is nearest to `key` by edit distance inside `section` ("" =
 // top level), or else of the same key in another section. "" when there is neither.
-std::string nearest_key(std::string_view section, std::string_view key);
+std::string nearest_key(const KeyTable& table, std::string_view section, std::string_view key);
+std::string nearest_key(std::string_view section, std::string_view key);  // in job_keys()
 
 }  // namespace lockstep::spec

@@ -6,7 +6,6 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -19,7 +18,7 @@ namespace {
 
 Place to_place(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
-  return {mark.line + 1, mark.column + 1, static_cast<std::size_t>(mark.pos), {}};
+  return {mark.line + 1, mark.column + 1, static_cast<std::size_t>(mark.pos), {}, nullptr};
 }
 
 bool known_tag(const std::string& tag) {
@@ -234,20 +233,6 @@ class TreeBuilder final : public YAML::EventHandler {
   Weight total_;
 };
 
-// The length of the UTF-8 sequence at `text`, or 0 when there is none (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool beyond = (lead == 0xED && byte(1) > 0x9F) || (lead == 0xF4 && byte(1) > 0x8F);
-  return overlong || beyond ? 0 : length;
-}
-
 Result<YamlNode> parse_documents(const Source& source) {
   std::istringstream stream{std::string(source.text)};
   TreeBuilder builder(source);
@@ -307,6 +292,15 @@ Result<YamlNode> override_value(const std::string& text, const Place& place) {
 
 }  // namespace
 
+void set_source(YamlNode& node, const Source& source) {
+  node.place.source = &source;
+  for (auto& item : node.items) set_source(item, source);
+  for (auto& entry : node.entries) {
+    entry.place.source = &source;
+    set_source(entry.value, source);
+  }
+}
+
 const YamlEntry* YamlNode::find(std::string_view key) const {
   for (const auto& entry : entries)
     if (entry.key == key) return &entry;
@@ -321,56 +315,6 @@ std::string_view describe(YamlNode::Kind kind) {
     case YamlNode::Kind::mapping: return "a mapping";
   }
   return "nothing";
-}
-
-std::string Source::where(const Place& place) const {
-  if (place.override_text) return "--set " + *place.override_text;
-  // yaml-cpp counts bytes; people count characters.
-  const Place shown = place.offset > 0 ? place_of(place.offset) : place;
-  return fmt::format("{}:{}:{}", name, shown.line, shown.column);
-}
-
-std::string Source::beside(const std::string& path) const {
-  return (std::filesystem::path(name).parent_path() / path).lexically_normal().string();
-}
-
-Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {
-  return make_error(code, fmt::format("{}: {}", where(place), message));
-}
-
-Place Source::place_of(std::size_t offset) const {
-  Place place;
-  place.offset = offset;
-  for (std::size_t i = 0; i < offset && i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '\n') {
-      ++place.line;
-      place.column = 1;
-    } else if ((c & 0xC0) != 0x80) {
-      ++place.column;
-    }
-  }
-  return place;
-}
-
-std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  return text.rfind(kMark, 0) == 0 ? text.substr(kMark.size()) : text;
-}
-
-Status check_text(const Source& source) {
-  const std::string_view text = source.text;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    if (length == 0)
-      return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
-    const auto c = static_cast<unsigned char>(text[at]);
-    if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
-      return source.error(source.place_of(at),
-                          fmt::format("contains the control character 0x{:02x}", c));
-    at += length;
-  }
-  return {};
 }
 
 Result<YamlNode> parse_yaml(const Source& source) {
@@ -392,11 +336,7 @@ Status apply_override(YamlNode& root, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     return nowhere.error(place, "is not of the form key=value or key.key=value");
-  for (std::size_t at = 0; at < assignment.size();) {
-    const std::size_t length = utf8_length(std::string_view(assignment).substr(at));
-    if (length == 0) return nowhere.error(place, "is not UTF-8 text");
-    at += length;
-  }
+  if (!is_utf8(assignment)) return nowhere.error(place, "is not UTF-8 text");
   TRY_ASSIGN(YamlNode value, override_value(assignment.substr(equals + 1), place));
   const auto path = split_path(std::string_view(assignment).substr(0, equals));
   if (path.size() > kMaxDepth) return nowhere.error(place, "has too many levels");

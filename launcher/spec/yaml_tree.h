@@ -1,7 +1,8 @@
 #pragma once
 // A YAML document as plain values with places: each key and value carries its line and column, or
-// the --set override it came from. Aliases are expanded, within a bound. It reads no file and knows
-// nothing of jobs: job_reader interprets the keys.
+// the --set override it came from. Trees of several files can be merged: a place knows its file.
+// Aliases are expanded, within a bound. It reads no file and knows nothing of jobs: job_reader
+// interprets the keys.
 
 #include <cstddef>
 #include <optional>
@@ -15,15 +16,20 @@ namespace lockstep::spec {
 
 // Named bounds of a job file.
 inline constexpr std::size_t kMaxFileBytes = 1 << 20;
-inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
-inline constexpr std::size_t kMaxDepth = 32;
+inline constexpr std::size_t kMaxNodes = 20'000;      // after aliases are expanded
+inline constexpr std::size_t kMaxJobNodes = 200'000;  // of a job file, which may have many steps
+inline constexpr std::size_t kMaxDepth = 128;
 inline constexpr std::size_t kMaxExpansion = 4;  // with aliases expanded, in multiples of max_bytes
+
+struct Source;
 
 struct Place {
   int line = 1;  // 1-based, as editors count
   int column = 1;
   std::size_t offset = 0;                    // in bytes from the beginning of the text
   std::optional<std::string> override_text;  // "k.l=v" of a --set; absent = the file
+  // Another file than the one that the reader is given: see set_source. It outlives the tree.
+  const Source* source = nullptr;
 };
 
 struct YamlEntry;
@@ -53,23 +59,33 @@ struct Source {
   std::string_view least = "a 'command'";  // what the file must have at least
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
+  std::size_t order = 0;  // among the files of one job; errors are sorted by it
 
   // "job.yml:2:1: MESSAGE", or "--set k.l=v: MESSAGE".
   Error error(const Place& place, std::string_view message,
               ErrorCode code = ErrorCode::invalid_argument) const;
+  // The file of a place: this one, unless the place names another.
+  const Source& of(const Place& place) const { return place.source ? *place.source : *this; }
   // The prefix of errors at this place: "job.yml:2:1", or "--set k.l=v".
   std::string where(const Place& place) const;
   // Resolves a path written in the file: a relative one is relative to the file's folder.
   std::string beside(const std::string& path) const;
   // The place of a byte of the text.
   Place place_of(std::size_t offset) const;
+
+ private:
+  int column_of(const Place& place) const;
 };
+
+// Makes `source` the file of all places of a tree that was parsed from it.
+void set_source(YamlNode& node, const Source& source);
 
 // Parses one document whose root is a mapping; anything else is an error with its place.
 Result<YamlNode> parse_yaml(const Source& source);
 
 // The text without the byte order mark that some editors write first.
 std::string_view without_mark(std::string_view text);
+bool is_utf8(std::string_view text);
 // An error unless the text is UTF-8 without control characters other than tabs and line ends.
 Status check_text(const Source& source);
 

@@ -47,7 +47,7 @@ CASES = {
                    ["job.yml:2:", "tensorflow", "not supported yet"]),
     "unknown-distribution": (File("command: true\ndistribution: {type: pytroch}\n"), {USAGE},
                              ["job.yml:2:", "pytroch", "pytorch"]),
-    "a-pipeline": (File("type: pipeline\njobs: {}\n"), {USAGE}, ["job.yml:1:", "not supported yet"]),
+    "a-pipeline": (File("type: pipeline\njobs: {}\n"), {USAGE}, ["job.yml:2:1: the pipeline has no steps"]),
     "bad-name": (File("name: ../../etc\ncommand: true\n"), {USAGE}, ["job.yml:1:", "../../etc"]),
     "missing-code": (File("command: true\ncode: ./nowhere\n"), {USAGE}, ["job.yml:2:", "nowhere"]),
     "bad-timeout": (File("command: true\nlimits: {timeout: soon}\n"), {USAGE}, ["job.yml:2:", "timeout"]),

@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT, wait_until
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"download", "file-list", "findings", "key", "settings", "snapshot", "types"}
+OF_THE_PROGRAM = {"plan", "download", "file-list", "findings", "key", "settings", "snapshot", "types"}
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +138,7 @@ def test_what_each_verb_prints_fits(site):
     site.ok("run", "--name", "saved", "--code", "tree", "--", "sh", "-c", "echo 1 > $LOCKSTEP_CHECKPOINT_DIR/step")
     check("job", "job resume", "saved")
     check("validation", "job validate", "-f", "tree/job.yml", "--set", "name=another")
+    check("plan", "job create", "-f", "tree/job.yml", "--dry-run")
     check("validation", "job validate", "-f", "env.yml", codes=(2,))
     check("job-list", "job list")
     check("explanation", "job explain", "created")

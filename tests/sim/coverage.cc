@@ -7,14 +7,30 @@ namespace lockstep::sim {
 namespace {
 
 constexpr std::string_view kTransitions[] = {
-    "job:Queued->Preparing",        "job:Queued->Canceled",           "job:Queued->CancelRequested",
+    "job:Queued->Preparing",
+    "job:Queued->Canceled",
+    "job:Queued->CancelRequested",
     "job:Preparing->Starting",
     "job:Preparing->Running",  // of one node: it starts as soon as it is prepared
-    "job:Preparing->Finalizing",    "job:Preparing->CancelRequested", "job:Starting->Running",
-    "job:Starting->Finalizing",     "job:Starting->CancelRequested",  "job:Running->Finalizing",
-    "job:Running->CancelRequested", "job:Finalizing->Completed",      "job:Finalizing->Failed",
-    "job:Finalizing->Queued",       "job:CancelRequested->Canceled",  "liveness:ALIVE->UNKNOWN",
-    "liveness:UNKNOWN->ALIVE",      "liveness:UNKNOWN->LOST",         "liveness:LOST->ALIVE",
+    "job:Preparing->Finalizing",
+    "job:Preparing->CancelRequested",
+    "job:Starting->Running",
+    "job:Starting->Finalizing",
+    "job:Starting->CancelRequested",
+    "job:Running->Finalizing",
+    "job:Running->CancelRequested",
+    "job:Finalizing->Completed",
+    "job:Finalizing->Failed",
+    "job:Finalizing->Queued",
+    "job:CancelRequested->Canceled",
+    "liveness:ALIVE->UNKNOWN",
+    "liveness:UNKNOWN->ALIVE",
+    "liveness:UNKNOWN->LOST",
+    "liveness:LOST->ALIVE",
+    "pipeline:Running->Completed",
+    "pipeline:Running->Failed",
+    "pipeline:Running->CancelRequested",
+    "pipeline:CancelRequested->Canceled",
 };
 
 // Possible, but too rare to be asked of every run.
@@ -85,6 +101,10 @@ constexpr std::string_view kRequired[] = {
     "fault:delete",
     "fault:name_used_again",
     "launcher:compacts",
+    "launcher:step_begins",
+    "fact:OutputsMerged",
+    "fact:StepReused",
+    "fact:StepSkipped",
     "launcher:compacts_away",
     "fact:JobDeleted",
     "fault:client_asks_again",

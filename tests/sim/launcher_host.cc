@@ -405,9 +405,9 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "InstanceStopped",
                                            "AssetRegistered",
                                            "AssetArchived",
-"OutputsMerged",
-"StepReused",
-"StepSkipped"};
+                                           "OutputsMerged",
+                                           "StepReused",
+                                           "StepSkipped"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -548,8 +548,8 @@ void LauncherHost::act(const launcher::MergeOutputs& action) {
   if (fails) cluster_.world.count("fault:merge_fails");
   launcher::OutputsMergedInput merged{action.job, merge(action), fails ? "no space" : ""};
   const Duration takes = random.between(milliseconds(1), milliseconds(200));
-  cluster_.world.after(takes, [this, merged = std::move(merged), life = life_] {
-    if (life == life_) hear(merged);
+  cluster_.world.after(takes, [this, merged = std::move(merged), life = incarnation_] {
+    if (life == incarnation_) deliver(merged);
   });
 }
 

@@ -161,7 +161,7 @@ void Oracle::launcher_polled(Instant at, bool stalled_before) {
     polled_ += stall ? Duration(seconds(1)) : gap;
   }
   last_poll_ = at;
-  for (auto& [node, heard] : heard_) heard.low_disk_before = heard.low_disk;
+  for (auto& [node, heard] : heard_) heard.low_disk_before = heard.low_disk_lately = heard.low_disk;
 }
 
 void Oracle::launcher_heard(NodeId node) {

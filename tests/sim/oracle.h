@@ -123,6 +123,7 @@ class Oracle {
   void launcher_heard(NodeId node);  // the launcher accepted a message as the node's
   void disk_told(NodeId node, bool low) {
     heard_[node].low_disk = low;
+    if (low) heard_[node].low_disk_lately = true;
     if (!low) heard_[node].low_disk_before = false;
   }
   // By a heartbeat of its session. From the next turn on it takes no new work.
@@ -161,6 +162,7 @@ class Oracle {
     bool since_start = false;
     bool low_disk = false;         // according to its last heartbeat
     bool low_disk_before = false;  // low_disk at the beginning of this turn and ever since
+    bool low_disk_lately = false;  // low_disk at any time of this turn
   };
 
   bool was_deleted(const AttemptId& attempt) const;

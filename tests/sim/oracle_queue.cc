@@ -226,8 +226,7 @@ bool Oracle::all_usable(const std::string& pool) {
     const bool is_alive =
         heard.since_start && polled_ - heard.polled < kHeardLately && heard.lately_from < decided_;
     return is_alive && node.session && !node.lost && !node.drain && !node.notice &&
-           !node.waits_for_approval && !heard.low_disk && !heard.low_disk_before &&
-           given_up_.count(node.id) == 0;
+           !node.waits_for_approval && !heard.low_disk_lately && given_up_.count(node.id) == 0;
   });
 }
 

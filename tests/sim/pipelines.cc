@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kOutput = "made";
 
-PipelineStep draw_step(Random& random, const JobSpec& job, const std::vector<PipelineStep>& before) {
+PipelineStep draw_step(Random& random, const JobSpec& job,
+                       const std::vector<PipelineStep>& before) {
   PipelineStep step;
   step.name = "s" + std::to_string(before.size() + 1);
   step.spec = job;
@@ -77,6 +78,24 @@ std::vector<MergedOutput> merge(const launcher::MergeOutputs& question) {
 
 // ---- the workload -------------------------------------------------------------------------------
 
+namespace {
+
+// Such jobs often ask for the same, so that one can stand in for another.
+void make_small(JobPlan& plan) {
+  plan.spec.distribution = {};
+  plan.spec.resources = {};
+  plan.spec.resources.cpus = 1;
+  plan.spec.resources.memory = gibibytes(1);
+  plan.spec.resources.gpus = 0;
+  plan.coupled = false;
+  if (!plan.failing_rank) return;
+  plan.failing_rank = 0;
+  plan.ending = Ending::exit_code;
+  plan.code = 7;
+}
+
+}  // namespace
+
 // Replaces the job that was drawn. Its steps' jobs behave as that job would, each drawn anew.
 void Workload::submit_pipeline(JobPlan whole, int nodes) {
   auto& random = cluster_.world.random;
@@ -84,8 +103,13 @@ void Workload::submit_pipeline(JobPlan whole, int nodes) {
   const int count = random.between(1, 5);
   for (int i = 0; i < count; ++i) {
     JobPlan plan = draw_job(random, 0, nodes);
-    plan.endless = plan.impossible = false;
-    plan.spec.resources.instance_count = std::min(plan.spec.resources.instance_count, nodes);
+    plan.endless = false;
+    if (plan.impossible) {
+      plan.impossible = plan.coupled = false;
+      plan.spec.resources.instance_count = 1;
+      plan.failing_rank.reset();
+    }
+    if (random.chance(0.6)) make_small(plan);
     plan.spec.compute = whole.spec.compute;
     plan.spec.submitter = whole.spec.submitter;
     plan.spec.environment.reset();
@@ -132,8 +156,7 @@ std::optional<Digest> Oracle::truly_made(const launcher::Job& job) const {
   if (job.attempts.empty()) return std::nullopt;
   const launcher::Attempt& attempt = job.attempts.back();
   for (std::size_t rank = 0; rank < attempt.parts.size(); ++rank) {
-    const Digest tree =
-        tree_of(outputs_kept(attempt.id, node_index(attempt.parts[rank].node)));
+    const Digest tree = tree_of(outputs_kept(attempt.id, node_index(attempt.parts[rank].node)));
     if (tree != Digest()) trees.push_back({static_cast<int>(rank), tree});
   }
   if (trees.empty()) return std::nullopt;
@@ -153,14 +176,13 @@ void Oracle::check_step(const launcher::JobSubmitted& fact) {
     const auto& made_by = pipeline->steps->of(binding.step).job;
     const launcher::Job* other = state_.job(made_by);
     const bool reused = pipeline->steps->of(binding.step).reused;
-    if (other == nullptr && reused) continue;  // it was deleted since
+    if (reused) continue;  // it may be deleted since, and its name used again
     if (other == nullptr || !other->finish || other->finish->status != JobStatus::completed)
       return world_.violate("oracle:step", fmt::format("{} begins before step {} has completed",
                                                        fact.job.value, binding.step));
     const auto& data = fact.spec.data;
-    const auto input = std::find_if(data.begin(), data.end(), [&](const DataInput& one) {
-      return one.name == binding.input;
-    });
+    const auto input = std::find_if(
+        data.begin(), data.end(), [&](const DataInput& one) { return one.name == binding.input; });
     if (input == data.end() || input->tree != truly_made(*other))
       world_.violate("oracle:step", fmt::format("{} does not read what step {} made",
                                                 fact.job.value, binding.step));

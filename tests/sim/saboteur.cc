@@ -41,7 +41,7 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::exit_code_lost, "exit_code_lost"},
       {Defect::desired_sent_once, "desired_sent_once"},
       {Defect::observed_acknowledged_unread, "observed_acknowledged_unread"},
-      {Defect::compaction_loses_a_part, "compaction_loses_a_part"},
+      {Defect::compaction_spoils_parts, "compaction_spoils_parts"},
       {Defect::compaction_forgets_revisions, "compaction_forgets_revisions"},
       {Defect::compaction_forgets_deleted_names, "compaction_forgets_deleted_names"},
       {Defect::compaction_forgets_places, "compaction_forgets_places"},
@@ -81,6 +81,13 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::min_instances_ignored, "min_instances_ignored"},
       {Defect::idle_machines_stay, "idle_machines_stay"},
       {Defect::preemption_charged, "preemption_charged"},
+      {Defect::steps_do_not_wait, "steps_do_not_wait"},
+      {Defect::steps_released_twice, "steps_released_twice"},
+      {Defect::any_step_reused, "any_step_reused"},
+      {Defect::force_rerun_ignored, "force_rerun_ignored"},
+      {Defect::outputs_merged_unheard, "outputs_merged_unheard"},
+      {Defect::outputs_of_another_job, "outputs_of_another_job"},
+      {Defect::compaction_forgets_steps, "compaction_forgets_steps"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -206,6 +213,27 @@ void Saboteur::spoil_scale(ComputeSpec& spec) {
   if (has(Defect::preemption_charged)) spec.scale.tier = Tier::dedicated;
 }
 
+void Saboteur::spoil_pipelines(launcher::Input& input) {
+  if (auto* merged = std::get_if<launcher::OutputsMergedInput>(&input))
+    if (has(Defect::outputs_of_another_job))
+      for (MergedOutput& output : merged->outputs) {
+        if (output.tree && !first_output_) first_output_ = output.tree;
+        if (output.tree) output.tree = first_output_;
+      }
+  auto* submit = std::get_if<launcher::SubmitInput>(&input);
+  if (submit == nullptr || !submit->spec.pipeline) return;
+  PipelineSpec pipeline = *submit->spec.pipeline;
+  for (PipelineStep& step : pipeline.steps) {
+    if (has(Defect::steps_do_not_wait)) {
+      step.bindings.clear();
+      step.spec.data.clear();
+    }
+    if (has(Defect::any_step_reused)) step.spec.inputs.clear();
+    if (has(Defect::force_rerun_ignored)) step.reuse = true;
+  }
+  submit->spec.pipeline = std::move(pipeline);
+}
+
 std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (auto* observed = std::get_if<launcher::ObservedInput>(&input))
     spoil_observed(observed->observed);
@@ -251,7 +279,9 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
     if (auto* principal = std::get_if<launcher::PrincipalInput>(&input))
       if (auto* added = std::get_if<AddUser>(&principal->ask))
         added->grant.project = kDefaultProject;
+  spoil_pipelines(input);
   std::vector<launcher::Input> inputs{std::move(input)};
+  if (has(Defect::outputs_merged_unheard)) swallow<launcher::OutputsMergedInput>(inputs);
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);
   if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
   if (has(Defect::machines_never_called_again)) swallow<launcher::ProviderEndedInput>(inputs);
@@ -285,6 +315,10 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
     return std::holds_alternative<launcher::JobPriorityChanged>(fact.fact) ? 0 : 1;
   if (has(Defect::removal_forgotten))
     return std::holds_alternative<launcher::NodeRemoved>(fact.fact) ? 0 : 1;
+  if (has(Defect::steps_released_twice)) {
+    const auto* submitted = std::get_if<launcher::JobSubmitted>(&fact.fact);
+    return submitted != nullptr && !submitted->spec.parent.value.empty() ? 2 : 1;
+  }
   if (has(Defect::cancel_forgotten))
     return std::holds_alternative<launcher::CancelRequested>(fact.fact) ? 0 : 1;
   return 1;
@@ -299,8 +333,13 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
       if (last_only) return;
     }
   };
-  if (has(Defect::compaction_loses_a_part))
-    erase(static_cast<launcher::PartReleased*>(nullptr), true);
+  if (has(Defect::compaction_spoils_parts))
+    for (auto& fact : facts)
+      if (auto* part = std::get_if<launcher::PartReleased>(&fact.fact)) part->lost_bytes += 1;
+  if (has(Defect::compaction_forgets_steps)) {
+    erase(static_cast<launcher::StepReused*>(nullptr), false);
+    erase(static_cast<launcher::StepSkipped*>(nullptr), true);
+  }
   if (has(Defect::compaction_forgets_revisions))
     erase(static_cast<launcher::NodeRevised*>(nullptr), false);
   if (has(Defect::compaction_forgets_deleted_names))

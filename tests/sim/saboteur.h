@@ -51,7 +51,7 @@ enum class Defect {
   exit_code_lost,
   desired_sent_once,
   observed_acknowledged_unread,
-  compaction_loses_a_part,
+  compaction_spoils_parts,
   compaction_forgets_revisions,
   compaction_forgets_deleted_names,
   compaction_forgets_places,
@@ -91,6 +91,13 @@ enum class Defect {
   min_instances_ignored,
   idle_machines_stay,
   preemption_charged,
+  steps_do_not_wait,
+  steps_released_twice,
+  any_step_reused,
+  force_rerun_ignored,
+  outputs_merged_unheard,
+  outputs_of_another_job,
+  compaction_forgets_steps,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,
@@ -155,6 +162,7 @@ class Saboteur {
  private:
   void spoil_observed(Observed& observed);
   void spoil_report(NodeExitReport& report);
+  void spoil_pipelines(launcher::Input& input);
   void spoil_scale(ComputeSpec& spec);
   void spoil_submission(JobSpec& spec);
   void spoil_limit(launcher::SubmitInput& submit);
@@ -163,6 +171,7 @@ class Saboteur {
   void spoil_environment(const JobSpec& spec, EnvironmentPlan& plan);
 
   Defect defect_;
+  std::optional<Digest> first_output_;  // that any job's outputs were merged to
   std::uint64_t counted_ = 0;
   std::map<JobId, std::vector<CollectedOutput>> first_outputs_;
   std::map<JobId, std::uint32_t> newest_;        // the newest attempt seen

@@ -141,7 +141,7 @@ void Workload::begin() {
           {}, AddUser{kSecondUser, "", {}, {Role::submitter, std::string(kDefaultProject)}}},
       "second user");
   jobs_left_ = cluster_.world.random.between(3, 14);
-  has_pipelines_ = jobs_left_ % 3 == 0;
+  has_pipelines_ = jobs_left_ % 3 == 0 && !cluster_.weather.long_cuts;
   if (cluster_.world.random.chance(0.4)) limit_somebody();
   if (!has_lab_) cluster_.world.after(seconds(3), [this] { submit_next(); });
   meddle();

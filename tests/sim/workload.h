@@ -87,7 +87,7 @@ class Workload {
   bool submitting_ = true;
   int meddled_ = 0;  // steps of meddle()
   bool approves_nodes_ = false;
-  bool attaches_ = false;           // the lab's nodes are hosts that a provider attaches
+  bool attaches_ = false;  // the lab's nodes are hosts that a provider attaches
   bool has_pipelines_ = false;
   bool has_lab_ = false;            // there is a target with nodes of its own
   bool targets_are_there_ = false;  // all requested targets exist

@@ -15,6 +15,9 @@ using Files = std::map<std::string, std::string>;
 // A ReadText over these files, by normalised path.
 ReadText from(const Files& files);
 
+// The component files of bad_pipelines() (bad_input.h).
+Files files_of_bad_pipelines();
+
 struct BadEnvironment {
   const char* name;
   std::string text;  // the content of job.yml or env.yml

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/spec/job_file.h"
+#include "tests/unit/launcher/spec/bad_environments.h"
 #include "tests/unit/launcher/spec/bad_input.h"
 
 namespace lockstep::spec {
@@ -12,7 +13,7 @@ class BadJobFile : public testing::TestWithParam<BadInput> {};
 
 TEST_P(BadJobFile, IsRefusedWithItsPlace) {
   const BadInput& bad = GetParam();
-  const auto job = parse_job("job.yml", bad.text, bad.overrides);
+  const auto job = parse_job("job.yml", bad.text, bad.overrides, from(files_of_bad_pipelines()));
   ASSERT_FALSE(job) << "was accepted";
   // Messages that end with ": " are followed by the YAML library's own words.
   if (bad.message.ends_with(": ")) {
@@ -27,6 +28,7 @@ TEST_P(BadJobFile, IsRefusedWithItsPlace) {
 
 const auto name_of = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Keys, BadJobFile, testing::ValuesIn(bad_keys()), name_of);
+INSTANTIATE_TEST_SUITE_P(Pipelines, BadJobFile, testing::ValuesIn(bad_pipelines()), name_of);
 INSTANTIATE_TEST_SUITE_P(Values, BadJobFile, testing::ValuesIn(bad_values()), name_of);
 
 }  // namespace

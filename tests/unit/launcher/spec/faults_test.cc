@@ -49,7 +49,8 @@ TEST(Faults, WhatFollowsFromAnotherIsNotSaid) {
   EXPECT_EQ(errors_in("command: x\ndistribution: {tpye: mpi}\n"),
             "job.yml:2:16: unknown key 'distribution.tpye'; did you mean 'distribution.type'?");
   EXPECT_EQ(errors_in("type: pipeline\njobs: {a: {}}\ncomamnd: x\n"),
-            "job.yml:1:7: type 'pipeline' is not supported yet")
+            "job.yml:2:11: the required key 'command' is missing; say what to run\n"
+            "job.yml:3:1: unknown key 'comamnd'; did you mean 'command'?")
       << "another kind of file has other keys";
 }
 

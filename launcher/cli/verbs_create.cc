@@ -1,0 +1,204 @@
+// `job create`: submits a job file, or with --dry-run shows what it would run.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/domain/pipeline.h"
+#include "launcher/cli/client_settings.h"
+#include "launcher/cli/environment_choice.h"
+#include "launcher/cli/plan.h"
+#include "launcher/cli/submit.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/spec/job_file.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kCreateExamples = R"(
+  lockstep job create -f job.yml --stream
+  lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
+  lockstep job create -f pipeline.yml --set jobs.train.inputs.lr=0.1
+  lockstep job create -f pipeline.yml --dry-run      the steps in order; submits nothing
+Without --stream the job's name is printed (or the whole job, with -o).)";
+
+struct CreateOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string new_name;
+  bool stream = false;
+  bool rebuild = false;
+  bool quiet = false;
+  bool dry_run = false;
+  Format format = Format::table;
+};
+
+// What is wrong with the job file, a line each.
+int fail_with_all(Terminal& terminal, const Error& error) {
+  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
+  return kExitUsage;
+}
+
+bool has_environment(const spec::JobFile& file) {
+  if (file.environment || file.spec.environment) return true;
+  if (!file.spec.pipeline) return false;
+  for (std::size_t i = 0; i < file.steps.size(); ++i)
+    if (file.steps[i].environment || file.spec.pipeline->steps[i].spec.environment) return true;
+  return false;
+}
+
+Status check_options(const CreateOptions& options, spec::JobFile& file) {
+  if (!options.new_name.empty()) {
+    if (const Status valid = validate_job_name(options.new_name); !valid)
+      return valid.error().within("--name");
+    file.spec.name = options.new_name;
+  }
+  if (options.rebuild && !has_environment(file))
+    return make_error(ErrorCode::invalid_argument,
+                      options.file + ": has no 'environment', so there is none to --rebuild");
+  return {};
+}
+
+// Where no target is named, the user's default; also in steps.
+Result<ComputeChoice> choose_compute(Context& context, spec::JobFile& file) {
+  ComputeChoice target{file.spec.compute, file.compute_where};
+  if (target.name.empty()) {
+    TRY_ASSIGN(target, default_compute(context.home));
+    file.spec.compute = target.name;
+  }
+  if (!file.spec.pipeline || target.name.empty()) return target;
+  PipelineSpec pipeline = *file.spec.pipeline;
+  for (PipelineStep& step : pipeline.steps)
+    if (step.spec.compute.empty()) step.spec.compute = target.name;
+  file.spec.pipeline = std::move(pipeline);
+  return target;
+}
+
+// That the launcher has each target which the job or a step names.
+Status expect_computes(Connection& connection, const spec::JobFile& file,
+                       const ComputeChoice& target) {
+  std::map<std::string, std::string> targets;  // name -> where it is named
+  if (!file.spec.pipeline) targets[target.name] = target.where;
+  for (std::size_t i = 0; i < file.steps.size(); ++i) {
+    const std::string& name = file.spec.pipeline->steps[i].spec.compute;
+    const std::string& where = file.steps[i].compute_where;
+    targets.emplace(name, where.empty() ? target.where : where);
+  }
+  for (const auto& [name, where] : targets) TRY(expect_compute(connection, {name, where}));
+  return {};
+}
+
+// Asks the launcher for named environments, for each name once.
+class EnvironmentResolver {
+ public:
+  explicit EnvironmentResolver(Connection& connection) : connection_(connection) {}
+
+  Status resolve_all(spec::JobFile& file) {
+    TRY(resolve_one(file.environment, file.spec));
+    if (!file.spec.pipeline) return {};
+    PipelineSpec pipeline = *file.spec.pipeline;
+    for (std::size_t i = 0; i < file.steps.size(); ++i)
+      TRY(resolve_one(file.steps[i].environment, pipeline.steps[i].spec));
+    file.spec.pipeline = std::move(pipeline);
+    return {};
+  }
+
+ private:
+  Status resolve_one(const std::optional<spec::EnvironmentReference>& reference, JobSpec& spec) {
+    if (!reference) return {};
+    const auto known = known_.find(reference->text);
+    if (known == known_.end()) {
+      TRY_ASSIGN(ResolvedEnvironment resolved, resolve(connection_, *reference));
+      spec.environment = known_.emplace(reference->text, std::move(resolved.spec)).first->second;
+    } else {
+      spec.environment = known->second;
+    }
+    return {};
+  }
+
+  Connection& connection_;
+  std::map<std::string, EnvironmentSpec> known_;
+};
+
+Submission submission_of(const CreateOptions& options, spec::JobFile file) {
+  Submission submission;
+  submission.spec = std::move(file.spec);
+  submission.directory = std::move(file.code_dir);
+  submission.directory_was_named = true;
+  submission.rebuild = options.rebuild;
+  submission.build = std::move(file.build);
+  submission.data = std::move(file.data);
+  submission.quiet = options.quiet;
+  for (spec::StepFiles& step : file.steps)
+    submission.steps.push_back(
+        {std::move(step.code_dir), std::move(step.build), std::move(step.data)});
+  return submission;
+}
+
+int show_plan(Context& context, const CreateOptions& options, const spec::JobFile& file) {
+  const int shown = print(context, options.format, plan_json(options.file, file), plan_text(file));
+  context.terminal.print_line("nothing was submitted (--dry-run)");
+  return shown;
+}
+
+int create(Context& context, const CreateOptions& options) {
+  const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
+  auto file = spec::load_job(options.file, options.overrides);
+  if (!file) return fail_with_all(context.terminal, file.error());
+  if (const Status good = check_options(options, *file); !good)
+    return fail(context.terminal, good.error(), kExitUsage);
+  if (!options.quiet) show(context.terminal, file->notes);
+  const auto target = choose_compute(context, *file);
+  if (!target) return fail(context.terminal, target.error(), kExitUsage);
+  if (options.dry_run) return show_plan(context, options, *file);
+  const auto connection = context.connect(Context::Need::nodes);
+  if (!connection) return fail(context.terminal, connection.error(), otherwise);
+  if (const Status known = expect_computes(**connection, *file, *target); !known)
+    return fail(context.terminal, known.error(), exit_code_for(known.error(), otherwise));
+  if (const Status good = EnvironmentResolver(**connection).resolve_all(*file); !good)
+    return fail(context.terminal, good.error(), otherwise);
+  if (file->environment && !options.quiet) show_ignored(context.terminal, file->spec);
+  const int world_size = file->spec.world_size();
+  const auto job = submit(context, **connection, submission_of(options, *std::move(file)));
+  if (!job) return fail(context.terminal, job.error(), otherwise);
+  if (options.stream)
+    return watch_to_end(context, **connection, *job,
+                        {true, options.quiet, world_size, options.format});
+  return print_created(context, **connection, *job, options.format, otherwise);
+}
+
+}  // namespace
+
+void add_create_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<CreateOptions>();
+  CLI::App* const verb = table.add_below(group, "create", "submit a job file (Azure ML v2 YAML)");
+  if (verb == nullptr) return;
+  verb->footer(kCreateExamples);
+  verb->add_option("-f,--file", options->file, "the job file")
+      ->required()
+      ->check(filled("name the job file"));
+  verb->add_option("--set", options->overrides,
+                   "KEY.KEY=VALUE, overrides the file; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("-n,--name", options->new_name, "the job's name (overrides the file's)")
+      ->check(filled("leave it out to take the file's"));
+  verb->add_flag("--rebuild", options->rebuild, "solve and build the job's environment again");
+  auto* stream = verb->add_flag("-s,--stream", options->stream,
+                                "print the job's logs until the job ends; Ctrl-C cancels the job");
+  verb->add_flag("-q,--quiet", options->quiet,
+                 "with --stream: print only the ranks' output and failures")
+      ->needs(stream);
+  verb->add_flag("--dry-run", options->dry_run,
+                 "print the steps in the order in which they run, and submit nothing")
+      ->excludes(stream);
+  add_format(*verb, options->format,
+             "print the job's record (with --stream, at the end; with --dry-run, the plan)");
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return create(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,145 @@
+#include "launcher/spec/component_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/spec/environment_reference.h"
+#include "launcher/spec/job_shapes.h"
+#include "launcher/spec/known_word.h"
+
+namespace lockstep::spec {
+
+namespace {
+
+// Keys that only describe a component; a job has them of its step.
+bool is_description(std::string_view key) {
+  for (const std::string_view one : {"$schema", "type", "name", "version", "display_name",
+                                     "description", "tags", "is_deterministic"})
+    if (key == one) return true;
+  return false;
+}
+
+// "./train.yml", "file:train.yml"; the components that Azure's workspace has are refused.
+Result<std::string> path_of(const Source& source, const YamlNode& node) {
+  const auto refuse = [&](const std::string& message, ErrorCode code) {
+    return source.error(node.place, "'component': " + message, code);
+  };
+  if (node.text.empty())
+    return refuse("is empty; name a file, such as ./train.yml", ErrorCode::invalid_argument);
+  if (const auto marked = marked_file(node.text)) return *marked;
+  if (node.text.starts_with("azureml:"))
+    return refuse(fmt::format("{} is not supported yet; name a file, such as ./train.yml",
+                              node.text),
+                  ErrorCode::unsupported);
+  if (node.text.find("://") != std::string::npos)
+    return refuse(fmt::format("{} is not supported yet; name a local file", node.text),
+                  ErrorCode::unsupported);
+  return node.text;
+}
+
+}  // namespace
+
+const Port* Component::input(std::string_view name) const {
+  for (const Port& port : inputs)
+    if (port.name == name) return &port;
+  return nullptr;
+}
+
+Component* ComponentReader::read(const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::mapping) return interpret(node, "the component");
+  if (node.kind != YamlNode::Kind::scalar) {
+    faults_.add(node.place,
+                source_.error(node.place, fmt::format("'component' must be a file's name or a "
+                                                      "mapping, not {}",
+                                                      describe(node.kind))));
+    return nullptr;
+  }
+  const auto path = path_of(source_, node);
+  if (!path) {
+    faults_.add(node.place, path.error());
+    return nullptr;
+  }
+  const std::string full = source_.of(node.place).beside(*path);
+  if (const auto known = by_path_.find(full); known != by_path_.end()) return known->second;
+  auto loaded = load(node, full);
+  if (!loaded) faults_.add(node.place, loaded.error());
+  return by_path_[full] = loaded ? *loaded : nullptr;
+}
+
+Result<Component*> ComponentReader::load(const YamlNode& node, const std::string& path) {
+  if (files_.size() >= kMaxComponentFiles)
+    return source_.error(node.place,
+                         fmt::format("there are more than {} component files", kMaxComponentFiles),
+                         ErrorCode::resource_exhausted);
+  auto text = read_text_(path);
+  if (!text)
+    return source_.error(node.place, fmt::format("'component': {}", text.error().message),
+                         text.error().code);
+  bytes_ += text->size();
+  if (bytes_ > kMaxComponentBytes)
+    return source_.error(node.place, "the component files have more than 64 MiB together",
+                         ErrorCode::resource_exhausted);
+  File& file = files_.emplace_back();
+  file.text = *std::move(text);
+  file.source = {path, without_mark(file.text), "a component file", "a 'command'", kMaxFileBytes,
+                 kMaxJobNodes, files_.size()};
+  TRY_ASSIGN(YamlNode tree, parse_yaml(file.source));
+  set_source(tree, file.source);
+  return interpret(std::move(tree), node.text);
+}
+
+Component* ComponentReader::interpret(YamlNode tree, std::string shown) {
+  Component& component = components_.emplace_back();
+  component.shown = std::move(shown);
+  component.place = tree.place;
+  Faults faults;
+  const auto kind = read_kind(source_, tree, FileKind::component);
+  if (!kind) {
+    faults_.add(tree.place, kind.error());
+    component.is_good = false;
+    return &component;
+  }
+  component.kind = kind->value_or(JobKind::command);
+  YamlNode ports;
+  ports.kind = YamlNode::Kind::mapping;
+  ports.place = tree.place;
+  std::erase_if(tree.entries, [&](YamlEntry& entry) {
+    const bool is_port = entry.key == "inputs" || entry.key == "outputs";
+    if (is_port) ports.entries.push_back(std::move(entry));
+    if (is_port) return true;
+    if (entry.key == "is_deterministic") {
+      const std::string word = lower_case(entry.value.text);
+      component.is_deterministic = word != "false";
+      if (word != "true" && word != "false")
+        faults.add(entry.value.place,
+                   source_.error(entry.value.place,
+                                 fmt::format("'is_deterministic': '{}' is neither true nor false",
+                                             entry.value.text)));
+    }
+    return is_description(entry.key);
+  });
+  read_ports(component, std::move(ports), faults);
+  check_shapes(source_, tree, faults,
+               component.kind == JobKind::pipeline ? pipeline_keys() : step_keys());
+  component.tree = std::move(tree);
+  component.is_good = faults.empty();
+  faults_.add_all(faults);
+  return &component;
+}
+
+void ComponentReader::read_ports(Component& component, YamlNode ports, Faults& faults) const {
+  check_shapes(source_, ports, faults, port_keys());
+  if (const YamlEntry* inputs = ports.find("inputs"))
+    for (const YamlEntry& entry : inputs->value.entries) {
+      if (faults.is_spoilt(join("inputs", entry.key))) continue;
+      if (auto port = read_port(source_, entry, faults))
+        component.inputs.push_back(*std::move(port));
+    }
+  if (const YamlEntry* outputs = ports.find("outputs"))
+    for (const YamlEntry& entry : outputs->value.entries)
+      if (auto output = read_bound_output(source_, entry, faults))
+        component.outputs.push_back(*std::move(output));
+}
+
+}  // namespace lockstep::spec

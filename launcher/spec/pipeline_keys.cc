@@ -1,0 +1,113 @@
+// The keys of pipelines, of their steps, and of components (reference: azuremlschemas pipelineJob,
+// commandComponent, pipelineComponent). Keys of a step that are not here are those of a job.
+
+#include "launcher/spec/keys.h"
+
+namespace lockstep::spec {
+
+namespace {
+
+constexpr KnownKey kStepKeys[] = {
+    {"experiment_name", Shape::of_pipeline},
+    {"component", Shape::unchecked},
+    {"inputs", Shape::inputs},
+    {"inputs.*.type", Shape::text},
+    {"inputs.*.path", Shape::text},
+    {"inputs.*.mode", Shape::text},
+    {"outputs", Shape::bound_outputs},
+    {"outputs.*.path", Shape::text},
+    {"settings", Shape::of_pipeline},
+    {"jobs", Shape::of_pipeline},
+    {"is_deterministic", Shape::text},
+    {"lockstep.project", Shape::of_pipeline},
+    // of a component's parts that are not in its file
+    {"additional_includes", Shape::not_yet},
+    {"intellectual_property", Shape::not_yet},
+};
+
+constexpr KnownKey kPortKeys[] = {
+    {"inputs", Shape::inputs},
+    {"inputs.*.type", Shape::text},
+    {"inputs.*.default", Shape::text},
+    {"inputs.*.optional", Shape::text},
+    {"inputs.*.min", Shape::text},
+    {"inputs.*.max", Shape::text},
+    {"inputs.*.enum", Shape::unchecked},
+    {"inputs.*.mode", Shape::text},
+    {"inputs.*.description", Shape::text},
+    {"inputs.*.properties", Shape::not_yet},
+    {"inputs.*.path", Shape::of_step},
+    {"outputs", Shape::bound_outputs},
+    {"outputs.*.type", Shape::text},
+    {"outputs.*.mode", Shape::text},
+    {"outputs.*.description", Shape::text},
+    {"outputs.*.path", Shape::text},
+};
+
+constexpr KnownKey kPipelineKeys[] = {
+    {"$schema", Shape::text},
+    {"type", Shape::text},
+    {"name", Shape::text},
+    {"version", Shape::text},
+    {"display_name", Shape::text},
+    {"experiment_name", Shape::text},
+    {"description", Shape::text},
+    {"tags", Shape::text_map},
+    {"compute", Shape::text},
+    {"component", Shape::unchecked},
+    {"is_deterministic", Shape::text},
+    {"inputs", Shape::inputs},
+    {"inputs.*.type", Shape::text},
+    {"inputs.*.path", Shape::text},
+    {"inputs.*.mode", Shape::text},
+    {"inputs.*.description", Shape::text},
+    {"inputs.*.default", Shape::text},
+    {"inputs.*.optional", Shape::text},
+    {"inputs.*.min", Shape::text},
+    {"inputs.*.max", Shape::text},
+    {"inputs.*.enum", Shape::unchecked},
+    {"outputs", Shape::bound_outputs},
+    {"outputs.*.type", Shape::text},
+    {"outputs.*.mode", Shape::text},
+    {"outputs.*.path", Shape::text},
+    {"outputs.*.description", Shape::text},
+    {"outputs.*.name", Shape::not_yet},
+    {"outputs.*.version", Shape::not_yet},
+    {"settings", Shape::unchecked},
+    {"jobs", Shape::unchecked},
+    {"lockstep", Shape::section},
+    {"lockstep.project", Shape::text},
+    {"properties", Shape::not_yet},
+    {"services", Shape::not_yet},
+    {"identity", Shape::not_yet},
+    {"schedule", Shape::not_yet},
+    {"command", Shape::of_step},
+    {"code", Shape::of_step},
+    {"environment", Shape::of_step},
+    {"environment_variables", Shape::of_step},
+    {"distribution", Shape::of_step},
+    {"resources", Shape::of_step},
+    {"limits", Shape::of_step},
+    {"queue_settings", Shape::of_step},
+    {"lockstep.resources", Shape::of_step},
+    {"lockstep.gpus_per_rank", Shape::of_step},
+    {"lockstep.isolated", Shape::of_step},
+    {"lockstep.rdma", Shape::of_step},
+    {"lockstep.labels", Shape::of_step},
+    {"lockstep.nodes", Shape::of_step},
+    {"lockstep.limits", Shape::of_step},
+    {"lockstep.retry", Shape::of_step},
+    {"lockstep.keep", Shape::of_step},
+    {"lockstep.from_checkpoint_of", Shape::of_step},
+    {"lockstep.after", Shape::of_step},
+    {"lockstep.not_before", Shape::of_step},
+    {"lockstep.checkpoint", Shape::of_step},
+};
+
+}  // namespace
+
+KeyTable step_keys() { return {kStepKeys, known_keys()}; }
+KeyTable port_keys() { return {kPortKeys}; }
+KeyTable pipeline_keys() { return {kPipelineKeys}; }
+
+}  // namespace lockstep::spec

@@ -1,0 +1,24 @@
+#pragma once
+// Turns the tree of a pipeline's file into a PipelineSpec, and names the files that each step needs
+// (docs/decisions/051-pipelines.md, "Reading").
+
+#include <vector>
+
+#include "common/domain/pipeline.h"
+#include "launcher/spec/component_reader.h"
+#include "launcher/spec/job_reader.h"
+
+namespace lockstep::spec {
+
+struct ReadPipeline {
+  ReadJob job;  // of the pipeline itself; its spec does not have the steps yet
+  PipelineSpec pipeline;
+  std::vector<ReadJob> steps;  // of pipeline.steps, in their order, without their specs
+};
+
+// `components` outlives the places in the result. Every fault is added to `faults`; then the result
+// is not usable.
+ReadPipeline read_pipeline(const Source& source, YamlNode root, ComponentReader& components,
+                           const ReadText& read_text, Faults& faults);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,99 @@
+// The text of a file with places in it (Source of yaml_tree.h), and whether it is text.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "launcher/spec/yaml_tree.h"
+
+namespace lockstep::spec {
+
+namespace {
+
+// The length of the UTF-8 sequence at `text`, or 0 when there is none (RFC 3629).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+  const bool beyond = (lead == 0xED && byte(1) > 0x9F) || (lead == 0xF4 && byte(1) > 0x8F);
+  return overlong || beyond ? 0 : length;
+}
+
+}  // namespace
+
+std::string Source::where(const Place& place) const {
+  if (place.override_text) return "--set " + *place.override_text;
+  const Source& file = of(place);
+  return fmt::format("{}:{}:{}", file.name, place.line, file.column_of(place));
+}
+
+// yaml-cpp counts bytes; people count characters. Only the line is read: a large file has many
+// places.
+int Source::column_of(const Place& place) const {
+  if (place.offset == 0 || place.offset > text.size()) return place.column;
+  const auto end = text.rfind('\n', place.offset - 1);
+  const std::string_view before =
+      text.substr(0, place.offset).substr(end == std::string_view::npos ? 0 : end + 1);
+  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  return 1 + static_cast<int>(std::count_if(before.begin(), before.end(), is_first_byte));
+}
+
+std::string Source::beside(const std::string& path) const {
+  return (std::filesystem::path(name).parent_path() / path).lexically_normal().string();
+}
+
+Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {
+  return make_error(code, fmt::format("{}: {}", where(place), message));
+}
+
+Place Source::place_of(std::size_t offset) const {
+  Place place;
+  place.offset = offset;
+  for (std::size_t i = 0; i < offset && i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c == '\n') {
+      ++place.line;
+      place.column = 1;
+    } else if ((c & 0xC0) != 0x80) {
+      ++place.column;
+    }
+  }
+  return place;
+}
+
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.rfind(kMark, 0) == 0 ? text.substr(kMark.size()) : text;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Status check_text(const Source& source) {
+  const std::string_view text = source.text;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    if (length == 0)
+      return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
+    const auto c = static_cast<unsigned char>(text[at]);
+    if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
+      return source.error(source.place_of(at),
+                          fmt::format("contains the control character 0x{:02x}", c));
+    at += length;
+  }
+  return {};
+}
+
+}  // namespace lockstep::spec
