@@ -25,8 +25,7 @@ Status write_back(const io::Fd& base, const OutputSpec& output, const std::strin
   TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(user));
   const Opened opened = open_below(base, named_output_folder(output.name));
   if (opened.what != Opened::What::folder) return {};
-  const Status copied =
-      copy_over(opened.fd.get(), is_file ? output.name : "", file, target.get());
+  const Status copied = copy_over(opened.fd.get(), is_file ? output.name : "", file, target.get());
   if (copied) return {};
   return copied.error().within(fmt::format("datastore '{}'", place.datastore));
 }

@@ -38,8 +38,7 @@ Error explained(int error, const DatastorePath& place, const std::string& shown,
   };
   switch (error) {
     case ENOENT:
-    case ENOTDIR:
-      return fail(ErrorCode::not_found, shown + " does not exist on this node");
+    case ENOTDIR: return fail(ErrorCode::not_found, shown + " does not exist on this node");
     case EACCES:
     case EPERM:
       return fail(ErrorCode::permission_denied,
@@ -81,19 +80,19 @@ Result<OpenedPlace> open_place(const DatastorePath& place, const User& user, boo
   if (::fstat(fd.get(), &info) != 0) return explained(errno, place, shown, user);
   const bool is_folder = S_ISDIR(info.st_mode);
   if (!is_folder && !S_ISREG(info.st_mode))
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("datastore '{}': {} is neither a file nor a folder",
-                                  place.datastore, shown));
+    return make_error(
+        ErrorCode::unsupported,
+        fmt::format("datastore '{}': {} is neither a file nor a folder", place.datastore, shown));
   if (const Fd readable = reopen(fd.get(), O_RDONLY | (is_folder ? O_DIRECTORY : 0)); !readable)
     return explained(errno, place, shown, user);
   if (is_folder || writable) {
     const int needs = (is_folder ? X_OK : 0) | (writable ? W_OK : 0);
     if (::faccessat(fd.get(), "", needs, AT_EACCESS | AT_EMPTY_PATH) != 0 &&
         (errno == EACCES || errno == EROFS))
-      return make_error(ErrorCode::permission_denied,
-                        fmt::format("datastore '{}': {} may not {} {} on this node",
-                                    place.datastore, user.name, writable ? "change" : "read",
-                                    shown));
+      return make_error(
+          ErrorCode::permission_denied,
+          fmt::format("datastore '{}': {} may not {} {} on this node", place.datastore, user.name,
+                      writable ? "change" : "read", shown));
   }
   return OpenedPlace{std::move(fd), is_folder};
 }
@@ -112,12 +111,11 @@ Result<Fd> make_place(const DatastorePath& place, const User& user) {
     Fd next = open_inside(at.get(), name, O_PATH | O_DIRECTORY);
     if (!next && errno == ENOENT) {
       if (disk::mkdirat(at.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
-        return make_error(errno == EACCES || errno == EROFS ? ErrorCode::permission_denied
-                                                            : ErrorCode::io,
-                          errno_error(errno, fmt::format("datastore '{}': {} cannot make {}/{}",
-                                                         place.datastore, user.name,
-                                                         place.directory, below))
-                              .message);
+        return make_error(
+            errno == EACCES || errno == EROFS ? ErrorCode::permission_denied : ErrorCode::io,
+            errno_error(errno, fmt::format("datastore '{}': {} cannot make {}/{}", place.datastore,
+                                           user.name, place.directory, below))
+                .message);
       next = open_inside(at.get(), name, O_PATH | O_DIRECTORY);
     }
     const std::string shown = quoted_name(place.directory + "/" + below);

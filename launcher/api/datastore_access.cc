@@ -84,9 +84,10 @@ Status take_place(const spec::Datastore& store, const DatastoreReference& refere
 Status check_remote(const spec::Datastore& store, const DataInput& input) {
   const bool is_copied = input.mode == InputMode::ro_mount || input.mode == InputMode::download;
   if (is_copied) return {};
-  return refusal(fmt::format("datastore '{}' is a remote, so its files are copied to the nodes; "
-                             "write mode: ro_mount or download",
-                             store.view.name));
+  return refusal(
+      fmt::format("datastore '{}' is a remote, so its files are copied to the nodes; "
+                  "write mode: ro_mount or download",
+                  store.view.name));
 }
 
 RemoteFiles files_of(const spec::Datastore& store, const DatastoreReference& reference) {
@@ -115,8 +116,8 @@ Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Dat
                     "the launcher's datastores.yml cannot be used; an admin is told why");
 }
 
-ClientReply list_datastores(const State& state, const Caller& caller,
-                            Result<Datastores> all, const ListDatastores& question) {
+ClientReply list_datastores(const State& state, const Caller& caller, Result<Datastores> all,
+                            const ListDatastores& question) {
   all = shown_to(state, caller, std::move(all));
   if (!all) return Refused{all.error().code, all.error().message};
   DatastoresReply reply;

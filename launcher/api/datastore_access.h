@@ -53,7 +53,7 @@ Status take_place(const spec::Datastore& store, const DatastoreReference& refere
 Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all);
 
 // The answer to ListDatastores: what the caller may use, as the caller may see it.
-ClientReply list_datastores(const State& state, const Caller& caller,
-                            Result<Datastores> all, const ListDatastores& question);
+ClientReply list_datastores(const State& state, const Caller& caller, Result<Datastores> all,
+                            const ListDatastores& question);
 
 }  // namespace lockstep::launcher

@@ -85,9 +85,8 @@ class Run {
       if (context_.stop != nullptr && *context_.stop)
         return make_error(ErrorCode::unavailable, "the launcher is ending");
       if (now - last > context_.silence)
-        return make_error(ErrorCode::unavailable,
-                          fmt::format("the server sent nothing for {}",
-                                      format_duration(context_.silence)));
+        return make_error(ErrorCode::unavailable, fmt::format("the server sent nothing for {}",
+                                                              format_duration(context_.silence)));
       if (const auto end = program_.reap()) return ended(*end);
     }
   }
@@ -142,9 +141,7 @@ class Run {
     }
     const auto number = [&](const char* key) -> std::uint64_t {
       const auto found = stats->find(key);
-      return found != stats->end() && found->is_number_unsigned()
-                 ? found->get<std::uint64_t>()
-                 : 0;
+      return found != stats->end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
     };
     const std::uint64_t bytes = number("bytes");
     const std::uint64_t sum = bytes + number("transfers") + number("checks");
@@ -176,11 +173,22 @@ Result<Ran> run_rclone(const RemoteFiles& files, const RcloneContext& context,
   TRY_ASSIGN(const std::string program, find_rclone(context));
   TRY(check_config(files.config));
   const auto idle = std::max<std::int64_t>(1, context.silence.count() / 2'000'000'000);
-  std::vector<std::string> all = {"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin",
-                                  "HOME=" + context.home, program, "--config", files.config,
-                                  "--use-json-log", "--retries", "2", "--low-level-retries", "3",
-                                  "--contimeout", fmt::format("{}s", std::min<std::int64_t>(idle, 20)),
-                                  "--timeout", fmt::format("{}s", idle)};
+  std::vector<std::string> all = {"/usr/bin/env",
+                                  "-i",
+                                  "PATH=/usr/local/bin:/usr/bin:/bin",
+                                  "HOME=" + context.home,
+                                  program,
+                                  "--config",
+                                  files.config,
+                                  "--use-json-log",
+                                  "--retries",
+                                  "2",
+                                  "--low-level-retries",
+                                  "3",
+                                  "--contimeout",
+                                  fmt::format("{}s", std::min<std::int64_t>(idle, 20)),
+                                  "--timeout",
+                                  fmt::format("{}s", idle)};
   all.insert(all.end(), words.begin(), words.end());
   TRY_ASSIGN(io::ChildProgram child, io::ChildProgram::start(all, input));
   return Run(std::move(child), context, progress).to_end();
@@ -230,8 +238,8 @@ bool is_safe(const std::string& path) {
 
 std::string without_values(std::string text, const std::string& config) {
   // Words that say nothing of where a remote is or who may enter.
-  static const std::set<std::string> kPlain = {"type", "vendor", "provider", "env_auth",
-                                               "location_constraint", "acl", "region"};
+  static const std::set<std::string> kPlain = {
+      "type", "vendor", "provider", "env_auth", "location_constraint", "acl", "region"};
   const auto file = io::read_regular_file(config, mebibytes(1));
   if (!file) return "the launcher cannot read rclone's configuration file";
   std::vector<std::string> values;
@@ -300,8 +308,8 @@ Result<Listing> list_remote(const RemoteFiles& files, const RcloneContext& conte
     is_file = !found.value("IsDir", false);
   }
   TRY_ASSIGN(const Ran listed,
-             run_rclone(files, context,
-                        {"lsjson", "-R", "--hash", "--no-mimetype", "--", address}, -1, {}));
+             run_rclone(files, context, {"lsjson", "-R", "--hash", "--no-mimetype", "--", address},
+                        -1, {}));
   if (listed.exit_code != 0) return failure(files, listed);
   TRY_ASSIGN(Listing listing, read_listing(listed.output));
   listing.is_file = is_file;
@@ -319,16 +327,15 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
   for (const RemoteFile& file : listing.files) names += file.path + "\n";
   TRY_ASSIGN(const io::Fd list, io::memory_file(names));
   RemoteFiles from = files;
-  if (listing.is_file) from.path.resize(from.path.find_last_of('/') == std::string::npos
-                                            ? 0
-                                            : from.path.find_last_of('/'));
+  if (listing.is_file)
+    from.path.resize(
+        from.path.find_last_of('/') == std::string::npos ? 0 : from.path.find_last_of('/'));
   // --files-from-raw: what is not in the checked listing is not copied, whatever the server says.
-  TRY_ASSIGN(const Ran ran,
-             run_rclone(files, context,
-                        {"copy", "--files-from-raw", "-", "--stats", "1s", "--stats-log-level",
-                         "NOTICE", "--transfers", "8", "--checkers", "16", "--", address_of(from),
-                         to},
-                        list.get(), progress));
+  TRY_ASSIGN(const Ran ran, run_rclone(files, context,
+                                       {"copy", "--files-from-raw", "-", "--stats", "1s",
+                                        "--stats-log-level", "NOTICE", "--transfers", "8",
+                                        "--checkers", "16", "--", address_of(from), to},
+                                       list.get(), progress));
   if (ran.exit_code != 0) return failure(files, ran);
   return {};
 }

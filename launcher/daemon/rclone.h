@@ -1,6 +1,6 @@
 #pragma once
-// Runs rclone for a datastore, on a thread that may block. Its environment is empty but for PATH and
-// a home of its own, its configuration the operator's file. A user chooses nothing but the path
+// Runs rclone for a datastore, on a thread that may block. Its environment is empty but for PATH
+// and a home of its own, its configuration the operator's file. A user chooses nothing but the path
 // behind "REMOTE:BASE/". The file's values are not in what this returns.
 
 #include <atomic>
@@ -17,10 +17,10 @@
 namespace lockstep::launcher {
 
 struct RcloneContext {
-  std::string home;                        // an empty folder
-  Duration silence;                        // rclone is killed when it gets no further for so long
+  std::string home;                         // an empty folder
+  Duration silence;                         // rclone is killed when it gets no further for so long
   const std::atomic<bool>* stop = nullptr;  // set: end at once
-  std::string path = {};                   // where rclone is looked for; "": our PATH
+  std::string path = {};                    // where rclone is looked for; "": our PATH
 };
 
 struct RemoteFile {

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "common/base/quoted_name.h"
 #include "common/base/digest.h"
+#include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/capture.h"
 #include "common/snapshot/compress.h"

@@ -22,8 +22,8 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-constexpr std::array<std::string_view, 6> kKeysOfStores = {
-    "directory", "rclone", "config", "read_only", "users", "projects"};
+constexpr std::array<std::string_view, 6> kKeysOfStores = {"directory", "rclone", "config",
+                                                           "read_only", "users",  "projects"};
 
 // A section of rclone's file: no connection string (":sftp,host=…:", "remote,host=…:").
 bool is_remote_name(std::string_view name) {
@@ -101,8 +101,8 @@ class StoreReader {
     // An empty list would look like nobody, and mean everybody.
     if (node->kind != Kind::sequence || node->items.empty() ||
         node->items.size() > kMaxDatastoreUsers) {
-      fault(node->place, fmt::format("'{}' must be a list of 1 to {} names", shown(key),
-                                     kMaxDatastoreUsers));
+      fault(node->place,
+            fmt::format("'{}' must be a list of 1 to {} names", shown(key), kMaxDatastoreUsers));
       return {};
     }
     std::vector<std::string> found;
@@ -121,8 +121,8 @@ class StoreReader {
   void read_storage(Datastore& store) {
     const bool is_directory = at("directory") != nullptr, is_remote = at("rclone") != nullptr;
     if (is_directory == is_remote)
-      return fault(entry_.place, fmt::format("'{}' must have one of 'directory' and 'rclone'",
-                                             entry_.key));
+      return fault(entry_.place,
+                   fmt::format("'{}' must have one of 'directory' and 'rclone'", entry_.key));
     if (is_directory) return read_directory(store);
     store.view.kind = DatastoreKind::rclone;
     read_remote(store);
@@ -145,9 +145,8 @@ class StoreReader {
     if (remote.empty()) return;
     while (remote.ends_with('/')) remote.pop_back();
     const auto colon = remote.find(':');
-    const bool has_control = std::any_of(remote.begin(), remote.end(), [](unsigned char c) {
-      return c < 0x20 || c == 0x7f;
-    });
+    const bool has_control = std::any_of(remote.begin(), remote.end(),
+                                         [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (colon == std::string::npos || !is_remote_name(remote.substr(0, colon)) || has_control ||
         remote.size() > kMaxDatastorePathBytes)
       fault(at("rclone")->place,
@@ -157,9 +156,9 @@ class StoreReader {
   }
   void read_config(Datastore& store) {
     if (at("config") == nullptr)
-      return fault(entry_.place,
-                   fmt::format("'{}' needs rclone's configuration file: write 'config: FILE'",
-                               entry_.key));
+      return fault(
+          entry_.place,
+          fmt::format("'{}' needs rclone's configuration file: write 'config: FILE'", entry_.key));
     const std::string file = text("config");
     if (!file.empty())
       store.config =
@@ -208,8 +207,7 @@ Result<std::vector<Datastore>> load_datastores(const std::string& path) {
     return errno_error(errno, "cannot read " + path);
   }
   // It decides what root mounts.
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-      (info.st_uid != 0 && info.st_uid != ::geteuid()))
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (info.st_uid != 0 && info.st_uid != ::geteuid()))
     return make_error(
         ErrorCode::permission_denied,
         fmt::format("{} can be changed by others (owner {}, mode {:04o}), so it is not used: chown "

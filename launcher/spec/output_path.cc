@@ -19,11 +19,10 @@ Result<std::string> with_plain_expressions(const std::string& path) {
     const std::string_view name =
         trimmed(std::string_view(path).substr(open + 3, std::min(close, path.size()) - open - 3));
     if (close == std::string::npos || (name != "name" && name != "output_name"))
-      return make_error(
-          ErrorCode::invalid_argument,
-          fmt::format("'{}' has no value in a path; ${{{{name}}}} (the job's) and "
-                      "${{{{output_name}}}} have",
-                      path.substr(open, std::min(close, path.size()) - open + 2)));
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("'{}' has no value in a path; ${{{{name}}}} (the job's) and "
+                                    "${{{{output_name}}}} have",
+                                    path.substr(open, std::min(close, path.size()) - open + 2)));
     plain += path.substr(from, open - from) + fmt::format("${{{{{}}}}}", name);
     from = close + 2;
   }

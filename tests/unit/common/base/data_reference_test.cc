@@ -16,8 +16,9 @@ TEST(DataReference, NamesADatastoreInBothForms) {
   const DatastoreReference wanted{"lake", "a/b"};
   EXPECT_EQ(stored("azureml://datastores/lake/paths/a/b"), wanted);
   EXPECT_EQ(stored("azureml://datastores/lake/paths//a/./b/"), wanted);
-  EXPECT_EQ(stored("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/lake/paths/a/b"),
-            wanted);
+  EXPECT_EQ(
+      stored("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/lake/paths/a/b"),
+      wanted);
   EXPECT_EQ(stored("azureml://subscriptions/s/resourcegroups/g/providers/"
                    "Microsoft.MachineLearningServices/workspaces/w/datastores/lake/paths/a/b"),
             wanted);

@@ -20,9 +20,11 @@ class Rclone : public testing::Test {
   Rclone() {
     char name[] = "/tmp/ls-rclone-XXXXXX";
     folder_ = ::mkdtemp(name);
-    files_ = {"there:bucket", folder_ + "/rclone.conf", "set", "azureml://datastores/lake/paths/set"};
-    std::ofstream(files_.config) << "[there]\ntype = webdav\nurl = http://user@host.example:8080/x\n"
-                                    "pass = obscured-word\n";
+    files_ = {"there:bucket", folder_ + "/rclone.conf", "set",
+              "azureml://datastores/lake/paths/set"};
+    std::ofstream(files_.config)
+        << "[there]\ntype = webdav\nurl = http://user@host.example:8080/x\n"
+           "pass = obscured-word\n";
     ::chmod(files_.config.c_str(), 0600);
   }
   ~Rclone() override { fs::remove_all(folder_); }
@@ -49,8 +51,10 @@ TEST_F(Rclone, ReadsAListing) {
 }
 
 TEST_F(Rclone, TakesNoNameThatLeadsElsewhere) {
-  for (const char* path : {"../x", "/etc/x", "a/../../x", "a//b", ".", "a/.", "", "a\\nb", "a\\u0000"})
-    EXPECT_FALSE(read_listing(std::string(R"([{"Path":")") + path + R"(","Size":1,"IsDir":false}])"))
+  for (const char* path :
+       {"../x", "/etc/x", "a/../../x", "a//b", ".", "a/.", "", "a\\nb", "a\\u0000"})
+    EXPECT_FALSE(
+        read_listing(std::string(R"([{"Path":")") + path + R"(","Size":1,"IsDir":false}])"))
         << path;
   for (const char* json : {"", "{}", "[1]", "[{}]", R"([{"Path":"a","Size":-1,"IsDir":false}])"})
     EXPECT_FALSE(read_listing(json)) << json;
@@ -71,8 +75,9 @@ TEST_F(Rclone, GetsNothingOfOurEnvironmentAndNoOptionOfAUsers) {
 
 TEST_F(Rclone, ShowsNothingOfTheOperatorsFiles) {
   const auto ran = list_remote(
-      files_, context("echo '{\"level\":\"error\",\"msg\":\"dial http://user@host.example:8080/x "
-                      "host.example with obscured-word for there:bucket/set: refused\"}' >&2; exit 1"));
+      files_,
+      context("echo '{\"level\":\"error\",\"msg\":\"dial http://user@host.example:8080/x "
+              "host.example with obscured-word for there:bucket/set: refused\"}' >&2; exit 1"));
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().message,
             "it cannot be fetched: dial *** *** with *** for azureml://datastores/lake/paths/set: "
