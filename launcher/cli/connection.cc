@@ -271,9 +271,10 @@ std::uint64_t Connection::send(ClientRequest request) {
   return envelope.sequence;
 }
 
-void Connection::send_bulk(BulkEnvelope envelope) {
+std::uint64_t Connection::send_bulk(BulkEnvelope envelope) {
   envelope.sequence = ++impl_->sequence;
   if (!impl_->bulk->send(wire::encode(envelope))) impl_->bulk_unsent = true;
+  return envelope.sequence;
 }
 
 Status Connection::reopen(const Endpoint& endpoint) {

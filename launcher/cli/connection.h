@@ -67,7 +67,7 @@ class Connection {
   void stop_listening();
   // Without waiting; what cannot be sent now is dropped (the caller repeats). The sequence used.
   std::uint64_t send(ClientRequest request);
-  void send_bulk(BulkEnvelope envelope);
+  std::uint64_t send_bulk(BulkEnvelope envelope);
 
   // New sockets to `endpoint`; listeners stay.
   Status reopen(const Endpoint& endpoint);

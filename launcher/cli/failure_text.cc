@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/output.h"
+#include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/remedies.h"
 #include "launcher/cli/view_text.h"
 
@@ -101,6 +102,17 @@ bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
 }
 
+// Where to look; of a pipeline at the step that failed first.
+std::string where_to_look(const JobView& job, const ExitReport& report) {
+  const StepView* step = first_failed_step(job);
+  const std::string& name = step == nullptr ? job.spec.name : step->job.value;
+  if (report.cause == Cause::environment_failed || (!report.rank && failed_before_its_ranks(job)))
+    return "lockstep environment log " + name;
+  if (report.rank) return fmt::format("lockstep job logs {} --rank {}", name, *report.rank);
+  if (step != nullptr || !job.attempts.empty()) return "lockstep job logs " + name;
+  return job.spec.is_pipeline() ? "lockstep job show " + name : "";
+}
+
 }  // namespace
 
 std::string failure_report(const JobView& job) {
@@ -120,12 +132,9 @@ std::string failure_report(const JobView& job) {
                         report.terminated_ranks.size() == 1 ? "" : "s",
                         ranges_of(report.terminated_ranks));
   text += remedies(job, report);
-  if (report.cause == Cause::environment_failed || (!report.rank && failed_before_its_ranks(job)))
-    text += fmt::format("  look at it with: lockstep environment log {}\n", name);
-  else if (report.rank)
-    text += fmt::format("  look at it with: lockstep job logs {} --rank {}\n", name, *report.rank);
-  else if (!job.attempts.empty())
-    text += fmt::format("  look at it with: lockstep job logs {}\n", name);
+  text += other_steps_report(job);
+  if (const std::string look = where_to_look(job, report); !look.empty())
+    text += "  look at it with: " + look + "\n";
   return text;
 }
 

@@ -150,11 +150,9 @@ constexpr std::array kWords = std::to_array<Word>({
     {"model", "update", "a version cannot be changed; `lockstep model create` makes the next one"},
     {"model", "register", "`lockstep model create` registers a model"},
     {"", "component",
-     "components are not supported yet; `lockstep job create -f job.yml` takes "
-     "command jobs"},
-    {"", "pipeline",
-     "pipelines are not supported yet; `lockstep job create -f job.yml` takes "
-     "command jobs"},
+     "components are files, which steps of a pipeline name; `lockstep job create -f pipeline.yml` "
+     "runs a pipeline"},
+    {"", "pipeline", "`lockstep job create -f pipeline.yml` runs a pipeline"},
     {"job", "submit", kCreateJob},
     {"job", "run", kCreateJob},
     {"job", "apply", kCreateJob},

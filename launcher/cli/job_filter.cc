@@ -66,6 +66,9 @@ void add_job_filters(CLI::App& verb, JobFilterWords& words) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("leave it out to see jobs with any tags"));
+  verb.add_option("-p,--parent,--parent-job-name", words.parent,
+                  "the jobs of this pipeline's steps, in the order in which they were submitted")
+      ->check(filled("leave it out to see jobs that are not of a step"));
   verb.add_option("--since", words.since,
                   "only jobs submitted since this time: 2h or 1d (ago), 2026-01-31, or "
                   "2026-01-31T12:00:00Z")
@@ -77,6 +80,7 @@ Result<JobFilter> read_job_filter(const JobFilterWords& words, Instant now) {
   filter.mine = words.mine;
   filter.experiment = words.experiment;
   filter.user = words.user;
+  filter.parent = JobId(words.parent);
   for (const std::string& statuses : words.statuses) TRY(read_statuses(statuses, filter.statuses));
   for (const std::string& tag : words.tags) {
     const auto equals = tag.find('=');

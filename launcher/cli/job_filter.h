@@ -16,6 +16,7 @@ struct JobFilterWords {
   bool mine = false;
   std::vector<std::string> statuses;  // each may list several, with commas; upper or lower case
   std::string experiment, user, since;
+  std::string parent;             // a pipeline
   std::vector<std::string> tags;  // K or K=V
 };
 

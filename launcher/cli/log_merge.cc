@@ -14,6 +14,10 @@ namespace {
 // Colours that are readable on dark and on light ground.
 constexpr std::array<int, 6> kColors = {36, 32, 33, 35, 34, 31};
 
+std::string colored(std::size_t number, const std::string& text) {
+  return fmt::format("\x1b[{}m{}\x1b[0m", kColors[number % kColors.size()], text);
+}
+
 // Where the newest state of a line begins: behind its last carriage return that something follows,
 // but for those of its end ("\r\n").
 std::size_t newest_state(std::string_view line) {
@@ -37,12 +41,15 @@ std::size_t LogMerge::longest_held() const {
 }
 
 std::string LogMerge::prefix_of(const LogChunk& chunk, char separator) const {
+  if (options_.name_of) {
+    const MergeOptions::Name name = options_.name_of(chunk);
+    const std::string text = fmt::format("{} {} ", name.text, separator);
+    return options_.color ? colored(name.color, text) : text;
+  }
   if (chunk.key.stream == LogStream::environment)
     return fmt::format("[environment {}]{}", chunk.node_name, separator == '|' ? " " : "+ ");
   const std::string text = fmt::format("{}:{} {} ", chunk.node_name, chunk.key.rank, separator);
-  if (!options_.color) return text;
-  const auto index = static_cast<std::size_t>(chunk.key.rank) % kColors.size();
-  return fmt::format("\x1b[{}m{}\x1b[0m", kColors[index], text);
+  return options_.color ? colored(static_cast<std::size_t>(chunk.key.rank), text) : text;
 }
 
 LogMerge::Outcome LogMerge::add(const LogChunk& chunk, Instant now) {
@@ -189,6 +196,25 @@ void LogMerge::finish() {
     if (!log.pending.empty()) write_pending(key, log, log.pending.size());
   if (open_line_ && lines()) sink_(open_line_->stream, "\n");
   open_line_.reset();
+}
+
+void LogMerge::finish(const JobId& job) {
+  for (auto it = logs_.lower_bound({{job, 0}, 0, LogStream::out});
+       it != logs_.end() && it->first.attempt.job == job; it = logs_.erase(it)) {
+    if (!it->second.pending.empty())
+      write_pending(it->first, it->second, it->second.pending.size());
+    if (open_line_ != it->first) continue;
+    sink_(open_line_->stream, "\n");
+    open_line_.reset();
+  }
+}
+
+std::vector<LogFollow::Position> LogMerge::positions(const JobId& job) const {
+  std::vector<LogFollow::Position> positions;
+  for (auto it = logs_.lower_bound({{job, 0}, 0, LogStream::out});
+       it != logs_.end() && it->first.attempt.job == job; ++it)
+    positions.push_back({it->first, it->second.position});
+  return positions;
 }
 
 std::vector<LogFollow::Position> LogMerge::positions() const {

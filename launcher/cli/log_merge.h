@@ -31,6 +31,12 @@ struct MergeOptions {
   bool timestamps = false;  // before each line; implies by_line
   std::function<bool(std::string_view)> wanted = {};  // only these lines; implies by_line
   bool color = false;                                 // a colour for each rank's prefix
+  // The name of a log in its prefix, and the number of its colour; empty: node and rank.
+  struct Name {
+    std::string text;
+    std::size_t color = 0;
+  };
+  std::function<Name(const LogChunk&)> name_of = {};
   bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail, --since)
   Duration show_partial_after = seconds(1);  // a line without its newline; none if `wanted`
 };
@@ -54,11 +60,15 @@ class LogMerge {
   void show_partial(Instant now);
   Instant next_deadline() const;  // never() when no line waits
 
+  // No more comes of this job: shows the bytes that are left, and forgets its logs.
+  void finish(const JobId& job);
+
   // Ends the stream: shows the bytes that are left, and ends an unfinished line.
   void finish();
 
   // The offset at which to resume an interrupted follow, for every log seen so far.
   std::vector<LogFollow::Position> positions() const;
+  std::vector<LogFollow::Position> positions(const JobId& job) const;
 
  private:
   struct Log {

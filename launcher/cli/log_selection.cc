@@ -99,6 +99,24 @@ void add_log_selection(CLI::App& verb, LogSelection& selection) {
   verb.add_flag("--no-prefix", selection.no_prefix, "print lines without the prefix NODE:RANK |");
 }
 
+Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name) {
+  constexpr std::size_t kMostNamed = 20;
+  if (!job.spec.is_pipeline())
+    return wrong(verb, fmt::format("{} is no pipeline, so it has no --step", job.spec.name));
+  std::string names;
+  for (std::size_t i = 0; i < job.steps.size(); ++i) {
+    const StepView& step = job.steps[i];
+    if (i < kMostNamed) names += (names.empty() ? "" : ", ") + step.name;
+    if (step.name != name) continue;
+    if (!step.job.value.empty()) return step.job;  // or the job that it is reused from
+    return wrong(verb, fmt::format("step '{}' of {} has no job{}", name, job.spec.name,
+                                   step.reason.empty() ? "" : ": " + step.reason));
+  }
+  if (job.steps.size() > kMostNamed)
+    names += fmt::format(" and {} more", job.steps.size() - kMostNamed);
+  return wrong(verb, fmt::format("{} has no step '{}'; its steps: {}", job.spec.name, name, names));
+}
+
 Status find_node(LogSelection* selection, const std::string& verb, const JobView& job,
                  std::uint32_t attempt) {
   const std::string& word = selection->node_word;
@@ -120,8 +138,24 @@ Status find_node(LogSelection* selection, const std::string& verb, const JobView
                                  number, job.spec.name, word, names));
 }
 
-Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,
-             Instant now, FollowOptions* follow) {
+namespace {
+
+// A pipeline's steps have ranks and nodes of their own.
+Status check_for_pipeline(const LogSelection& selection, const std::string& verb,
+                          const std::string& name) {
+  const auto needs_step = [&](const char* option) {
+    return wrong(verb,
+                 fmt::format("{} is about the job of one step: add --step STEP (`lockstep job "
+                             "show {}` lists the steps)",
+                             option, name));
+  };
+  if (selection.rank) return needs_step("--rank");
+  if (!selection.node_word.empty()) return needs_step("--node");
+  if (selection.tail == 0) return needs_step("--tail 0");
+  return {};
+}
+
+Status check_for_job(const LogSelection& selection, const std::string& verb, const JobSpec& spec) {
   if (selection.rank && *selection.rank >= spec.world_size())
     return wrong(verb, fmt::format("{0} has no rank {2}; its ranks are 0 to {1}", spec.name,
                                    spec.world_size() - 1, *selection.rank));
@@ -131,6 +165,15 @@ Status apply(const LogSelection& selection, const std::string& verb, const JobSp
   if (selection.environment && !spec.environment)
     return wrong(verb,
                  fmt::format("{} has no environment, so it has no environment log", spec.name));
+  return {};
+}
+
+}  // namespace
+
+Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,
+             Instant now, FollowOptions* follow) {
+  TRY(spec.is_pipeline() ? check_for_pipeline(selection, verb, spec.name)
+                         : check_for_job(selection, verb, spec));
   LogFollow& filter = follow->filter;
   if (!selection.since.empty()) {
     const auto since = parse_since(selection.since, now);

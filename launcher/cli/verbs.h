@@ -92,7 +92,7 @@ int print_created(Context& context, Connection& connection, const JobId& job, Fo
 struct WatchOptions {
   bool cancel_on_interrupt = false;
   bool quiet = false;
-  int world_size = 0;             // 0 = not known yet: the launcher is asked
+  int world_size = 0;             // 0 = not known yet, or a pipeline's: the launcher is asked
   Format format = Format::table;  // else what the ranks write goes to standard error, and the
                                   // job's record to standard output in the end
   // Which lines are shown, and how; empty: all.

@@ -160,7 +160,7 @@ int create(Context& context, const CreateOptions& options) {
   if (const Status good = EnvironmentResolver(**connection).resolve_all(*file); !good)
     return fail(context.terminal, good.error(), otherwise);
   if (file->environment && !options.quiet) show_ignored(context.terminal, file->spec);
-  const int world_size = file->spec.world_size();
+  const int world_size = file->spec.is_pipeline() ? 0 : file->spec.world_size();
   const auto job = submit(context, **connection, submission_of(options, *std::move(file)));
   if (!job) return fail(context.terminal, job.error(), otherwise);
   if (options.stream)

@@ -5,6 +5,7 @@
 #include "common/base/quoted_name.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/not_kept_text.h"
+#include "launcher/cli/pipeline_download.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -15,6 +16,8 @@ constexpr const char* kDownloadExamples = R"(
   lockstep job download NAME                       ./artifacts: outputs/, logs/, kept/, user_logs/
   lockstep job download NAME --output-name model   ./named-outputs/model
   lockstep job download NAME --all -p results      both, in results/
+  lockstep job download PIPELINE                   ./PIPELINE/named-outputs/NAME: its own outputs
+  lockstep job download PIPELINE --all             and what each step left, in ./PIPELINE/STEP
   lockstep job download NAME --checkpoint          ./checkpoint: what a retry would start from
 Existing files with the same names are replaced; other files are not changed.)";
 
@@ -64,8 +67,9 @@ std::string counted(std::uint64_t files) {
 std::string text_of(const DownloadOptions& options, const Downloaded& done) {
   std::string text;
   for (const auto& tree : done.trees) {
-    text += fmt::format("{}/{}: {}, {} (from {})\n", options.folder, tree.path, counted(tree.files),
-                        to_string(tree.size), fmt::join(tree.nodes, ", "));
+    text += fmt::format(
+        "{}/{}: {}, {}{}\n", options.folder, tree.path, counted(tree.files), to_string(tree.size),
+        tree.nodes.empty() ? "" : fmt::format(" (from {})", fmt::join(tree.nodes, ", ")));
     for (const snapshot::Beside& beside : tree.beside)
       text += fmt::format("  {} of node rank {} differs: kept as {}\n", quoted_name(beside.path),
                           beside.node_rank, quoted_name(beside.kept_as));
@@ -96,6 +100,51 @@ Error at_launcher(const std::optional<Endpoint>& endpoint, Error error) {
       "lost the launcher at {} (`lockstep status` shows whether it is back)", endpoint->control));
 }
 
+std::string text_of(const DownloadOptions& options, PipelineDownloaded done) {
+  Downloaded shown;
+  shown.trees = std::move(done.trees);
+  std::string text = text_of(options, shown);
+  for (const LogFile& log : done.logs)
+    text += fmt::format("{}/{}: {}\n", options.folder, log.name, to_string(Bytes{log.bytes}));
+  return text;
+}
+
+Json to_json(const DownloadOptions& options, const PipelineDownloaded& done) {
+  Json json = to_json(options, Downloaded{0, done.trees, {}}, done.problems);
+  json["attempt"] = nullptr;
+  for (const LogFile& log : done.logs)
+    json["user_logs"].push_back({{"path", log.name}, {"size", log.bytes}});
+  return json;
+}
+
+int download_all_steps(Context& context, Connection& connection, const DownloadOptions& options,
+                       const JobView& job) {
+  if (options.checkpoint || options.attempt != 0)
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument,
+                           fmt::format("job download: {0} is a pipeline, which has no attempts and "
+                                       "no checkpoint; name the job of a step, which `lockstep job "
+                                       "show {0}` lists",
+                                       options.name)),
+                kExitUsage);
+  const PipelineDownloadRequest request{
+      options.folder, options.all,
+      options.output.empty() ? std::nullopt : std::optional(options.output)};
+  const auto done = download_pipeline(
+      connection, job, request, [&](const std::string& text) { context.terminal.progress(text); });
+  context.terminal.clear_status();
+  if (!done) return fail(context.terminal, at_launcher(context.find_endpoint(), done.error()));
+  for (const std::string& problem : done->problems)
+    context.terminal.print_line(in_one_line(problem));
+  if (done->trees.empty() && done->logs.empty())
+    return fail(context.terminal,
+                make_error(ErrorCode::not_found,
+                           fmt::format("pipeline {} has no outputs of its own{}; --all downloads "
+                                       "what its steps left",
+                                       options.name, is_final(job.status) ? "" : " yet")));
+  return print(context, options.format, to_json(options, *done), text_of(options, *done));
+}
+
 int download(Context& context, const DownloadOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -103,6 +152,8 @@ int download(Context& context, const DownloadOptions& options) {
   const JobId id(options.name);
   const auto reply = (*connection)->ask_for<JobReply>(ShowJob{id});
   if (!reply) return fail(context.terminal, reply.error());
+  if (reply->job.spec.is_pipeline())
+    return download_all_steps(context, **connection, options, reply->job);
   DownloadRequest request;
   request.folder = options.folder;
   request.attempt = options.attempt;

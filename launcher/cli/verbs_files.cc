@@ -44,9 +44,25 @@ Result<DownloadPlan> plan_of(const JobView& job, std::uint32_t attempt) {
   return plan_download(job, request);
 }
 
+Error look_at_steps(const JobView& job) {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> jobs;
+  for (const StepView& step : job.steps)
+    if (!step.job.value.empty()) jobs.push_back(step.job.value);
+  const std::size_t more = jobs.size() > kMostNamed ? jobs.size() - kMostNamed : 0;
+  jobs.resize(jobs.size() - more);
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("{0} is a pipeline, and its files are those of its steps' jobs{1}{2}{3}; "
+                  "`lockstep job download {0}` brings its outputs",
+                  job.spec.name, jobs.empty() ? "; none has begun" : ": ", fmt::join(jobs, ", "),
+                  more == 0 ? "" : fmt::format(" and {} more", more)));
+}
+
 Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
   const JobId id(options.name);
   TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{id}));
+  if (reply.job.spec.is_pipeline()) return look_at_steps(reply.job);
   TRY_ASSIGN(DownloadPlan plan, plan_of(reply.job, options.attempt));
   TRY_ASSIGN(std::unique_ptr<LeftFiles> left, LeftFiles::fetch(connection, id, std::move(plan)));
   if (!left->files().empty()) return left;

@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -14,6 +15,7 @@ namespace {
 struct JobOptions {
   std::string name;
   std::vector<std::string> names;  // of cancel
+  bool all_steps = false;          // of show
   Format format = Format::table;
 };
 
@@ -24,8 +26,12 @@ int show(Context& context, const JobOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, api::to_json(reply->job),
-               job_text(reply->job, now()) + failure_report(reply->job));
+  const JobView& job = reply->job;
+  const auto columns = context.terminal.columns();
+  const StepsShown shown{options.all_steps || !columns, columns};
+  return print(context, options.format, api::to_json(job),
+               (job.spec.is_pipeline() ? pipeline_text(job, now(), shown) : job_text(job, now())) +
+                   failure_report(job));
 }
 
 int explain(Context& context, const JobOptions& options) {
@@ -72,6 +78,14 @@ CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
   return verb;
 }
 
+void add_show(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
+  auto* verb =
+      named(add_verb(group, table, options, "show", "show one job in full", show), options);
+  verb->add_flag("--all-steps", options->all_steps,
+                 "of a pipeline with many steps, also those that a terminal leaves out");
+  add_format(*verb, options->format);
+}
+
 void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb = add_verb(group, table, options, "cancel", "cancel one or several jobs", cancel);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
@@ -91,8 +105,7 @@ void add_job_verbs(VerbTable table) {
   group.require_subcommand(1);
   add_create_verb(group, table);
   add_list_verb(group, table);
-  add_format(*named(add_verb(group, table, options, "show", "show one job in full", show), options),
-             options->format);
+  add_show(group, table, options);
   add_log_verbs(group, table);
   add_events_verb(group, table);
   add_download_verb(group, table);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -16,9 +17,11 @@ namespace {
 constexpr const char* kListExamples = R"(
   lockstep job list --mine --status Queued,Running
   lockstep job list --experiment digits --tag model=small --since 1d
+  lockstep job list --parent train_pipeline        the jobs of a pipeline's steps
 A job is listed when it meets every filter that is given.)";
 
-constexpr int kJobsInTable = 50;  // unless told otherwise
+constexpr int kJobsInTable = 50;         // unless told otherwise
+constexpr int kPipelinesWithSteps = 20;  // of a table, those that show how many steps are over
 
 struct ListOptions {
   JobFilterWords filter;
@@ -42,20 +45,46 @@ Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, i
   return all;
 }
 
+// In lists the launcher leaves out the steps; of the newest pipelines they are asked for.
+void add_steps(Connection& connection, std::vector<JobView>& jobs) {
+  int left = kPipelinesWithSteps;
+  for (JobView& job : jobs) {
+    if (!job.spec.is_pipeline() || left-- <= 0) continue;
+    auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
+    if (reply) job.steps = std::move(reply->job.steps);
+  }
+}
+
+Status expect_pipeline(Connection& connection, const JobId& job) {
+  TRY_ASSIGN(const JobReply known, connection.ask_for<JobReply>(ShowJob{job}));
+  if (known.job.spec.is_pipeline()) return {};
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("job list: --parent {0} is no pipeline, so it has no steps; see "
+                                "`lockstep job show {0}`",
+                                job.value));
+}
+
 int list(Context& context, const ListOptions& options) {
   const Instant now = io::SystemClock().now();
   const auto filter = read_job_filter(options.filter, now);
   if (!filter) return fail(context.terminal, filter.error(), kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
+  const bool of_steps = !filter->parent.value.empty();
+  if (of_steps)
+    if (const Status known = expect_pipeline(**connection, filter->parent); !known)
+      return fail(context.terminal, known.error());
   // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
-  const bool all = options.all_results || options.format != Format::table;
-  const auto listed =
+  const bool all = options.all_results || of_steps || options.format != Format::table;
+  auto listed =
       newest_jobs(**connection, *filter, options.max_results.value_or(all ? 0 : kJobsInTable));
   if (!listed) return fail(context.terminal, listed.error());
   const bool filtered = *filter != JobFilter{};
+  if (of_steps) std::reverse(listed->jobs.begin(), listed->jobs.end());
+  if (options.format == Format::table) add_steps(**connection, listed->jobs);
   print(context, options.format, api::to_json(listed->jobs),
-        listed->jobs.empty() && filtered
+        listed->jobs.empty() && filtered && of_steps ? "no step of the pipeline has a job yet\n"
+        : listed->jobs.empty() && filtered
             ? "no job meets these filters; `lockstep job list` without them shows all\n"
             : job_table(listed->jobs, now, context.terminal.columns()));
   if (listed->more > 0)

@@ -4,6 +4,7 @@
 #include "common/io/clock.h"
 #include "launcher/cli/log_selection.h"
 #include "launcher/cli/past_launcher.h"
+#include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -13,11 +14,13 @@ namespace {
 constexpr const char* kLogsExamples = R"(
   lockstep job logs NAME --rank 3 --tail 20 -f
   lockstep job logs NAME --since 10m --grep 'loss=(nan|inf)' -t
+  lockstep job logs PIPELINE --step train  one of a pipeline's steps; without --step, all of them
   lockstep job logs NAME --environment     how each node's environment was solved and built
 --grep takes a regular expression of RE2, and searches the lines without their prefix.)";
 
 struct LogOptions {
   std::string name;
+  std::string step;  // of a pipeline
   LogSelection selection;
   bool quiet = false;   // stream
   bool follow = false;  // logs
@@ -26,70 +29,89 @@ struct LogOptions {
 
 Instant now() { return io::SystemClock().now(); }
 
+// The job that is named, or that of the pipeline's step.
+Result<JobView> chosen_job(Connection& connection, const std::string& verb,
+                           const LogOptions& options) {
+  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{JobId(options.name)}));
+  if (options.step.empty()) return std::move(known.job);
+  TRY_ASSIGN(const JobId step, job_of_step(verb, known.job, options.step));
+  TRY_ASSIGN(known, connection.ask_for<JobReply>(ShowJob{step}));
+  return std::move(known.job);
+}
+
 int stream(Context& context, const LogOptions& options) {
   FollowOptions selected;
-  const JobId job(options.name);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  const auto known = (*connection)->ask_for<JobReply>(ShowJob{job});
-  if (!known) return fail(context.terminal, known.error(), kExitLockstepFailed);
-  const JobSpec& spec = known->job.spec;
+  const auto job = chosen_job(**connection, "job stream", options);
+  if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
+  const JobSpec& spec = job->spec;
   LogSelection selection = options.selection;
-  Status fits = find_node(&selection, "job stream", known->job, 0);
+  Status fits;
+  if (!spec.is_pipeline()) fits = find_node(&selection, "job stream", *job, 0);
   if (fits) fits = apply(selection, "job stream", spec, now(), &selected);
   if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   WatchOptions watch;
   watch.quiet = options.quiet;
-  watch.world_size = spec.world_size();
+  watch.world_size = spec.is_pipeline() ? 0 : spec.world_size();
   watch.select = [&selected](FollowOptions& follow) {
     follow.filter = selected.filter;
     follow.single_log = selected.single_log;
     follow.no_prefix = selected.no_prefix;
     follow.wanted = selected.wanted;
   };
-  return watch_to_end(context, **connection, job, watch);
+  return watch_to_end(context, **connection, JobId(spec.name), watch);
 }
 
 std::string no_such_attempt(const LogOptions& options, const JobView& job) {
   const std::size_t count = job.attempts.size();
-  return fmt::format("job logs: {0} has no attempt {2}; it has {1}", options.name,
+  if (job.spec.is_pipeline())
+    return fmt::format("job logs: {} is a pipeline, so it has no attempts; add --step STEP",
+                       job.spec.name);
+  return fmt::format("job logs: {0} has no attempt {2}; it has {1}", job.spec.name,
                      count == 0   ? "not been started yet"
                      : count == 1 ? "one attempt"
                                   : fmt::format("attempts 1 to {}", count),
                      options.attempt);
 }
 
+Result<FollowEnd> follow_logs(Context& context, Connection& connection, const JobView& job,
+                              const FollowOptions& follow) {
+  const auto find_endpoint = [&context] { return context.find_endpoint(); };
+  if (job.spec.is_pipeline())
+    return PipelineFollower(connection, context.terminal, find_endpoint, follow).run();
+  return Follower(connection, context.terminal, find_endpoint, follow).run();
+}
+
 int logs(Context& context, const LogOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
-  if (!known) return fail(context.terminal, known.error());
+  const auto job = chosen_job(**connection, "job logs", options);
+  if (!job) return fail(context.terminal, job.error());
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
-  if (options.attempt > known->job.attempts.size())
+  if (options.attempt > job->attempts.size())
     return fail(context.terminal,
-                make_error(ErrorCode::invalid_argument, no_such_attempt(options, known->job)),
+                make_error(ErrorCode::invalid_argument, no_such_attempt(options, *job)),
                 kExitUsage);
   LogSelection selection = options.selection;
-  Status fits = find_node(&selection, "job logs", known->job, options.attempt);
-  if (fits) fits = apply(selection, "job logs", known->job.spec, now(), &follow);
+  Status fits;
+  if (!job->spec.is_pipeline()) fits = find_node(&selection, "job logs", *job, options.attempt);
+  if (fits) fits = apply(selection, "job logs", job->spec, now(), &follow);
   if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
-  follow.job = JobId(options.name);
+  follow.job = JobId(job->spec.name);
   follow.show_state = false;
   follow.until_final = options.follow;
   follow.filter.attempt = options.attempt;
   follow.filter.ranks_only = !options.selection.environment;
   if (options.follow) hold_interrupts(true);
-  const auto end =
-      Follower(
-          **connection, context.terminal, [&context] { return context.find_endpoint(); }, follow)
-          .run();
+  const auto end = follow_logs(context, **connection, *job, follow);
   if (!end) return fail(context.terminal, end.error());
   if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
   if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
   if (end->how == FollowEnd::How::finished) return 0;
   context.terminal.print_line("stopped following the logs; to continue: lockstep job logs " +
-                              options.name + " -f");
+                              job->spec.name + " -f");
   return kExitInterrupted;
 }
 
@@ -101,6 +123,8 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<LogOp
   verb->parse_complete_callback([job] {
     if (job->count() == 0) throw CLI::RequiredError("NAME");
   });
+  verb->add_option("--step", options->step, "only this step of the pipeline")
+      ->check(filled("leave it out to see all steps"));
   add_log_selection(*verb, options->selection);
   verb->callback([table, options, work] {
     table.action = [options, work](Context& context) { return work(context, *options); };

@@ -14,6 +14,7 @@
 #include "launcher/cli/local_node_restarter.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/past_launcher.h"
+#include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -190,10 +191,12 @@ std::string how_we_left(const std::string& name, FollowEnd::Cancel cancel) {
 int watch_to_end(Context& context, Connection& connection, const JobId& job,
                  const WatchOptions& options) {
   int world_size = options.world_size;
+  bool is_pipeline = false;
   if (world_size == 0) {
     const auto known = connection.ask_for<JobReply>(ShowJob{job});
     if (!known) return fail(context.terminal, known.error(), kExitLockstepFailed);
     world_size = known->job.spec.world_size();
+    is_pipeline = known->job.spec.is_pipeline();
   }
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
@@ -208,10 +211,10 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   if (context.launcher.empty())
     follow.keep_nodes = [&restarter] { restarter.check(io::SystemClock().now()); };
   hold_interrupts(true);
-  const auto end =
-      Follower(
-          connection, context.terminal, [&context] { return context.find_endpoint(); }, follow)
-          .run();
+  const auto find_endpoint = [&context] { return context.find_endpoint(); };
+  const auto end = is_pipeline
+                       ? PipelineFollower(connection, context.terminal, find_endpoint, follow).run()
+                       : Follower(connection, context.terminal, find_endpoint, follow).run();
   if (!end) return fail(context.terminal, end.error(), kExitLockstepFailed);
   switch (end->how) {
     case FollowEnd::How::finished: return finished(context, connection, *end, options);

@@ -12,6 +12,7 @@
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
+#include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/usage_view.h"
 
 namespace lockstep::cli {
@@ -46,7 +47,9 @@ std::string all_running_times(const JobView& job, Instant now) {
                      format_duration(all));
 }
 
-std::string shape_of(const JobSpec& spec) {
+std::string shape_of(const JobView& job) {
+  const JobSpec& spec = job.spec;
+  if (spec.is_pipeline()) return steps_shape(job);
   return fmt::format("{}x{}", spec.resources.instance_count, spec.distribution.processes_per_node);
 }
 
@@ -248,7 +251,7 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                "RAN", "RESTARTS", "REASON"});
   for (const auto& job : jobs)
     table.add({job.spec.name, std::string(to_string(job.status)), job.spec.submitter,
-               job.spec.experiment_name, job.spec.display_name, shape_of(job.spec),
+               job.spec.experiment_name, job.spec.display_name, shape_of(job),
                ago(job.submitted, now), running_time(job, now),
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
@@ -263,6 +266,8 @@ std::string job_text(const JobView& job, Instant now) {
   const JobSpec& spec = job.spec;
   Lines lines;
   lines.add("name", spec.name);
+  if (!spec.step.empty())
+    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
   lines.add("status", to_string(job.status));
   lines.add("reason", in_one_line(job.reason));
   lines.add("note", silence_text(job.silent));

@@ -170,6 +170,9 @@ struct MergeOutputs {
     std::string name;
     OutputType type = OutputType::uri_folder;
     std::vector<NodeTree> trees;
+    // Of kArtifacts, whose `trees` are those of ./outputs: the trees of ./logs. The result has both
+    // folders.
+    std::vector<NodeTree> logs = {};
   };
   std::vector<Output> outputs;
 };

@@ -215,7 +215,7 @@ struct ProviderCheckedInput {
 // The answer to MergeOutputs.
 struct OutputsMergedInput {
   JobId job;
-  std::vector<MergedOutput> outputs;  // one for each named output, in the job's order
+  std::vector<MergedOutput> outputs;  // one for each that was asked for
   std::string why_not;                // it has to be tried again later; "": it is done
 };
 

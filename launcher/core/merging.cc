@@ -1,41 +1,62 @@
 #include "launcher/core/merging.h"
 
+#include <algorithm>
+
+#include "common/domain/data_reference.h"
+
 namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kMergeAgainAfter = seconds(5);
 
-MergeOutputs question_of(const Job& job) {
-  MergeOutputs question{job.id, {}};
-  for (const OutputSpec& wanted : job.spec.outputs) {
-    MergeOutputs::Output output{wanted.name, wanted.type, {}};
-    const std::vector<Part>& parts = job.attempts.back().parts;
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-      if (!parts[rank].report) continue;
-      for (const CollectedOutput& one : parts[rank].report->outputs)
-        if (one.kind == OutputKind::named && one.name == wanted.name && one.tree)
-          output.trees.push_back({static_cast<int>(rank), *one.tree});
-    }
-    question.outputs.push_back(std::move(output));
+std::vector<NodeTree> trees_of(const Job& job, OutputKind kind, const std::string& name) {
+  std::vector<NodeTree> trees;
+  const std::vector<Part>& parts = job.attempts.back().parts;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    if (!parts[rank].report) continue;
+    for (const CollectedOutput& one : parts[rank].report->outputs)
+      if (one.kind == kind && one.name == name && one.tree)
+        trees.push_back({static_cast<int>(rank), *one.tree});
   }
+  return trees;
+}
+
+MergeOutputs question_of(const State& state, const Job& job) {
+  MergeOutputs question{job.id, {}};
+  for (const OutputSpec& output : job.spec.outputs)
+    question.outputs.push_back(
+        {output.name, output.type, trees_of(job, OutputKind::named, output.name)});
+  const Job* parent = state.job(job.spec.parent);
+  if (parent != nullptr && gives_artifacts(*parent->spec.pipeline, job.spec.step))
+    question.outputs.push_back({std::string(kArtifacts), OutputType::uri_folder,
+                                trees_of(job, OutputKind::outputs, ""),
+                                trees_of(job, OutputKind::logs, "")});
   return question;
 }
 
 bool nothing_to_merge(const MergeOutputs& question) {
-  for (const MergeOutputs::Output& output : question.outputs)
-    if (!output.trees.empty()) return false;
-  return true;
+  return std::all_of(
+      question.outputs.begin(), question.outputs.end(),
+      [](const MergeOutputs::Output& one) { return one.trees.empty() && one.logs.empty(); });
 }
 
 }  // namespace
 
+bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step) {
+  const auto is_it = [&](const auto& one) { return one.step == step && one.output == kArtifacts; };
+  if (std::any_of(pipeline.outputs.begin(), pipeline.outputs.end(), is_it)) return true;
+  return std::any_of(pipeline.steps.begin(), pipeline.steps.end(), [&](const PipelineStep& other) {
+    return std::any_of(other.bindings.begin(), other.bindings.end(), is_it);
+  });
+}
+
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
-  const bool is_wanted = !job.spec.parent.value.empty() && !job.spec.outputs.empty();
-  if (!is_wanted || job.merged || report.cause != Cause::completed) return false;
-  MergeOutputs question = question_of(job);
+  if (job.spec.parent.value.empty() || job.merged || report.cause != Cause::completed) return false;
+  MergeOutputs question = question_of(core.state, job);
+  if (question.outputs.empty()) return false;
   if (nothing_to_merge(question)) {
     std::vector<MergedOutput> empty;
-    for (const OutputSpec& output : job.spec.outputs) empty.push_back({output.name, {}, {}, {}});
+    for (const auto& output : question.outputs) empty.push_back({output.name, {}, {}, {}});
     core.emit(OutputsMerged{job.id, std::move(empty)});
     return false;
   }

@@ -10,6 +10,9 @@ namespace lockstep::launcher {
 // that.
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report);
 
+// Whether another step, or the pipeline, has the ./outputs and ./logs of this step.
+bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step);
+
 void react(Context& core, const OutputsMergedInput& input);
 // Some time after the shell could not merge.
 void merge_again(Context& core, const JobId& job);

@@ -6,6 +6,7 @@
 
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/merging.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/step_key.h"
@@ -127,8 +128,10 @@ Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const Pipeli
 }
 
 // The outputs of a job with the same content; null: none may be used.
-const Job* to_reuse(const State& state, const PipelineStep& step, const JobSpec& spec) {
-  const auto key = step.reuse ? reuse_key(spec) : std::nullopt;
+const Job* to_reuse(const State& state, const PipelineSpec& pipeline, const PipelineStep& step,
+                    const JobSpec& spec) {
+  const bool may = step.reuse && !gives_artifacts(pipeline, step.name);
+  const auto key = may ? reuse_key(spec) : std::nullopt;
   return key ? state.reusable(*key) : nullptr;
 }
 
@@ -136,7 +139,7 @@ void begin(Context& core, const Job& job, std::size_t index) {
   const PipelineStep& step = step_at(job, index);
   auto spec = job_of_step(core.cluster(), job, step);
   if (!spec) return skip(core, job, index, spec.error().message);
-  if (const Job* same = to_reuse(core.state, step, *spec)) {
+  if (const Job* same = to_reuse(core.state, *job.spec.pipeline, step, *spec)) {
     core.emit(StepReused{job.id, step.name, same->id, *same->merged});
     return;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "common/base/quoted_name.h"
+#include "common/domain/data_reference.h"
+#include "common/snapshot/manifest.h"
 #include "common/snapshot/subtree.h"
 
 namespace lockstep::launcher {
@@ -19,23 +21,63 @@ void add_beside(const std::vector<snapshot::Beside>& beside, std::vector<std::st
   }
 }
 
-Result<MergedOutput> merge_one(snapshot::BlobStore& store, const MergeOutputs::Output& question) {
-  MergedOutput output;
-  output.name = question.name;
-  if (question.trees.empty()) return output;
-  const snapshot::DirectoryObjects objects = directory_objects(store);
-  std::vector<snapshot::Beside> beside;
-  TRY_ASSIGN(const Digest root, snapshot::merge_trees(question.trees, objects, beside));
-  add_beside(beside, output.problems);
-  output.tree = root;
-  if (question.type == OutputType::uri_file) {
-    TRY_ASSIGN(snapshot::Subtree file, snapshot::subtree(root, question.name, objects));
-    output.tree = file.root;
-    output.file = std::move(file.file);
+class Merger {
+ public:
+  Merger(snapshot::BlobStore& store, const MergeOutputs::Output& question)
+      : store_(store), objects_(directory_objects(store)), question_(question) {
+    output_.name = question.name;
   }
-  store.lease(*output.tree);
-  return output;
-}
+
+  Result<MergedOutput> run() {
+    if (question_.name == kArtifacts) {
+      TRY_ASSIGN(output_.tree, artifacts());
+    } else if (!question_.trees.empty()) {
+      TRY_ASSIGN(output_.tree, merged(question_.trees));
+      if (question_.type == OutputType::uri_file) TRY(take_file());
+    }
+    if (output_.tree) store_.lease(*output_.tree);
+    return std::move(output_);
+  }
+
+ private:
+  Result<Digest> merged(const std::vector<NodeTree>& trees) {
+    std::vector<snapshot::Beside> beside;
+    TRY_ASSIGN(const Digest root, snapshot::merge_trees(trees, objects_, beside));
+    add_beside(beside, output_.problems);
+    return root;
+  }
+
+  Status take_file() {
+    TRY_ASSIGN(snapshot::Subtree file, snapshot::subtree(*output_.tree, question_.name, objects_));
+    output_.tree = file.root;
+    output_.file = std::move(file.file);
+    return {};
+  }
+
+  // A folder with ./outputs and ./logs, as far as they have files.
+  Result<std::optional<Digest>> artifacts() {
+    snapshot::Directory both;
+    const std::pair<std::string_view, const std::vector<NodeTree>*> folders[] = {
+        {kLogsFolder, &question_.logs}, {kOutputsFolder, &question_.trees}};
+    for (const auto& [name, trees] : folders) {
+      if (trees->empty()) continue;
+      TRY_ASSIGN(const Digest root, merged(*trees));
+      TRY_ASSIGN(const std::string object, objects_.read(root));
+      both.entries.push_back(
+          {std::string(name), snapshot::EntryKind::directory, 0755, object.size(), root, ""});
+    }
+    if (both.entries.empty()) return std::optional<Digest>();
+    const std::string bytes = encode(both);
+    const Digest root = sha256(bytes);
+    TRY(objects_.write(root, bytes));
+    return std::optional(root);
+  }
+
+  snapshot::BlobStore& store_;
+  const snapshot::DirectoryObjects objects_;
+  const MergeOutputs::Output& question_;
+  MergedOutput output_;
+};
 
 }  // namespace
 
@@ -54,7 +96,7 @@ Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
                                                 const MergeOutputs& question) {
   std::vector<MergedOutput> outputs;
   for (const MergeOutputs::Output& one : question.outputs) {
-    auto merged = merge_one(store, one);
+    auto merged = Merger(store, one).run();
     if (!merged && merged.error().code == ErrorCode::resource_exhausted) return merged.error();
     if (merged)
       outputs.push_back(*std::move(merged));

@@ -99,8 +99,8 @@ Result<BoundText> parse_bindings(const Source& source, const YamlNode& node) {
     if (end == std::string_view::npos)
       return source.error(place_of_expression(source, node, kBegin), "'${{' has no closing '}}'");
     const std::string_view whole = text.substr(begin, end + kEnd.size() - begin);
-    const Place place = text.size() == whole.size() ? node.place
-                                                    : place_of_expression(source, node, whole);
+    const Place place =
+        text.size() == whole.size() ? node.place : place_of_expression(source, node, whole);
     auto reference = parse_reference(whole);
     if (!reference) return source.error(place, reference.error().message);
     reference->place = place;

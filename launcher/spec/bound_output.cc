@@ -22,10 +22,9 @@ Result<Reference> read_reference(const Source& source, const std::string& name,
   const bool is_output = reference->kind == Reference::Kind::pipeline_output ||
                          reference->kind == Reference::Kind::step_output;
   if (!is_output)
-    return source.error(node.place,
-                        fmt::format("'{}': '{}' is an input; an output is bound to "
-                                    "${{{{parent.outputs.NAME}}}}",
-                                    key, reference->whole));
+    return source.error(node.place, fmt::format("'{}': '{}' is an input; an output is bound to "
+                                                "${{{{parent.outputs.NAME}}}}",
+                                                key, reference->whole));
   return *reference;
 }
 
@@ -40,8 +39,7 @@ std::optional<BoundOutput> read_bound_output(const Source& source, const YamlEnt
   const YamlEntry* path = entry.value.find("path");
   const bool has_path = path != nullptr && !is_empty(path->value);
   if (!is_text && !has_path) return bound;
-  auto reference =
-      read_reference(source, entry.key, is_text ? entry.value : path->value, !is_text);
+  auto reference = read_reference(source, entry.key, is_text ? entry.value : path->value, !is_text);
   if (!reference) {
     faults.add(is_text ? entry.value.place : path->value.place, reference.error());
     faults.spoil(join("outputs", entry.key));

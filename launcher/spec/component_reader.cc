@@ -29,9 +29,9 @@ Result<std::string> path_of(const Source& source, const YamlNode& node) {
     return refuse("is empty; name a file, such as ./train.yml", ErrorCode::invalid_argument);
   if (const auto marked = marked_file(node.text)) return *marked;
   if (node.text.starts_with("azureml:"))
-    return refuse(fmt::format("{} is not supported yet; name a file, such as ./train.yml",
-                              node.text),
-                  ErrorCode::unsupported);
+    return refuse(
+        fmt::format("{} is not supported yet; name a file, such as ./train.yml", node.text),
+        ErrorCode::unsupported);
   if (node.text.find("://") != std::string::npos)
     return refuse(fmt::format("{} is not supported yet; name a local file", node.text),
                   ErrorCode::unsupported);
@@ -82,8 +82,9 @@ Result<Component*> ComponentReader::load(const YamlNode& node, const std::string
                          ErrorCode::resource_exhausted);
   File& file = files_.emplace_back();
   file.text = *std::move(text);
-  file.source = {path, without_mark(file.text), "a component file", "a 'command'", kMaxFileBytes,
-                 kMaxJobNodes, files_.size()};
+  file.source = {path,          without_mark(file.text), "a component file",
+                 "a 'command'", kMaxFileBytes,           kMaxJobNodes,
+                 files_.size()};
   TRY_ASSIGN(YamlNode tree, parse_yaml(file.source));
   set_source(tree, file.source);
   return interpret(std::move(tree), node.text);

@@ -27,6 +27,15 @@ const YamlNode* scalar_in(const YamlNode& node, std::string_view key) {
   return found == nullptr || found->value.kind != YamlNode::Kind::scalar ? nullptr : &found->value;
 }
 
+// Azure's SDK writes "azureml:" before addresses and local paths as well.
+std::string without_needless_azureml(const std::string& path) {
+  constexpr std::string_view kAzureml = "azureml:";
+  if (!path.starts_with(kAzureml)) return path;
+  const std::string rest = path.substr(kAzureml.size());
+  const bool is_local = rest.starts_with("./") || rest.starts_with("../");
+  return is_local || is_web_path(rest) ? rest : path;
+}
+
 class InputReader {
  public:
   InputReader(const Source& source, const YamlNode& node, const DataTraits& traits, ReadInputs& out)
@@ -103,7 +112,8 @@ class InputReader {
     out_.local.push_back({input.name, "", path.place, source_.where(path.place), path.text});
     return {};
   }
-  Status place(const YamlNode& path, DataInput& input) {
+  Status place(YamlNode path, DataInput& input) {
+    path.text = without_needless_azureml(path.text);
     input.source = path.text;
     if (path.text.starts_with("azureml:")) return take_reference(path, input);
     if (input.mode == InputMode::rw_mount) return not_writable(path);

@@ -18,7 +18,8 @@ struct Refused {
 
 constexpr std::array kRefused = {
     Refused{"sweep", "write one command step for each set of values"},
-    Refused{"parallel", "write a command with resources.instance_count, whose ranks share the files"},
+    Refused{"parallel",
+            "write a command with resources.instance_count, whose ranks share the files"},
     Refused{"spark", "write a command that runs spark-submit"},
     Refused{"automl", "write a command that runs your own search"},
     Refused{"import", "name the data as an input with a path"},
@@ -29,8 +30,8 @@ constexpr std::array kRefused = {
 };
 
 constexpr std::array<std::string_view, 11> kTypes = {
-    "command", "pipeline", "sweep",    "parallel",     "spark",  "automl",
-    "import",  "do_while", "parallel_for", "if_else", "data_transfer"};
+    "command", "pipeline", "sweep",        "parallel", "spark",        "automl",
+    "import",  "do_while", "parallel_for", "if_else",  "data_transfer"};
 
 bool is_type_of_compute(std::string_view type) {
   return type == "amlcompute" || type == "virtualmachine" || type == "kubernetes" ||
@@ -72,7 +73,8 @@ class KindReader {
     const std::string word = lower_case(base);
     const bool is_job = file_ == FileKind::job;
     if (word.find("compute") != std::string::npos) return compute_file(schema.place);
-    if (word == (is_job ? "commandjob" : "commandcomponent")) return std::optional(JobKind::command);
+    if (word == (is_job ? "commandjob" : "commandcomponent"))
+      return std::optional(JobKind::command);
     if (word == (is_job ? "pipelinejob" : "pipelinecomponent"))
       return std::optional(JobKind::pipeline);
     if (is_job && word.ends_with("component"))
@@ -92,8 +94,8 @@ class KindReader {
 
   Result<std::optional<JobKind>> of_type(const YamlNode& type) const {
     if (type.kind != YamlNode::Kind::scalar)
-      return source_.error(
-          type.place, fmt::format("'type' must be a string, not {}", describe(type.kind)));
+      return source_.error(type.place,
+                           fmt::format("'type' must be a string, not {}", describe(type.kind)));
     const std::string word = lower_case(type.text);
     if (word == "command") return std::optional(JobKind::command);
     if (word == "pipeline") return std::optional(JobKind::pipeline);
@@ -102,10 +104,9 @@ class KindReader {
       if (word == refused.word)
         return not_supported(type.place, fmt::format("type '{}'", word), refused);
     const std::string near = nearest(word, kTypes);
-    return source_.error(
-        type.place, fmt::format("'type': unknown word '{}'; {}", type.text,
-                                near.empty() ? "it must be command or pipeline"
-                                             : "did you mean '" + near + "'?"));
+    return source_.error(type.place, fmt::format("'type': unknown word '{}'; {}", type.text,
+                                                 near.empty() ? "it must be command or pipeline"
+                                                              : "did you mean '" + near + "'?"));
   }
 
   Error not_supported(const Place& place, std::string_view what, const Refused& refused) const {
@@ -114,9 +115,10 @@ class KindReader {
   }
 
   Error compute_file(const Place& place) const {
-    return source_.error(place, fmt::format("this is a compute target, not a job; `lockstep compute "
-                                            "create -f {}` creates it",
-                                            source_.of(place).name));
+    return source_.error(place,
+                         fmt::format("this is a compute target, not a job; `lockstep compute "
+                                     "create -f {}` creates it",
+                                     source_.of(place).name));
   }
 
   const Source& source_;

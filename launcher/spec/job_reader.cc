@@ -28,7 +28,10 @@ class JobReader {
  public:
   JobReader(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults)
       : source_(source), root_(std::move(root)), read_text_(read_text), faults_(faults) {}
-  void be_step(StepPorts ports) { step_ = std::move(ports); }
+  void be_step(StepPorts ports, ReadEnvironments& environments) {
+    step_ = std::move(ports);
+    environments_ = &environments;
+  }
 
   ReadJob read();
   ReadJob read_head();
@@ -85,6 +88,7 @@ class JobReader {
   const ReadText& read_text_;
   Faults& faults_;
   std::optional<StepPorts> step_;
+  ReadEnvironments* environments_ = nullptr;  // of a step
 };
 
 const YamlNode* JobReader::at(std::string_view path) const {
@@ -296,8 +300,10 @@ void JobReader::fill_queue(ReadJob& job) const {
 void JobReader::fill_environment(ReadJob& job) const {
   const YamlNode* node = at("environment");
   if (node == nullptr) return;
-  const Source& file = source_.of(node->place);
-  auto choice = good("environment", read_environment(file, *node, read_text_, job.notes));
+  ReadEnvironments alone;
+  ReadEnvironments& environments = environments_ == nullptr ? alone : *environments_;
+  auto choice =
+      good("environment", environments.read(source_.of(node->place), *node, read_text_, job.notes));
   if (!choice) return;
   if (auto* reference = std::get_if<EnvironmentReference>(&*choice)) {
     job.environment = std::move(*reference);
@@ -376,10 +382,20 @@ ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults) {
   return JobReader(source, std::move(root), no_files, faults).read_head();
 }
 
+Result<EnvironmentChoice> ReadEnvironments::read(const Source& source, const YamlNode& node,
+                                                 const ReadText& read_text, Notes& notes) {
+  if (node.place.override_text) return read_environment(source, node, read_text, notes);
+  const std::pair key(&source, node.place.offset);
+  auto known = known_.find(key);
+  if (known == known_.end())
+    known = known_.emplace(key, read_environment(source, node, read_text, notes)).first;
+  return known->second;
+}
+
 ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
-                  Faults& faults) {
+                  ReadEnvironments& environments, Faults& faults) {
   JobReader reader(source, std::move(root), read_text, faults);
-  reader.be_step(std::move(ports));
+  reader.be_step(std::move(ports), environments);
   return reader.read();
 }
 

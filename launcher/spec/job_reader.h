@@ -3,6 +3,7 @@
 // then fills the fields. It reads only the files of the environment, through `read_text`; the code
 // directory is only named.
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +28,16 @@ struct ReadJob {
   std::vector<LocalData> local_data;  // of inputs of `spec`
 };
 
+// Environments that have been read, by their places: a thousand steps may share a component.
+class ReadEnvironments {
+ public:
+  Result<EnvironmentChoice> read(const Source& source, const YamlNode& node,
+                                 const ReadText& read_text, Notes& notes);
+
+ private:
+  std::map<std::pair<const Source*, std::size_t>, Result<EnvironmentChoice>> known_;
+};
+
 // Inputs and outputs of a step: the pipeline says them, so that the step's tree has none.
 struct StepPorts {
   ReadInputs inputs;
@@ -40,6 +51,6 @@ ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text,
 ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults);
 // The same as read_job for a command step, together with its component.
 ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
-                  Faults& faults);
+                  ReadEnvironments& environments, Faults& faults);
 
 }  // namespace lockstep::spec

@@ -76,7 +76,7 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
   }
   const std::string name = join(shown, entry.key);
   const bool is_refused = key->shape == Shape::not_yet || key->shape == Shape::of_pipeline ||
-                          key->shape == Shape::of_step;
+                          key->shape == Shape::of_step || key->shape == Shape::of_job;
   if (!is_refused) return check_value(entry, name, key->shape);
   if (is_empty(entry.value)) return {};
   if (key->shape == Shape::of_pipeline)
@@ -85,6 +85,10 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
   if (key->shape == Shape::of_step)
     return error(entry.place,
                  fmt::format("'{}' belongs to a step; write it in each step that needs it", name));
+  if (key->shape == Shape::of_job)
+    return error(entry.place, fmt::format("'{}' is not possible in a step, which begins when its "
+                                          "inputs are there",
+                                          name));
   return not_yet(source_, entry.place, fmt::format("'{}'", name));
 }
 
@@ -118,6 +122,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::unchecked:
     case Shape::of_pipeline:
     case Shape::of_step:
+    case Shape::of_job:
     case Shape::not_yet: return {};
     case Shape::section: check_section(node, path); return {};
     case Shape::text_map:

@@ -94,7 +94,7 @@ constexpr KnownKey kKeys[] = {
     // pipeline jobs and their steps
     {"settings", Shape::not_yet},
     {"jobs", Shape::not_yet},
-    {"component", Shape::not_yet},
+    {"component", Shape::unchecked},
     {"body", Shape::not_yet},
     {"condition", Shape::not_yet},
     {"mapping", Shape::not_yet},

@@ -31,6 +31,7 @@ enum class Shape {
   not_yet,        // recognised, refused by name
   of_pipeline,    // belongs to the pipeline; refused in its steps
   of_step,        // belongs to each step; refused in the pipeline
+  of_job,         // refused in a step, which begins when its inputs are there
 };
 
 struct KnownKey {

@@ -24,7 +24,8 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
     }
     if (is_path) output.path = *word;
     if (inner.key == "type") output.type = input_type_from(*word);
-    if (inner.key == "mode") output.mode = *word == "upload" ? OutputMode::upload : OutputMode::rw_mount;
+    if (inner.key == "mode")
+      output.mode = *word == "upload" ? OutputMode::upload : OutputMode::rw_mount;
   }
   return output;
 }

@@ -13,7 +13,7 @@ namespace lockstep::spec {
 
 struct ReadOutput {
   std::string name;
-  std::optional<InputType> type;   // as written; those of models and tables are folders
+  std::optional<InputType> type;  // as written; those of models and tables are folders
   std::optional<OutputMode> mode;
   std::string path;  // in a datastore; "": none
 };

@@ -20,6 +20,8 @@ constexpr KnownKey kStepKeys[] = {
     {"jobs", Shape::of_pipeline},
     {"is_deterministic", Shape::text},
     {"lockstep.project", Shape::of_pipeline},
+    {"lockstep.after", Shape::of_job},
+    {"lockstep.not_before", Shape::of_job},
     // of a component's parts that are not in its file
     {"additional_includes", Shape::not_yet},
     {"intellectual_property", Shape::not_yet},
@@ -99,8 +101,8 @@ constexpr KnownKey kPipelineKeys[] = {
     {"lockstep.retry", Shape::of_step},
     {"lockstep.keep", Shape::of_step},
     {"lockstep.from_checkpoint_of", Shape::of_step},
-    {"lockstep.after", Shape::of_step},
-    {"lockstep.not_before", Shape::of_step},
+    {"lockstep.after", Shape::not_yet},
+    {"lockstep.not_before", Shape::not_yet},
     {"lockstep.checkpoint", Shape::of_step},
 };
 

@@ -14,6 +14,12 @@ std::vector<std::string_view> outputs_of(const PipelineNode& node) {
   return names;
 }
 
+// Each step has its artifacts, the files that it leaves in ./outputs and ./logs.
+bool has_output(PipelineNode& node, std::string_view name) {
+  const bool is_artifacts = node.kind == JobKind::command && name == kArtifacts;
+  return is_artifacts || node.output(name) != nullptr;
+}
+
 }  // namespace
 
 std::string unknown_name(const std::string& message, std::string_view name,
@@ -48,9 +54,7 @@ void PipelineOutputs::bind_inside(PipelineNode& pipeline) {
       continue;
     }
     add_writer(pipeline, output, {step, output.from->name, output.from->place});
-    if (step->has_ports && step->output(output.from->name) == nullptr &&
-        output.from->name != kArtifacts)
-      find(pipeline, *output.from);
+    if (step->has_ports && step->output(output.from->name) == nullptr) find(pipeline, *output.from);
   }
   for (const auto& step : pipeline.steps)
     for (BoundOutput& output : step->outputs) bind_to_parent(*step, output);
@@ -103,8 +107,7 @@ Value PipelineOutputs::find(const PipelineNode& inside, const Reference& referen
                                         reference.step, names));
     return {};
   }
-  const bool is_artifacts = step->kind == JobKind::command && reference.name == kArtifacts;
-  if (step->output(reference.name) == nullptr && !is_artifacts) {
+  if (!has_output(*step, reference.name)) {
     if (!step->has_ports) return {};
     std::string message = fmt::format("{} has no output '{}' (in '{}')", step->shown(),
                                       reference.name, reference.whole);

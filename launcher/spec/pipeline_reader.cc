@@ -28,6 +28,13 @@ std::size_t bytes_of(const JobSpec& spec) {
   return bytes;
 }
 
+YamlNode mapping_at(const Place& place) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::mapping;
+  node.place = place;
+  return node;
+}
+
 class PipelineReader {
  public:
   PipelineReader(const Source& source, YamlNode root, ComponentReader& components,
@@ -51,16 +58,15 @@ class PipelineReader {
     PipelineSpec& pipeline = read.pipeline;
     pipeline.outputs = outputs.of_root();
     pipeline.continue_on_step_failure = tree_.root->settings.continue_on_step_failure;
-    for (const std::size_t at : order) add_step(*tree_.steps[at], steps[at], pipeline, read.steps);
+    for (const std::size_t at : in_phases(order))
+      add_step(*tree_.steps[at], steps[at], pipeline, read.steps);
     read.job.notes = without_repeats();
     return read;
   }
 
  private:
   void read_head(ReadJob& job) {
-    YamlNode head;
-    head.kind = YamlNode::Kind::mapping;
-    head.place = root_.place;
+    YamlNode head = mapping_at(root_.place);
     for (const YamlEntry& entry : root_.entries)
       if (entry.key != "jobs" && entry.key != "inputs" && entry.key != "outputs")
         head.entries.push_back(entry);
@@ -99,7 +105,7 @@ class PipelineReader {
         continue;
       }
       Faults faults;
-      step = read_pipeline_step(source_, *node, read_text_, faults);
+      step = read_pipeline_step(source_, *node, read_text_, environments_, faults);
       faults_.add_all(faults);
       step.job.spec.experiment_name = head.experiment_name;
       step.job.spec.project = head.project;
@@ -138,6 +144,17 @@ class PipelineReader {
     return all;
   }
 
+  // Steps of on_init first, those of on_finalize last.
+  std::vector<std::size_t> in_phases(std::vector<std::size_t> order) const {
+    const auto phase = [&](std::size_t at) {
+      const StepRole role = tree_.steps[at]->role;
+      return role == StepRole::on_init ? 0 : role == StepRole::main ? 1 : 2;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return phase(a) < phase(b); });
+    return order;
+  }
+
   static void add_step(const PipelineNode& node, ReadStep& read, PipelineSpec& pipeline,
                        std::vector<ReadJob>& files) {
     PipelineStep& step = pipeline.steps.emplace_back();
@@ -162,15 +179,48 @@ class PipelineReader {
   ComponentReader& components_;
   const ReadText& read_text_;
   Faults& faults_;
+  ReadEnvironments environments_;
   PipelineTree tree_;
   Notes notes_;
 };
+
+// lockstep.project is of a pipeline, not of its steps.
+void move_project(YamlEntry& lockstep, YamlNode& pipeline) {
+  auto& keys = lockstep.value.entries;
+  const auto project = std::find_if(keys.begin(), keys.end(),
+                                    [](const YamlEntry& key) { return key.key == "project"; });
+  if (project == keys.end()) return;
+  YamlNode section = mapping_at(lockstep.value.place);
+  section.entries.push_back(std::move(*project));
+  keys.erase(project);
+  pipeline.entries.push_back({lockstep.key, lockstep.place, std::move(section)});
+}
 
 }  // namespace
 
 ReadPipeline read_pipeline(const Source& source, YamlNode root, ComponentReader& components,
                            const ReadText& read_text, Faults& faults) {
   return PipelineReader(source, std::move(root), components, read_text, faults).read();
+}
+
+ReadJob read_component_job(const Source& source, YamlNode root, ComponentReader& components,
+                           const ReadText& read_text, Faults& faults) {
+  YamlNode pipeline = mapping_at(root.place), step = mapping_at(root.place);
+  for (YamlEntry& entry : root.entries) {
+    const bool is_of_head = entry.key == "name" || entry.key == "experiment_name";
+    if (entry.key == "lockstep") move_project(entry, pipeline);
+    (is_of_head ? pipeline : step).entries.push_back(std::move(entry));
+  }
+  YamlNode jobs = mapping_at(root.place);
+  jobs.entries.push_back({"job", root.place, std::move(step)});
+  pipeline.entries.push_back({"jobs", root.place, std::move(jobs)});
+  ReadPipeline read = read_pipeline(source, std::move(pipeline), components, read_text, faults);
+  if (read.steps.empty()) return {};
+  ReadJob job = std::move(read.steps.front());
+  job.notes = std::move(read.job.notes);
+  job.spec = std::move(read.pipeline.steps.front().spec);
+  job.spec.name = read.job.spec.name;
+  return job;
 }
 
 }  // namespace lockstep::spec

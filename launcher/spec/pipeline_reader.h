@@ -21,4 +21,9 @@ struct ReadPipeline {
 ReadPipeline read_pipeline(const Source& source, YamlNode root, ComponentReader& components,
                            const ReadText& read_text, Faults& faults);
 
+// A command job that names a component, as Azure's SDK writes it: the component's keys with the
+// job's over them.
+ReadJob read_component_job(const Source& source, YamlNode root, ComponentReader& components,
+                           const ReadText& read_text, Faults& faults);
+
 }  // namespace lockstep::spec

@@ -39,9 +39,10 @@ bool is_integer(const std::string& text) {
   return value && std::floor(*value) == *value && text.find_first_of("eExXnN") == std::string::npos;
 }
 
+// Azure's SDK writes True as 1.
 bool is_boolean(const std::string& text) {
   const std::string word = lower_case(text);
-  return word == "true" || word == "false";
+  return word == "true" || word == "false" || word == "1" || word == "0";
 }
 
 bool is_of_type(LiteralType type, const std::string& text) {
@@ -73,7 +74,7 @@ class PortReader {
       if (!is_boolean(optional->text))
         fault(optional->place, fmt::format("'{}': '{}' is neither true nor false",
                                            shown("optional"), optional->text));
-      port_.optional = lower_case(optional->text) == "true";
+      port_.optional = lower_case(optional->text) == "true" || optional->text == "1";
     }
     if (port_.is_data())
       read_data_keys();
@@ -97,8 +98,8 @@ class PortReader {
   void read_type() {
     const YamlNode* type = at("type");
     if (type == nullptr)
-      return fault(entry_.place, fmt::format("'inputs.{}' must say its type: {}", entry_.key,
-                                             kAllTypes));
+      return fault(entry_.place,
+                   fmt::format("'inputs.{}' must say its type: {}", entry_.key, kAllTypes));
     const std::string word = lower_case(type->text);
     if (const auto literal = literal_type_from(word)) {
       port_.type = *literal;
@@ -110,19 +111,17 @@ class PortReader {
       for (int i = 0; i <= static_cast<int>(InputType::triton_model); ++i)
         words.push_back(to_string(static_cast<InputType>(i)));
       const std::string near = nearest(word, words);
-      fault(type->place,
-            fmt::format("'{}': unknown word '{}'; {}", shown("type"), type->text,
-                        near.empty() ? fmt::format("it must be {}", kAllTypes)
-                                     : fmt::format("did you mean '{}'?", near)));
+      fault(type->place, fmt::format("'{}': unknown word '{}'; {}", shown("type"), type->text,
+                                     near.empty() ? fmt::format("it must be {}", kAllTypes)
+                                                  : fmt::format("did you mean '{}'?", near)));
     }
   }
 
   void read_data_keys() {
     for (const std::string_view key : {"default", "min", "max", "enum"})
       if (const YamlNode* node = at(key))
-        fault(node->place,
-              fmt::format("'{}': data of type {} has none; only literals do", shown(key),
-                          port_.type_word()));
+        fault(node->place, fmt::format("'{}': data of type {} has none; only literals do",
+                                       shown(key), port_.type_word()));
     auto mode = read_data_mode(source_, entry_.value, entry_.key);
     if (mode)
       port_.mode = *mode;
@@ -132,13 +131,13 @@ class PortReader {
 
   void read_literal_keys(LiteralType type) {
     if (const YamlNode* mode = at("mode"))
-      fault(mode->place, fmt::format("'{}': only data has a mode, not a {}", shown("mode"),
-                                     to_string(type)));
+      fault(mode->place,
+            fmt::format("'{}': only data has a mode, not a {}", shown("mode"), to_string(type)));
     port_.least = bound("min", type);
     port_.most = bound("max", type);
     if (port_.least && port_.most && *to_number(*port_.least) > *to_number(*port_.most))
-      fault(at("min")->place, fmt::format("'{}': {} is more than max {}", shown("min"),
-                                          *port_.least, *port_.most));
+      fault(at("min")->place,
+            fmt::format("'{}': {} is more than max {}", shown("min"), *port_.least, *port_.most));
     read_choices(type);
     const YamlNode* fallback = at("default");
     if (fallback == nullptr || !is_good_) return;
@@ -167,15 +166,15 @@ class PortReader {
     const YamlNode* choices = at("enum");
     if (choices == nullptr) return;
     if (choices->kind != YamlNode::Kind::sequence)
-      return fault(choices->place, fmt::format("'{}' must be a list of values, such as [a, b], not {}",
-                                               shown("enum"), describe(choices->kind)));
+      return fault(choices->place,
+                   fmt::format("'{}' must be a list of values, such as [a, b], not {}",
+                               shown("enum"), describe(choices->kind)));
     for (const YamlNode& item : choices->items) {
       if (item.kind != YamlNode::Kind::scalar || !is_of_type(type, item.text))
-        fault(item.place,
-              fmt::format("'{}': {} is not of type {}", shown("enum"),
-                          item.kind == YamlNode::Kind::scalar ? quoted_name(item.text)
-                                                              : describe(item.kind),
-                          to_string(type)));
+        fault(item.place, fmt::format("'{}': {} is not of type {}", shown("enum"),
+                                      item.kind == YamlNode::Kind::scalar ? quoted_name(item.text)
+                                                                          : describe(item.kind),
+                                      to_string(type)));
       port_.choices.push_back(item.text);
     }
   }

@@ -16,8 +16,8 @@ using Kind = YamlNode::Kind;
 
 // What is read elsewhere, or only describes a component.
 bool is_of_pipeline(std::string_view key) {
-  for (const std::string_view one : {"$schema", "type", "name", "version", "component", "inputs",
-                                     "outputs", "is_deterministic"})
+  for (const std::string_view one :
+       {"$schema", "type", "name", "version", "component", "inputs", "outputs", "is_deterministic"})
     if (key == one) return true;
   return false;
 }
@@ -30,8 +30,12 @@ bool has_own_expressions(std::string_view key) {
 class StepReader {
  public:
   StepReader(const Source& source, const PipelineNode& node, const ReadText& read_text,
-             Faults& faults)
-      : source_(source), node_(node), read_text_(read_text), faults_(faults) {}
+             ReadEnvironments& environments, Faults& faults)
+      : source_(source),
+        node_(node),
+        read_text_(read_text),
+        environments_(environments),
+        faults_(faults) {}
 
   ReadStep read() {
     ReadStep step;
@@ -39,7 +43,8 @@ class StepReader {
     StepPorts ports = read_ports(step);
     YamlNode tree = read_tree();
     Notes notes = std::move(step.job.notes);
-    step.job = read_step(source_, std::move(tree), std::move(ports), read_text_, faults_);
+    step.job =
+        read_step(source_, std::move(tree), std::move(ports), read_text_, environments_, faults_);
     step.job.notes.insert(step.job.notes.begin(), notes.begin(), notes.end());
     return step;
   }
@@ -93,8 +98,8 @@ class StepReader {
     if (input.port != nullptr) data.type = std::get<InputType>(input.port->type);
     data.type = input.type.value_or(data.type);
     data.mode = output.mode.value_or(InputMode::ro_mount);
-    data.source = fmt::format("${{{{parent.jobs.{}.outputs.{}}}}}", output.step->name,
-                              output.output);
+    data.source =
+        fmt::format("${{{{parent.jobs.{}.outputs.{}}}}}", output.step->name, output.output);
     if (data.mode == InputMode::direct)
       fault(input.place, fmt::format("'inputs.{}': an output of a step has no address; write mode: "
                                      "ro_mount or download",
@@ -102,12 +107,11 @@ class StepReader {
     if (data.mode == InputMode::direct) data.mode = InputMode::ro_mount;
     const bool is_main = node_.role == StepRole::main;
     if (!is_main || output.step->role != StepRole::main)
-      fault(input.place,
-            fmt::format("'inputs.{}': {} is {}, so it is bound to no other step", input.name,
-                        is_main ? output.step->shown() : node_.shown(),
-                        (is_main ? output.step->role : node_.role) == StepRole::on_init
-                            ? "on_init"
-                            : "on_finalize"));
+      fault(input.place, fmt::format("'inputs.{}': {} is {}, so it is bound to no other step",
+                                     input.name, is_main ? output.step->shown() : node_.shown(),
+                                     (is_main ? output.step->role : node_.role) == StepRole::on_init
+                                         ? "on_init"
+                                         : "on_finalize"));
     inputs.data.push_back(std::move(data));
     step.bindings.push_back({input.name, output.step->name, output.output});
     step.places.push_back(input.place);
@@ -126,11 +130,13 @@ class StepReader {
       if (is_of_pipeline(entry.key)) continue;
       const bool is_fixed = entry.key == "command" || entry.key == "code";
       if (is_fixed && component != nullptr)
-        fault(entry.place, fmt::format("'{}' cannot be combined with 'component', which has its own",
-                                       entry.key));
+        fault(
+            entry.place,
+            fmt::format("'{}' cannot be combined with 'component', which has its own", entry.key));
       replace_whole(tree, entry);
       own.entries.push_back(entry);
-      const bool is_read = has_own_expressions(entry.key) || put_in_literals(own.entries.back().value);
+      const bool is_read =
+          has_own_expressions(entry.key) || put_in_literals(own.entries.back().value);
       if (!is_read) own.entries.pop_back();
     }
     merge(tree, own);
@@ -168,14 +174,16 @@ class StepReader {
   const Source& source_;
   const PipelineNode& node_;
   const ReadText& read_text_;
+  ReadEnvironments& environments_;
   Faults& faults_;
 };
 
 }  // namespace
 
 ReadStep read_pipeline_step(const Source& source, const PipelineNode& node,
-                            const ReadText& read_text, Faults& faults) {
-  return StepReader(source, node, read_text, faults).read();
+                            const ReadText& read_text, ReadEnvironments& environments,
+                            Faults& faults) {
+  return StepReader(source, node, read_text, environments, faults).read();
 }
 
 }  // namespace lockstep::spec

@@ -18,6 +18,7 @@ struct ReadStep {
 
 // Every fault is added to `faults`; then the result is not usable.
 ReadStep read_pipeline_step(const Source& source, const PipelineNode& node,
-                            const ReadText& read_text, Faults& faults);
+                            const ReadText& read_text, ReadEnvironments& environments,
+                            Faults& faults);
 
 }  // namespace lockstep::spec

@@ -6,6 +6,7 @@
 
 #include "common/domain/access.h"
 #include "launcher/api/json/environment.h"
+#include "launcher/api/json/pipeline.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
 
@@ -87,15 +88,6 @@ Json inputs_of(const JobSpec& spec) {
                         {"mode", std::string(to_string(input.mode))},
                         {"path", input.source},
                         {"digest", input.tree ? Json(input.tree->hex()) : Json(nullptr)}};
-  return json;
-}
-
-Json outputs_of(const std::vector<OutputSpec>& outputs) {
-  Json json = Json::object();
-  for (const auto& output : outputs)
-    json[output.name] = {{"type", std::string(to_string(output.type))},
-                         {"mode", std::string(to_string(output.mode))},
-                         {"path", output.path.empty() ? Json(nullptr) : Json(output.path)}};
   return json;
 }
 
@@ -183,6 +175,8 @@ Json ours_of(const JobSpec& spec) {
     json["after"].push_back(
         {{"job", after.job.value}, {"when", std::string(to_string(after.when))}});
   json["not_before"] = time_or_null(spec.queue.not_before);
+  json["parent"] = spec.parent.value.empty() ? Json(nullptr) : Json(spec.parent.value);
+  json["step"] = spec.step.empty() ? Json(nullptr) : Json(spec.step);
   return json;
 }
 
@@ -227,20 +221,21 @@ Json to_json(const JobView& job) {
   const JobSpec& spec = job.spec;
   Json json;
   json["name"] = spec.name;
-  json["type"] = "command";
+  json["type"] = spec.is_pipeline() ? "pipeline" : "command";
   json["status"] = std::string(to_string(job.status));
   json["display_name"] = spec.display_name.empty() ? spec.name : spec.display_name;
   json["experiment_name"] = spec.experiment_name.empty() ? "Default" : spec.experiment_name;
   json["description"] = spec.description;
   json["tags"] = map_of(spec.tags);
-  json["command"] = command_of(spec.command);
+  json["command"] = spec.is_pipeline() ? Json(nullptr) : command_of(spec.command);
   json["compute"] = spec.compute.empty() ? "local" : spec.compute;
   json["environment"] = spec.environment ? to_json(*spec.environment) : Json(nullptr);
   json["environment_variables"] = map_of(spec.environment_variables);
   json["inputs"] = inputs_of(spec);
-  json["outputs"] = outputs_of(spec.outputs);
+  json["outputs"] = outputs_of(job);
+  json["jobs"] = steps_of(job);
   json["distribution"] = distribution_of(spec);
-  json["resources"] = resources_of(spec.resources);
+  json["resources"] = spec.is_pipeline() ? Json(nullptr) : resources_of(spec.resources);
   json["limits"] = spec.timeout ? Json{{"timeout", seconds_of(*spec.timeout)}} : Json(nullptr);
   json["queue_settings"] = {{"priority", std::string(to_string(spec.queue.priority))},
                             {"job_tier", spec.queue.tier == JobTier::unset

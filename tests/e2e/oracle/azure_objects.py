@@ -56,8 +56,23 @@ job("size", instance_type="Standard_D2_v3")
 job("mpi", instance_count=2, distribution=MpiDistribution(process_count_per_instance=3))
 job("pytorch", instance_count=2, distribution=PyTorchDistribution(process_count_per_instance=4))
 job("timeout", timeout=90)
+job("all-inputs", "run ${{inputs.d}} ${{inputs.m}} ${{inputs.x}}", tags={"k": "v"}, inputs={
+    "d": Input(type="uri_folder", path=DATA["uri_folder"]), "m": Input(type="mlflow_model", path=DATA["mlflow_model"]), "x": "y"})
+job("all-outputs", "run ${{outputs.a}} ${{outputs.b}}", outputs={"a": Output(type="uri_file"), "b": Output(type="uri_folder", mode="upload")})
 loaded("yaml-priority", "command: x\nenvironment: azureml:torch:7\nqueue_settings: {job_tier: standard, priority: high}\n"
        "compute: azureml:cpu-cluster\n")
+
+# What the builder itself writes has its component inside.
+def built(title, text="echo hi", **words):
+    write(title, command(command=text, environment=IMAGE, **words))
+
+
+built("built-least")
+built("built-literals", "run ${{inputs.n}} ${{inputs.f}}", inputs={"n": 3, "f": 0.5})
+built("built-data", "run ${{inputs.d}} > ${{outputs.o}}", outputs={"o": Output(type="uri_file")},
+      inputs={"d": Input(type="uri_folder", path=DATA["uri_folder"], mode="download")})
+built("built-gang", instance_count=2, shm_size="1g", compute="cpu-cluster", environment_variables={"A": "b"}, timeout=60,
+      distribution={"type": "pytorch", "process_count_per_instance": 8})
 
 # ---- components, and pipelines of them
 TRAIN = """
@@ -111,7 +126,7 @@ def three(data: Input(type="uri_folder"), note: str):
     first = train(data=data, kind="fast", rounds=2)
     second = once(data=data, verbose=True)
     score(model=first.outputs.model, note=note)
-    score(model=second.outputs.model, note=f"lr")
+    score(model=second.outputs.model, note="lr")
 
 
 @dsl.pipeline
@@ -162,7 +177,7 @@ def overridden(data: Input(type="uri_folder")):
 write("pipeline-overridden", overridden(data=faces))
 
 
-@dsl.pipeline
+@dsl.pipeline(on_init="begin", on_finalize="end")
 def phases(data: Input(type="uri_folder")):
     begin = command(command="echo begin", environment=IMAGE)()
     end = command(command="echo end", environment=IMAGE)()
@@ -170,9 +185,7 @@ def phases(data: Input(type="uri_folder")):
     train(data=data)
 
 
-made = phases(data=faces)
-made.settings = PipelineJobSettings(on_init="begin", on_finalize="end")
-write("pipeline-phases", made)
+write("pipeline-phases", phases(data=faces))
 
 loaded("yaml-steps", """
 type: pipeline

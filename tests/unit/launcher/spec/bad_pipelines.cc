@@ -30,12 +30,13 @@ const Files kFiles = {
     {"sweep.yml", "type: sweep\ncommand: x\n"},
     {"job.of.yml",
      "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncommand: x\n"},
-    {"bounds.yml", "command: x\ninputs:\n  a: {type: number, min: 2, max: 1}\n"
-                   "  b: {type: integer, default: 1.5}\n  c: {type: string, min: 1}\n"
-                   "  d: {type: uri_file, default: x}\n  e: {type: uri_fil}\n  f: 3\n"
-                   "  g: {type: boolean, optional: perhaps}\n  h: {type: integer, enum: [1, x]}\n"
-                   "  i: {type: string, mode: download}\n  j: {type: number, min: low}\n"
-                   "  k: {default: 1}\n  l: {type: integer, enum: 3}\n"},
+    {"bounds.yml",
+     "command: x\ninputs:\n  a: {type: number, min: 2, max: 1}\n"
+     "  b: {type: integer, default: 1.5}\n  c: {type: string, min: 1}\n"
+     "  d: {type: uri_file, default: x}\n  e: {type: uri_fil}\n  f: 3\n"
+     "  g: {type: boolean, optional: perhaps}\n  h: {type: integer, enum: [1, x]}\n"
+     "  i: {type: string, mode: download}\n  j: {type: number, min: low}\n"
+     "  k: {default: 1}\n  l: {type: integer, enum: 3}\n"},
     {"uses.yml", "command: x ${{inputs.lr}} ${{outputs.o}}\ninputs: {rate: {type: number}}\n"},
     {"det.yml", "command: x\nis_deterministic: maybe\n"},
 };
@@ -272,9 +273,9 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:70: 'inputs.n': 4 is not one of 3, 5 (train.yml:5:3)"},
       {"input_that_is_no_boolean",
-       "jobs:\n  a: {component: train.yml, inputs: {data: {path: 'azureml:d:1'}, on: 1}}\n",
+       "jobs:\n  a: {component: train.yml, inputs: {data: {path: 'azureml:d:1'}, on: maybe}}\n",
        {},
-       "job.yml:2:71: 'inputs.on': 1 is not a value of type boolean (train.yml:6:3)"},
+       "job.yml:2:71: 'inputs.on': maybe is not a value of type boolean (train.yml:6:3)"},
       {"value_for_data",
        "jobs:\n  a: {component: train.yml, inputs: {data: ./here}}\n",
        {},
@@ -405,7 +406,8 @@ std::vector<BadInput> bad_pipelines() {
        "job.yml:7:40: 'inputs.i' is a uri_file (job.yml:7:14), but it is bound to a uri_folder "
        "(job.yml:4:15)"},
       {"model_for_a_table",
-       "jobs:\n  a: {command: x, outputs: {o: {type: mlflow_model}}}\n  b:\n    component: {command: "
+       "jobs:\n  a: {command: x, outputs: {o: {type: mlflow_model}}}\n  b:\n    component: "
+       "{command: "
        "x, inputs: {i: {type: mltable}}}\n    inputs: {i: '${{parent.jobs.a.outputs.o}}'}\n",
        {},
        "job.yml:5:17: 'inputs.i' is a mltable (job.yml:4:38), but it is bound to a mlflow_model "
@@ -481,6 +483,17 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:32: 'outputs.m' must be a mapping (type, mode), nothing, or the expression "
        "${{parent.outputs.NAME}}"},
+      // times
+      {"step_after_a_job",
+       "jobs:\n  a: {command: x, lockstep: {after: [j]}}\n",
+       {},
+       "job.yml:2:30: 'lockstep.after' is not possible in a step, which begins when its inputs are "
+       "there"},
+      {"pipeline_after_a_job",
+       "jobs: {a: {command: x}}\nlockstep: {after: [j]}\n",
+       {},
+       "job.yml:2:12: 'lockstep.after' is not supported yet",
+       kNotYet},
       // order
       {"cycle",
        "jobs:\n"
@@ -506,7 +519,8 @@ std::vector<BadInput> bad_pipelines() {
       {"settings_compute",
        "settings: {default_compute: 'my cluster'}\njobs: {a: {command: x}, b: {command: x}}\n",
        {},
-       "job.yml:1:29: 'compute': 'my cluster' cannot be the name of a compute target: it needs 3 to "
+       "job.yml:1:29: 'compute': 'my cluster' cannot be the name of a compute target: it needs 3 "
+       "to "
        "24 letters, digits and '-', and begins with a letter"},
       {"on_init_of_nobody",
        "settings: {on_init: bgin}\njobs: {begin: {command: x}}\n",
@@ -556,7 +570,8 @@ std::vector<BadInput> bad_pipelines() {
        "job.yml:2:3: step 'a' lacks the input 'data' (uri_folder), which train.yml requires "
        "(train.yml:3:3)\n"
        "job.yml:2:42: 'inputs.lr': 7 is more than max 1 (train.yml:4:3)\n"
-       "job.yml:3:31: step 'a' has no output 'modl' (in '${{parent.jobs.a.outputs.modl}}'); did you "
+       "job.yml:3:31: step 'a' has no output 'modl' (in '${{parent.jobs.a.outputs.modl}}'); did "
+       "you "
        "mean 'model'?\n"
        "job.yml:4:7: unknown key 'comand'; did you mean 'command'?\n"
        "job.yml:5:11: no step writes output 'm' of the pipeline; write outputs: {NAME: "

@@ -35,7 +35,7 @@ TEST(Keys, EachThatIsNotSupportedYetIsRefusedByName) {
     EXPECT_EQ(job.error().code, ErrorCode::unsupported);
     ++refused;
   }
-  EXPECT_GT(refused, 60);
+  EXPECT_GT(refused, 50);
 }
 
 TEST(Keys, TheNearestKeyIsFoundOnlyWhenItIsNear) {

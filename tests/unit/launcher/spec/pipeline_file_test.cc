@@ -33,7 +33,9 @@ const PipelineStep& step(const JobFile& job, const std::string& name) {
   return none;
 }
 
-std::string shell(const PipelineStep& step) { return std::get<ShellCommand>(step.spec.command).text; }
+std::string shell(const PipelineStep& step) {
+  return std::get<ShellCommand>(step.spec.command).text;
+}
 
 std::string order(const JobFile& job) {
   std::string names;
@@ -43,7 +45,8 @@ std::string order(const JobFile& job) {
   return names;
 }
 
-const std::string kTrain = R"($schema: https://azuremlschemas.azureedge.net/latest/commandComponent.schema.json
+const std::string kTrain =
+    R"($schema: https://azuremlschemas.azureedge.net/latest/commandComponent.schema.json
 type: command
 name: train
 version: 1
@@ -108,8 +111,10 @@ jobs:
   const PipelineStep& prepare = step(job, "prepare");
   EXPECT_EQ(prepare.spec.compute, "cpu-cluster");
   EXPECT_EQ(prepare.spec.experiment_name, "flowers");
-  EXPECT_EQ(prepare.spec.data, (std::vector<DataInput>{{"raw", InputType::uri_file, InputMode::ro_mount,
-                                                        "azureml:iris:1", {}, "", "", false}}));
+  EXPECT_EQ(
+      prepare.spec.data,
+      (std::vector<DataInput>{
+          {"raw", InputType::uri_file, InputMode::ro_mount, "azureml:iris:1", {}, "", "", false}}));
   EXPECT_EQ(shell(prepare), "prepare ${{inputs.raw}} ${{outputs.clean}} 3");
   EXPECT_EQ(prepare.spec.outputs, (std::vector<OutputSpec>{{"clean", OutputType::uri_file}}));
   EXPECT_TRUE(prepare.reuse);
@@ -156,7 +161,8 @@ inputs: {where: big-cluster, lr: {type: number, default: 5e-1}}
   ASSERT_EQ(train.spec.data.size(), 1u);
   EXPECT_EQ(train.spec.data[0].type, InputType::uri_folder);
   EXPECT_EQ(train.spec.data[0].mode, InputMode::ro_mount);
-  EXPECT_EQ(train.spec.outputs, (std::vector<OutputSpec>{{"model", OutputType::uri_folder, OutputMode::upload}}));
+  EXPECT_EQ(train.spec.outputs,
+            (std::vector<OutputSpec>{{"model", OutputType::uri_folder, OutputMode::upload}}));
   EXPECT_FALSE(train.reuse) << "is_deterministic: false";
   ASSERT_TRUE(job.steps[0].environment);
   EXPECT_EQ(job.steps[0].environment->text, "torch:1");
@@ -245,7 +251,8 @@ jobs:
   EXPECT_EQ(step(job, "first.clean").spec.compute, "inner-cluster");
   EXPECT_FALSE(step(job, "first.clean").reuse);
   EXPECT_TRUE(step(job, "score").reuse);
-  EXPECT_EQ(job.spec.pipeline->outputs, (std::vector<PipelineOutput>{{"best", "second.fit", "model"}}));
+  EXPECT_EQ(job.spec.pipeline->outputs,
+            (std::vector<PipelineOutput>{{"best", "second.fit", "model"}}));
 
   const auto other = read(text, files,
                           {"jobs.second.inputs.lr=0.25", "jobs.first.jobs.clean.compute=other",
@@ -285,6 +292,7 @@ TEST(PipelineFile, StepsMayRunBeforeAndAfterAllOthers) {
   EXPECT_EQ(step(job, "begin").role, StepRole::on_init);
   EXPECT_EQ(step(job, "end").role, StepRole::on_finalize);
   EXPECT_EQ(step(job, "a").role, StepRole::main);
+  EXPECT_EQ(order(job), "begin a end");
 }
 
 TEST(PipelineFile, TheArtifactsOfAStepAreAnOutput) {
@@ -307,14 +315,33 @@ TEST(PipelineFile, AFileMayBeReadAsAFolder) {
   EXPECT_EQ(step(job, "b").spec.data[0].type, InputType::uri_folder);
 }
 
+TEST(PipelineFile, ACommandJobMayNameAComponent) {
+  const auto job = read(
+      "type: command\nname: digits\nexperiment_name: e\ndisplay_name: d\n"
+      "component: ./parts/train.yml\ncompute: azureml:big-cluster\n"
+      "inputs: {data: {path: 'azureml:iris:1'}, kind: slow}\nlockstep: {project: vision}\n",
+      {{"jobs/parts/train.yml", kTrain}});
+  EXPECT_FALSE(job.spec.pipeline);
+  EXPECT_EQ(job.spec.name, "digits");
+  EXPECT_EQ(job.spec.display_name, "d");
+  EXPECT_EQ(job.spec.experiment_name, "e");
+  EXPECT_EQ(job.spec.project, "vision");
+  EXPECT_EQ(job.spec.compute, "big-cluster");
+  EXPECT_EQ(std::get<ShellCommand>(job.spec.command).text,
+            "train --data ${{inputs.data}} --lr 1e-3 --kind slow --out ${{outputs.model}}");
+  EXPECT_EQ(job.code_dir, "./src");
+}
+
 // ---- sizes --------------------------------------------------------------------------------------
 
 TEST(PipelineSizes, AChainOfTenThousandStepsIsRead) {
   std::string text = "type: pipeline\njobs:\n  s0: {component: c.yml, inputs: {n: 1}}\n";
   for (int i = 1; i < 10'000; ++i)
-    text += fmt::format("  s{}: {{component: c.yml, inputs: {{n: '${{{{parent.jobs.s{}.inputs.n}}}}'}}}}\n",
-                        i, i - 1);
-  const auto job = read(text, {{"jobs/c.yml", "command: x ${{inputs.n}}\ninputs: {n: {type: integer}}\n"}});
+    text += fmt::format(
+        "  s{}: {{component: c.yml, inputs: {{n: '${{{{parent.jobs.s{}.inputs.n}}}}'}}}}\n", i,
+        i - 1);
+  const auto job =
+      read(text, {{"jobs/c.yml", "command: x ${{inputs.n}}\ninputs: {n: {type: integer}}\n"}});
   ASSERT_TRUE(job.spec.pipeline);
   EXPECT_EQ(job.spec.pipeline->steps.size(), 10'000u);
   EXPECT_EQ(shell(step(job, "s9999")), "x 1");
@@ -323,8 +350,10 @@ TEST(PipelineSizes, AChainOfTenThousandStepsIsRead) {
 TEST(PipelineSizes, StepsMayBeBoundInAChainInAnyOrder) {
   std::string text = "type: pipeline\njobs:\n";
   for (int i = 2'000; i > 0; --i)
-    text += fmt::format("  s{}: {{command: x, outputs: {{o: }}, inputs: {{i: '${{{{parent.jobs.s{}.outputs.o}}}}'}}}}\n",
-                        i, i - 1);
+    text += fmt::format(
+        "  s{}: {{command: x, outputs: {{o: }}, inputs: {{i: "
+        "'${{{{parent.jobs.s{}.outputs.o}}}}'}}}}\n",
+        i, i - 1);
   const auto job = read(text + "  s0: {command: x, outputs: {o: }}\n");
   EXPECT_TRUE(order(job).starts_with("s0 s1 s2 s3 "));
 }
@@ -343,7 +372,8 @@ TEST(PipelineSizes, FiftyPipelinesMayBeInEachOther) {
   EXPECT_TRUE(job.spec.pipeline->steps[0].name.ends_with("p.p.leaf"));
   const auto deeper = parse_job("job.yml", nested(kMaxPipelineDepth + 1));
   ASSERT_FALSE(deeper);
-  EXPECT_NE(deeper.error().message.find("pipelines are nested more than 50 deep"), std::string::npos)
+  EXPECT_NE(deeper.error().message.find("pipelines are nested more than 50 deep"),
+            std::string::npos)
       << deeper.error().message;
 }
 
@@ -354,8 +384,7 @@ TEST(PipelineSizes, ComponentsThatMultiplyAreStopped) {
     for (int k = 0; k < 8; ++k) text += fmt::format("  s{}: {{component: c{}.yml}}\n", k, i + 1);
   }
   files["c30.yml"] = "command: x\n";
-  const auto job =
-      parse_job("job.yml", "jobs: {a: {component: c0.yml}}\n", {}, from(files));
+  const auto job = parse_job("job.yml", "jobs: {a: {component: c0.yml}}\n", {}, from(files));
   ASSERT_FALSE(job);
   EXPECT_NE(job.error().message.find("the pipeline has more than 10000 steps"), std::string::npos)
       << job.error().message;

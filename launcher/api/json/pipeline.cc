@@ -1,0 +1,65 @@
+#include "launcher/api/json/pipeline.h"
+
+#include <algorithm>
+
+#include "common/domain/pipeline.h"
+#include "launcher/api/json/value.h"
+
+namespace lockstep::api {
+namespace {
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json step_json(const StepView& step) {
+  const bool reused = step.phase == StepPhase::reused;
+  Json json;
+  json["name"] = step.name;
+  json["phase"] = std::string(to_string(step.phase));
+  json["status"] = step.status ? Json(std::string(to_string(*step.status))) : Json(nullptr);
+  json["job"] = reused ? Json(nullptr) : text_or_null(step.job.value);
+  json["reused_from"] = reused ? Json(step.job.value) : Json(nullptr);
+  json["reason"] = step.reason;
+  json["compute"] = text_or_null(step.compute);
+  json["after"] = step.after;
+  json["started_at"] = time_or_null(step.started);
+  json["ended_at"] = time_or_null(step.ended);
+  return json;
+}
+
+void add_merged(const JobView& job, const std::string& name, Json& json) {
+  const auto merged = std::find_if(job.merged.begin(), job.merged.end(),
+                                   [&](const MergedOutput& one) { return one.name == name; });
+  if (merged == job.merged.end()) return;
+  json["digest"] = merged->tree ? Json(merged->tree->hex()) : Json(nullptr);
+  json["file"] = text_or_null(merged->file);
+  json["problems"] = merged->problems;
+}
+
+}  // namespace
+
+Json steps_of(const JobView& job) {
+  if (job.steps.empty()) return nullptr;
+  Json json = Json::object();
+  for (const StepView& step : job.steps) json[step.name] = step_json(step);
+  return json;
+}
+
+Json outputs_of(const JobView& job) {
+  Json json = Json::object();
+  for (const OutputSpec& output : job.spec.outputs) {
+    Json one = {{"type", std::string(to_string(output.type))},
+                {"mode", std::string(to_string(output.mode))},
+                {"path", output.path.empty() ? Json(nullptr) : Json(output.path)}};
+    add_merged(job, output.name, one);
+    json[output.name] = std::move(one);
+  }
+  if (!job.spec.pipeline) return json;
+  for (const PipelineOutput& output : job.spec.pipeline->outputs) {
+    Json one = {{"step", output.step}, {"output", output.output}};
+    add_merged(job, output.name, one);
+    json[output.name] = std::move(one);
+  }
+  return json;
+}
+
+}  // namespace lockstep::api

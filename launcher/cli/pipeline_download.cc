@@ -1,0 +1,100 @@
+#include "launcher/cli/pipeline_download.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/domain/pipeline.h"
+
+namespace lockstep::cli {
+namespace {
+
+Status check_name(const JobView& job, const std::string& name) {
+  std::string known;
+  for (const PipelineOutput& output : job.spec.pipeline->outputs) {
+    if (output.name == name) return {};
+    known += (known.empty() ? "" : ", ") + output.name;
+  }
+  return make_error(ErrorCode::not_found,
+                    fmt::format("pipeline {} has no output '{}'; {}", job.spec.name, name,
+                                known.empty() ? "it has no outputs of its own; `lockstep job "
+                                                "download STEP_JOB --all` brings those of a step"
+                                              : "it has " + known));
+}
+
+void add(Downloaded done, const std::string& below, PipelineDownloaded& all) {
+  for (DownloadedTree& tree : done.trees) {
+    tree.path = below + "/" + tree.path;
+    all.trees.push_back(std::move(tree));
+  }
+  for (LogFile& log : done.logs) {
+    log.name = below + "/artifacts/user_logs/" + log.name;
+    all.logs.push_back(std::move(log));
+  }
+}
+
+// Of a reused step, what the job left that stands in for it.
+Status add_step(Connection& connection, const StepView& step, const std::string& folder,
+                const std::string& below, const OnText& progress, PipelineDownloaded& all) {
+  if (step.job.value.empty()) return {};
+  TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{step.job}));
+  if (reply.job.attempts.empty()) return {};
+  DownloadRequest request;
+  request.all_named = true;
+  TRY_ASSIGN(DownloadPlan plan, plan_download(reply.job, request));
+  for (const std::string& problem : output_problems(reply.job.attempts.back(), request))
+    all.problems.push_back(fmt::format("step '{}': {}", step.name, problem));
+  const auto say = [&](const std::string& text) { progress(step.name + ": " + text); };
+  TRY_ASSIGN(Downloaded done,
+             download_job(connection, step.job, std::move(plan), folder + "/" + below, say));
+  add(std::move(done), below, all);
+  return {};
+}
+
+}  // namespace
+
+Result<DownloadPlan> plan_pipeline_download(const JobView& job,
+                                            const std::optional<std::string>& named) {
+  if (named) TRY(check_name(job, *named));
+  DownloadPlan plan;
+  for (const MergedOutput& output : job.merged) {
+    if (!output.tree || (named && *named != output.name)) continue;
+    DownloadPlan::Tree& tree = plan.trees.emplace_back();
+    tree.to.kind = OutputKind::named;
+    tree.to.name = output.name;
+    tree.to.path = "named-outputs/" + output.name;
+    tree.from.push_back({0, *output.tree});
+  }
+  if (named && plan.trees.empty())
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("output '{}' of pipeline {} {}", *named, job.spec.name,
+                    is_final(job.status)
+                        ? "is empty: its step wrote nothing to it, or did not complete"
+                        : "is not there yet: a pipeline has its outputs when it has ended"));
+  return plan;
+}
+
+Result<PipelineDownloaded> download_pipeline(Connection& connection, const JobView& job,
+                                             const PipelineDownloadRequest& request,
+                                             const OnText& progress) {
+  PipelineDownloaded all;
+  for (const MergedOutput& output : job.merged)
+    for (const std::string& problem : output.problems)
+      if (!request.named || *request.named == output.name)
+        all.problems.push_back(fmt::format("output '{}': {}", output.name, problem));
+  TRY_ASSIGN(DownloadPlan plan, plan_pipeline_download(job, request.named));
+  const std::string& name = job.spec.name;
+  if (!plan.trees.empty()) {
+    TRY_ASSIGN(Downloaded own, download_job(connection, JobId(name), std::move(plan),
+                                            request.folder + "/" + name, progress));
+    add(std::move(own), name, all);
+  }
+  if (request.steps)
+    for (const StepView& step : job.steps)
+      TRY(add_step(connection, step, request.folder, name + "/" + step.name, progress, all));
+  return all;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,57 @@
+#pragma once
+// Decides which step of a pipeline is asked for its logs next. A step with new lines is asked again
+// soon, a quiet one later, and one whose job is final once more. However many steps run, no more
+// than about kAsksPerSecond requests a second are due. Reads no clock and sends nothing.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/domain/views.h"
+
+namespace lockstep::cli {
+
+class StepLogs {
+ public:
+  static constexpr Duration kSoonest = milliseconds(200);
+  static constexpr Duration kLatest = seconds(1);
+  static constexpr int kAsksPerSecond = 200;
+
+  // once: each step that has logs now is asked until it has sent them, and not again.
+  explicit StepLogs(bool once) : once_(once) {}
+
+  void on_steps(const std::vector<StepView>& steps, Instant now);
+
+  // Whose turn it is; nullopt: nobody's before next_deadline().
+  std::optional<JobId> next(Instant now) const;
+  struct Answer {
+    bool any = false;    // lines came
+    bool more = false;   // there are more already
+    bool final = false;  // the job is final, and this was all
+  };
+  void answered(const JobId& job, const Answer& answer, Instant now);
+
+  bool is_read(const JobId& job) const;  // nothing more comes of it, or it has no logs
+  bool all_read() const { return due_.empty(); }
+  Instant next_deadline() const;  // never() when no step is to be asked
+
+ private:
+  struct One {
+    std::size_t order = 0;
+    Instant due;
+    Duration wait = kSoonest;
+    bool ended = false;  // its job is final, as far as the pipeline says
+    bool read = false;
+  };
+  Duration at_least() const;
+  void set_due(const JobId& job, One& one, Instant due);
+
+  const bool once_;
+  std::map<JobId, One> jobs_;
+  std::map<std::pair<Instant, std::size_t>, JobId> due_;  // those that are not read
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,180 @@
+"""Pipelines from their files to their ends: data from step to step, reuse, failures, restarts, and kill -9 in the middle."""
+import json
+import random
+import subprocess
+import time
+
+import pytest
+from harness.site import wait_until
+
+CHAIN = """\
+type: pipeline
+inputs:
+  word: hello
+outputs:
+  text: {type: uri_folder}
+jobs:
+  make:
+    command: >-
+      echo ${{inputs.word}} > ${{outputs.made}}/a.txt; echo 3 > outputs/metric
+    inputs: {word: '${{parent.inputs.word}}'}
+    outputs: {made: {type: uri_folder}, artifacts: }
+  shout:
+    command: tr a-z A-Z < ${{inputs.in}}/a.txt > ${{outputs.text}}/b.txt; cat ${{inputs.metric}}/outputs/metric >> ${{outputs.text}}/b.txt
+    inputs:
+      in: '${{parent.jobs.make.outputs.made}}'
+      metric: '${{parent.jobs.make.outputs.artifacts}}'
+    outputs: {text: '${{parent.outputs.text}}'}
+  count:
+    command: wc -c < ${{inputs.in}}/a.txt
+    inputs: {in: '${{parent.jobs.make.outputs.made}}'}
+"""
+
+
+@pytest.fixture
+def two(any_site):
+    return any_site.up(2)
+
+
+@pytest.fixture
+def one(site):
+    return site.up(1)
+
+
+def create(site, text, name, *words):
+    site.write("pipeline.yml", text)
+    site.ok("job", "create", "-f", "pipeline.yml", "--name", name, *words)
+    return name
+
+
+def steps(site, name):
+    return site.json("job", "show", name)["jobs"]
+
+
+def ended(site, name, timeout=60):
+    return site.wait_for_status(name, "Completed", "Failed", "Canceled", deadline_s=timeout)
+
+
+def test_data_goes_from_step_to_step_and_out(two):
+    create(two, CHAIN, "chain")
+    whole = ended(two, "chain")
+    assert whole["status"] == "Completed", whole
+    assert {n: s["status"] for n, s in whole["jobs"].items()} == dict.fromkeys(("make", "shout", "count"), "Completed")
+    assert two.logs("chain_count") == b"6\n"
+    reader = "command: cat ${{inputs.t}}/b.txt\ninputs: {t: {path: 'azureml://jobs/chain/outputs/text'}}\n"
+    two.write("reader.yml", reader)
+    two.ok("job", "create", "-f", "reader.yml", "--name", "reader")
+    two.wait_for_status("reader", "Completed")
+    assert two.logs("reader") == b"HELLO\n3\n"
+    made = two.json("job", "show", "chain_shout")["inputs"]["in"]["path"]
+    assert made == "azureml://jobs/chain_make/outputs/made"
+    assert [j["name"] for j in two.json("job", "list")] == ["reader", "chain"], "steps are listed with their pipeline"
+    refused = two.run("job", "delete", "chain_make")
+    assert refused.returncode != 0 and b"is step 'make' of pipeline 'chain'" in refused.stderr, refused.stderr
+    two.ok("job", "delete", "chain")
+    assert [j["name"] for j in two.json("job", "list")] == ["reader"]
+    assert two.run("job", "show", "chain_make").returncode != 0
+
+
+def test_what_has_not_changed_is_reused(one):
+    deterministic = CHAIN.replace(", artifacts: }", "}").replace("      metric: '${{parent.jobs.make.outputs.artifacts}}'\n", "").replace(
+        "; cat ${{inputs.metric}}/outputs/metric >> ${{outputs.text}}/b.txt", "")
+    for name in ("first", "second"):
+        create(one, deterministic, name)
+        assert ended(one, name)["status"] == "Completed"
+    second = steps(one, "second")
+    assert second["make"]["phase"] == second["shout"]["phase"] == "Reused"
+    assert second["make"]["reused_from"] == "first_make"
+    assert second["count"]["phase"] == "Completed", "it has no outputs: it was written for its effect"
+    one.ok("job", "delete", "first")
+    create(one, deterministic, "third", "--set", "inputs.word=other")
+    assert ended(one, "third")["status"] == "Completed"
+    assert steps(one, "third")["make"]["phase"] == "Completed"
+    assert one.logs("third_count") == b"6\n"
+    create(one, deterministic.replace("inputs:\n  word", "settings: {force_rerun: true}\ninputs:\n  word", 1), "fourth",
+           "--set", "inputs.word=other")
+    assert ended(one, "fourth")["status"] == "Completed"
+    assert steps(one, "fourth")["make"]["phase"] == "Completed"
+
+
+FAILING = """\
+type: pipeline
+settings: {{continue_on_step_failure: {goes_on}}}
+jobs:
+  bad: {{command: 'echo x > ${{{{outputs.o}}}}/x; exit 7', outputs: {{o: }}}}
+  needs: {{command: 'cat ${{{{inputs.i}}}}/x', inputs: {{i: '${{{{parent.jobs.bad.outputs.o}}}}'}}}}
+  slow: {{command: 'sleep 1; echo y > ${{{{outputs.o}}}}/y', outputs: {{o: }}}}
+  after: {{command: 'cat ${{{{inputs.i}}}}/y', inputs: {{i: '${{{{parent.jobs.slow.outputs.o}}}}'}}}}
+"""
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_failed_step_decides_what_follows(one, goes_on):
+    create(one, FAILING.format(goes_on=str(goes_on).lower()), "p")
+    whole = ended(one, "p")
+    assert whole["status"] == "Failed" and whole["exit_code"] == 7, whole["report"]
+    assert whole["report"]["message"].startswith("step 'bad' (job p_bad): "), whole["report"]
+    phases = {name: step["phase"] for name, step in whole["jobs"].items()}
+    assert phases == {"bad": "Failed", "needs": "NotRun", "slow": "Completed", "after": "Completed" if goes_on else "NotRun"}
+    assert "step 'bad' failed" in whole["jobs"]["needs"]["reason"]
+
+
+def test_a_cancel_ends_all_and_begins_nothing(one):
+    create(one, "type: pipeline\njobs:\n  a: {command: sleep 60, outputs: {o: }}\n"
+                "  b: {command: 'true', inputs: {i: '${{parent.jobs.a.outputs.o}}'}}\n", "p")
+    wait_until(lambda: steps(one, "p")["a"]["status"] == "Running", "step a runs")
+    one.ok("job", "cancel", "p")
+    whole = ended(one, "p")
+    assert whole["status"] == "Canceled"
+    assert one.json("job", "show", "p_a")["status"] == "Canceled"
+    assert one.run("job", "show", "p_b").returncode != 0, "it never began"
+
+
+def twenty():
+    """Twenty steps in five layers: each reads all of the layer before it, and says that it ran."""
+    lines = ["type: pipeline", "jobs:"]
+    for layer in range(5):
+        for place in range(4):
+            before = [f"s{layer - 1}_{k}" for k in range(4)] if layer else []
+            inputs = ", ".join(f"i{k}: '${{{{parent.jobs.{b}.outputs.o}}}}'" for k, b in enumerate(before))
+            read = " ".join(f"${{{{inputs.i{k}}}}}/t" for k in range(len(before)))
+            command = f"sleep 0.2; echo s{layer}_{place} >> $RAN; cat {read} /dev/null > ${{{{outputs.o}}}}/t; echo s{layer}_{place} >> ${{{{outputs.o}}}}/t"
+            lines.append(f"  s{layer}_{place}:\n    command: {json.dumps(command)}\n    outputs: {{o: }}\n    resources: {{instance_count: 1}}\n"
+                         f"    lockstep: {{resources: {{cpus: 1, memory: 50M}}}}\n    environment_variables: {{RAN: PATH}}")
+            if inputs:
+                lines.append(f"    inputs: {{{inputs}}}")
+    return "\n".join(lines) + "\n"
+
+
+def expected():
+    texts = {}
+    for layer in range(5):
+        for place in range(4):
+            before = "".join(texts[f"s{layer - 1}_{k}"] for k in range(4)) if layer else ""
+            texts[f"s{layer}_{place}"] = before + f"s{layer}_{place}\n"
+    return texts
+
+
+def test_kill_9_of_anything_in_the_middle_runs_each_step_once_to_completion(site):
+    site.up(2)
+    ran = f"{site.work}/ran"
+    chance = random.Random(7)
+    create(site, twenty().replace("RAN: PATH", f"RAN: {ran}"), "p")
+    for _ in range(10):
+        time.sleep(chance.uniform(0.2, 0.8))
+        if chance.random() < 0.5:
+            site.kill(site.launcher_pids())
+        else:
+            site.kill(site.agent_pids()[:1])
+        site.up(2)
+    whole = ended(site, "p", timeout=120)
+    assert whole["status"] == "Completed", whole["report"]
+    jobs = site.json("job", "list", "--parent", "p")
+    assert sorted(j["name"] for j in jobs) == sorted(f"p_s{a}_{b}" for a in range(5) for b in range(4)), "one job for each step"
+    done = [j["name"] for j in jobs if j["status"] == "Completed"]
+    assert len(done) == 20
+    for name, text in expected().items():
+        target = f"{site.work}/got_{name}"
+        site.ok("job", "download", f"p_{name}", "--output-name", "o", "--download-path", target)
+        found = subprocess.run(["find", target, "-name", "t"], capture_output=True, text=True).stdout.split()
+        assert [open(path).read() for path in found] == [text], name

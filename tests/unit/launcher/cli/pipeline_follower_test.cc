@@ -1,0 +1,272 @@
+// The logs and states of a pipeline's steps: whose turn it is, which lines are said, and the whole
+// against a fake launcher over real sockets, whatever breaks.
+
+#include "launcher/cli/pipeline_follower.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <sstream>
+#include <thread>
+
+#include "launcher/cli/context.h"
+#include "launcher/cli/step_lines.h"
+#include "launcher/cli/step_logs.h"
+#include "tests/unit/launcher/cli/fake_pipeline.h"
+#include "tests/unit/launcher/cli/pipeline_samples.h"
+
+namespace lockstep::cli {
+namespace {
+
+// ---- whose turn it is ---------------------------------------------------------------------------
+
+std::vector<StepView> running(int count) {
+  std::vector<StepView> steps;
+  for (int i = 0; i < count; ++i)
+    steps.push_back(sample_step("s" + std::to_string(i), StepPhase::running));
+  return steps;
+}
+
+TEST(StepLogs, AsksThoseThatHaveLogs) {
+  StepLogs logs(false);
+  auto steps = sample_pipeline().steps;
+  steps.push_back(sample_step("queued", StepPhase::running));
+  steps.back().status = JobStatus::queued;
+  steps.back().started = {};
+  logs.on_steps(steps, kNoon);
+  EXPECT_EQ(logs.next(kNoon), JobId("p_nested_train"));
+  logs.answered(JobId("p_nested_train"), {true, false, false}, kNoon);
+  EXPECT_EQ(logs.next(kNoon), JobId("p_check"));
+  logs.answered(JobId("p_check"), {true, false, true}, kNoon);
+  EXPECT_TRUE(logs.is_read(JobId("p_check")));
+  EXPECT_TRUE(logs.is_read(JobId("old_prepare"))) << "reused: its logs are another pipeline's";
+  EXPECT_EQ(logs.next(kNoon), std::nullopt);
+  EXPECT_EQ(logs.next_deadline(), kNoon + StepLogs::kSoonest);
+  EXPECT_FALSE(logs.all_read());
+}
+
+TEST(StepLogs, AStepThatWritesMuchTakesTurnsWithTheOthers) {
+  StepLogs logs(false);
+  logs.on_steps(running(2), kNoon);
+  logs.answered(JobId("p_s0"), {true, true, false}, kNoon + milliseconds(1));
+  EXPECT_EQ(logs.next(kNoon + milliseconds(1)), JobId("p_s1"));
+  logs.answered(JobId("p_s1"), {true, true, false}, kNoon + milliseconds(2));
+  EXPECT_EQ(logs.next(kNoon + milliseconds(2)), JobId("p_s0"));
+}
+
+TEST(StepLogs, AQuietStepIsAskedLessOftenUntilItEnds) {
+  StepLogs logs(false);
+  auto steps = running(1);
+  logs.on_steps(steps, kNoon);
+  Instant now = kNoon;
+  for (int i = 0; i < 10; ++i) {
+    logs.answered(JobId("p_s0"), {false, false, false}, now);
+    now = logs.next_deadline();
+  }
+  logs.answered(JobId("p_s0"), {false, false, false}, now);
+  EXPECT_EQ(logs.next_deadline(), now + StepLogs::kLatest);
+  steps[0] = sample_step("s0", StepPhase::completed);
+  logs.on_steps(steps, now);
+  EXPECT_EQ(logs.next(now), JobId("p_s0"));
+}
+
+TEST(StepLogs, AThousandStepsAreAskedTwoHundredTimesASecond) {
+  StepLogs logs(false);
+  logs.on_steps(running(1'000), kNoon);
+  int asked = 0;
+  for (Instant now = kNoon; now < kNoon + seconds(25); now = logs.next_deadline())
+    for (; const auto step = logs.next(now); ++asked)
+      logs.answered(*step, {true, false, false}, now);
+  EXPECT_GE(asked, 5'000);
+  EXPECT_LE(asked, 6'000);
+}
+
+TEST(StepLogs, OnceIsOnce) {
+  StepLogs logs(true);
+  logs.on_steps(running(1), kNoon);
+  logs.answered(JobId("p_s0"), {true, true, false}, kNoon);
+  EXPECT_FALSE(logs.all_read());
+  logs.answered(JobId("p_s0"), {true, false, false}, kNoon);
+  EXPECT_TRUE(logs.all_read());
+}
+
+// ---- which lines are said -----------------------------------------------------------------------
+
+std::string texts(const std::vector<StepLine>& lines) {
+  std::string text;
+  for (const StepLine& line : lines)
+    text += (line.after_logs_of.value.empty() ? "" : "(after logs) ") + line.text + "\n";
+  return text;
+}
+
+TEST(StepLines, SayWhatHappensToEachStep) {
+  StepLines lines(true);
+  EXPECT_EQ(texts(lines.on_steps(sample_pipeline().steps, kNoon)),
+            "prepare: reused from job old_prepare\n"
+            "nested.train: Running (job p_nested_train)\n"
+            "(after logs) check: Failed (job p_check): rank 0 on local-0 exited with code 3\n"
+            "publish: not run: step 'check' failed, whose output 'good' is its input 'data'\n");
+  EXPECT_EQ(texts(lines.on_steps(sample_pipeline().steps, kNoon)), "");
+  auto steps = sample_pipeline().steps;
+  steps[1] = sample_step("nested.train", StepPhase::completed);
+  EXPECT_EQ(texts(lines.on_steps(steps, kNoon)),
+            "(after logs) nested.train: Completed after 3.0s\n");
+}
+
+TEST(StepLines, WhoComesLaterIsNotToldThePast) {
+  StepLines lines(false);
+  EXPECT_EQ(texts(lines.on_steps(sample_pipeline().steps, kNoon)),
+            "nested.train: Running (job p_nested_train)\n");
+}
+
+TEST(StepLines, AWaitInTheQueueIsSaidWhenItLasts) {
+  StepLines lines(true);
+  std::vector<StepView> steps = {sample_step("train", StepPhase::running)};
+  steps[0].status = JobStatus::queued;
+  steps[0].reason = "waits for 2 free nodes";
+  EXPECT_EQ(texts(lines.on_steps(steps, kNoon)), "");
+  const std::string wait = "train: Queued (job p_train): waits for 2 free nodes\n";
+  EXPECT_EQ(texts(lines.on_steps(steps, kNoon + seconds(2))), wait);
+  EXPECT_EQ(texts(lines.on_steps(steps, kNoon + seconds(3))), "");
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+std::string numbered(const std::string& step) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += step + " line " + std::to_string(i) + "\n";
+  return text;
+}
+
+FakePipeline::Script script() {
+  FakePipeline::Script script;
+  script.job = sample_pipeline();
+  script.job.steps = {sample_step("a", StepPhase::running), sample_step("bee", StepPhase::running),
+                      sample_step("c", StepPhase::waiting)};
+  script.final_job = script.job;
+  script.final_job.status = JobStatus::completed;
+  for (StepView& step : script.final_job.steps) step = sample_step(step.name, StepPhase::completed);
+  script.final_job.steps[2] = sample_step("c", StepPhase::skipped);
+  script.logs = {{JobId("p_a"), numbered("a")}, {JobId("p_bee"), numbered("bee")}};
+  return script;
+}
+
+struct Seen {
+  Result<FollowEnd> end;
+  std::string out, err;
+};
+
+Seen follow(FakePipeline& launcher, const FollowOptions& options) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const Endpoint endpoint = launcher.endpoint();
+  Terminal terminal;
+  auto connection = Connection::open(endpoint, io::generate_key_pair());
+  Result<FollowEnd> end = make_error(ErrorCode::internal, "no connection");
+  if (connection)
+    end = PipelineFollower(
+              **connection, terminal, [&] { return std::optional(endpoint); }, options)
+              .run();
+  return {std::move(end), testing::internal::GetCapturedStdout(),
+          testing::internal::GetCapturedStderr()};
+}
+
+FollowOptions options() {
+  FollowOptions options;
+  options.job = JobId("p");
+  options.filter.ranks_only = true;
+  options.watch = {seconds(2), seconds(1)};
+  options.logs_quiet = seconds(1);
+  return options;
+}
+
+// The lines of one step, without the prefix.
+std::string lines_of(const std::string& out, const std::string& prefix) {
+  std::string text;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(prefix)) text += line.substr(prefix.size()) + "\n";
+  return text;
+}
+
+class FollowingAPipeline : public testing::Test {
+ protected:
+  FollowingAPipeline() { hold_interrupts(true); }
+  ~FollowingAPipeline() override { hold_interrupts(false); }
+};
+
+TEST_F(FollowingAPipeline, EachLineOnceWithItsStep) {
+  FakePipeline launcher(script());
+  const Seen seen = follow(launcher, options());
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::finished);
+  EXPECT_EQ(lines_of(seen.out, "a   | "), numbered("a"));
+  EXPECT_EQ(lines_of(seen.out, "bee | "), numbered("bee"));
+  EXPECT_EQ(seen.out.size(), numbered("a").size() + numbered("bee").size() + 400 * 6);
+  EXPECT_NE(seen.err.find("lockstep: bee: Completed after 3.0s\n"), std::string::npos) << seen.err;
+}
+
+TEST_F(FollowingAPipeline, SurvivesARestartOfTheLauncher) {
+  FakePipeline::Script broken = script();
+  broken.break_after_chunks = 300;
+  FakePipeline launcher(std::move(broken));
+  const Seen seen = follow(launcher, options());
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(launcher.lives(), 2);
+  EXPECT_GT(launcher.most_resumed(), 0);
+  EXPECT_EQ(lines_of(seen.out, "a   | "), numbered("a"));
+  EXPECT_EQ(lines_of(seen.out, "bee | "), numbered("bee"));
+}
+
+TEST_F(FollowingAPipeline, CtrlCCancelsThePipelineThatWeCreated) {
+  FakePipeline::Script endless = script();
+  endless.ends_by_itself = false;
+  endless.final_job.status = JobStatus::canceled;
+  FakePipeline launcher(std::move(endless));
+  std::thread user([] {
+    ::usleep(300'000);
+    ::kill(::getpid(), SIGINT);
+  });
+  FollowOptions created = options();
+  created.cancel_on_interrupt = true;
+  const Seen seen = follow(launcher, created);
+  user.join();
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::finished);
+  EXPECT_TRUE(seen.end->interrupted);
+  EXPECT_EQ(launcher.cancels(), 1);
+  EXPECT_NE(seen.err.find("lockstep: canceling p and its steps"), std::string::npos) << seen.err;
+}
+
+TEST_F(FollowingAPipeline, CtrlCLeavesThatOfOthersAlone) {
+  FakePipeline::Script endless = script();
+  endless.ends_by_itself = false;
+  FakePipeline launcher(std::move(endless));
+  std::thread user([] {
+    ::usleep(300'000);
+    ::kill(::getpid(), SIGINT);
+  });
+  const Seen seen = follow(launcher, options());
+  user.join();
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::detached);
+  EXPECT_EQ(launcher.cancels(), 0);
+}
+
+TEST_F(FollowingAPipeline, WhatIsLoggedNowComesStepByStep) {
+  FakePipeline::Script endless = script();
+  endless.ends_by_itself = false;
+  FakePipeline launcher(std::move(endless));
+  FollowOptions now = options();
+  now.until_final = now.show_state = false;
+  const Seen seen = follow(launcher, now);
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::finished);
+  EXPECT_EQ(lines_of(seen.out, "a   | "), numbered("a"));
+  EXPECT_EQ(lines_of(seen.out, "bee | "), numbered("bee"));
+  EXPECT_EQ(seen.err, "");
+}
+
+}  // namespace
+}  // namespace lockstep::cli

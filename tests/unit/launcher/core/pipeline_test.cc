@@ -1,0 +1,258 @@
+// Pipelines: when their steps begin, what they read, and how the whole ends.
+
+#include "common/domain/pipeline.h"
+
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+PipelineStep step(const std::string& name, const std::vector<std::string>& reads = {}) {
+  PipelineStep step;
+  step.name = name;
+  step.spec.command = ShellCommand{"make " + name};
+  step.spec.outputs = {{"made", OutputType::uri_folder, OutputMode::rw_mount}};
+  for (const std::string& other : reads) {
+    DataInput input;
+    input.name = "from_" + other;
+    step.spec.data.push_back(input);
+    step.bindings.push_back({input.name, other, "made"});
+  }
+  return step;
+}
+
+JobSpec pipeline(const std::string& name, std::vector<PipelineStep> steps, bool continues = true) {
+  JobSpec spec = job_spec(name);
+  PipelineSpec whole;
+  whole.steps = std::move(steps);
+  whole.continue_on_step_failure = continues;
+  spec.pipeline = std::move(whole);
+  return spec;
+}
+
+class Pipelines : public ::testing::Test {
+ protected:
+  JobId start(JobSpec spec) {
+    const JobId job = launcher.submit(std::move(spec));
+    launcher.drop_notices();
+    return job;
+  }
+  // The step's job ends on `node`; if it completed, its output is the tree of `content`.
+  void end(const JobId& job, const std::string& content, int code = 0) {
+    PartReport report = lockstep::launcher::report(attempt(job), PartState::finished);
+    report.exit = node_exit({code == 0 ? rank_exit(0) : rank_exit(0, Cause::exit_code, code)});
+    CollectedOutput output;
+    output.kind = OutputKind::named;
+    output.name = "made";
+    output.tree = sha256(content);
+    report.outputs = {output};
+    launcher.observe(node_of(job), report);
+    launcher.drop_notices();
+    if (code != 0) return;
+    const auto asked = launcher.expect_one<MergeOutputs>();
+    EXPECT_EQ(asked.job, job);
+    EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+    launcher.send(OutputsMergedInput{job, {{"made", sha256("merged " + content), "", {}}}, ""});
+    launcher.drop_notices();
+  }
+  FakeNode& node_of(const JobId& job) {
+    return launcher.placed_on(attempt(job)).front() == n1.id ? n1 : n2;
+  }
+  std::string phase(const JobId& job, const std::string& name) {
+    const JobView whole = launcher.view(job);
+    for (const StepView& view : whole.steps)
+      if (view.name == name)
+        return std::string(to_string(view.phase)) +
+               (view.reason.empty() || view.phase == StepPhase::running ? "" : ": " + view.reason);
+    return "no such step";
+  }
+  const JobSpec& spec_of(const char* job) { return launcher.core->state().job(JobId(job))->spec; }
+
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+};
+
+TEST_F(Pipelines, AStepBeginsWithWhatTheStepsBeforeItMade) {
+  const JobId job = start(pipeline("p", {step("a"), step("b"), step("c", {"a", "b"})}));
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 wait");
+  EXPECT_EQ(phase(job, "c"), "Waiting: waits for a and 1 more step");
+  end(JobId("p_a"), "A");
+  EXPECT_EQ(phase(job, "a"), "Completed");
+  EXPECT_EQ(phase(job, "c"), "Waiting: waits for b");
+  end(JobId("p_b"), "B");
+  const JobSpec& c = spec_of("p_c");
+  EXPECT_EQ(c.parent, job);
+  EXPECT_EQ(c.step, "c");
+  EXPECT_EQ(c.data[0].tree, sha256("merged A"));
+  EXPECT_EQ(c.data[1].tree, sha256("merged B"));
+  EXPECT_EQ(c.data[1].source, "azureml://jobs/p_b/outputs/made");
+  end(JobId("p_c"), "C");
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST_F(Pipelines, WhatNeedsAFailedStepIsNotRunAndTheOthersAre) {
+  const JobId job = start(
+      pipeline("p", {step("a"), step("b"), step("c", {"a"}), step("d", {"c"}), step("e", {"b"})}));
+  end(JobId("p_a"), "", 3);
+  EXPECT_EQ(phase(job, "c"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
+  EXPECT_EQ(phase(job, "d"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
+  end(JobId("p_b"), "B");
+  end(JobId("p_e"), "E");
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  const JobView view = launcher.view(job);
+  EXPECT_EQ(view.report->exit_code, 3);
+  EXPECT_THAT(view.report->message, HasSubstr("step 'a' (job p_a): "));
+}
+
+TEST_F(Pipelines, WithoutContinuingNoFurtherStepBegins) {
+  const JobId job =
+      start(pipeline("p", {step("a"), step("b"), step("e", {"b"})}, /*continues=*/false));
+  end(JobId("p_a"), "", 3);
+  EXPECT_EQ(phase(job, "e"), "NotRun: step 'a' failed, and continue_on_step_failure is false");
+  EXPECT_EQ(phase(job, "b"), "Running");
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  end(JobId("p_b"), "B");
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+}
+
+TEST_F(Pipelines, TheSameContentIsReusedAndOtherContentIsNot) {
+  start(pipeline("p", {step("a"), step("b", {"a"})}));
+  end(JobId("p_a"), "A");
+  end(JobId("p_b"), "B");
+  std::vector<PipelineStep> steps = {step("a"), step("b", {"a"})};
+  const JobId again = start(pipeline("q", steps));
+  EXPECT_EQ(launcher.status(again), JobStatus::completed);
+  EXPECT_EQ(phase(again, "a"), "Reused");
+  EXPECT_EQ(launcher.core->job_view(again)->steps[1].job, JobId("p_b"));
+  steps[0].reuse = false;
+  start(pipeline("r", steps));
+  end(JobId("r_a"), "other");
+  EXPECT_EQ(spec_of("r_b").data[0].tree, sha256("merged other")) << "its input is another";
+  end(JobId("r_b"), "B");
+  // What another user made is not taken.
+  JobSpec foreign = pipeline("s", {step("a")});
+  foreign.submitter = "bob";
+  start(std::move(foreign));
+  EXPECT_EQ(spec_of("s_a").submitter, spec_of("s").submitter);
+}
+
+TEST_F(Pipelines, ReusedOutputsStayWhenTheirJobIsDeleted) {
+  const JobId first = start(pipeline("p", {step("a")}));
+  end(JobId("p_a"), "A");
+  std::vector<PipelineStep> steps = {step("a"), step("b", {"a"})};
+  start(pipeline("q", std::move(steps)));
+  launcher.send(DeleteInput{launcher.next_reply(), {first}, false, {}, LauncherItself{}});
+  EXPECT_THAT(launcher.expect_one<ReplyDeleted>().result.jobs, ElementsAre(first));
+  EXPECT_EQ(launcher.take<ForgetJob>().size(), 2U) << "the pipeline, and the job of its step";
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.core->state().job(JobId("p_a")), nullptr);
+  launcher.restart();
+  const auto roots = launcher.core->trees();
+  EXPECT_THAT(roots, ::testing::Contains(sha256("merged A")));
+}
+
+TEST_F(Pipelines, TheJobOfAStepIsNotDeletedAlone) {
+  start(pipeline("p", {step("a")}));
+  end(JobId("p_a"), "A");
+  launcher.send(DeleteInput{launcher.next_reply(), {JobId("p_a")}, false, {}, LauncherItself{}});
+  const JobsDeleted result = launcher.expect_one<ReplyDeleted>().result;
+  EXPECT_THAT(result.jobs, IsEmpty());
+  EXPECT_THAT(result.kept.front().message, HasSubstr("is step 'a' of pipeline 'p'"));
+}
+
+TEST_F(Pipelines, ACancelEndsItsStepsAndBeginsNone) {
+  const JobId job = start(pipeline("p", {step("a"), step("b", {"a"})}));
+  launcher.cancel(job);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  EXPECT_EQ(launcher.status(JobId("p_a")), JobStatus::cancel_requested);
+  launcher.finished(node_of(JobId("p_a")), attempt(JobId("p_a")), node_exit({terminated(0)}));
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  EXPECT_EQ(phase(job, "b"), "Waiting");
+}
+
+TEST_F(Pipelines, OnInitIsFirstAndOnFinalizeLastAlsoAfterAFailure) {
+  std::vector<PipelineStep> steps = {step("first"), step("a"), step("last")};
+  steps[0].role = StepRole::on_init;
+  steps[2].role = StepRole::on_finalize;
+  const JobId job = start(pipeline("p", std::move(steps)));
+  EXPECT_EQ(phase(job, "a"), "Waiting: waits for the step of on_init");
+  EXPECT_EQ(phase(job, "last"), "Waiting: waits until all other steps are over");
+  end(JobId("p_first"), "F");
+  end(JobId("p_a"), "", 5);
+  EXPECT_EQ(phase(job, "last"), "Running");
+  end(JobId("p_last"), "L");
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).report->exit_code, 5);
+}
+
+TEST_F(Pipelines, AStepThatNeedsAnOutputThatNobodyWroteIsNotRun) {
+  const JobId job = start(pipeline("p", {step("a"), step("b", {"a"})}));
+  launcher.finished(node_of(JobId("p_a")), attempt(JobId("p_a")), node_exit({rank_exit(0)}));
+  launcher.drop_notices();
+  EXPECT_EQ(phase(job, "b"),
+            "NotRun: step 'a' (job p_a) wrote nothing to its output 'made', which is the input "
+            "'from_a'");
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).report->exit_code, 125);
+}
+
+TEST_F(Pipelines, AMergeIsAskedForAgainAfterARestartAndWhenThereIsNoSpace) {
+  const JobId job = start(pipeline("p", {step("a")}));
+  PartReport report = lockstep::launcher::report(attempt(JobId("p_a")), PartState::finished);
+  report.exit = node_exit({rank_exit(0)});
+  report.outputs = {{OutputKind::named, "made", sha256("A"), 1, {}, {}, 0}};
+  launcher.observe(node_of(JobId("p_a")), report);
+  launcher.drop_notices();
+  launcher.expect_one<MergeOutputs>();
+  launcher.restart();
+  launcher.tick();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.expect_one<MergeOutputs>().outputs.front().trees.size(), 1U);
+  launcher.send(OutputsMergedInput{JobId("p_a"), {}, "no space"});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(JobId("p_a")), JobStatus::finalizing);
+  std::size_t asked = 0;
+  for (int i = 0; i < 8; ++i) {
+    launcher.tick(seconds(1));
+    launcher.drop_notices();
+    asked += launcher.take<MergeOutputs>().size();
+  }
+  EXPECT_EQ(asked, 1U);
+  launcher.send(OutputsMergedInput{JobId("p_a"), {{"made", sha256("A"), "", {}}}, ""});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST_F(Pipelines, APersonCannotSubmitAJobAsAStep) {
+  JobSpec spec = job_spec("x");
+  spec.parent = JobId("p");
+  spec.step = "a";
+  EXPECT_THAT(launcher.submit_refused(spec).message, HasSubstr("only a pipeline"));
+}
+
+TEST_F(Pipelines, WhatAJobWouldBeRefusedForAPipelineIsToo) {
+  std::vector<PipelineStep> steps = {step("a"), step("b")};
+  steps[1].spec.compute = "nowhere";
+  EXPECT_THAT(launcher.submit_refused(pipeline("p", std::move(steps))).message,
+              HasSubstr("jobs.b: "));
+}
+
+TEST_F(Pipelines, SharingFollowsThePipeline) {
+  const JobId job = start(pipeline("p", {step("a"), step("b", {"a"})}));
+  launcher.send(ShareInput{launcher.next_reply(), job, true, LauncherItself{}});
+  launcher.expect_one<ReplyDone>();
+  launcher.drop_notices();
+  EXPECT_TRUE(launcher.view(JobId("p_a")).shared);
+  end(JobId("p_a"), "A");
+  EXPECT_TRUE(launcher.view(JobId("p_b")).shared) << "also a step that begins later";
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
