@@ -9,6 +9,7 @@
 #include "common/io/attempt_cgroups.h"
 #include "common/io/beneath.h"
 #include "common/io/file_system.h"
+#include "common/io/open_place.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::runner {
@@ -55,6 +56,20 @@ WorkspacePlan plan_on_host(const Orders& orders) {
   return plan;
 }
 
+// The engine is given descriptors that we hold until it has ended: a path could lead it elsewhere.
+Status mount_placed(const Orders& orders, NodeSetup& setup, ContainerPlan& plan) {
+  for (const PlacedInput& input : orders.workspace.placed) {
+    const std::string folder = setup.directory + "/" + input_folder(input.name);
+    auto opened = io::open_place(input.place, setup.run_as, input.is_writable);
+    if (!opened) return opened.error().within(fmt::format("input '{}'", input.name));
+    plan.mounts.push_back({fmt::format("/proc/{}/fd/{}", getpid(), opened->fd.get()),
+                           input.file.empty() ? folder : folder + "/" + input.file,
+                           !input.is_writable});
+    setup.placed.push_back(std::move(opened->fd));
+  }
+  return {};
+}
+
 Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
                        const std::string& spawn, const Limits& limits,
                        ContainerProcess::Events events, NodeSetup* setup) {
@@ -66,6 +81,7 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   TRY_ASSIGN(ContainerPlan plan,
              plan_container({directory, orders.assignment, orders.workspace, setup->run_as, spawn,
                              io::host_name(), getpid(), limits.pids}));
+  TRY(mount_placed(orders, *setup, plan));
   TRY_ASSIGN(setup->container, ContainerProcess::start(loop, std::move(plan), directory,
                                                        setup->run_as, std::move(events)));
   return {};
@@ -98,8 +114,9 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
     return fail(Cause::start_failed, made.error());
   if (const auto made = make_tmp(directory, setup.run_as); !made)
     return fail(Cause::start_failed, made.error());
-  const auto workspace = Workspace::prepare(plan_on_host(orders), directory, setup.run_as.uid,
-                                            setup.run_as.gid, orders.assignment.spec.outputs);
+  const auto workspace =
+      Workspace::prepare(plan_on_host(orders), directory, setup.run_as.uid, setup.run_as.gid,
+                         orders.assignment.spec.outputs, setup.run_as);
   if (!workspace) return fail(Cause::workspace_failed, workspace.error());
   const auto spawn = io::find_program("lockstep-spawn");
   if (!spawn) return fail(Cause::start_failed, spawn.error());

@@ -38,6 +38,7 @@ struct NodeSetup {
   Isolation isolation;
   std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
   std::string directory;                        // the ranks' working directory, as they see it
+  std::vector<io::Fd> placed;                   // what of datastores is mounted in the container
   std::optional<SetupError> error;
 };
 

@@ -7,11 +7,12 @@
 #include <ctime>
 #include <optional>
 
-#include "agent/workspace/act_as.h"
 #include "agent/workspace/made_files.h"
 #include "agent/workspace/open_below.h"
 #include "agent/workspace/places.h"
+#include "agent/workspace/write_back.h"
 #include "common/base/quoted_name.h"
+#include "common/io/act_as.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -82,6 +83,7 @@ class Collector {
   Status collect(const Place& place, const io::Fd& base, CollectedOutput& out);
   Result<NotKept> collect_made(io::Fd base, io::Fd staged, CollectedOutput& out);
   // An error: the sink gave up. Any other failure is a problem of the output.
+  void write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out);
   static Status take(const Status& done, CollectedOutput out, Collected& collected);
   Status capture_and_push(const Place& place, io::Fd folder, std::optional<LowerTree> lower,
                           CollectedOutput& out);
@@ -105,6 +107,7 @@ Result<Collected> Collector::run() {
     out.kind = place.kind;
     out.name = place.name;
     const Status done = collect(place, base, out);
+    if (done && out.tree) write_to_datastore(place, base, out);
     TRY(take(done, std::move(out), collected));
   }
   CollectedOutput kept;
@@ -118,6 +121,21 @@ Result<Collected> Collector::run() {
   return collected;
 }
 
+// The launcher has the output already, so a failure loses nothing.
+void Collector::write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out) {
+  const JobSpec& spec = parts_.assignment.spec;
+  for (const OutputSpec& output : spec.outputs) {
+    if (place.kind != OutputKind::named || output.name != place.name || !output.place) continue;
+    parts_.tell(fmt::format("writing {} to {}", describe(place.kind, place.name), output.path));
+    const std::string& job = parts_.assignment.attempt.job.value;
+    if (const Status written = write_back(base, output, job, user_); !written)
+      out.problems.push_back(
+          fmt::format("it was not written to {}: {}; `lockstep job download` "
+                      "has it",
+                      output.path, written.error().message));
+  }
+}
+
 Status Collector::take(const Status& done, CollectedOutput out, Collected& collected) {
   if (!done) {
     if (done.error().code == ErrorCode::unavailable) return done.error();
@@ -129,7 +147,7 @@ Status Collector::take(const Status& done, CollectedOutput out, Collected& colle
 }
 
 Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOutput& out) {
-  TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   parts_.tell("looking for files that ranks made outside of ./outputs and ./logs");
   MadeFiles made(std::move(staged), parts_.assignment.spec.keep);
   MadeLook look = look_for_made(base, made);
@@ -149,7 +167,7 @@ Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOut
 }
 
 Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::string& folder) {
-  TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   Opened opened = open_below(base, folder);
   if (opened.what != Opened::What::folder) return std::optional<Look>();
   TRY_ASSIGN(const Look look, look_of(std::move(opened.fd), folder));
@@ -213,7 +231,7 @@ Result<LowerTree> Collector::previous_of(const CheckpointMemory& memory) {
 Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutput& out) {
   // Our own cache, so before the thread acts as the job's user.
   TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(place.folder));
-  TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   Opened opened = open_below(base, place.folder);
   switch (opened.what) {
     case Opened::What::folder:

@@ -28,16 +28,32 @@ class Copier {
         must_give_(owner.uid != snapshot::current_owner().uid ||
                    owner.gid != snapshot::current_owner().gid) {}
 
+  // A copy that the calling thread's user owns and may change.
+  enum class Existing { is_error, is_replaced };
+  explicit Copier(Existing existing)
+      : owner_(snapshot::current_owner()),
+        must_give_(false),
+        more_mode_(0600),
+        replaces_(existing == Existing::is_replaced) {}
+
   Status folder(int from_parent, int to_parent, const std::string& from, const std::string& to);
+  Status entry(int from, int to, const std::string& name) { return entry(from, to, name, name); }
+  Status entry(int from, int to, const std::string& name, const std::string& as);
+  Status content(int from, int to, const std::string& name);
 
  private:
-  Status entry(int from, int to, const std::string& name);
-  Status file(int from, int to, const std::string& name, const struct stat& info);
-  Status content(int from, int to, const std::string& name);
-  Status link(int from, int to, const std::string& name);
+  Status file(int from, int to, const std::string& name, const std::string& as,
+              const struct stat& info);
+  // The name under which an entry is made, and its change to the final one.
+  std::string staged(const std::string& name);
+  Status settle(int to, const std::string& made, const std::string& name) const;
+  Status link(int from, int to, const std::string& name, const std::string& as);
 
   const snapshot::Owner owner_;
   const bool must_give_;
+  const mode_t more_mode_ = 0;  // bits that every file and folder gets beside its own
+  const bool replaces_ = false;
+  int staged_ = 0;
   bool can_clone_ = true;
   int depth_ = 0;  // of the folder that is copied, below the top
 };
@@ -65,38 +81,57 @@ Status Copier::folder(int from_parent, int to_parent, const std::string& from,
   if (!source) return errno_error(errno, "cannot open " + from);
   struct stat info {};
   if (::fstat(source.get(), &info) != 0) return errno_error(errno, "cannot stat " + from);
-  if (io::disk::mkdirat(to_parent, to.c_str(), 0700) != 0)
-    return errno_error(errno, "cannot make " + to);
+  const bool is_new = io::disk::mkdirat(to_parent, to.c_str(), 0700) == 0;
+  if (!is_new && (errno != EEXIST || !replaces_)) return errno_error(errno, "cannot make " + to);
   const io::Fd target(io::disk::openat(to_parent, to.c_str(), kFlags));
   if (!target) return errno_error(errno, "cannot open " + to);
   TRY_ASSIGN(const std::vector<std::string> names, names_in(source.get(), from));
   ++depth_;
   for (const std::string& name : names) TRY(entry(source.get(), target.get(), name));
   --depth_;
+  if (!is_new) return {};
   if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot change the owner of " + to);
   }
-  if (io::disk::fchmod(target.get(), info.st_mode & 01777) != 0) {
+  const mode_t more = more_mode_ == 0 ? 0 : 0700;
+  if (io::disk::fchmod(target.get(), (info.st_mode & 01777) | more) != 0) {
     return errno_error(errno, "cannot set the mode of " + to);
   }
   return {};
 }
 
-Status Copier::entry(int from, int to, const std::string& name) {
+std::string Copier::staged(const std::string& name) {
+  return replaces_ ? fmt::format(".lockstep-{}-{}", ::getpid(), staged_++) : name;
+}
+
+Status Copier::settle(int to, const std::string& made, const std::string& name) const {
+  if (!replaces_ || io::disk::renameat(to, made.c_str(), to, name.c_str()) == 0) return {};
+  const Error error = errno_error(errno, "cannot replace " + name);
+  io::disk::unlinkat(to, made.c_str(), 0);
+  return error;
+}
+
+Status Copier::entry(int from, int to, const std::string& name, const std::string& as) {
   struct stat info {};
   if (::fstatat(from, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     return errno_error(errno, "cannot stat " + name);
   }
-  if (S_ISDIR(info.st_mode)) return folder(from, to, name, name);
-  if (S_ISLNK(info.st_mode)) return link(from, to, name);
-  return file(from, to, name, info);
+  if (S_ISDIR(info.st_mode)) return folder(from, to, name, as);
+  if (S_ISLNK(info.st_mode)) return link(from, to, name, as);
+  if (!S_ISREG(info.st_mode))
+    return make_error(ErrorCode::unsupported,
+                      quoted_name(name) + " is neither a file, a folder nor a link");
+  return file(from, to, name, as, info);
 }
 
 // With its time: by that a file that the ranks changed is told from one that was staged.
-Status Copier::file(int from, int to, const std::string& name, const struct stat& info) {
-  const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+Status Copier::file(int from, int to, const std::string& name, const std::string& as,
+                    const struct stat& info) {
+  // Not to wait for a pipe that has taken the file's place.
+  const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!source) return errno_error(errno, "cannot read " + name);
-  const io::Fd target(io::disk::openat(to, name.c_str(),
+  const std::string made = staged(as);
+  const io::Fd target(io::disk::openat(to, made.c_str(),
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target) return errno_error(errno, "cannot make " + name);
   can_clone_ = can_clone_ && io::disk::clone(target.get(), source.get()) == 0;
@@ -107,10 +142,10 @@ Status Copier::file(int from, int to, const std::string& name, const struct stat
   const timespec times[] = {info.st_atim, info.st_mtim};
   if (::futimens(target.get(), times) != 0)
     return errno_error(errno, "cannot set the time of " + name);
-  if (io::disk::fchmod(target.get(), info.st_mode & 0777) != 0) {
+  if (io::disk::fchmod(target.get(), (info.st_mode & 0777) | more_mode_) != 0) {
     return errno_error(errno, "cannot set the mode of " + name);
   }
-  return {};
+  return settle(to, made, as);
 }
 
 Status Copier::content(int from, int to, const std::string& name) {
@@ -125,21 +160,48 @@ Status Copier::content(int from, int to, const std::string& name) {
   }
 }
 
-Status Copier::link(int from, int to, const std::string& name) {
+Status Copier::link(int from, int to, const std::string& name, const std::string& as) {
   char target[PATH_MAX];
   const ssize_t size = ::readlinkat(from, name.c_str(), target, sizeof target - 1);
   if (size < 0) return errno_error(errno, "cannot read the symlink " + name);
   target[size] = '\0';
-  if (io::disk::symlinkat(target, to, name.c_str()) != 0) {
+  const std::string made = staged(as);
+  if (io::disk::symlinkat(target, to, made.c_str()) != 0) {
     return errno_error(errno, "cannot make the symlink " + name);
   }
-  if (must_give_ && io::disk::fchown_link(to, name.c_str(), owner_.uid, owner_.gid) != 0) {
+  if (must_give_ && io::disk::fchown_link(to, made.c_str(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot change the owner of " + name);
   }
-  return {};
+  return settle(to, made, as);
 }
 
 }  // namespace
+
+Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const std::string& file,
+                   int to) {
+  Copier copier(Copier::Existing::is_error);
+  const io::Fd source = io::reopen(from.fd.get(), O_RDONLY | (from.is_folder ? O_DIRECTORY : 0));
+  if (!source) return errno_error(errno, "cannot read " + shown);
+  if (!from.is_folder) {
+    const io::Fd target(io::disk::openat(
+        to, file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (!target) return errno_error(errno, "cannot make " + file);
+    return copier.content(source.get(), target.get(), shown);
+  }
+  TRY_ASSIGN(const std::vector<std::string> names, names_in(source.get(), shown));
+  for (const std::string& name : names)
+    if (const Status copied = copier.entry(source.get(), to, name); !copied)
+      return copied.error().within("cannot copy " + shown);
+  return {};
+}
+
+Status copy_over(int from, const std::string& only, const std::string& file, int to) {
+  Copier copier(Copier::Existing::is_replaced);
+  if (!only.empty()) return copier.entry(from, to, only, file);
+  TRY_ASSIGN(const std::vector<std::string> names, names_in(from, "the output"));
+  for (const std::string& name : names) TRY(copier.entry(from, to, name));
+  return {};
+}
 
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner) {
   auto copied = Copier(owner).folder(AT_FDCWD, AT_FDCWD, from, to);

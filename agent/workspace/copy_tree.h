@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/io/open_place.h"
 #include "common/snapshot/materialize.h"
 
 namespace lockstep::agent {
@@ -13,5 +14,16 @@ namespace lockstep::agent {
 // belongs to `owner`; its top folder is closed to others until the copy is complete, and gets its
 // owner last. On an error the caller removes the copy.
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner);
+
+// Copies an opened folder's entries, or an opened file as `file`, into the open folder `to`, with
+// the rights of the calling thread: whoever owns `to` owns the copy and may change it. `shown` is
+// the path of what is copied. Pipes and devices are errors.
+Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const std::string& file,
+                   int to);
+
+// Copies the entries of the open folder `from` over those of the open folder `to`, or, with `only`,
+// its file of this name as `file`. Each file is written beside and renamed, so nobody sees a part
+// of it. What else `to` has stays. With the rights of the calling thread.
+Status copy_over(int from, const std::string& only, const std::string& file, int to);
 
 }  // namespace lockstep::agent

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "agent/workspace/act_as.h"
+#include "common/io/act_as.h"
 #include "common/io/beneath.h"
 
 namespace lockstep::agent {
@@ -17,7 +17,7 @@ Status remove_old(const io::Folder& folder, const std::string& name, const snaps
   user.uid = owner.uid;
   user.gid = owner.gid;
   user.groups = {owner.gid};
-  TRY_ASSIGN(const ActAs acting, ActAs::begin(user));
+  TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(user));
   return folder.remove(name);
 }
 

@@ -5,18 +5,19 @@
 
 #include <cerrno>
 
-#include "agent/workspace/act_as.h"
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/put_in_place.h"
 #include "common/base/quoted_name.h"
+#include "common/io/act_as.h"
 #include "common/io/beneath.h"
+#include "common/io/open_place.h"
 
 namespace lockstep::agent {
 namespace {
 
 // With the rights of the job's user, so that nobody learns of files by naming them.
 Status check_in_place(const DataInput& input, const io::User& user) {
-  TRY_ASSIGN(const ActAs acting, ActAs::begin(user));
+  TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(user));
   struct stat info {};
   const std::string shown = quoted_name(input.address);
   if (::stat(input.address.c_str(), &info) != 0)
@@ -36,31 +37,87 @@ Status check_in_place(const DataInput& input, const io::User& user) {
   return {};
 }
 
-Status put_copy(const InputParts& parts, const DataInput& input, const std::string& tree) {
-  const snapshot::Owner owner{parts.user.uid, parts.user.gid};
-  const std::string beside = parts.directory.input_beside();
-  parts.tell(fmt::format("copying input '{}'", input.name));
-  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(parts.directory.path()));
-  TRY(attempt.remove(beside.substr(parts.directory.path().size() + 1)));
-  TRY(copy_tree(tree, beside, owner));
-  return put_in_place(beside, parts.working, input_folder(input.name), owner);
+// An empty folder beside the working directory for a copy; `name` is its name in the attempt's.
+Result<io::Folder> make_beside(const InputParts& parts, std::string& name) {
+  const std::string& path = parts.directory.path();
+  name = parts.directory.input_beside().substr(path.size() + 1);
+  TRY_ASSIGN(io::Folder attempt, io::Folder::open(path));
+  TRY(attempt.remove(name));
+  return attempt;
 }
 
-Status stage_one(const InputParts& parts, const DataInput& input,
-                 std::vector<StagedInput>& mounted) {
+Status put_copy(const InputParts& parts, const DataInput& input, const std::string& tree) {
+  const snapshot::Owner owner{parts.user.uid, parts.user.gid};
+  parts.tell(fmt::format("copying input '{}'", input.name));
+  std::string name;
+  TRY_ASSIGN(const io::Folder attempt, make_beside(parts, name));
+  TRY(copy_tree(tree, parts.directory.input_beside(), owner));
+  return put_in_place(parts.directory.input_beside(), parts.working, input_folder(input.name),
+                      owner);
+}
+
+// ---- a datastore's directory --------------------------------------------------------------------
+
+Status check_type(const DataInput& input, bool is_folder) {
+  const std::string shown = quoted_name(input.place->whole());
+  if (input.type == InputType::uri_file && is_folder)
+    return make_error(ErrorCode::invalid_argument,
+                      shown + " is a folder on this node; write type: uri_folder");
+  if (input.type != InputType::uri_file && !is_folder)
+    return make_error(ErrorCode::invalid_argument,
+                      shown + " is a file on this node; write type: uri_file");
+  return {};
+}
+
+// All of it with the rights of the job's user, who owns the copy.
+Status copy_place(const InputParts& parts, const DataInput& input, const io::OpenedPlace& opened) {
+  const snapshot::Owner owner{parts.user.uid, parts.user.gid};
+  parts.tell(fmt::format("copying input '{}'", input.name));
+  std::string name;
+  TRY_ASSIGN(const io::Folder attempt, make_beside(parts, name));
+  TRY_ASSIGN(const io::Folder beside, attempt.make_for(name, {owner.uid, owner.gid}, 0700));
+  {
+    TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(parts.user));
+    TRY(copy_opened(opened, quoted_name(input.place->whole()), input.file, beside.fd()));
+  }
+  return put_in_place(parts.directory.input_beside(), parts.working, input_folder(input.name),
+                      owner);
+}
+
+Status stage_place(const InputParts& parts, const DataInput& input, MountedInputs& mounted) {
+  const bool is_writable = input.mode == InputMode::rw_mount;
+  TRY_ASSIGN(const io::OpenedPlace opened, io::open_place(*input.place, parts.user, is_writable));
+  TRY(check_type(input, opened.is_folder));
+  if (input.mode == InputMode::direct && parts.in_container)
+    return make_error(ErrorCode::unsupported,
+                      "a container does not see paths of its node; write mode: ro_mount, rw_mount "
+                      "or download");
+  if (input.mode == InputMode::direct) return {};
+  if (is_writable && !parts.can_mount)
+    return make_error(ErrorCode::unsupported,
+                      "this node cannot mount folders for jobs (no user namespaces); write mode: "
+                      "direct or download");
+  if (input.mode == InputMode::download || !parts.can_mount)
+    return copy_place(parts, input, opened);
+  mounted.placed.push_back({input.name, *input.place, is_writable, input.file});
+  return {};
+}
+
+Status stage_one(const InputParts& parts, const DataInput& input, MountedInputs& mounted) {
+  if (input.place) return stage_place(parts, input, mounted);
   if (input.mode == InputMode::direct)
     return input.is_in_place() ? check_in_place(input, parts.user) : Status();
   if (!input.tree) return make_error(ErrorCode::corrupt, "it has no tree");
   TRY_ASSIGN(std::string tree, parts.tree(*input.tree));
   if (input.mode == InputMode::download || !parts.can_mount) return put_copy(parts, input, tree);
-  mounted.push_back({input.name, std::move(tree)});
+  mounted.trees.push_back({input.name, std::move(tree)});
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<StagedInput>> stage_inputs(const InputParts& parts) {
-  std::vector<StagedInput> mounted;
+Result<MountedInputs> stage_inputs(const InputParts& parts) {
+  MountedInputs mounted;
   for (const DataInput& input : parts.inputs)
     if (const Status staged = stage_one(parts, input, mounted); !staged)
       return staged.error().within(fmt::format("input '{}'", input.name));

@@ -21,12 +21,19 @@ struct InputParts {
   const std::string& working;  // the working directory, or the upper directory of its overlay
   const io::User& user;        // who reads the inputs
   bool can_mount;              // the runner, or a container's engine, can mount trees
+  bool in_container;           // the ranks do not see the node's paths
   // The path of a tree on this node, fetched and written out if need be.
   std::function<Result<std::string>(const Digest& root)> tree;
   std::function<void(const std::string&)> tell;  // receives progress texts
 };
 
-// The trees to be mounted. Errors begin with "input 'NAME'". It can be repeated.
-Result<std::vector<StagedInput>> stage_inputs(const InputParts& parts);
+// What is to be mounted.
+struct MountedInputs {
+  std::vector<StagedInput> trees;
+  std::vector<PlacedInput> placed;
+};
+
+// Errors begin with "input 'NAME'". It can be repeated.
+Result<MountedInputs> stage_inputs(const InputParts& parts);
 
 }  // namespace lockstep::agent

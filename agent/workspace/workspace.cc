@@ -290,12 +290,15 @@ Status Workspace::Impl::stage_data(const Assignment& assignment, const io::Attem
   TRY_ASSIGN(const io::User user, run_as.empty() ? io::current_user() : io::find_user(run_as));
   snapshot::MaterializeOptions options;
   options.for_all = true;
-  TRY_ASSIGN(plan.inputs,
+  const bool in_container = runs_in_container(assignment.spec);
+  TRY_ASSIGN(MountedInputs mounted,
              stage_inputs({assignment.spec.data, directory,
                            plan.mode == Mode::ready ? directory.code() : directory.upper(), user,
-                           can_mount || runs_in_container(assignment.spec),
+                           can_mount || in_container, in_container,
                            [&](const Digest& root) { return tree(root, options, source, teller); },
                            [&](const std::string& text) { teller.say(text); }}));
+  plan.inputs = std::move(mounted.trees);
+  plan.placed = std::move(mounted.placed);
   return {};
 }
 

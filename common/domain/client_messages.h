@@ -11,6 +11,7 @@
 #include "common/domain/asset.h"
 #include "common/domain/audit.h"
 #include "common/domain/compute.h"
+#include "common/domain/datastore.h"
 #include "common/domain/envelope.h"
 #include "common/domain/job_file.h"
 #include "common/domain/quota.h"
@@ -196,6 +197,12 @@ struct GetUsage {
   friend bool operator==(const GetUsage&, const GetUsage&) = default;
 };
 
+// Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
+struct ListDatastores {
+  std::string name;
+  friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
+};
+
 using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
@@ -205,7 +212,7 @@ using ClientRequest =
                  CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
                  AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
                  ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
-                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset>;
+                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset, ListDatastores>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -317,11 +324,24 @@ struct WaitsForDisk {
   friend bool operator==(const WaitsForDisk&, const WaitsForDisk&) = default;
 };
 
+// An interim reply like WaitsForDisk: the request waits for data that the launcher fetches. For how
+// long after it the sender waits for the next reply: kWaitsForDiskLasts.
+struct WaitsForData {
+  std::string what;  // "fetching azureml://datastores/lake/paths/faces: 1.2/8.0 GiB"
+  friend bool operator==(const WaitsForData&, const WaitsForData&) = default;
+};
+
+struct DatastoresReply {
+  std::vector<DatastoreView> datastores;
+  friend bool operator==(const DatastoresReply&, const DatastoresReply&) = default;
+};
+
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
-                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply>;
+                 ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply,
+                 DatastoresReply, WaitsForData>;
 
 }  // namespace lockstep

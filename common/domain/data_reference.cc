@@ -1,6 +1,9 @@
 #include "common/domain/data_reference.h"
 
+#include <algorithm>
+
 #include "common/base/quoted_name.h"
+#include "common/domain/datastore.h"
 #include "common/domain/environment.h"
 #include "common/domain/job_spec.h"
 
@@ -9,6 +12,8 @@ namespace {
 
 constexpr std::string_view kScheme = "azureml:";
 constexpr std::string_view kJobs = "azureml://jobs/";
+constexpr std::string_view kDatastores = "azureml://datastores/";
+constexpr std::string_view kSubscriptions = "azureml://subscriptions/";
 constexpr std::string_view kOutputs = "/outputs/";
 constexpr std::string_view kPaths = "/paths/";
 
@@ -24,7 +29,7 @@ Result<std::string> clean_path(std::string_view path) {
     const std::string_view name = path.substr(0, slash);
     path.remove_prefix(std::min(slash + 1, path.size()));
     if (name.empty() || name == ".") continue;
-    if (name == "..") return invalid_reference("a path below an output may not have '..'");
+    if (name == "..") return invalid_reference("the part after /paths/ may not have '..'");
     if (!clean.empty()) clean += '/';
     clean += name;
   }
@@ -51,6 +56,39 @@ Result<std::optional<DataReference>> parse_job_output(std::string_view text) {
     TRY_ASSIGN(reference.path, clean_path(rest.substr(paths + kPaths.size())));
   }
   return std::optional<DataReference>(std::move(reference));
+}
+
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+// `rest`: what follows ".../datastores/".
+Result<std::optional<DataReference>> parse_datastore(std::string_view text, std::string_view rest) {
+  const auto paths = std::min(rest.find(kPaths), rest.size());
+  DatastoreReference reference;
+  reference.datastore = rest.substr(0, paths);
+  while (paths == rest.size() && reference.datastore.ends_with('/')) reference.datastore.pop_back();
+  if (!valid_datastore_name(reference.datastore) || has_control_character(rest))
+    return invalid_reference(quoted_name(std::string(text)) +
+                             " is not azureml://datastores/DATASTORE/paths/PATH");
+  if (paths < rest.size()) {
+    TRY_ASSIGN(reference.path, clean_path(rest.substr(paths + kPaths.size())));
+  }
+  return std::optional<DataReference>(std::move(reference));
+}
+
+// azureml://subscriptions/ID/resourcegroups/NAME[/providers/…]/workspaces/NAME/datastores/…: the
+// launcher is the workspace, whatever the file calls it.
+Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
+  constexpr std::string_view kWorkspaces = "/workspaces/", kStores = "/datastores/";
+  const auto workspaces = text.find(kWorkspaces);
+  const auto stores = text.find(kStores, std::min(workspaces, text.size()));
+  if (stores == std::string_view::npos)
+    return make_error(ErrorCode::unsupported, quoted_name(std::string(text)) +
+                                                  " is not supported yet; of a workspace only "
+                                                  "…/datastores/DATASTORE/paths/PATH is");
+  return parse_datastore(text, text.substr(stores + kStores.size()));
 }
 
 Result<std::optional<DataReference>> parse_asset(std::string_view text) {
@@ -80,6 +118,8 @@ Result<std::optional<DataReference>> parse_asset(std::string_view text) {
 Result<std::optional<DataReference>> parse_data_reference(std::string_view text) {
   if (!text.starts_with(kScheme)) return std::optional<DataReference>();
   if (text.starts_with(kJobs)) return parse_job_output(text);
+  if (text.starts_with(kDatastores)) return parse_datastore(text, text.substr(kDatastores.size()));
+  if (text.starts_with(kSubscriptions)) return parse_long_form(text);
   if (text.starts_with("azureml:/"))
     return make_error(ErrorCode::unsupported,
                       quoted_name(std::string(text)) + " is not supported yet");

@@ -1,6 +1,7 @@
 #pragma once
 // What the path of a data input may refer to instead of a file of the submitter: an output of
-// another job, or registered data. The launcher resolves it when the job is submitted.
+// another job, registered data, or files of a datastore. The launcher resolves it when the job is
+// submitted.
 
 #include <optional>
 #include <string>
@@ -28,7 +29,14 @@ struct AssetReference {
   friend bool operator==(const AssetReference&, const AssetReference&) = default;
 };
 
-using DataReference = std::variant<JobOutputReference, AssetReference>;
+// azureml://datastores/DATASTORE/paths/PATH, also after azureml://subscriptions/…/workspaces/NAME/
+struct DatastoreReference {
+  std::string datastore;
+  std::string path;  // below it, without "/" at its ends; "": all of it
+  friend bool operator==(const DatastoreReference&, const DatastoreReference&) = default;
+};
+
+using DataReference = std::variant<JobOutputReference, AssetReference, DatastoreReference>;
 
 inline constexpr std::string_view kArtifacts = "artifacts";
 

@@ -12,7 +12,13 @@ namespace {
 constexpr std::array kTypes = {InputType::uri_folder,   InputType::uri_file,
                                InputType::mltable,      InputType::mlflow_model,
                                InputType::custom_model, InputType::triton_model};
-constexpr std::array kModes = {InputMode::ro_mount, InputMode::download, InputMode::direct};
+constexpr std::array kModes = {InputMode::ro_mount, InputMode::download, InputMode::direct,
+                               InputMode::rw_mount};
+
+bool is_of_datastore(const DataInput& input) {
+  return input.source.starts_with("azureml://datastores/") ||
+         input.source.starts_with("azureml://subscriptions/");
+}
 
 // Whether a file that is copied has its tree yet, says the launcher.
 Status validate_one(const DataInput& input) {
@@ -24,6 +30,15 @@ Status validate_one(const DataInput& input) {
   if (is_direct && (input.tree || !input.file.empty()))
     return invalid("a direct input has no files of its own");
   if (!is_direct && !input.address.empty()) return invalid("only a direct input has an address");
+  if (input.mode == InputMode::rw_mount && !is_of_datastore(input))
+    return invalid(
+        "rw_mount changes files in place, and only a datastore's directory has such; write mode: "
+        "download for a copy of its own");
+  if (input.place && input.tree) return invalid("it has both a tree and a datastore's directory");
+  if (input.place) {
+    const Status good = validate(*input.place);
+    if (!good) return invalid(good.error().message);
+  }
   for (const std::string* text : {&input.address, &input.source, &input.file}) {
     if (text->size() > kMaxInputAddressBytes)
       return invalid("its path has more than " + std::to_string(kMaxInputAddressBytes) + " bytes");
@@ -63,6 +78,7 @@ std::string_view to_string(InputMode mode) {
     case InputMode::ro_mount: return "ro_mount";
     case InputMode::download: return "download";
     case InputMode::direct: return "direct";
+    case InputMode::rw_mount: return "rw_mount";
   }
   return "ro_mount";
 }
@@ -74,7 +90,10 @@ std::optional<InputMode> input_mode_from(std::string_view word) {
 }
 
 std::size_t bytes_of(const DataInput& input) {
-  return 64 + input.name.size() + input.source.size() + input.file.size() + input.address.size();
+  const std::size_t place =
+      input.place ? input.place->directory.size() + input.place->path.size() + 32 : 0;
+  return 64 + input.name.size() + input.source.size() + input.file.size() + input.address.size() +
+         place;
 }
 
 Status validate(const std::vector<DataInput>& inputs) {

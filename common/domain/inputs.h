@@ -11,6 +11,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/domain/datastore.h"
 
 namespace lockstep {
 
@@ -23,6 +24,7 @@ enum class InputMode {
   ro_mount,  // read-only, one copy on each node for all jobs
   download,  // a copy for each attempt, which its ranks may change
   direct,    // the ranks get `address`; nothing is copied
+  rw_mount,  // files of a datastore's directory, which the ranks may change
 };
 std::string_view to_string(InputMode mode);
 std::optional<InputMode> input_mode_from(std::string_view word);
@@ -38,6 +40,8 @@ struct DataInput {
   // The type was left out: it is that of the registered data or model that `source` names. False
   // from when the launcher has found that.
   bool is_type_open = false;
+  // Files of a datastore's directory, used in place: then there is no tree.
+  std::optional<DatastorePath> place = std::nullopt;
   friend bool operator==(const DataInput&, const DataInput&) = default;
 
   // The input names a path of the nodes.

@@ -46,6 +46,11 @@ Status validate(const std::vector<OutputSpec>& outputs) {
                      " letters, digits or '_', not starting with a digit");
     if (!names.insert(output.name).second)
       return invalid("outputs: '" + output.name + "' is named twice");
+    if (output.path.size() > kMaxDatastorePathBytes)
+      return invalid("outputs." + output.name + ".path: is too long");
+    if (output.place)
+      if (const Status good = validate(*output.place); !good)
+        return invalid("outputs." + output.name + ".path: " + good.error().message);
   }
   return {};
 }
@@ -63,6 +68,16 @@ std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& o
     paths.emplace(output.name, std::move(path));
   }
   return paths;
+}
+
+std::string path_in_place(const OutputSpec& output, const std::string& job) {
+  std::string path = output.place ? output.place->path : "";
+  for (const auto& [expression, value] :
+       {std::pair<std::string, std::string>("${{name}}", job), {"${{output_name}}", output.name}})
+    for (std::size_t at = path.find(expression); at != std::string::npos;
+         at = path.find(expression, at + value.size()))
+      path.replace(at, expression.size(), value);
+  return path;
 }
 
 std::string output_expression(std::string_view name) { return expression_of("outputs", name); }

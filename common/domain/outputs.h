@@ -16,6 +16,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/datastore.h"
 
 namespace lockstep {
 
@@ -29,6 +30,9 @@ struct OutputSpec {
   std::string name;
   OutputType type = OutputType::uri_folder;
   OutputMode mode = OutputMode::rw_mount;
+  // "azureml://datastores/…": where the output is written to as well; "": only the launcher.
+  std::string path = {};
+  std::optional<DatastorePath> place = std::nullopt;  // what `path` is, says the launcher
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
 inline constexpr std::size_t kMaxOutputs = 100;
@@ -52,6 +56,9 @@ std::string named_output_folder(const std::string& name);  // ".lockstep/outputs
 // the output's name.
 std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
                                                 const std::string& working_directory);
+
+// The path of an output's place, with ${{name}} and ${{output_name}} replaced.
+std::string path_in_place(const OutputSpec& output, const std::string& job);
 
 // "${{outputs.NAME}}". launcher/spec leaves this expression in commands and variables; the node
 // replaces it.

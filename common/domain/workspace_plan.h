@@ -19,6 +19,15 @@ struct StagedInput {
   friend bool operator==(const StagedInput&, const StagedInput&) = default;
 };
 
+// Files of a datastore's directory, to be opened as the job's user and mounted there.
+struct PlacedInput {
+  std::string name;
+  DatastorePath place;
+  bool is_writable = false;
+  std::string file;  // the name of the file at that path; "": it is a folder
+  friend bool operator==(const PlacedInput&, const PlacedInput&) = default;
+};
+
 struct WorkspacePlan {
   enum class Mode {
     overlay,         // root: mount overlay(lower = tree, upper, overlay-work) on code/
@@ -31,6 +40,7 @@ struct WorkspacePlan {
   std::optional<CollectedOutput> restored;    // the checkpoint in the working directory
   std::optional<Activation> activation = {};  // of the job's environment
   std::vector<StagedInput> inputs = {};
+  std::vector<PlacedInput> placed = {};
   friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
 };
 

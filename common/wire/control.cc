@@ -12,6 +12,7 @@
 #include "common/wire/audit_codec.h"
 #include "common/wire/compute_codec.h"
 #include "common/wire/control_codec.h"
+#include "common/wire/datastore_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_file_codec.h"
 #include "common/wire/metrics_codec.h"
@@ -139,6 +140,13 @@ struct BodyWriter {
   void operator()(const ListAssets& m) const { pb::to_wire(m, wire->mutable_list_assets()); }
   void operator()(const ShowAsset& m) const { pb::to_wire(m, wire->mutable_show_asset()); }
   void operator()(const ArchiveAsset& m) const { pb::to_wire(m, wire->mutable_archive_asset()); }
+  void operator()(const ListDatastores& m) const {
+    pb::to_wire(m, wire->mutable_list_datastores());
+  }
+  void operator()(const DatastoresReply& m) const {
+    pb::to_wire(m, wire->mutable_datastores_reply());
+  }
+  void operator()(const WaitsForData& m) const { pb::to_wire(m, wire->mutable_waits_for_data()); }
   void operator()(const AssetReply& m) const { pb::to_wire(m, wire->mutable_asset_reply()); }
   void operator()(const AssetsReply& m) const { pb::to_wire(m, wire->mutable_assets_reply()); }
   void operator()(const EnvironmentReply& m) const {
@@ -242,6 +250,10 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kListAssets: return read<ListAssets>(wire.list_assets(), body);
     case pb::Envelope::kShowAsset: return read<ShowAsset>(wire.show_asset(), body);
     case pb::Envelope::kArchiveAsset: return read<ArchiveAsset>(wire.archive_asset(), body);
+    case pb::Envelope::kListDatastores: return read<ListDatastores>(wire.list_datastores(), body);
+    case pb::Envelope::kDatastoresReply:
+      return read<DatastoresReply>(wire.datastores_reply(), body);
+    case pb::Envelope::kWaitsForData: return read<WaitsForData>(wire.waits_for_data(), body);
     case pb::Envelope::kAssetReply: return read<AssetReply>(wire.asset_reply(), body);
     case pb::Envelope::kAssetsReply: return read<AssetsReply>(wire.assets_reply(), body);
     case pb::Envelope::kWhoAmI: return read<WhoAmI>(wire.who_am_i(), body);

@@ -208,16 +208,32 @@ Status read_command(const JobSpec& from, lockstep::Command* to) {
 
 }  // namespace
 
+void to_wire(const lockstep::DatastorePath& from, DatastorePath* to) {
+  to->set_datastore(from.datastore);
+  to->set_directory(from.directory);
+  to->set_path(from.path);
+}
+
+Status from_wire(const DatastorePath& from, lockstep::DatastorePath* to) {
+  TRY(read_text(from.datastore(), "place.datastore", &to->datastore));
+  TRY(read_text(from.directory(), "place.directory", &to->directory));
+  return read_text(from.path(), "place.path", &to->path);
+}
+
 void to_wire(const lockstep::OutputSpec& from, OutputSpec* to) {
   to->set_name(from.name);
   to->set_type(wire_enum<OutputType>(from.type));
   to->set_mode(wire_enum<OutputMode>(from.mode));
+  to->set_path(from.path);
+  if (from.place) to_wire(*from.place, to->mutable_place());
 }
 
 // The name becomes part of paths; validate() looks at it once all are here.
 Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
   TRY(read_text(from.name(), "output.name", &to->name));
   TRY(read_enum(from.type(), lockstep::OutputType::uri_file, "output.type", &to->type));
+  TRY(read_text(from.path(), "output.path", &to->path));
+  if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
   return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
 }
 
@@ -230,17 +246,19 @@ void to_wire(const lockstep::DataInput& from, DataInput* to) {
   to->set_file(from.file);
   to->set_address(from.address);
   to->set_is_type_open(from.is_type_open);
+  if (from.place) to_wire(*from.place, to->mutable_place());
 }
 
 // What of it must fit together, validate() says once all are here.
 Status from_wire(const DataInput& from, lockstep::DataInput* to) {
   TRY(read_text(from.name(), "input.name", &to->name));
   TRY(read_enum(from.type(), lockstep::InputType::triton_model, "input.type", &to->type));
-  TRY(read_enum(from.mode(), lockstep::InputMode::direct, "input.mode", &to->mode));
+  TRY(read_enum(from.mode(), lockstep::InputMode::rw_mount, "input.mode", &to->mode));
   TRY(read_text(from.source(), "input.source", &to->source));
   if (from.has_tree()) TRY(read_digest(from.tree(), "input.tree", &to->tree.emplace()));
   TRY(read_text(from.file(), "input.file", &to->file));
   to->is_type_open = from.is_type_open();
+  if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
   return read_text(from.address(), "input.address", &to->address);
 }
 

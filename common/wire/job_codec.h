@@ -13,6 +13,8 @@ inline constexpr std::size_t kMaxRanksInReport = 10'000;
 
 void to_wire(const lockstep::After& from, After* to);
 Status from_wire(const After& from, lockstep::After* to);
+void to_wire(const lockstep::DatastorePath& from, DatastorePath* to);
+Status from_wire(const DatastorePath& from, lockstep::DatastorePath* to);
 void to_wire(const lockstep::DataInput& from, DataInput* to);
 Status from_wire(const DataInput& from, lockstep::DataInput* to);
 void to_wire(const lockstep::OutputSpec& from, OutputSpec* to);

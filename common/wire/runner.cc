@@ -119,6 +119,13 @@ std::string encode(const WorkspacePlan& plan) {
     to->set_name(input.name);
     to->set_tree(input.tree);
   }
+  for (const PlacedInput& input : plan.placed) {
+    pb::PlacedInput* const to = wire.add_placed();
+    to->set_name(input.name);
+    pb::to_wire(input.place, to->mutable_place());
+    to->set_is_writable(input.is_writable);
+    to->set_file(input.file);
+  }
   return pb::serialize(wire);
 }
 
@@ -135,6 +142,13 @@ Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes) {
     StagedInput& input = plan.inputs.emplace_back();
     TRY(pb::read_text(from.name(), "workspace.input.name", &input.name));
     TRY(pb::read_text(from.tree(), "workspace.input.tree", &input.tree));
+  }
+  for (const pb::PlacedInput& from : wire.placed()) {
+    PlacedInput& input = plan.placed.emplace_back();
+    TRY(pb::read_text(from.name(), "workspace.placed.name", &input.name));
+    TRY(pb::from_wire(from.place(), &input.place));
+    input.is_writable = from.is_writable();
+    TRY(pb::read_text(from.file(), "workspace.placed.file", &input.file));
   }
   return plan;
 }

@@ -95,6 +95,8 @@ struct ClaimOf {
   }
   // Each name in the answer is held against the table.
   Claim operator()(const ListAssets&) const { return {Permission::see_cluster, {}, ""}; }
+  // Each datastore has its own list of users.
+  Claim operator()(const ListDatastores&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ListEnvironments&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const PruneEnvironments&) const {
     return {Permission::prune_environments, {}, ""};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/client_limits.h"
+#include "launcher/api/datastore_access.h"
 #include "launcher/api/input_references.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/spec/docker_args_reader.h"
@@ -47,6 +48,16 @@ Status resolve(const JobFileLookups& lookups, spec::JobFile& file, spec::Notes& 
   return {};
 }
 
+Status check_stored(const JobFileLookups& lookups, const JobSpec& spec, DataInput input,
+                    const DatastoreReference& reference) {
+  const auto store = lookups.find_datastore(spec.project, reference.datastore);
+  const Status good = !store ? Status(store.error())
+                      : store->view.kind == DatastoreKind::rclone
+                          ? check_remote(*store, input)
+                          : take_place(*store, reference, input);
+  return good ? Status() : Status(about(input, good.error()));
+}
+
 }  // namespace
 
 Result<spec::JobFile> parse(const CheckJobFile& request) {
@@ -72,10 +83,15 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
     add(fits.error().within(name));
   if (const Status known = lookups.expect_secrets(secrets_of(spec.environment_variables)); !known)
     add(known.error().within(name));
-  for (const DataInput& input : spec.data)
-    if (is_reference(input))
-      if (const Status found = check_reference(core.state(), caller, input); !found)
-        add(found.error().within(name));
+  for (const DataInput& input : spec.data) {
+    const auto stored = datastore_reference(input.source);
+    Status found;
+    if (stored)
+      found = check_stored(lookups, spec, input, *stored);
+    else if (is_reference(input))
+      found = check_reference(core.state(), caller, input);
+    if (!found) add(found.error().within(name));
+  }
   const std::string target = target_of(spec);
   if (!core.state().computes().has(target))
     add(core.why_refused(spec, caller)

@@ -10,6 +10,7 @@
 
 #include "common/domain/client_messages.h"
 #include "launcher/core/core.h"
+#include "launcher/spec/datastores_file.h"
 #include "launcher/spec/job_file.h"
 
 namespace lockstep::launcher {
@@ -26,6 +27,9 @@ inline constexpr std::size_t kMaxJobFileReadBytes = 16u << 20;
 struct JobFileLookups {
   std::function<ClientReply(const std::string& reference)> show_environment;
   std::function<Status(const std::set<std::string>& names)> expect_secrets;
+  // Finds a datastore for a job of this project.
+  std::function<Result<spec::Datastore>(const std::string& project, const std::string& name)>
+      find_datastore;
 };
 
 // `name`: the file's name, for errors. Returns the parser's errors if parsing failed, and otherwise

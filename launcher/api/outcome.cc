@@ -175,6 +175,7 @@ struct AskedOf {
     const std::string all = fmt::format("{}s", noun_of(m.kind));
     return {"list " + all, all};
   }
+  Asked operator()(const ListDatastores&) const { return {"list datastores", "datastores"}; }
   Asked operator()(const ListEnvironments&) const { return {"list environments", "environments"}; }
   Asked operator()(const PruneEnvironments&) const {
     return {"prune environments", "environments", "", true};

@@ -83,6 +83,9 @@ struct RequestHandler {
   void operator()(const ListAssets& m) const {
     door.reply(asker, list_assets(door.state(), asker.caller, m));
   }
+  void operator()(const ListDatastores& m) const {
+    door.reply(asker, list_datastores(door.state(), asker.caller, door.ports_.datastores(), m));
+  }
   void operator()(const PruneEnvironments& m) const {
     feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
   }
@@ -287,6 +290,9 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
   };
   lookups.expect_secrets = [this, caller](const std::set<std::string>& names) {
     return ports_.expect_secrets(name_of(caller), names);
+  };
+  lookups.find_datastore = [this, caller](const std::string& project, const std::string& name) {
+    return datastore_for(caller, project, name);
   };
   return lookups;
 }

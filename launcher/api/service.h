@@ -19,6 +19,7 @@
 #include "common/domain/client_messages.h"
 #include "common/snapshot/subtree.h"
 #include "launcher/api/asker.h"
+#include "launcher/api/datastore_access.h"
 #include "launcher/api/input_references.h"
 #include "launcher/api/job_file_check.h"
 #include "launcher/api/outcome.h"
@@ -61,6 +62,16 @@ class Service {
     // the collection of blobs for a while.
     std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
         find_tree;
+    // The operator's datastores, as they are now.
+    std::function<Result<Datastores>()> datastores = [] {
+      return Result<Datastores>(Datastores());
+    };
+    // Fetches files of a remote into the blob store; answered later, on the loop. `tell` is called
+    // on the loop about once a second while it is fetched. The result is kept from the collection
+    // of blobs for a while.
+    std::function<void(const RemoteFiles&, std::function<void(const std::string&)> tell,
+                       std::function<void(Result<snapshot::Subtree>)>)>
+        fetch_remote;
     std::function<std::string()> low_space;  // why no new work is accepted; "" if it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;
@@ -137,6 +148,16 @@ class Service {
   void submit(const Asker& asker, Submit submit);
   void resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
                       std::size_t index);
+  Result<spec::Datastore> datastore_for(const Caller& caller, const std::string& project,
+                                        const std::string& name) const;
+  Status place_outputs(const Caller& caller, JobSpec& spec) const;
+  Status place_outputs_of(const Caller& caller, const std::string& project,
+                          std::vector<OutputSpec>& outputs) const;
+  void fetch_for(const Asker& asker, const RemoteFiles& files,
+                 std::function<void(const Asker&, Result<snapshot::Subtree>)> then);
+  void fetch_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                   std::size_t index, const RemoteFiles& files);
+  void fetch_asset(const Asker& asker, CreateAsset create, const DatastoreReference& reference);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
   void create_asset(const Asker& asker, CreateAsset create);

@@ -34,9 +34,9 @@ std::vector<Digest> trees_sent_with(const JobSpec& spec) {
   return {roots.begin(), roots.end()};
 }
 
-bool is_asset(const std::string& source) {
+bool is_resolved_here(const std::string& source) {
   const auto reference = parse_data_reference(source);
-  return reference && *reference && std::holds_alternative<AssetReference>(**reference);
+  return reference && *reference && !std::holds_alternative<JobOutputReference>(**reference);
 }
 
 // The job's own spec and those of its steps.
@@ -95,8 +95,13 @@ void Service::submit(const Asker& asker, Submit submit) {
     return refuse(asker, ErrorCode::resource_exhausted, low);
   // The job record says that a version was used only if the launcher has resolved it.
   std::vector<NamedInput> inputs = inputs_of(submit.spec);
-  for (NamedInput& named_input : inputs)
-    if (is_asset(named_input.input.source)) named_input.input.tree.reset();
+  for (NamedInput& named_input : inputs) {
+    DataInput& input = named_input.input;
+    input.place.reset();
+    if (!is_resolved_here(input.source)) continue;
+    input.tree.reset();
+    input.file.clear();
+  }
   set_inputs(submit.spec, inputs);
   std::vector<Digest> roots = trees_sent_with(submit.spec);  // before `submit` is moved
   check_trees(asker, std::move(roots),
@@ -114,7 +119,8 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
   if (state().job_of_submission(submit.submission) != nullptr) return submit_whole(asker, submit);
   for (; index < inputs.size(); ++index) {
     DataInput& input = inputs[index].input;
-    if (input.tree || input.mode == InputMode::direct) continue;
+    const auto stored = datastore_reference(input.source);
+    if (input.tree || input.place || (input.mode == InputMode::direct && !stored)) continue;
     const auto reference = parse_data_reference(input.source);
     const auto fail = [this, asker, named = inputs[index]](const Error& error) {
       const Error whole = about(named.input, error);
@@ -124,6 +130,17 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     if (!reference) return fail(reference.error());
     if (!*reference)
       return fail(make_error(ErrorCode::invalid_argument, "its files were not sent"));
+    if (stored) {
+      const auto store = datastore_for(asker.caller, submit.spec.project, stored->datastore);
+      if (!store) return fail(store.error());
+      const bool is_remote = store->view.kind == DatastoreKind::rclone;
+      const Status taken =
+          is_remote ? check_remote(*store, input) : take_place(*store, *stored, input);
+      if (!taken) return fail(taken.error());
+      if (!is_remote) continue;
+      return fetch_input(asker, std::move(submit), std::move(inputs), index,
+                         files_of(*store, *stored));
+    }
     if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
       const auto question = question_of(state(), asker.caller, input.type, *output);
       if (!question) return fail(question.error());
@@ -143,6 +160,8 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     if (!taken) return fail(taken.error());
   }
   set_inputs(submit.spec, std::move(inputs));
+  if (const Status placed = place_outputs(asker.caller, submit.spec); !placed)
+    return refuse(asker, placed.error().code, placed.error().message);
   submit_whole(asker, submit);
 }
 
@@ -161,6 +180,88 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
     feed(*size);
   });
 }
+
+// ---- datastores ---------------------------------------------------------------------------------
+
+Result<spec::Datastore> Service::datastore_for(const Caller& caller, const std::string& project,
+                                               const std::string& name) const {
+  TRY_ASSIGN(const Datastores all, shown_to(state(), caller, ports_.datastores()));
+  return find_datastore(
+      all, {name_of(caller), project_of_new(state().principals(), caller, project)}, name);
+}
+
+// Of the job and of its steps.
+Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
+  TRY(place_outputs_of(caller, spec.project, spec.outputs));
+  if (!spec.pipeline) return {};
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps)
+    if (const Status placed = place_outputs_of(caller, spec.project, step.spec.outputs); !placed)
+      return placed.error().within("jobs." + step.name);
+  spec.pipeline = std::move(pipeline);
+  return {};
+}
+
+Status Service::place_outputs_of(const Caller& caller, const std::string& project,
+                                 std::vector<OutputSpec>& outputs) const {
+  for (OutputSpec& output : outputs) {
+    output.place.reset();
+    if (output.path.empty()) continue;
+    const auto fail = [&](const Error& error) {
+      return make_error(error.code, fmt::format("outputs.{}.path: {}: {}", output.name, output.path,
+                                                error.message));
+    };
+    const auto reference = datastore_reference(output.path);
+    if (!reference)
+      return fail(make_error(ErrorCode::invalid_argument,
+                             "is not azureml://datastores/DATASTORE/paths/PATH"));
+    const auto store = datastore_for(caller, project, reference->datastore);
+    if (!store) return fail(store.error());
+    if (const Status placed = take_place(*store, *reference, output); !placed)
+      return fail(placed.error());
+  }
+  return {};
+}
+
+// The client waits for as long as something is told.
+void Service::fetch_for(const Asker& asker, const RemoteFiles& files,
+                        std::function<void(const Asker&, Result<snapshot::Subtree>)> then) {
+  const auto waits = std::make_shared<Asker>(asker);
+  const auto tell = [this, waits](const std::string& what) {
+    if (!waits->takes_waits) return;
+    waits->deadline = std::max(waits->deadline, ports_.now() + kWaitsForDiskLasts);
+    ports_.send(waits->connection, waits->sequence, WaitsForData{what});
+  };
+  ports_.fetch_remote(files, tell,
+                      [this, waits, then = std::move(then)](Result<snapshot::Subtree> found) {
+                        if (waits->deadline < ports_.now()) return;  // its client asks again
+                        then(*waits, std::move(found));
+                      });
+}
+
+void Service::fetch_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                          std::size_t index, const RemoteFiles& files) {
+  struct Held {
+    Submit submit;
+    std::vector<NamedInput> inputs;
+  };
+  const auto held = std::make_shared<Held>(Held{std::move(submit), std::move(inputs)});
+  fetch_for(
+      asker, files, [this, held, index](const Asker& waited, Result<snapshot::Subtree> found) {
+        NamedInput& named = held->inputs[index];
+        DataInput& input = named.input;
+        const Status taken =
+            found ? take_found(*found, input.type, input.tree, input.file) : Status(found.error());
+        if (taken)
+          return resolve_inputs(waited, std::move(held->submit), std::move(held->inputs),
+                                index + 1);
+        const Error whole = about(input, taken.error());
+        const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
+        refuse(waited, whole.code, step + whole.message);
+      });
+}
+
+// ---- registered data ----------------------------------------------------------------------------
 
 void Service::create_asset(const Asker& asker, CreateAsset create) {
   if (const auto low = ports_.low_space(); !low.empty())
@@ -181,6 +282,8 @@ void Service::create_asset(const Asker& asker, CreateAsset create) {
 }
 
 void Service::create_from(const Asker& asker, CreateAsset create, const DataReference& reference) {
+  if (const auto* stored = std::get_if<DatastoreReference>(&reference))
+    return fetch_asset(asker, std::move(create), *stored);
   const auto* output = std::get_if<JobOutputReference>(&reference);
   const auto fail = [this, asker, path = create.asset.path](const Error& error) {
     refuse(asker, error.code, fmt::format("path: {}: {}", path, error.message));
@@ -200,6 +303,31 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
     ports_.feed(
         CreateAssetInput{expect_reply(asker), std::move(asset), create.project, asker.caller});
   });
+}
+
+// Files of a directory could change, and a version never does.
+void Service::fetch_asset(const Asker& asker, CreateAsset create,
+                          const DatastoreReference& reference) {
+  const auto fail = [this, path = create.asset.path](const Asker& to, const Error& error) {
+    refuse(to, error.code, fmt::format("path: {}: {}", path, error.message));
+  };
+  const auto store = datastore_for(asker.caller, create.project, reference.datastore);
+  if (!store) return fail(asker, store.error());
+  if (store->view.kind == DatastoreKind::directory)
+    return fail(asker, make_error(ErrorCode::unsupported,
+                                  "its files stay in the datastore's directory and can change; "
+                                  "name them in a job as they are, or register a copy: --path "
+                                  "FOLDER"));
+  const auto held = std::make_shared<CreateAsset>(std::move(create));
+  fetch_for(asker, files_of(*store, reference),
+            [this, held, fail](const Asker& waited, Result<snapshot::Subtree> found) {
+              RegisteredAsset& asset = held->asset;
+              const Status taken = found ? take_found(*found, asset.type, asset.tree, asset.file)
+                                         : Status(found.error());
+              if (!taken) return fail(waited, taken.error());
+              ports_.feed(CreateAssetInput{expect_reply(waited), std::move(asset), held->project,
+                                           waited.caller});
+            });
 }
 
 // One after another; a request whose time is over gets no answer: its client asks again.

@@ -204,6 +204,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   add_job_verbs(table);
   add_environment_verbs(table);
   add_asset_verbs(table);
+  add_datastore_verbs(table);
   add_top_verb(table);
   add_node_verbs(table);
   add_compute_verbs(table);

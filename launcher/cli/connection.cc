@@ -65,7 +65,8 @@ struct Connection::Impl {
     });
   }
   void drain_control();
-  void take_wait(const WaitsForDisk& waits);
+  // True: the reply only says that the request waits.
+  bool take_wait(const ClientReply& reply);
   void drain_bulk();
   Status dial();
   Status dial_bulk();
@@ -86,6 +87,7 @@ struct Connection::Impl {
   bool bulk_unsent = false;
   Listener listener;
   std::function<void(Duration)> tell_of_slow_disk;
+  std::function<void(const std::string&)> tell_of_data;
 };
 
 Status Connection::Impl::dial() {
@@ -113,13 +115,19 @@ void Connection::Impl::drain_control() {
   while (auto bytes = control->receive()) {
     const auto envelope = wire::decode_envelope<ClientReply>(*bytes);
     if (!envelope) continue;
-    if (const auto* waits = std::get_if<WaitsForDisk>(&envelope->body)) take_wait(*waits);
+    take_wait(envelope->body);
     if (listener.on_control) listener.on_control(*envelope);
   }
 }
 
-void Connection::Impl::take_wait(const WaitsForDisk& waits) {
-  if (tell_of_slow_disk) tell_of_slow_disk(waits.slow_for);
+bool Connection::Impl::take_wait(const ClientReply& reply) {
+  if (const auto* disk = std::get_if<WaitsForDisk>(&reply)) {
+    if (tell_of_slow_disk) tell_of_slow_disk(disk->slow_for);
+    return true;
+  }
+  const auto* data = std::get_if<WaitsForData>(&reply);
+  if (data != nullptr && tell_of_data) tell_of_data(data->what);
+  return data != nullptr;
 }
 
 // What is heard is written, and a slow reader holds us up: answers and signals get their turn too.
@@ -167,6 +175,9 @@ Error Connection::Impl::explained(Error error) const {
   return error;
 }
 
+void Connection::on_data_wait(std::function<void(const std::string&)> tell) {
+  impl_->tell_of_data = std::move(tell);
+}
 void Connection::on_slow_disk(std::function<void(Duration)> tell) {
   impl_->tell_of_slow_disk = std::move(tell);
 }
@@ -194,19 +205,17 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
       if (!envelope) {
         broken = envelope.error().within("the launcher's reply");
       } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
-        const auto* waits = std::get_if<WaitsForDisk>(&envelope->body);
-        if (waits == nullptr) {
+        if (!me.take_wait(envelope->body)) {
           reply = std::move(envelope->body);
           continue;
         }
         const Instant now = me.clock.now();
         end = std::max(end, now + kWaitsForDiskLasts);
         repeat = std::max(repeat, now + kWaitsForDiskLasts);
-        me.take_wait(*waits);
         if (is_interrupted())
           broken = make_error(ErrorCode::unavailable,
-                              "interrupted while waiting for the launcher's disk; the request may "
-                              "still be carried out");
+                              "interrupted while waiting for the launcher; the request may still "
+                              "be carried out");
       } else if (me.listener.on_control) {
         me.listener.on_control(*envelope);
       }

@@ -35,8 +35,11 @@ class Connection {
   // with how long a write has taken.
   void on_slow_disk(std::function<void(Duration)> tell);
 
+  // `tell` is called about once a second while a request waits for data that the launcher fetches.
+  void on_data_wait(std::function<void(const std::string& what)> tell);
+
   // The reply, or the launcher's refusal, or unavailable: after `timeout`, or later while the
-  // launcher says that the request waits for its disk; the last also, at once, when `until_gone`
+  // launcher says that the request waits; the last also, at once, when `until_gone`
   // ends: its last words may be lost with its connection.
   Result<ClientReply> ask(const ClientRequest& request, Duration timeout = seconds(20),
                           Duration repeat_after = seconds(2),

@@ -7,7 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/io/clock.h"
 #include "launcher/cli/local_launcher.h"
+#include "launcher/cli/output.h"
+#include "launcher/cli/paced_lines.h"
 
 namespace lockstep::cli {
 
@@ -57,6 +60,13 @@ Result<Connection*> Context::connect(Need need) const {
                                 format_duration(slow_for)));
     said = slow_for;
   });
+  const auto now = [] { return io::SystemClock().now(); };
+  (*connection)
+      ->on_data_wait(
+          [&to = terminal, now, lines = PacedLines(now())](const std::string& what) mutable {
+            if (to.has_status_line()) return to.progress(printable(what));
+            if (lines.take(now())) to.print_line(printable(what));
+          });
   if (need == Need::nodes) TRY((*connection)->bulk());
   return connections.emplace_back(std::move(*connection)).get();
 }

@@ -13,6 +13,7 @@
 //   nodes/local-K/identity.json, keys by the agent: its node id and its keys
 //   nodes/local-K/started.pid         "pid ticks" of the agent that we started last
 //   nodes/local-K/agent.log, join.token (0600)
+//   datastores.yml                    by the person: launcher/spec/datastores_file.h
 //   stat-cache/                       one file per captured directory
 
 #include <string>
@@ -38,6 +39,7 @@ class LocalHome {
   std::string authorized_users() const { return launcher_keys() + "/authorized_users"; }
   std::string launcher_log() const { return launcher() + "/lockstepd.log"; }
   std::string stat_cache() const { return path_ + "/stat-cache"; }
+  std::string datastores() const { return path_ + "/datastores.yml"; }
   std::string nodes() const { return path_ + "/nodes"; }
   // Packages that the local nodes fetched for environments; they share this folder.
   std::string packages() const { return path_ + "/packages"; }

@@ -125,6 +125,8 @@ Result<Endpoint> start_daemon(const LocalHome& home, int fixed_nodes) {
                      home.launcher(),
                      "--fixed-nodes",
                      std::to_string(fixed_nodes),
+                     "--datastores",
+                     home.datastores(),
                      "--started-by-lockstep"};
   start.environment = daemon_environment();
   // For the providers: the archive that they install, the person's keys, and where Slurm is.

@@ -55,6 +55,7 @@ void add_share_verbs(CLI::App& group, VerbTable table);  // job share, job unsha
 void add_resume_verb(CLI::App& group, VerbTable table);  // job resume
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
 void add_asset_verbs(VerbTable table);        // data …, model …
+void add_datastore_verbs(VerbTable table);    // datastore list|show
 void add_top_verb(VerbTable table);           // top
 void add_node_verbs(VerbTable table);         // node list|show|token|drain|resume
 void add_user_verbs(VerbTable table);         // user …

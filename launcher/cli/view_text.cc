@@ -202,7 +202,8 @@ std::string names_of(const std::vector<DataInput>& inputs) {
 std::string names_of(const std::vector<OutputSpec>& outputs) {
   std::string text;
   for (const auto& output : outputs)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", output.name, to_string(output.type));
+    text += fmt::format("{}{} ({}){}", text.empty() ? "" : ", ", output.name,
+                        to_string(output.type), output.path.empty() ? "" : " to " + output.path);
   return text;
 }
 

@@ -30,6 +30,7 @@
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/launcher_server.h"
 #include "launcher/daemon/provider_calls.h"
+#include "launcher/daemon/remote_fetcher.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
@@ -90,6 +91,7 @@ struct Daemon {
   std::optional<StoreCompactor> compactor;
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;
+  std::optional<RemoteFetcher> remotes;
   std::string owner;  // the account that runs this launcher
   bool leaving = false;
   ExitCode code = ExitCode::ok;
@@ -146,6 +148,7 @@ Status Daemon::open() {
   settings.secrets = &secrets.emplace(home.secrets());
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
+  settings.datastores = options.datastores.empty() ? home.datastores() : options.datastores;
   TRY(open_providers(settings.token));
   settings.compute_log = [this](const std::string& target, std::int64_t lines) {
     return providers->log_of(target, lines);
@@ -156,6 +159,11 @@ Status Daemon::open() {
   settings.find_tree = [this](const TreeQuestion& question,
                               std::function<void(Result<snapshot::Subtree>)> then) {
     bulk->find_tree(question, std::move(then));
+  };
+  remotes.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
+  settings.fetch_remote = [this](const RemoteFiles& files, RemoteFetcher::Tell tell,
+                                 RemoteFetcher::Then then) {
+    remotes->fetch(files, std::move(tell), std::move(then));
   };
   settings.silent_after = options.silent_after;
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
@@ -291,6 +299,7 @@ bool Daemon::settle() {
     if (!durable.is_writing()) control->release_answers();
     if (durable.is_writing() && !was_writing) control->hold_answers();
     control->tell_waiting();
+    remotes->tell_waiting(durable.now());
     perform_all({*control, *bulk, *compactor, *providers}, *actions);
     is_over = !durable.is_writing() && (leaving || control->exit_granted());
     if (!is_over) durable.performed();
@@ -320,8 +329,8 @@ bool Daemon::settle_until_durable() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(durable.wait(), compactor->wait());
-    wait =
-        std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait(), providers->wait()});
+    wait = std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait(),
+                     providers->wait(), remotes->wait(durable.now())});
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;

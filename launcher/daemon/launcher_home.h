@@ -9,6 +9,8 @@
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
 //     environments.map            written by the operator: launcher/spec/environment_map.h
+//     datastores.yml              written by the operator: launcher/spec/datastores_file.h
+//     remote/                     what of remote datastores was fetched: daemon/remote_fetcher.h
 //     version                     kHomeVersion, as text; absent in version 1
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
@@ -48,6 +50,8 @@ class LauncherHome {
   std::string launcher_key() const { return keys() + "/launcher.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }
   std::string environments_map() const { return path_ + "/environments.map"; }
+  std::string datastores() const { return path_ + "/datastores.yml"; }
+  std::string remote_data() const { return path_ + "/remote"; }
   std::string journal() const { return path_ + "/journal.db"; }
   std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }

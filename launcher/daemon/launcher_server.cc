@@ -96,6 +96,8 @@ Service::Ports LauncherServer::ports() {
   ports.show_environment = [this](const std::string& reference) {
     return with_map(durable_.core().state(), settings_.environments_map, reference);
   };
+  ports.fetch_remote = settings_.fetch_remote;
+  ports.datastores = [this] { return spec::load_datastores(settings_.datastores); };
   ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
     return settings_.secrets->perform(owner, request, durable_.now());
   };

@@ -48,6 +48,8 @@ class LauncherServer {
     Duration heartbeat_interval = seconds(1);
     const DiskMonitor* space = nullptr;  // never null in a daemon
     std::string environments_map;        // see LauncherHome
+    decltype(Service::Ports::fetch_remote) fetch_remote;
+    std::string datastores;  // the operator's file: spec::load_datastores
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
         find_tree;

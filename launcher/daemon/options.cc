@@ -65,7 +65,7 @@ Status read_docker_args(const std::string& text, std::vector<std::string>* out) 
 }
 
 struct Texts {
-  std::string listen, heartbeat, lost, grace, stop, logs, lease, silent;
+  std::string listen, heartbeat, lost, grace, stop, logs, lease, silent, remote_silence;
   std::string low_space, reserve, keep_audit;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
   std::vector<std::string> docker_args;
@@ -81,6 +81,7 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_duration("--reconnect-grace", texts.grace, &options->core.reconnect_grace));
   TRY(read_duration("--stop-grace", texts.stop, &options->core.stop_grace));
   TRY(read_duration("--logs-timeout", texts.logs, &options->core.logs_timeout));
+  TRY(read_duration("--datastore-timeout", texts.remote_silence, &options->remote_silence));
   if (texts.silent == "0")
     options->silent_after = Duration(0);
   else
@@ -110,6 +111,8 @@ Status complete(const Texts& texts, Options* options) {
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
   while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
+  if (!options->datastores.empty() && options->datastores[0] != '/')
+    return bad("--datastores: '" + options->datastores + "' is not an absolute path");
   if (!options->node_bundle.empty() && options->node_bundle[0] != '/')
     return bad("--node-bundle: '" + options->node_bundle + "' is not an absolute path");
   const bool has_port = options->advertise.find(':') != std::string::npos &&
@@ -222,6 +225,11 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
                  "rights, as in --privileged,--device; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--datastores", options.datastores,
+                 "the file that names datastores (absolute; default: datastores.yml in --home)");
+  app.add_option("--datastore-timeout", texts.remote_silence,
+                 "how long the server of a remote datastore may send nothing before a fetch fails "
+                 "(default 2m)");
   app.add_option("--node-bundle", options.node_bundle,
                  "the archive that is installed on hosts which are attached over ssh (absolute; "
                  "`scripts/bundle` makes it; default: that in ../share/lockstep or .. of this "

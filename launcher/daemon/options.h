@@ -43,6 +43,8 @@ struct Options {
   Bytes reserve = {};                    // 0: DiskMonitor's default
   Bytes keep_audit = kDefaultAudit;      // the audit log's total size
   Duration silent_after = minutes(10);   // see UsagePorts
+  Duration remote_silence = minutes(2);  // of a remote datastore's server, before it is given up
+  std::string datastores;                // absolute; "": LauncherHome::datastores()
   std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)
   std::uint64_t compact_after = 10'000;  // compact at this many facts beyond twice what was kept
   CoreConfig core;

@@ -71,6 +71,14 @@ class InputReader {
                                      quoted_name(path.text), instead),
                          ErrorCode::unsupported);
   }
+  Error not_writable(const YamlNode& path) const {
+    return source_.error(
+        path.place,
+        fmt::format("'{}.mode': rw_mount changes files in place, so the path must be in a "
+                    "datastore's directory: azureml://datastores/NAME/paths/PATH; write mode: "
+                    "download for a copy that the ranks may change",
+                    path_));
+  }
   // What the launcher has; it says whether that is there.
   Status take_reference(const YamlNode& path, DataInput& input) const {
     const auto reference = parse_data_reference(path.text);
@@ -78,11 +86,15 @@ class InputReader {
       return source_.error(path.place,
                            fmt::format("'{}.path': {}", path_, reference.error().message),
                            reference.error().code);
-    if (input.mode == InputMode::direct)
+    // Until the launcher knows the datastore.
+    const bool is_stored = std::holds_alternative<DatastoreReference>(**reference);
+    if (input.mode == InputMode::direct && is_stored) input.address = path.text;
+    if (input.mode == InputMode::direct && !is_stored)
       return source_.error(path.place,
                            fmt::format("'{}': files of the launcher have no address; write mode: "
                                        "ro_mount or download",
                                        path_));
+    if (input.mode == InputMode::rw_mount && !is_stored) return not_writable(path);
     input.is_type_open = std::holds_alternative<AssetReference>(**reference) && !has_type_;
     return {};
   }
@@ -104,6 +116,7 @@ class InputReader {
     path.text = without_needless_azureml(path.text);
     input.source = path.text;
     if (path.text.starts_with("azureml:")) return take_reference(path, input);
+    if (input.mode == InputMode::rw_mount) return not_writable(path);
     if (is_cloud_path(path.text)) return not_supported(path, "name a local file or folder");
     if (is_web_path(path.text)) return take_web(path, input);
     const std::string local = without_file_scheme(path.text);

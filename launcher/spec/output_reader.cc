@@ -2,6 +2,7 @@
 
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/output_path.h"
 
 namespace lockstep::spec {
 
@@ -10,14 +11,18 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
   ReadOutput output;
   output.name = name;
   for (const auto& inner : node.entries) {
-    if (is_empty(inner.value) || (inner.key != "type" && inner.key != "mode")) continue;
+    const bool is_path = inner.key == "path";
+    if (is_empty(inner.value) || (inner.key != "type" && inner.key != "mode" && !is_path)) continue;
     const std::string shown = join(join("outputs", name), inner.key);
-    const auto word = known_word(source, inner.value, join("outputs.*", inner.key), shown);
+    const auto word =
+        is_path ? read_output_path(source, inner.value, shown)
+                : known_word(source, inner.value, join("outputs.*", inner.key), shown);
     if (!word) {
       faults.add(inner.value.place, word.error());
       faults.spoil(shown);
       continue;
     }
+    if (is_path) output.path = *word;
     if (inner.key == "type") output.type = input_type_from(*word);
     if (inner.key == "mode")
       output.mode = *word == "upload" ? OutputMode::upload : OutputMode::rw_mount;
@@ -30,6 +35,7 @@ OutputSpec output_spec(const ReadOutput& output) {
   spec.name = output.name;
   if (output.type == InputType::uri_file) spec.type = OutputType::uri_file;
   spec.mode = output.mode.value_or(spec.mode);
+  spec.path = output.path;
   return spec;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// One output of a job, a step or a component: its type and mode.
+// One output of a job, a step or a component: its type, mode and path.
 
 #include <optional>
 #include <string>
@@ -15,6 +15,7 @@ struct ReadOutput {
   std::string name;
   std::optional<InputType> type;  // as written; those of models and tables are folders
   std::optional<OutputMode> mode;
+  std::string path;  // in a datastore; "": none
 };
 
 // `node` is null, or a mapping whose shape is checked. Every fault is added to `faults`.

@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "common/io/beneath.h"
 #include "common/io/file_system.h"
+#include "common/io/open_place.h"
 #include "common/io/places.h"
 
 namespace lockstep::runner {
@@ -47,6 +49,35 @@ Result<unsigned long> flags_of_mount(const std::string& path) {
   return flags;
 }
 
+Status make_empty_file(const io::Folder& folder, const std::string& name) {
+  const io::Fd made(
+      io::open_beneath(folder.fd(), name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!made) return errno_error(errno, fmt::format("cannot make {}/{}", folder.shown(), name));
+  return {};
+}
+
+// Since Linux 5.12.
+bool has_mount_setattr() {
+  return ::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0) != 0 && errno != ENOSYS;
+}
+
+// The mount at `path`, and with `below` those below it.
+Status restrict_mount(const std::string& path, bool is_writable, bool below) {
+  if (below) {
+    mount_attr wanted{};
+    wanted.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (is_writable ? 0u : MOUNT_ATTR_RDONLY);
+    if (::syscall(SYS_mount_setattr, AT_FDCWD, path.c_str(), AT_RECURSIVE, &wanted,
+                  sizeof wanted) != 0)
+      return errno_error(errno, fmt::format("restrict the mount {}", path));
+    return {};
+  }
+  TRY_ASSIGN(const unsigned long flags, flags_of_mount(path));
+  if (::mount(nullptr, path.c_str(), nullptr,
+              MS_BIND | MS_REMOUNT | flags | (is_writable ? 0 : MS_RDONLY), nullptr) != 0)
+    return errno_error(errno, fmt::format("restrict the mount {}", path));
+  return {};
+}
+
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -57,13 +88,18 @@ Workspace::Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t
     : plan_(std::move(plan)), directory_(std::move(directory)), uid_(uid), gid_(gid) {
   for (const OutputSpec& output : outputs) folders_.push_back(named_output_folder(output.name));
   for (const StagedInput& input : plan_.inputs) folders_.push_back(input_folder(input.name));
+  for (const PlacedInput& input : plan_.placed) folders_.push_back(input_folder(input.name));
   folders_.emplace_back(kCheckpointFolder);
 }
 
 Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
                                      std::uint32_t uid, std::uint32_t gid,
-                                     const std::vector<OutputSpec>& outputs) {
+                                     const std::vector<OutputSpec>& outputs,
+                                     const io::User& reader) {
   Workspace workspace(plan, directory, uid, gid, outputs);
+  workspace.reader_ = reader;
+  // An ordinary user's runner has that user's rights already, and in its user namespace other ids.
+  if (geteuid() != 0) workspace.reader_.uid = 0;
   TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
   TRY(attempt.make_for(name_of(directory.code()), {uid, gid}, 0700));
   if (workspace.is_overlay()) {
@@ -78,6 +114,12 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
                attempt.make_for(name_of(directory.inputs()), {geteuid(), getegid()}, 0700));
     TRY(inputs.make_for(input.name, {geteuid(), getegid()}, 0700));
   }
+  for (const PlacedInput& input : plan.placed) {
+    TRY_ASSIGN(const io::Folder inputs,
+               attempt.make_for(name_of(directory.inputs()), {geteuid(), getegid()}, 0700));
+    TRY_ASSIGN(const io::Folder ours, inputs.make_for(input.name, {geteuid(), getegid()}, 0755));
+    if (!input.file.empty()) TRY(make_empty_file(ours, input.file));
+  }
   if (!plan.mount_point.empty()) TRY(io::make_private_folders(parent_of(plan.mount_point)));
   return workspace;
 }
@@ -90,6 +132,9 @@ Status Workspace::mount() const {
   if (is_overlay()) TRY(mount_overlay());
   TRY(make_job_directories(directory_.code()));
   for (const StagedInput& input : plan_.inputs) TRY(mount_input(input));
+  for (const PlacedInput& input : plan_.placed)
+    if (const Status mounted = mount_placed(input); !mounted)
+      return mounted.error().within(fmt::format("input '{}'", input.name));
   return plan_.mount_point.empty() ? Status{} : bind_common_path();
 }
 
@@ -125,12 +170,33 @@ Status Workspace::mount_input(const StagedInput& input) const {
   if (::mount(nullptr, ours.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY | flags, nullptr) !=
       0)
     return errno_error(errno, fmt::format("make {} read-only", ours));
+  return bind_into_working(ours, input.name);
+}
+
+Status Workspace::bind_into_working(const std::string& ours, const std::string& name) const {
   TRY_ASSIGN(const io::Folder working, io::Folder::open(directory_.code()));
-  TRY_ASSIGN(const io::Folder target, working.enter(input_folder(input.name)));
+  TRY_ASSIGN(const io::Folder target, working.enter(input_folder(name)));
   const std::string at = fmt::format("/proc/self/fd/{}", target.fd());
-  if (::mount(ours.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) != 0)
+  if (::mount(ours.c_str(), at.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
     return errno_error(errno, fmt::format("bind {} to {}", ours, target.shown()));
   return {};
+}
+
+// The descriptor is opened here, because a mount of another namespace cannot be bound. An ordinary
+// user's runner has that user's rights anyway.
+Status Workspace::mount_placed(const PlacedInput& input) const {
+  TRY_ASSIGN(const io::OpenedPlace opened, io::open_place(input.place, reader_, input.is_writable));
+  if (opened.is_folder != input.file.empty())
+    return make_error(ErrorCode::conflict, input.place.whole() + " has changed its kind");
+  std::string ours = directory_.inputs() + "/" + input.name;
+  const std::string at = input.file.empty() ? ours : ours + "/" + input.file;
+  const std::string from = fmt::format("/proc/self/fd/{}", opened.fd.get());
+  const bool with_submounts = has_mount_setattr();
+  if (::mount(from.c_str(), at.c_str(), nullptr, MS_BIND | (with_submounts ? MS_REC : 0),
+              nullptr) != 0)
+    return errno_error(errno, fmt::format("bind {} to {}", input.place.whole(), at));
+  TRY(restrict_mount(at, input.is_writable, with_submounts));
+  return bind_into_working(ours, input.name);
 }
 
 // The common path lies in a tmpfs that only this namespace sees: on the host stays one empty parent

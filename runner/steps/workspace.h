@@ -11,17 +11,20 @@
 #include "common/domain/workspace_plan.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/beneath.h"
+#include "common/io/process.h"
 
 namespace lockstep::runner {
 
 class Workspace {
  public:
-  // Makes the directories that mounts need; those a rank writes to belong to uid:gid.
+  // Makes the directories that mounts need; those a rank writes to belong to uid:gid. Datastores'
+  // directories are opened as `reader`, the ranks' user.
   static Result<Workspace> prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
                                    std::uint32_t uid, std::uint32_t gid,
-                                   const std::vector<OutputSpec>& outputs = {});
+                                   const std::vector<OutputSpec>& outputs = {},
+                                   const io::User& reader = {});
 
-  bool must_mount() const { return is_overlay() || !plan_.inputs.empty(); }
+  bool must_mount() const { return is_overlay() || !plan_.inputs.empty() || !plan_.placed.empty(); }
   bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
   // Call it in the new mount namespace.
   Status mount() const;
@@ -36,6 +39,8 @@ class Workspace {
   bool is_overlay() const { return plan_.mode != WorkspacePlan::Mode::ready; }
   Status mount_overlay() const;
   Status mount_input(const StagedInput& input) const;
+  Status mount_placed(const PlacedInput& input) const;
+  Status bind_into_working(const std::string& ours, const std::string& name) const;
   Status bind_common_path() const;
   Status make_job_directories(const std::string& below) const;
   Status make_folders(const io::Folder& working, const std::string& folder) const;
@@ -43,6 +48,7 @@ class Workspace {
   WorkspacePlan plan_;
   io::AttemptDir directory_;
   std::uint32_t uid_, gid_;
+  io::User reader_;
   std::vector<std::string> folders_;  // to be made below the working directory
 };
 

@@ -15,7 +15,7 @@ build_packages=(
 run_packages=(curl libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
 test_packages=(
   busybox-static debootstrap docker.io docker-registry etcd-server iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
-  libgtest-dev openssh-server procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
+  libgtest-dev openssh-server procps dpkg-dev file podman rclone uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
   munge qemu-system-x86 slurm-client slurmctld slurmd systemd util-linux
 )
 # Another kubectl than Debian's is as good, and its package may not stand beside Debian's.

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import accounts, leftovers  # noqa: E402
+from harness import accounts, leftovers, moto as moto_server  # noqa: E402
 from harness.bundle import archive  # noqa: E402
 from harness.kube import ApiServer, Kubelet  # noqa: E402
 from harness.site import BUILD, Site, wait_until  # noqa: E402
@@ -44,6 +44,13 @@ def bundle():
         return
     with tempfile.TemporaryDirectory(prefix="ls-bundle-") as name:
         yield archive(BUILD, pathlib.Path(name))
+
+
+@pytest.fixture(scope="session")
+def moto():
+    """An environment with boto3, and moto's server in it."""
+    with moto_server.serving() as venv:
+        yield venv
 
 
 @pytest.fixture(scope="module")

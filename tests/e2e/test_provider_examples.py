@@ -4,41 +4,17 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import stat
 import subprocess
-import tempfile
 import threading
 
 import pytest
+from harness.moto import PORT
 from harness.provider import ProviderTarget
 from harness.site import ROOT, wait_until
 
 EXAMPLES = ROOT / "examples/providers"
 TOKEN = "lockstep-token-of-nobody"
-PORT = 5005
-
-
-@pytest.fixture(scope="module")
-def moto():
-    """An environment with boto3, and moto's server in it."""
-    given = os.environ.get("LOCKSTEP_TEST_MOTO")  # such an environment that is made already
-    with tempfile.TemporaryDirectory(prefix="ls-moto-") as name:
-        venv = pathlib.Path(given or name)
-        if not given:
-            subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True)
-            done = subprocess.run([venv / "bin/pip", "install", "--quiet", "moto[server]", "boto3"],
-                                  capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                pytest.skip("moto cannot be installed: " + done.stderr.strip().splitlines()[-1])
-        strict = {**os.environ, "MOTO_ENABLE_AMI_VALIDATION": "true"}  # an image that nobody has is refused, as by EC2
-        server = subprocess.Popen([venv / "bin/moto_server", "-H", "127.0.0.1", "-p", str(PORT)], stdin=subprocess.DEVNULL,
-                                  env=strict, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        ask = ["curl", "--silent", "--fail", f"http://127.0.0.1:{PORT}/moto-api/data.json"]
-        wait_until(lambda: subprocess.run(ask, capture_output=True, check=False).returncode == 0, "moto answers")
-        yield venv
-        os.killpg(server.pid, signal.SIGTERM)
-        server.wait()
 
 
 class Ec2Target(ProviderTarget):

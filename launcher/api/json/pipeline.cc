@@ -48,7 +48,8 @@ Json outputs_of(const JobView& job) {
   Json json = Json::object();
   for (const OutputSpec& output : job.spec.outputs) {
     Json one = {{"type", std::string(to_string(output.type))},
-                {"mode", std::string(to_string(output.mode))}};
+                {"mode", std::string(to_string(output.mode))},
+                {"path", output.path.empty() ? Json(nullptr) : Json(output.path)}};
     add_merged(job, output.name, one);
     json[output.name] = std::move(one);
   }

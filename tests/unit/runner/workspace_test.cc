@@ -144,5 +144,66 @@ TEST_F(Inputs, AreNotMountedWhereALinkLeads) {
             0);
 }
 
+// Files of a datastore's directory: a folder, a file, and one that may be changed.
+class Placed : public WorkspaceOfAnother {
+ protected:
+  Result<Workspace> prepared() {
+    stage();
+    EXPECT_EQ(::chmod(dir_.path().c_str(), 0755), 0);
+    EXPECT_TRUE(io::make_directories(dir_ / "store/set"));
+    EXPECT_TRUE(io::write_file_atomically(dir_ / "store/set/a", "first", 0666));
+    EXPECT_EQ(::chmod((dir_ / "store/set/a").c_str(), 0666), 0);
+    EXPECT_EQ(::chmod((dir_ / "store/set").c_str(), 0777), 0);
+    WorkspacePlan plan;
+    plan.placed = {{"d", {"store", dir_ / "store", "set"}, false, ""},
+                   {"f", {"store", dir_ / "store", "set/a"}, false, "a"},
+                   {"w", {"store", dir_ / "store", "set"}, true, ""}};
+    io::User reader;
+    reader.name = "somebody";
+    reader.uid = reader.gid = kSomebody;
+    return Workspace::prepare(plan, attempt_, kSomebody, kSomebody, {}, reader);
+  }
+  std::string at(const std::string& name) const {
+    return attempt_.code() + "/.lockstep/inputs/" + name;
+  }
+};
+
+TEST_F(Placed, AreMountedAsTheyMayBeUsed) {
+  const auto workspace = prepared();
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  EXPECT_TRUE(workspace->must_mount());
+  EXPECT_EQ(in_own_mounts([&] {
+              if (const Status mounted = workspace->mount(); !mounted) {
+                static_cast<void>(
+                    ::write(2, mounted.error().message.data(), mounted.error().message.size()));
+                return 1;
+              }
+              if (io::read_file(at("d/a")).value_or("") != "first") return 2;
+              if (io::read_file(at("f/a")).value_or("") != "first") return 3;
+              for (const char* file : {"d/a", "f/a"})
+                if (::open(at(file).c_str(), O_WRONLY) >= 0 || errno != EROFS) return 4;
+              if (::mkdir(at("d/new").c_str(), 0700) == 0) return 5;
+              return ::mkdir(at("w/new").c_str(), 0700) == 0 ? 0 : 6;
+            }),
+            0);
+  EXPECT_TRUE(io::exists(dir_ / "store/set/new"));
+  EXPECT_FALSE(io::exists(at("d/a"))) << "no other namespace sees the mount";
+}
+
+TEST_F(Placed, AreNotMountedForAUserWhoMayNotReadThem) {
+  const auto workspace = prepared();
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  ASSERT_EQ(::chmod((dir_ / "store").c_str(), 0700), 0);
+  EXPECT_EQ(in_own_mounts([&] { return workspace->mount() ? 1 : 0; }), 0);
+}
+
+TEST_F(Placed, AreNotMountedFromBeyondTheDirectory) {
+  const auto workspace = prepared();
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  ASSERT_EQ(::rename((dir_ / "store/set").c_str(), (dir_ / "store/aside").c_str()), 0);
+  ASSERT_EQ(::symlink("/etc", (dir_ / "store/set").c_str()), 0);
+  EXPECT_EQ(in_own_mounts([&] { return workspace->mount() ? 1 : 0; }), 0);
+}
+
 }  // namespace
 }  // namespace lockstep::runner

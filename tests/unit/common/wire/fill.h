@@ -220,11 +220,30 @@ class Filler {
 
   // common/domain/inputs.h
   void fill(DataInput& v) {
-    auto& [name, b, mode, d, e, f, address, open] = v;
-    each(b, d, e, f, open);
-    name = "input_" + std::to_string(next_int());
+    auto& [name, b, mode, d, tree, f, address, open, place] = v;
+    each(b, d, f, open);
+    const int number = next_int();
+    name = "input_" + std::to_string(number);
     mode = InputMode::download;  // a direct one has an address and no tree
+    if (number % 2 == 0)
+      fill(tree);
+    else
+      fill(place);
   }
+
+  void fill(DatastorePath& v) {
+    auto& [datastore, directory, path] = v;
+    datastore = "store" + std::to_string(next_int());
+    directory = "/data/" + std::to_string(next_int());
+    path = "below/" + std::to_string(next_int());
+  }
+  void fill(DatastoreView& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(a, b, c, d, e, f, g);
+  }
+  void fill(ListDatastores& v) { auto& [a] = v; each(a); }
+  void fill(DatastoresReply& v) { auto& [a] = v; each(a); }
+  void fill(WaitsForData& v) { auto& [a] = v; each(a); }
 
   // common/domain/asset.h
   void fill(RegisteredAsset& v) {
@@ -241,8 +260,8 @@ class Filler {
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {
-    auto& [name, b, c] = v;
-    each(b, c);
+    auto& [name, b, c, d, e] = v;
+    each(b, c, d, e);
     name = "output_" + std::to_string(next_int());
   }
   void fill(NodeTree& v) { auto& [a, b] = v; each(a, b); }
@@ -299,9 +318,10 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
+  void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(WorkspacePlan& v) {
-    auto& [mode, b, c, d, e, f] = v;
-    each(b, c, d, e, f);
+    auto& [mode, b, c, d, e, f, g] = v;
+    each(b, c, d, e, f, g);
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 

@@ -97,6 +97,7 @@ CreateAsset/in         ---    yyy   ---      yy-       ---    y--      ---  ---
 ListAssets             ---    yyy   ---      yy-       yy-    y--      ---  ---
 ShowAsset              ---    yyy   ---      yy-       yy-    y--      ---  ---
 ArchiveAsset           ---    yyy   ---      yy-       ---    y--      ---  ---
+ListDatastores         -      y     y        y         y      y        -    -
 )";
 
 // The rows of each message, in the order of ClientRequest.
@@ -155,8 +156,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListAssets"},
     {"ShowAsset"},
     {"ArchiveAsset"},
+    {"ListDatastores"},
 };
-constexpr std::size_t kMessages = 53;
+constexpr std::size_t kMessages = 54;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -202,6 +204,7 @@ const std::map<std::string, Make>& questions() {
          return CreateAsset{World::files("another"), w.project(of)};
        }},
       {"ListAssets", [](World&, Whose) { return ListAssets{}; }},
+      {"ListDatastores", [](World&, Whose) { return ListDatastores{}; }},
       {"ShowAsset",
        [](World& w, Whose of) {
          return ShowAsset{AssetKind::data, w.asset(of), ""};
@@ -429,6 +432,7 @@ struct LetterOf {
   char operator()(const JobUpdate&) const { return '!'; }
   char operator()(const StillWatching&) const { return '!'; }
   char operator()(const WaitsForDisk&) const { return '!'; }
+  char operator()(const WaitsForData&) const { return '!'; }
   char operator()(const JobsReply& m) const {
     for (const JobView& job : m.jobs)
       if (job.spec.name == world.job(whose).value) return letter_of(job);

@@ -24,7 +24,7 @@ TEST(JobJson, IsShapedLikeAzures) {
     "experiment_name": "handwriting", "description": "A small network.",
     "tags": {"owner": "ada"}, "command": "python train.py", "compute": "local",
     "environment": null, "environment_variables": {"A": "b"}, "inputs": {"lr": "1e-3"},
-    "outputs": {"model": {"type": "uri_folder", "mode": "upload"}}, "jobs": null,
+    "outputs": {"model": {"type": "uri_folder", "mode": "upload", "path": null}}, "jobs": null,
     "distribution": {"type": "mpi", "process_count_per_instance": 2},
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
     "queue_settings": {"priority": "medium", "job_tier": null},

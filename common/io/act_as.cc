@@ -1,4 +1,4 @@
-#include "agent/workspace/act_as.h"
+#include "common/io/act_as.h"
 
 #include <grp.h>
 #include <sys/fsuid.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace lockstep::agent {
+namespace lockstep::io {
 namespace {
 
 // The system call: glibc's function changes every thread of the process.
@@ -18,7 +18,7 @@ bool set_groups_of_thread(const std::vector<gid_t>& groups) {
 
 }  // namespace
 
-Result<ActAs> ActAs::begin(const io::User& user) {
+Result<ActAs> ActAs::begin(const User& user) {
   ActAs acting;
   if (::geteuid() != 0 || user.uid == 0) return acting;
   acting.groups_.resize(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
@@ -50,4 +50,4 @@ ActAs::~ActAs() {
   static_cast<void>(set_groups_of_thread(groups_));
 }
 
-}  // namespace lockstep::agent
+}  // namespace lockstep::io

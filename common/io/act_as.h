@@ -10,12 +10,12 @@
 #include "common/base/result.h"
 #include "common/io/process.h"
 
-namespace lockstep::agent {
+namespace lockstep::io {
 
 class ActAs {
  public:
   // Does nothing unless we are root and `user` is not.
-  static Result<ActAs> begin(const io::User& user);
+  static Result<ActAs> begin(const User& user);
   ~ActAs();
   ActAs(ActAs&& other) noexcept;
   ActAs& operator=(ActAs&&) = delete;
@@ -26,4 +26,4 @@ class ActAs {
   std::vector<gid_t> groups_;  // to restore at the end
 };
 
-}  // namespace lockstep::agent
+}  // namespace lockstep::io

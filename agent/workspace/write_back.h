@@ -1,0 +1,18 @@
+#pragma once
+// Writes a collected output to the datastore's directory that its path names, as the job's user.
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/outputs.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+
+// `base`: what the ranks wrote is below it, in named_output_folder(). A file that is there already
+// is replaced. The error names the datastore and says what was not possible there.
+Status write_back(const io::Fd& base, const OutputSpec& output, const std::string& job,
+                  const io::User& user);
+
+}  // namespace lockstep::agent

@@ -1,0 +1,143 @@
+#include "launcher/api/datastore_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/nearest.h"
+
+namespace lockstep::launcher {
+namespace {
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool may_use(const DatastoreView& store, const DatastoreUser& user) {
+  if (store.users.empty() && store.projects.empty()) return true;
+  return has(store.users, user.user) || has(store.projects, user.project);
+}
+
+bool is_admin(const State& state, const Caller& caller) {
+  return is_allowed(state.principals(), caller, Permission::manage_users, {});
+}
+
+// In any of the caller's projects.
+bool may_list(const State& state, const Caller& caller, const DatastoreView& store) {
+  if (is_admin(state, caller) || may_use(store, {name_of(caller), ""})) return true;
+  const User* user = state.principals().user(name_of(caller));
+  return user != nullptr &&
+         std::any_of(user->grants.begin(), user->grants.end(),
+                     [&](const Grant& grant) { return has(store.projects, grant.project); });
+}
+
+Error no_such_datastore(const std::vector<std::string_view>& names, const std::string& name) {
+  const std::string near = nearest(name, names);
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("there is no datastore '{}' for you; {}", name,
+                  !near.empty()   ? fmt::format("did you mean '{}'?", near)
+                  : names.empty() ? "the operator names datastores in datastores.yml"
+                                  : "`lockstep datastore list` shows those that there are"));
+}
+
+Error refusal(const std::string& message) {
+  return make_error(ErrorCode::invalid_argument, message);
+}
+
+}  // namespace
+
+std::optional<DatastoreReference> datastore_reference(const std::string& path) {
+  auto reference = parse_data_reference(path);
+  if (!reference || !*reference) return std::nullopt;
+  const auto* found = std::get_if<DatastoreReference>(&**reference);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+Result<spec::Datastore> find_datastore(const Datastores& all, const DatastoreUser& user,
+                                       const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const spec::Datastore& store : all) {
+    if (!may_use(store.view, user)) continue;
+    if (store.view.name == name) return store;
+    names.push_back(store.view.name);
+  }
+  return no_such_datastore(names, name);
+}
+
+Status take_place(const spec::Datastore& store, const DatastoreReference& reference,
+                  DataInput& input) {
+  if (input.mode == InputMode::rw_mount && store.view.read_only)
+    return refusal(fmt::format("datastore '{}' is read-only; write mode: ro_mount or download",
+                               store.view.name));
+  if (input.type == InputType::uri_file && reference.path.empty())
+    return refusal("it is a folder; write type: uri_folder, or name a file: …/paths/FILE");
+  input.place = DatastorePath{store.view.name, store.view.directory, reference.path};
+  if (const Status good = validate(*input.place); !good) return good;
+  if (input.mode == InputMode::direct)
+    input.address = input.place->whole();
+  else if (input.type == InputType::uri_file)
+    input.file = reference.path.substr(reference.path.rfind('/') + 1);
+  return {};
+}
+
+Status check_remote(const spec::Datastore& store, const DataInput& input) {
+  const bool is_copied = input.mode == InputMode::ro_mount || input.mode == InputMode::download;
+  if (is_copied) return {};
+  return refusal(
+      fmt::format("datastore '{}' is a remote, so its files are copied to the nodes; "
+                  "write mode: ro_mount or download",
+                  store.view.name));
+}
+
+RemoteFiles files_of(const spec::Datastore& store, const DatastoreReference& reference) {
+  RemoteFiles files{store.view.remote, store.config, reference.path,
+                    "azureml://datastores/" + store.view.name};
+  if (!reference.path.empty()) files.shown += "/paths/" + reference.path;
+  return files;
+}
+
+Status take_place(const spec::Datastore& store, const DatastoreReference& reference,
+                  OutputSpec& output) {
+  if (store.view.kind == DatastoreKind::rclone)
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("datastore '{}' is a remote, and outputs are written to "
+                                  "directories only, yet; `lockstep job download` fetches them",
+                                  store.view.name));
+  if (store.view.read_only)
+    return refusal(fmt::format("datastore '{}' is read-only", store.view.name));
+  output.place = DatastorePath{store.view.name, store.view.directory, reference.path};
+  return validate(*output.place);
+}
+
+Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all) {
+  if (all || is_admin(state, caller)) return all;
+  return make_error(ErrorCode::unavailable,
+                    "the launcher's datastores.yml cannot be used; an admin is told why");
+}
+
+ClientReply list_datastores(const State& state, const Caller& caller, Result<Datastores> all,
+                            const ListDatastores& question) {
+  all = shown_to(state, caller, std::move(all));
+  if (!all) return Refused{all.error().code, all.error().message};
+  DatastoresReply reply;
+  std::vector<std::string_view> names;
+  for (const spec::Datastore& store : *all) {
+    if (!may_list(state, caller, store.view)) continue;
+    names.push_back(store.view.name);
+    if (!question.name.empty() && question.name != store.view.name) continue;
+    reply.datastores.push_back(store.view);
+    if (is_admin(state, caller)) continue;
+    DatastoreView& shown = reply.datastores.back();
+    shown.remote.clear();
+    shown.users.clear();
+    shown.projects.clear();
+  }
+  if (!question.name.empty() && reply.datastores.empty()) {
+    const Error error = no_such_datastore(names, question.name);
+    return Refused{error.code, error.message};
+  }
+  return reply;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,71 @@
+#pragma once
+// Fetches files of remotes into the blob store, on threads of its own. A listing that was fetched
+// before, and whose tree is still stored, is fetched again by nobody.
+//
+//   <folder>/trees/<digest of a listing>   the tree that it became, as hex
+//   <folder>/fetching/<n>                  what is being fetched; emptied at the start
+//
+// All methods are for the event loop's thread.
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/io/event_loop.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/subtree.h"
+#include "launcher/daemon/rclone.h"
+#include "launcher/daemon/worker.h"
+
+namespace lockstep::launcher {
+
+class RemoteFetcher {
+ public:
+  using Tell = std::function<void(const std::string&)>;
+  using Then = std::function<void(Result<snapshot::Subtree>)>;
+  RemoteFetcher(io::EventLoop& loop, snapshot::BlobStore& blobs, std::string folder,
+                Duration silence);
+  ~RemoteFetcher();  // ends what runs
+
+  // One fetch serves all who ask for the same files while it runs.
+  void fetch(const RemoteFiles& files, Tell tell, Then then);
+  // Tells those who wait, about once a second.
+  void tell_waiting(Instant now);
+  Duration wait(Instant now) const;  // until tell_waiting() has something to do
+
+  static constexpr std::size_t kAtOnce = 4;
+  static constexpr std::size_t kMaxFetches = 100;  // that run or wait
+
+ private:
+  struct Fetch {
+    RemoteFiles files;
+    std::vector<Tell> tells;
+    std::vector<Then> thens;
+    std::mutex mutex;
+    std::string state;  // guarded by mutex
+  };
+  using Key = std::array<std::string, 3>;
+  void set_state(Fetch& fetch, std::string state) const;
+  Result<snapshot::Subtree> work(Fetch& fetch, int number);
+  Result<snapshot::Subtree> fetch_listing(Fetch& fetch, const Listing& listing,
+                                          const std::string& below, const RcloneContext& context);
+  std::optional<Digest> known_tree(const std::string& path);
+
+  io::EventLoop& loop_;
+  snapshot::BlobStore& blobs_;
+  const std::string folder_;
+  const Duration silence_;
+  std::atomic<bool> stop_ = false;
+  std::map<Key, std::shared_ptr<Fetch>> fetches_;
+  int last_number_ = 0;
+  std::array<int, kAtOnce> waiting_{};  // fetches of each worker
+  Instant tell_at_;
+  std::array<Worker, kAtOnce> workers_;  // last member, so that it is destroyed first
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,33 @@
+#pragma once
+// The operator's datastores.yml: a mapping of names to storage.
+//
+//   scratch: {directory: /data/scratch}
+//   faces: {directory: /data/faces, read_only: true, projects: [vision]}
+//   lake: {rclone: "minio:bucket/sets", config: rclone.conf, users: [alice]}
+//
+// `config` is rclone's own configuration file, relative to this file's folder. The remote must be a
+// section of it, so that nothing else can be reached.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/datastore.h"
+
+namespace lockstep::spec {
+
+struct Datastore {
+  DatastoreView view;  // everything but `config`
+  std::string config;  // of rclone: absolute; never shown to users
+  friend bool operator==(const Datastore&, const Datastore&) = default;
+};
+
+// Sorted by name. Errors begin with FILE:LINE:COLUMN, one line for each fault. `name` is absolute.
+Result<std::vector<Datastore>> read_datastores(const std::string& name, std::string_view text);
+
+// Reads the file at `path`; none: there are no datastores. permission_denied: somebody other than
+// root and this process's user can change it.
+Result<std::vector<Datastore>> load_datastores(const std::string& path);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,49 @@
+#include "launcher/spec/output_path.h"
+
+#include <fmt/format.h>
+
+#include "common/base/quoted_name.h"
+#include "common/base/trimmed.h"
+#include "common/domain/data_reference.h"
+
+namespace lockstep::spec {
+namespace {
+
+// "${{ name }}" -> "${{name}}". Other expressions have no value here.
+Result<std::string> with_plain_expressions(const std::string& path) {
+  std::string plain;
+  for (std::size_t from = 0;;) {
+    const auto open = path.find("${{", from);
+    const auto close = path.find("}}", std::min(open, path.size()));
+    if (open == std::string::npos) return plain + path.substr(from);
+    const std::string_view name =
+        trimmed(std::string_view(path).substr(open + 3, std::min(close, path.size()) - open - 3));
+    if (close == std::string::npos || (name != "name" && name != "output_name"))
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("'{}' has no value in a path; ${{{{name}}}} (the job's) and "
+                                    "${{{{output_name}}}} have",
+                                    path.substr(open, std::min(close, path.size()) - open + 2)));
+    plain += path.substr(from, open - from) + fmt::format("${{{{{}}}}}", name);
+    from = close + 2;
+  }
+}
+
+}  // namespace
+
+Result<std::string> read_output_path(const Source& source, const YamlNode& node,
+                                     const std::string& shown) {
+  const auto fail = [&](const std::string& message) {
+    return source.error(node.place, fmt::format("'{}': {}", shown, message));
+  };
+  const auto plain = with_plain_expressions(node.text);
+  if (!plain) return fail(plain.error().message);
+  const auto reference = parse_data_reference(*plain);
+  if (reference && *reference && std::holds_alternative<DatastoreReference>(**reference))
+    return *plain;
+  return fail(fmt::format(
+      "{} is not azureml://datastores/NAME/paths/PATH; without a path the launcher keeps the "
+      "output, and `lockstep job download` fetches it",
+      quoted_name(node.text)));
+}
+
+}  // namespace lockstep::spec

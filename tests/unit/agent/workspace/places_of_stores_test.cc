@@ -1,0 +1,133 @@
+// Inputs and outputs in a datastore's directory, as a job's user.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "agent/workspace/stage_inputs.h"
+#include "agent/workspace/write_back.h"
+#include "tests/unit/support/temp_dir.h"
+
+namespace lockstep::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class PlacesOfStores : public testing::Test {
+ protected:
+  PlacesOfStores() {
+    user_ = *(::geteuid() == 0 ? io::find_user("nobody") : io::current_user());
+    ::chmod(dir_.path().c_str(), 0755);
+    write("store/set/a.txt", "first");
+    write("store/set/sub/b.txt", "second");
+    ::chmod((dir_ / "store/set/a.txt").c_str(), 0444);
+    fs::create_directories(attempt_.path());
+    ::chmod(attempt_.path().c_str(), 0711);
+    fs::create_directories(attempt_.code());
+    give(attempt_.code());
+    give(dir_ / "store/set");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories(fs::path(dir_ / name).parent_path());
+    std::ofstream(dir_ / name) << text;
+  }
+  void give(const std::string& path) const {
+    if (::geteuid() == 0) ASSERT_EQ(::chown(path.c_str(), user_.uid, user_.gid), 0);
+  }
+  std::string read(const std::string& path) const {
+    return io::read_file(path).value_or("(none)");
+  }
+  Result<MountedInputs> stage(InputMode mode, InputType type = InputType::uri_folder,
+                              const std::string& path = "set", bool can_mount = true) {
+    DataInput input;
+    input.name = "d";
+    input.type = type;
+    input.mode = mode;
+    input.place = DatastorePath{"store", dir_ / "store", path};
+    if (type == InputType::uri_file) input.file = path.substr(path.rfind('/') + 1);
+    inputs_ = {input};
+    const std::string working = attempt_.code();
+    return stage_inputs({inputs_, attempt_, working, user_, can_mount, false,
+                         [](const Digest&) -> Result<std::string> { return std::string(); },
+                         [](const std::string&) {}});
+  }
+
+  const test::TempDir dir_;
+  const io::AttemptDir attempt_{dir_ / "job.1"};
+  io::User user_;
+  std::vector<DataInput> inputs_;
+};
+
+TEST_F(PlacesOfStores, WhatIsMountedIsLeftToTheRunner) {
+  const auto mounted = stage(InputMode::ro_mount);
+  ASSERT_TRUE(mounted) << mounted.error().message;
+  ASSERT_EQ(mounted->placed.size(), 1u);
+  EXPECT_FALSE(mounted->placed[0].is_writable);
+  EXPECT_TRUE(stage(InputMode::rw_mount)->placed[0].is_writable);
+  EXPECT_TRUE(stage(InputMode::direct)->placed.empty());
+  EXPECT_EQ(stage(InputMode::ro_mount, InputType::uri_file, "set/a.txt")->placed[0].file, "a.txt");
+}
+
+TEST_F(PlacesOfStores, ACopyIsTheUsersOwn) {
+  for (const bool can_mount : {true, false}) {
+    const auto mode = can_mount ? InputMode::download : InputMode::ro_mount;
+    const auto staged = stage(mode, InputType::uri_folder, "set", can_mount);
+    ASSERT_TRUE(staged) << staged.error().message;
+    const std::string copy = attempt_.code() + "/.lockstep/inputs/d";
+    EXPECT_EQ(read(copy + "/a.txt"), "first");
+    EXPECT_EQ(read(copy + "/sub/b.txt"), "second");
+    struct stat info {};
+    ASSERT_EQ(::stat((copy + "/a.txt").c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, user_.uid);
+    EXPECT_EQ(info.st_mode & 0200, 0200u) << "its ranks may change it";
+  }
+  ASSERT_TRUE(stage(InputMode::download, InputType::uri_file, "set/a.txt"));
+  EXPECT_EQ(read(attempt_.code() + "/.lockstep/inputs/d/a.txt"), "first");
+}
+
+TEST_F(PlacesOfStores, WhatCannotBeIsSaid) {
+  const auto says = [](const Result<MountedInputs>& staged, const std::string& text) {
+    ASSERT_FALSE(staged);
+    EXPECT_THAT(staged.error().message, HasSubstr("input 'd': "));
+    EXPECT_THAT(staged.error().message, HasSubstr(text));
+  };
+  says(stage(InputMode::ro_mount, InputType::uri_folder, "none"), "does not exist on this node");
+  says(stage(InputMode::ro_mount, InputType::uri_folder, "set/a.txt"), "write type: uri_file");
+  says(stage(InputMode::ro_mount, InputType::uri_file, "set"), "write type: uri_folder");
+  says(stage(InputMode::rw_mount, InputType::uri_folder, "set", false), "cannot mount");
+  ASSERT_EQ(::mkfifo((dir_ / "store/set/pipe").c_str(), 0666), 0);
+  says(stage(InputMode::download), "pipe is neither a file, a folder nor a link");
+}
+
+TEST_F(PlacesOfStores, OutputsReplaceWhatIsThere) {
+  write("written/.lockstep/outputs/model/a.txt", "new");
+  write("written/.lockstep/outputs/model/sub/c.txt", "third");
+  write("written/.lockstep/outputs/score/score", "0.9");
+  const io::Fd base(::open((dir_ / "written").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  OutputSpec model{"model", OutputType::uri_folder, OutputMode::rw_mount, "", {}};
+  model.place = DatastorePath{"store", dir_ / "store", "set"};
+  give(dir_ / "store/set/sub");
+  Status written = write_back(base, model, "j", user_);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(read(dir_ / "store/set/a.txt"), "new");
+  EXPECT_EQ(read(dir_ / "store/set/sub/b.txt"), "second") << "what else is there stays";
+  EXPECT_EQ(read(dir_ / "store/set/sub/c.txt"), "third");
+  OutputSpec score{"score", OutputType::uri_file, OutputMode::rw_mount, "", {}};
+  score.place =
+      DatastorePath{"store", dir_ / "store", "set/${{name}}/${{output_name}}.txt"};
+  written = write_back(base, score, "j", user_);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(read(dir_ / "store/set/j/score.txt"), "0.9");
+  model.place->path = "set/a.txt/below";
+  EXPECT_THAT(write_back(base, model, "j", user_).error().message, HasSubstr("is not a folder"));
+  for (const auto& entry : fs::recursive_directory_iterator(dir_ / "store"))
+    EXPECT_EQ(entry.path().filename().string().find(".lockstep-"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::agent
