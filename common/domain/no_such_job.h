@@ -7,8 +7,13 @@
 namespace lockstep {
 
 inline Error no_such_job(const JobId& job) {
-  return make_error(ErrorCode::not_found,
-                    "there is no job '" + job.value + "'; `lockstep job list` shows all");
+  std::string message = "there is no job '" + job.value + "'; `lockstep job list` shows all";
+  std::string of_step = job.value;
+  for (char& c : of_step)
+    if (c == '.' || c == '/') c = '_';
+  if (of_step != job.value)
+    message += "; the job of a pipeline's step is called PIPELINE_STEP, as '" + of_step + "'";
+  return make_error(ErrorCode::not_found, message);
 }
 
 }  // namespace lockstep

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/domain/client_limits.h"
+#include "common/domain/pipeline.h"
 #include "launcher/api/datastore_access.h"
 #include "launcher/api/input_references.h"
 #include "launcher/core/compute_requests.h"
@@ -37,13 +40,13 @@ class SentFiles {
 };
 
 // The name becomes what it stands for.
-Status resolve(const JobFileLookups& lookups, spec::JobFile& file, spec::Notes& notes) {
-  if (!file.environment) return {};
-  ClientReply reply = lookups.show_environment(file.environment->text);
+Status resolve(const JobFileLookups& lookups, const spec::EnvironmentReference& reference,
+               JobSpec& spec, spec::Notes& notes) {
+  ClientReply reply = lookups.show_environment(reference.text);
   if (const auto* refused = std::get_if<Refused>(&reply))
-    return make_error(refused->code, refused->message).within(file.environment->where);
-  file.spec.environment = std::get<EnvironmentReply>(std::move(reply)).environment.environment.spec;
-  for (const std::string_view key : spec::keys_without_container(file.spec))
+    return make_error(refused->code, refused->message).within(reference.where);
+  spec.environment = std::get<EnvironmentReply>(std::move(reply)).environment.environment.spec;
+  for (const std::string_view key : spec::keys_without_container(spec))
     notes.push_back(spec::ignored(key));
   return {};
 }
@@ -56,6 +59,57 @@ Status check_stored(const JobFileLookups& lookups, const JobSpec& spec, DataInpu
                           ? check_remote(*store, input)
                           : take_place(*store, reference, input);
   return good ? Status() : Status(about(input, good.error()));
+}
+
+// What a job, or a pipeline's step, names that only the launcher knows.
+class NamesOfJobs {
+ public:
+  NamesOfJobs(const Core& core, const Caller& caller, const JobFileLookups& lookups,
+              JobFileChecked& checked)
+      : core_(core), caller_(caller), lookups_(lookups), checked_(checked) {}
+
+  void check(const std::string& where, JobSpec& spec,
+             const std::optional<spec::EnvironmentReference>& environment,
+             const std::vector<StepBinding>& bindings = {}) {
+    if (environment)
+      if (const Status found = resolve(lookups_, *environment, spec, checked_.notes); !found)
+        add(found.error());
+    if (const Status fits = check_variables_size(spec.environment_variables); !fits)
+      add(fits.error().within(where));
+    const auto secrets = secrets_of(spec.environment_variables);
+    if (const Status known = lookups_.expect_secrets(secrets); !known)
+      add(known.error().within(where));
+    for (const DataInput& input : spec.data) {
+      const bool is_bound =
+          std::any_of(bindings.begin(), bindings.end(),
+                      [&](const StepBinding& binding) { return binding.input == input.name; });
+      if (is_bound) continue;
+      const auto stored = datastore_reference(input.source);
+      Status found;
+      if (stored)
+        found = check_stored(lookups_, spec, input, *stored);
+      else if (is_reference(input))
+        found = check_reference(core_.state(), caller_, input);
+      if (!found) add(found.error().within(where));
+    }
+  }
+
+  void add(const Error& error) { checked_.errors.push_back(error.message); }
+
+ private:
+  const Core& core_;
+  const Caller& caller_;
+  const JobFileLookups& lookups_;
+  JobFileChecked& checked_;
+};
+
+void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& file) {
+  PipelineSpec pipeline = *file.spec.pipeline;
+  for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
+    PipelineStep& step = pipeline.steps[i];
+    names.check(name + ": jobs." + step.name, step.spec, file.steps[i].environment, step.bindings);
+  }
+  file.spec.pipeline = std::move(pipeline);
 }
 
 }  // namespace
@@ -76,29 +130,19 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
   }
   checked.notes = std::move(parsed->notes);
   checked.code = parsed->code_dir.value_or("");
-  const auto add = [&](const Error& error) { checked.errors.push_back(error.message); };
-  if (const Status found = resolve(lookups, *parsed, checked.notes); !found) add(found.error());
   JobSpec& spec = parsed->spec;
-  if (const Status fits = check_variables_size(spec.environment_variables); !fits)
-    add(fits.error().within(name));
-  if (const Status known = lookups.expect_secrets(secrets_of(spec.environment_variables)); !known)
-    add(known.error().within(name));
-  for (const DataInput& input : spec.data) {
-    const auto stored = datastore_reference(input.source);
-    Status found;
-    if (stored)
-      found = check_stored(lookups, spec, input, *stored);
-    else if (is_reference(input))
-      found = check_reference(core.state(), caller, input);
-    if (!found) add(found.error().within(name));
-  }
+  NamesOfJobs names(core, caller, lookups, checked);
+  if (spec.pipeline)
+    check_steps(names, name, *parsed);
+  else
+    names.check(name, spec, parsed->environment);
   const std::string target = target_of(spec);
   if (!core.state().computes().has(target))
-    add(core.why_refused(spec, caller)
-            .value_or(no_such_compute(core.state(), target))
-            .within(parsed->compute_where.empty() ? name : parsed->compute_where));
+    names.add(core.why_refused(spec, caller)
+                  .value_or(no_such_compute(core.state(), target))
+                  .within(parsed->compute_where.empty() ? name : parsed->compute_where));
   else if (const auto refused = core.why_refused(spec, caller))
-    add(Error(*refused).within(name));
+    names.add(Error(*refused).within(name));
   if (checked.errors.empty()) checked.spec = std::move(spec);
   return checked;
 }

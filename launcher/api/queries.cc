@@ -7,6 +7,7 @@
 
 #include "common/domain/no_such_job.h"
 #include "launcher/api/environment_queries.h"
+#include "launcher/core/explain_reuse.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -116,6 +117,11 @@ struct Answerer {
     auto view = core.explain(question.job);
     if (!view) return refused_job(question.job);
     view->job = viewer.cut(std::move(view->job));
+    const Job& job = *core.state().job(question.job);
+    if (viewer.reads(job)) {  // it names what the job file has
+      auto lines = explain_reuse(core.state(), job);
+      view->lines.insert(view->lines.begin(), lines.begin(), lines.end());
+    }
     for (std::string& line : view->lines) line = viewer.cut(std::move(line));
     return ExplainReply{std::move(*view)};
   }

@@ -107,7 +107,8 @@ struct BulkRequests {
     if (!reads.allowed) return refuse(reads.why);
     const Status follows = server.follow(from, m);
     if (follows) server.keys_of_followers_[from.peer] = from.key;
-    if (follows && reads.audited) server.audit(AuditOutcome::read, "");
+    if (follows && reads.audited && server.is_first_read(from.key, m.job))
+      server.audit(AuditOutcome::read, "");
     check(follows);
   }
   void operator()(const LogCredit& m) const {
@@ -255,6 +256,19 @@ std::string object_of(const BulkMessage& message) {
 }
 
 }  // namespace
+
+// Whoever follows a pipeline asks for each of its steps many times.
+bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
+  constexpr Duration kSameRead = minutes(10);
+  constexpr std::size_t kMaxRemembered = 10'000;
+  const Instant now = durable_.now();
+  if (reads_.size() >= kMaxRemembered) reads_.clear();
+  const auto [read, is_new] = reads_.try_emplace({key, job}, now);
+  if (is_new) return true;
+  const bool is_old = now - read->second > kSameRead;
+  read->second = now;
+  return is_old;
+}
 
 void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   if (audit_ == nullptr || !handling_) return;

@@ -89,6 +89,8 @@ class BulkServer {
   std::string why_not_read(const PublicKey& key, const JobId& job);
   Decision may_read(const PublicKey& key, const JobId& job);
   // Adds an audit entry about the message that is being handled.
+  // Whether the key has not read the job's logs lately.
+  bool is_first_read(const PublicKey& key, const JobId& job);
   void audit(AuditOutcome outcome, std::string detail);
   std::optional<Caller> caller_of(const PublicKey& key);
   BlobOwner owner_of(const Caller& caller) const;
@@ -113,7 +115,8 @@ class BulkServer {
   LogStore logs_;
   LogFollowers followers_;
   LogIntake intake_;
-  std::map<std::string, PublicKey> keys_of_followers_;  // by peer
+  std::map<std::string, PublicKey> keys_of_followers_;    // by peer
+  std::map<std::pair<PublicKey, JobId>, Instant> reads_;  // audited ones, when they were repeated
   std::uint64_t sequence_ = 0;
   SampledLog refusals_;
   Instant rights_looked_at_;

@@ -2,6 +2,7 @@
 
 #include "common/domain/pipeline.h"
 
+#include "launcher/core/explain_reuse.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -139,6 +140,22 @@ TEST_F(Pipelines, TheSameContentIsReusedAndOtherContentIsNot) {
   foreign.submitter = "bob";
   start(std::move(foreign));
   EXPECT_EQ(spec_of("s_a").submitter, spec_of("s").submitter);
+}
+
+TEST_F(Pipelines, ExplainSaysWhatChanged) {
+  start(pipeline("p", {step("a"), step("b", {"a"})}));
+  end(JobId("p_a"), "A");
+  end(JobId("p_b"), "B");
+  std::vector<PipelineStep> steps = {step("a"), step("b", {"a"})};
+  steps[1].spec.command = ShellCommand{"make b anew"};
+  steps[1].spec.environment_variables = {{"MORE", "1"}};
+  const JobId again = start(pipeline("q", std::move(steps)));
+  const State& state = launcher.core->state();
+  EXPECT_THAT(explain_reuse(state, *state.job(again)),
+              ElementsAre("step 'a' reuses the outputs of job p_a, which had the same content"));
+  const auto lines = explain_reuse(state, *state.job(JobId("q_b")));
+  EXPECT_EQ(lines[0], "step 'b' of pipeline q");
+  EXPECT_EQ(lines[1], "not reused: since job p_b, these changed: command, variable 'MORE'");
 }
 
 TEST_F(Pipelines, ReusedOutputsStayWhenTheirJobIsDeleted) {
