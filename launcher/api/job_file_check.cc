@@ -107,7 +107,9 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   PipelineSpec pipeline = *file.spec.pipeline;
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
+    step.spec.project = file.spec.project;  // as its job will have it
     names.check(name + ": jobs." + step.name, step.spec, file.steps[i].environment, step.bindings);
+    step.spec.project.clear();
   }
   file.spec.pipeline = std::move(pipeline);
 }
