@@ -47,7 +47,7 @@ Status check_bindings(const PipelineStep& step, const Steps& before) {
     if (!bound.insert(binding.input).second) return invalid(where + ": is bound twice");
     if (input->mode == InputMode::direct)
       return invalid(where + ": an output of a step has no address; use ro_mount or download");
-    if (input->tree || !input->file.empty())
+    if (input->tree || !input->file.empty() || input->place)
       return invalid(where + ": is bound, so it has no files of its own");
     const Status good = check_output(before, binding.step, binding.output);
     if (!good) return good.error().within(where);
