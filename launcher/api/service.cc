@@ -18,6 +18,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
+constexpr Duration kViewEvery = milliseconds(250);  // of a pipeline
 constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
 
 UserView view_of(const User& user) {
@@ -392,9 +393,30 @@ Status Service::watch(const Asker& asker, const JobId& job) {
 }
 
 void Service::flush() {
-  for (const auto& id : std::exchange(changed_jobs_, {}))
-    if (watchers_.of(id) != nullptr) tell_of_change(id);
+  for (const auto& id : std::exchange(changed_jobs_, {})) {
+    if (watchers_.of(id) == nullptr)
+      told_pipelines_.erase(id);
+    else if (until_next_view(id) > Duration::zero())
+      changed_jobs_.insert(id);
+    else
+      tell_of_change(id);
+  }
   tell_next_rounds();
+}
+
+// The view of a pipeline grows with its steps, and each of them changes it: its watchers hear of it
+// now and then, and of its end at once.
+Duration Service::until_next_view(const JobId& id) {
+  const Job* job = state().job(id);
+  if (job == nullptr || !job->steps || job->finish) {
+    told_pipelines_.erase(id);
+    return Duration::zero();
+  }
+  const Instant now = ports_.now();
+  const auto [told, is_first] = told_pipelines_.try_emplace(id, now);
+  const Duration left = is_first ? Duration::zero() : told->second + kViewEvery - now;
+  if (left <= Duration::zero()) told->second = now;
+  return left;
 }
 
 void Service::tell_of_change(const JobId& id) {
@@ -430,7 +452,11 @@ void Service::tell_next_rounds() {
 
 Duration Service::wait() const {
   if (watchers_.count() == 0) return Duration::max();
-  return std::max(next_round_ - ports_.now(), Duration::zero());
+  Instant due = next_round_;
+  for (const JobId& id : changed_jobs_)  // pipelines whose watchers are told later
+    if (const auto told = told_pipelines_.find(id); told != told_pipelines_.end())
+      due = std::min(due, told->second + kViewEvery);
+  return std::max(due - ports_.now(), Duration::zero());
 }
 
 void Service::each_pending(const std::function<void(Asker&)>& visit) {

@@ -144,6 +144,7 @@ class Service {
   void refuse(const Asker& asker, ErrorCode code, std::string message);
   Status watch(const Asker& asker, const JobId& job);
   void tell_of_change(const JobId& id);
+  Duration until_next_view(const JobId& id);
   void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
   void resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
@@ -174,7 +175,8 @@ class Service {
   std::uint64_t last_pending_ = 0;
   Watchers watchers_{Watchers::Limits{}};
   std::set<JobId> changed_jobs_;
-  Instant next_round_;  // of watchers
+  std::map<JobId, Instant> told_pipelines_;  // that are watched, when their watchers were told
+  Instant next_round_;                       // of watchers
 };
 
 }  // namespace lockstep::launcher

@@ -14,9 +14,9 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
     const bool is_path = inner.key == "path";
     if (is_empty(inner.value) || (inner.key != "type" && inner.key != "mode" && !is_path)) continue;
     const std::string shown = join(join("outputs", name), inner.key);
-    const auto word =
-        is_path ? read_output_path(source, inner.value, shown)
-                : known_word(source, inner.value, join("outputs.*", inner.key), shown);
+    const auto word = is_path
+                          ? read_output_path(source, inner.value, shown)
+                          : known_word(source, inner.value, join("outputs.*", inner.key), shown);
     if (!word) {
       faults.add(inner.value.place, word.error());
       faults.spoil(shown);

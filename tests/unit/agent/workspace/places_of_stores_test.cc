@@ -39,9 +39,7 @@ class PlacesOfStores : public testing::Test {
   void give(const std::string& path) const {
     if (::geteuid() == 0) ASSERT_EQ(::chown(path.c_str(), user_.uid, user_.gid), 0);
   }
-  std::string read(const std::string& path) const {
-    return io::read_file(path).value_or("(none)");
-  }
+  std::string read(const std::string& path) const { return io::read_file(path).value_or("(none)"); }
   Result<MountedInputs> stage(InputMode mode, InputType type = InputType::uri_folder,
                               const std::string& path = "set", bool can_mount = true) {
     DataInput input;
@@ -118,8 +116,7 @@ TEST_F(PlacesOfStores, OutputsReplaceWhatIsThere) {
   EXPECT_EQ(read(dir_ / "store/set/sub/b.txt"), "second") << "what else is there stays";
   EXPECT_EQ(read(dir_ / "store/set/sub/c.txt"), "third");
   OutputSpec score{"score", OutputType::uri_file, OutputMode::rw_mount, "", {}};
-  score.place =
-      DatastorePath{"store", dir_ / "store", "set/${{name}}/${{output_name}}.txt"};
+  score.place = DatastorePath{"store", dir_ / "store", "set/${{name}}/${{output_name}}.txt"};
   written = write_back(base, score, "j", user_);
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(read(dir_ / "store/set/j/score.txt"), "0.9");
