@@ -157,7 +157,7 @@ def test_names_are_the_operators(site):
     assert "azureml://datastores/scratch/paths/PATH" in site.ok("datastore", "show", "scratch")
     done = site.run("datastore", "show", "lak")
     assert done.returncode == 1 and b"did you mean 'lake'?" in done.stderr, done
-    for text, says in (("a: {directory: x}\n", "datastores.yml:1:15: 'a.directory': x is not an absolute path"),
+    for text, says in (("a: {directory: x}\n", "datastores.yml:1:16: 'a.directory': x is not an absolute path"),
                        ("a: {rclone: ':sftp,host=h:x', config: c}\n", "datastores.yml:1:13: 'a.rclone': :sftp,host=h:x is not REMOTE:PATH"),
                        ("b:\n  directory: /x\n  readonly: true\n", "datastores.yml:3:3: unknown key 'b.readonly'; did you mean 'read_only'?")):
         name_stores(stores, text)
@@ -210,7 +210,8 @@ def serving(kind, folder):
     """rclone's own server of this kind; yields its port and its process."""
     port = free_port()
     process = subprocess.Popen(
-        ["rclone", "serve", kind, "--addr", f"127.0.0.1:{port}", "--user", "u", "--pass", "secret-word", "--config", "/dev/null", str(folder)],
+        ["rclone", "serve", kind, "--addr", f"127.0.0.1:{port}", "--user", "u", "--pass", "secret-word", "--config", "/dev/null",
+         "--dir-cache-time", "0s", str(folder)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": "/usr/bin:/bin", "HOME": str(folder)})
 
     def answers():
@@ -291,7 +292,7 @@ def test_what_a_remote_does_not_give_is_said(lake):
                        ("wrong/paths/set", "it cannot be fetched"), ("unknown/paths/set", "it cannot be fetched")):
         said = refusal(lake, f"azureml://datastores/{path}")
         assert says in said and "inputs.d: azureml://datastores/" in said, said
-        assert "127.0.0.1" not in said and "word" not in said and "there:" not in said and "wrong:" not in said, said
+        assert "127.0.0.1" not in said and "secret-word" not in said and "there:" not in said and "wrong:" not in said, said
     said = refusal(lake, "azureml://datastores/lake/paths/set", how=", mode: rw_mount")
     assert "datastore 'lake' is a remote" in said, said
     lake.conf.chmod(0o644)

@@ -10,9 +10,9 @@ TEST(Outputs, NamesBecomePathsAndVariables) {
   for (const char* bad : {"", "1a", "a-b", "a.b", "..", "a/b", "a b", "ü"})
     EXPECT_FALSE(valid_output_name(bad)) << bad;
   EXPECT_FALSE(valid_output_name(std::string(101, 'a')));
-  EXPECT_FALSE(validate({{"a"}, {"a"}}));
+  EXPECT_FALSE(validate(std::vector<OutputSpec>{{"a"}, {"a"}}));
   EXPECT_FALSE(validate(std::vector<OutputSpec>(101)));
-  EXPECT_TRUE(validate({{"a"}, {"b"}}));
+  EXPECT_TRUE(validate(std::vector<OutputSpec>{{"a"}, {"b"}}));
 }
 
 TEST(Outputs, ExpressionsBecomeThePathsOfTheNode) {
