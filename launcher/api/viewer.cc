@@ -146,6 +146,7 @@ NodeView Viewer::cut(NodeView view) const {
 
 JobView Viewer::cut(JobView view) const {
   view.reason = cut(std::move(view.reason));
+  for (StepView& step : view.steps) step.reason = cut(std::move(step.reason));
   std::erase_if(view.spec.queue.after, [this](const After& after) {
     const Job* job = state_.job(after.job);
     return job != nullptr && !sees(*job);

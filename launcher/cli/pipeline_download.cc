@@ -38,12 +38,21 @@ void add(Downloaded done, const std::string& below, PipelineDownloaded& all) {
 Status add_step(Connection& connection, const StepView& step, const std::string& folder,
                 const std::string& below, const OnText& progress, PipelineDownloaded& all) {
   if (step.job.value.empty()) return {};
-  TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{step.job}));
-  if (reply.job.attempts.empty()) return {};
+  const auto reply = connection.ask_for<JobReply>(ShowJob{step.job});
+  const bool is_gone = !reply && step.phase == StepPhase::reused &&
+                       (reply.error().code == ErrorCode::not_found ||
+                        reply.error().code == ErrorCode::permission_denied);
+  if (is_gone) {  // what other steps read of it is theirs
+    all.problems.push_back(fmt::format("step '{}' reuses job {}, whose files are left out: {}",
+                                       step.name, step.job.value, reply.error().message));
+    return {};
+  }
+  if (!reply) return reply.error();
+  if (reply->job.attempts.empty()) return {};
   DownloadRequest request;
   request.all_named = true;
-  TRY_ASSIGN(DownloadPlan plan, plan_download(reply.job, request));
-  for (const std::string& problem : output_problems(reply.job.attempts.back(), request))
+  TRY_ASSIGN(DownloadPlan plan, plan_download(reply->job, request));
+  for (const std::string& problem : output_problems(reply->job.attempts.back(), request))
     all.problems.push_back(fmt::format("step '{}': {}", step.name, problem));
   const auto say = [&](const std::string& text) { progress(step.name + ": " + text); };
   TRY_ASSIGN(Downloaded done,

@@ -166,9 +166,9 @@ std::string record_text(const JobView& job, Instant now) {
   lines.add("tags", pairs_of_map(spec.tags));
   lines.add("inputs", pairs_of_map(spec.inputs));
   lines.add("outputs", outputs_text(*spec.pipeline));
-  lines.add("after failure", spec.pipeline->continue_on_step_failure
-                                 ? ""
-                                 : "no further step begins (continue_on_step_failure: false)");
+  lines.add("on failure", is_final(job.status) || spec.pipeline->continue_on_step_failure
+                              ? ""
+                              : "no further step begins (continue_on_step_failure: false)");
   lines.add("submitted", fmt::format("{} ({} ago) by {}", to_string(job.submitted),
                                      format_duration(std::max(now - job.submitted, Duration{})),
                                      spec.submitter));

@@ -42,6 +42,13 @@ Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& opti
   TRY(check_owner(connection, reply.job.spec));
   TRY(check_ended(reply.job));
   JobSpec spec = std::move(reply.job.spec);
+  if (spec.pipeline)
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("job '{}' is a pipeline, which has no checkpoint; submit its "
+                                  "file again: steps whose content has not changed are reused",
+                                  spec.name));
+  spec.parent = {};
+  spec.step.clear();
   if (spec.display_name == spec.name) spec.display_name.clear();
   spec.queue.after.clear();  // they had ended
   spec.queue.not_before = {};

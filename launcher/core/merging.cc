@@ -1,5 +1,7 @@
 #include "launcher/core/merging.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/domain/data_reference.h"
@@ -19,6 +21,19 @@ std::vector<NodeTree> trees_of(const Job& job, OutputKind kind, const std::strin
         trees.push_back({static_cast<int>(rank), *one.tree});
   }
   return trees;
+}
+
+// What the nodes could not keep of the output, for people.
+void add_problems(const State& state, const Job& job, MergedOutput& output) {
+  for (const Part& part : job.attempts.back().parts) {
+    if (!part.report) continue;
+    for (const CollectedOutput& one : part.report->outputs) {
+      const bool is_it = one.kind == OutputKind::named && one.name == output.name;
+      if (!is_it || one.problems.empty() || output.problems.size() >= kMaxOutputProblems) continue;
+      output.problems.push_back(
+          fmt::format("node {}: {}", state.node_name(part.node), one.problems.front()));
+    }
+  }
 }
 
 MergeOutputs question_of(const State& state, const Job& job) {
@@ -56,7 +71,10 @@ bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
   if (question.outputs.empty()) return false;
   if (nothing_to_merge(question)) {
     std::vector<MergedOutput> empty;
-    for (const auto& output : question.outputs) empty.push_back({output.name, {}, {}, {}});
+    for (const auto& output : question.outputs) {
+      empty.push_back({output.name, {}, {}, {}});
+      add_problems(core.state, job, empty.back());
+    }
     core.emit(OutputsMerged{job.id, std::move(empty)});
     return false;
   }
@@ -78,7 +96,9 @@ void react(Context& core, const OutputsMergedInput& input) {
     return;
   }
   core.merging.erase(input.job);
-  core.emit(OutputsMerged{input.job, input.outputs});
+  std::vector<MergedOutput> outputs = input.outputs;
+  for (MergedOutput& output : outputs) add_problems(core.state, *job, output);
+  core.emit(OutputsMerged{input.job, std::move(outputs)});
 }
 
 void merge_again(Context& core, const JobId& id) {

@@ -11,6 +11,7 @@
 #include "launcher/core/retention.h"
 #include "launcher/core/step_key.h"
 #include "launcher/core/target_choice.h"
+#include "launcher/core/users.h"
 #include "launcher/core/verdict.h"
 
 namespace lockstep::launcher {
@@ -60,6 +61,22 @@ void skip_rest(Context& core, const Job& job) {
     if (step_at(job, index).role != StepRole::on_finalize) skip(core, job, index, why);
 }
 
+// Their jobs wait in the queue, and would begin after the failure.
+void cancel_queued(Context& core, const Job& job) {
+  const std::string by = fmt::format("pipeline {}, because step '{}' failed", job.id.value,
+                                     step_at(job, *job.steps->first_failed()).name);
+  for (const std::size_t index : std::set<std::size_t>(job.steps->running())) {
+    const Job* own = core.state.job(job.steps->all()[index].job);
+    const bool waits = own->phase == Job::Phase::waiting && own->attempts.empty();
+    if (waits && step_at(job, index).role != StepRole::on_finalize) cancel(core, own->id, by);
+  }
+}
+
+void skip_all(Context& core, const Job& job, const std::string& why) {
+  for (const std::size_t index : std::set<std::size_t>(job.steps->waiting()))
+    skip(core, job, index, why);
+}
+
 // ---- steps that begin ---------------------------------------------------------------------------
 
 // Its job's name: the pipeline's with the step's, and a number if another job has that.
@@ -88,10 +105,14 @@ Status bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
   if (output == nullptr || !output->tree)
     return make_error(
         ErrorCode::not_found,
-        fmt::format(
-            "step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'{}",
-            binding.step, from.job.value, binding.output, binding.input,
-            output == nullptr || output->problems.empty() ? "" : ": " + output->problems.front()));
+        output == nullptr || output->problems.empty()
+            ? fmt::format(
+                  "step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'",
+                  binding.step, from.job.value, binding.output, binding.input)
+            : fmt::format("the output '{}' of step '{}' (job {}), which is the input '{}', was not "
+                          "kept: {}",
+                          binding.output, binding.step, from.job.value, binding.input,
+                          output->problems.front()));
   const auto input = std::find_if(spec.data.begin(), spec.data.end(),
                                   [&](const DataInput& one) { return one.name == binding.input; });
   if (input->type == InputType::uri_file && output->file.empty())
@@ -120,6 +141,13 @@ Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const Pipeli
     spec.compute = std::move(choice->target);
     spec.compute_why = std::move(choice->why);
   }
+  const Principals& principals = cluster.state.principals();
+  const bool is_known = principals.user(spec.submitter) != nullptr;
+  if (is_known && !is_allowed(principals, UserCaller{spec.submitter}, Permission::submit,
+                              {spec.submitter, spec.project, false, {}}))
+    return make_error(
+        ErrorCode::permission_denied,
+        fmt::format("user '{}' may no longer submit jobs into this project", spec.submitter));
   const std::string target = target_of(spec);
   const Compute* compute = cluster.state.computes().find(target);
   if (!cluster.state.computes().has(target) || (compute != nullptr && compute->leaving))
@@ -212,14 +240,17 @@ void end(Context& core, const Job& job) {
 
 void advance_pipeline(Context& core, const Job& job) {
   if (job.cancel_by) {
+    skip_all(core, job, "the pipeline was canceled");
     cancel_steps(core, job);
     if (job.steps->running().empty()) end(core, job);
     return;
   }
   do {
     skip_hopeless(core, job);
-    if (job.steps->first_failed() && !job.spec.pipeline->continue_on_step_failure)
+    if (job.steps->first_failed() && !job.spec.pipeline->continue_on_step_failure) {
       skip_rest(core, job);
+      cancel_queued(core, job);
+    }
     begin_ready(core, job);
   } while (!job.steps->hopeless().empty());
   if (job.steps->all_over()) end(core, job);
@@ -239,13 +270,23 @@ std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec) 
   return std::nullopt;
 }
 
-std::string reason_of_steps(const Job& job) {
+std::string reason_of_steps(const State& state, const Job& job) {
   const Steps& steps = *job.steps;
   if (job.cancel_by)
     return fmt::format("waits for {} to stop", counted(steps.running().size(), "step"));
-  std::string text = fmt::format("{} run", counted(steps.running().size(), "step"));
-  if (steps.running().size() == 1) text = "1 step runs";
-  if (!steps.waiting().empty()) text += fmt::format(", {} wait", steps.waiting().size());
+  std::size_t queued = 0;
+  for (const std::size_t index : steps.running())
+    if (state.job(steps.all()[index].job)->phase == Job::Phase::waiting) ++queued;
+  const std::size_t running = steps.running().size() - queued;
+  std::string text;
+  const auto add = [&](std::size_t count, std::string_view one, std::string_view many) {
+    if (count == 0) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counted(count, "step"),
+                        count == 1 ? one : many);
+  };
+  add(running, "runs", "run");
+  add(queued, "is queued", "are queued");
+  add(steps.waiting().size(), "waits", "wait");
   if (const auto first = steps.first_failed())
     text += fmt::format("; step '{}' failed", step_at(job, *first).name);
   return text;

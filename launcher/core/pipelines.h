@@ -13,8 +13,8 @@ void advance_pipeline(Context& core, const Job& job);
 // begins with "jobs.STEP".
 std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec);
 
-// What it waits for, for people: "2 steps run, 3 wait".
-std::string reason_of_steps(const Job& job);
+// What it waits for, for people: "2 steps run, 1 step is queued, 3 steps wait".
+std::string reason_of_steps(const State& state, const Job& job);
 
 // The steps of a pipeline that run at the same time; further ones wait.
 inline constexpr std::size_t kMaxRunningSteps = 1'000;

@@ -289,7 +289,7 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
       const std::string why = scheduler.reason(job);
       return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
     }
-    case Job::Phase::steps: return reason_of_steps(job);
+    case Job::Phase::steps: return reason_of_steps(cluster.state, job);
     case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());
     case Job::Phase::ended:
       return job.logs_settled() ? "its outputs are being merged" : reason_of_logs(cluster, job);

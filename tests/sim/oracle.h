@@ -206,6 +206,7 @@ class Oracle {
                       const launcher::AttemptPlaced& fact);
   void check_submission(const launcher::JobSubmitted& fact);
   void check_step(const launcher::JobSubmitted& fact);
+  bool is_stopped_step(const launcher::Job& job) const;
   void check_pipeline_end(const launcher::Job& job, const launcher::JobFinished& fact);
   const PipelineStep* asked_step(const JobId& pipeline, const std::string& name) const;
   std::optional<Digest> truly_made(const launcher::Job& job) const;

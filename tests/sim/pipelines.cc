@@ -212,7 +212,7 @@ void Oracle::judge(const launcher::StepReused& fact) {
 
 void Oracle::judge(const launcher::StepSkipped& fact) {
   const launcher::Job& job = *state_.job(fact.job);
-  if (job.cancel_by) world_.violate("oracle:skipped", fact.step + " is skipped after a cancel");
+  if (job.cancel_by) return;  // what has not begun never does
   const auto& all = job.steps->all();
   const bool is_due = std::any_of(all.begin(), all.end(), [](const auto& step) {
     return step.phase == launcher::Steps::Phase::failed ||
@@ -225,6 +225,15 @@ void Oracle::judge(const launcher::StepSkipped& fact) {
     if (other == nullptr || !truly_made(*other)) return;
   }
   world_.violate("oracle:skipped", fact.step + " is skipped though no step failed");
+}
+
+// It waited when another step of a pipeline that does not continue failed.
+bool Oracle::is_stopped_step(const launcher::Job& job) const {
+  const auto asked = asked_.find(job.spec.parent);
+  if (asked == asked_.end() || !asked->second.pipeline) return false;
+  const launcher::Job* parent = state_.job(job.spec.parent);
+  return !asked->second.pipeline->continue_on_step_failure && job.attempts.empty() &&
+         parent != nullptr && parent->steps->first_failed();
 }
 
 void Oracle::check_pipeline_end(const launcher::Job& job, const launcher::JobFinished& fact) {

@@ -180,10 +180,22 @@ Json ours_of(const JobSpec& spec) {
   return json;
 }
 
+std::vector<std::string> unwritten_of_pipeline(const JobView& job) {
+  std::vector<std::string> lines;
+  if (job.status != JobStatus::completed) return lines;
+  for (const MergedOutput& output : job.merged)
+    if (!output.tree)
+      lines.push_back(fmt::format(
+          "output '{}' of the pipeline has no files: {}", output.name,
+          output.problems.empty() ? "its step wrote nothing to it" : output.problems.front()));
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> unwritten_outputs(const JobView& job) {
   std::vector<std::string> lines;
+  if (job.spec.pipeline) return unwritten_of_pipeline(job);
   if (job.status != JobStatus::completed || job.attempts.empty()) return lines;
   const std::vector<PartView>& parts = job.attempts.back().parts;
   for (const OutputSpec& spec : job.spec.outputs) {

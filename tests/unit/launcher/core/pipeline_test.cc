@@ -80,7 +80,7 @@ class Pipelines : public ::testing::Test {
 TEST_F(Pipelines, AStepBeginsWithWhatTheStepsBeforeItMade) {
   const JobId job = start(pipeline("p", {step("a"), step("b"), step("c", {"a", "b"})}));
   EXPECT_EQ(launcher.status(job), JobStatus::running);
-  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 wait");
+  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 step waits");
   EXPECT_EQ(phase(job, "c"), "Waiting: waits for a and 1 more step");
   end(JobId("p_a"), "A");
   EXPECT_EQ(phase(job, "a"), "Completed");
@@ -119,6 +119,31 @@ TEST_F(Pipelines, WithoutContinuingNoFurtherStepBegins) {
   EXPECT_EQ(launcher.status(job), JobStatus::running);
   end(JobId("p_b"), "B");
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
+}
+
+TEST_F(Pipelines, WithoutContinuingAStepThatIsQueuedDoesNotBeginEither) {
+  const JobId job = start(pipeline("p", {step("a"), step("b"), step("c")}, /*continues=*/false));
+  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 step is queued");
+  end(JobId("p_a"), "", 3);
+  EXPECT_EQ(launcher.status(JobId("p_c")), JobStatus::canceled);
+  EXPECT_EQ(phase(job, "b"), "Running");
+  end(JobId("p_b"), "B");
+  EXPECT_EQ(launcher.view(job).report->exit_code, 3) << "the first failure is the pipeline's";
+}
+
+TEST_F(Pipelines, WhatANodeCouldNotKeepIsSaidAndNotReused) {
+  for (const char* name : {"p", "q"}) {
+    const JobId job = start(pipeline(name, {step("a"), step("b", {"a"})}));
+    const JobId a(std::string(name) + "_a");
+    PartReport report = lockstep::launcher::report(attempt(a), PartState::finished);
+    report.exit = node_exit({rank_exit(0)});
+    report.outputs = {{OutputKind::named, "made", {}, 0, {}, {"it is not a folder"}, 0}};
+    launcher.observe(node_of(a), report);
+    launcher.drop_notices();
+    EXPECT_THAT(phase(job, "b"), HasSubstr("was not kept: node n"));
+    EXPECT_THAT(phase(job, "b"), HasSubstr("it is not a folder"));
+    EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  }
 }
 
 TEST_F(Pipelines, TheSameContentIsReusedAndOtherContentIsNot) {
@@ -191,7 +216,7 @@ TEST_F(Pipelines, ACancelEndsItsStepsAndBeginsNone) {
   launcher.finished(node_of(JobId("p_a")), attempt(JobId("p_a")), node_exit({terminated(0)}));
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
-  EXPECT_EQ(phase(job, "b"), "Waiting");
+  EXPECT_EQ(phase(job, "b"), "NotRun: the pipeline was canceled");
 }
 
 TEST_F(Pipelines, OnInitIsFirstAndOnFinalizeLastAlsoAfterAFailure) {

@@ -209,11 +209,14 @@ std::vector<BadInput> bad_keys() {
       {"output_path",
        "command: x\noutputs:\n  model: {path: ./here}\n",
        {},
-       "job.yml:3:17: 'outputs.model.path': ./here is not azureml://datastores/NAME/paths/PATH"},
+       "job.yml:3:17: 'outputs.model.path': ./here is not azureml://datastores/NAME/paths/PATH; "
+       "without "
+       "a path the launcher keeps the output, and `lockstep job download` fetches it"},
       {"output_path_expression",
        "command: x\noutputs:\n  model: {path: 'azureml://datastores/x/paths/${{ user }}'}\n",
        {},
-       "job.yml:3:17: 'outputs.model.path': '${{ user }}' has no value in a path"},
+       "job.yml:3:17: 'outputs.model.path': '${{ user }}' has no value in a path; ${{name}} (the "
+       "job's) and ${{output_name}} have"},
       {"output_type",
        "command: x\noutputs: {model: {type: mlflow}}\n",
        {},
@@ -265,7 +268,11 @@ std::vector<BadInput> bad_keys() {
       {"rw_mount_of_a_copy",
        "command: x\ninputs: {data: {path: ./d, mode: rw_mount}}\n",
        {},
-       "job.yml:2:23: 'inputs.data.mode': rw_mount changes files in place"},
+       "job.yml:2:23: 'inputs.data.mode': rw_mount changes files in place, so the path must be in "
+       "a "
+       "datastore's directory: azureml://datastores/NAME/paths/PATH; write mode: download for a "
+       "copy "
+       "that the ranks may change"},
       {"malformed_job_output",
        "command: x\ninputs: {data: {path: azureml://jobs/a/output/b}}\n",
        {},
