@@ -316,7 +316,8 @@ def test_s3_is_fetched(site, tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.txt").write_text("lake\n")
     (tmp_path / "sub/b.txt").write_text("below\n")
-    subprocess.run(["rclone", "--config", conf, "copy", tmp_path, "there:bucket/base/set"], check=True)
+    subprocess.run(["rclone", "--config", conf, "copy", tmp_path, "there:bucket/base/set"], check=True,
+                   env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
     name_stores(site, "lake: {rclone: 'there:bucket/base', config: rclone.conf}\n")
     site.up(1)
     here = "azureml://datastores/lake/paths/set"
