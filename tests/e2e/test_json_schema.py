@@ -149,6 +149,11 @@ def test_what_each_verb_prints_fits(site):
     check("file-list", "job files", "created")
     check("deletion", "job delete", "second", "nobody", codes=(0, 1))
     site.write("set/a.txt", "first\n")
+    stores = site.home / "datastores.yml"
+    stores.write_text("scratch: {directory: /tmp}\n")
+    stores.chmod(0o600)
+    check("datastore-list", "datastore list")
+    check("datastore", "datastore show", "scratch")
     for kind in ("data", "model"):
         check("asset", f"{kind} create", "-n", "files", "--path", "set", "--tags", "a=b")
         check("asset-list", f"{kind} list")

@@ -115,7 +115,10 @@ def test_a_failed_step_decides_what_follows(one, goes_on):
     assert whole["status"] == "Failed" and whole["exit_code"] == 7, whole["report"]
     assert whole["report"]["message"].startswith("step 'bad' (job p_bad): "), whole["report"]
     phases = {name: step["phase"] for name, step in whole["jobs"].items()}
-    assert phases == {"bad": "Failed", "needs": "NotRun", "slow": "Completed", "after": "Completed" if goes_on else "NotRun"}
+    assert phases == {"bad": "Failed", "needs": "NotRun", "slow": "Completed" if goes_on else "Failed",
+                      "after": "Completed" if goes_on else "NotRun"}
+    if not goes_on:
+        assert "because step 'bad' failed" in one.json("job", "show", "p_slow")["reason"], "it waited for the one node"
     assert "step 'bad' failed" in whole["jobs"]["needs"]["reason"]
 
 

@@ -9,6 +9,7 @@
 #include "launcher/api/json/asset.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/compute.h"
+#include "launcher/api/json/datastore.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
 #include "launcher/api/json/size.h"
@@ -89,6 +90,16 @@ void print_environments() {
   print("asset", api::to_json(AssetView{}));
 }
 
+void print_datastores() {
+  auto view = filled<DatastoreView>();
+  for (const auto kind : all_of<DatastoreKind>()) {
+    view.kind = kind;
+    print("datastore", api::to_json(view));
+  }
+  print("datastore", api::to_json(DatastoreView{}));
+  print("datastore-list", api::to_json(std::vector{view}));
+}
+
 void print_pipelines() {
   auto job = filled<JobView>();
   job.spec = test::pipeline_job();
@@ -101,6 +112,7 @@ void print_pipelines() {
 
 void print_jobs() {
   print_pipelines();
+  print_datastores();
   auto job = filled<JobView>();
   for (const auto status : all_of<JobStatus>()) {
     job.status = status;
