@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Steps of a pipeline beside plain jobs, and how fast an unchanged pipeline is reused.
 
-Usage: tests/bench/pipeline_rate.py [--jobs N] [--depth N]     after a build
+Usage: tests/bench/pipeline_rate.py [--jobs N] [--depth N] [--turns N]     after a build
 The nodes are drained until all jobs wait, so that submitting them is not measured. Prints seconds for N plain jobs, for one
 pipeline of N steps side by side, their ratio; for a step of a chain; and for a pipeline of 100 steps that is reused."""
 
 import argparse
 import json
+import statistics
 import sys
 import tempfile
 import time
@@ -37,6 +38,11 @@ def create(site, name, text):
     site.ok("job", "create", "-f", "bench.yml", "--name", name)
 
 
+def over(site):
+    counts = site.json("status")["jobs"]
+    return all(count == 0 for status, count in counts.items() if status not in ("Completed", "Failed", "Canceled"))
+
+
 def held(site, submit):
     """Seconds from when the nodes take work until all that `submit` submitted has ended."""
     for node in (n["name"] for n in site.json("node", "list")):
@@ -45,7 +51,7 @@ def held(site, submit):
     began = time.perf_counter()
     for node in (n["name"] for n in site.json("node", "list")):
         site.ok("node", "resume", node)
-    wait_until(lambda: site.json("status")["jobs"]["queued"] + site.json("status")["jobs"]["running"] == 0, "all ended", 900)
+    wait_until(lambda: over(site), "all have ended", 900)
     return time.perf_counter() - began
 
 
@@ -59,14 +65,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--depth", type=int, default=100)
+    parser.add_argument("--turns", type=int, default=3, help="of plain jobs and steps; the medians are printed")
     options = parser.parse_args()
     need(OURS)
     with tempfile.TemporaryDirectory(prefix="lockstep-bench-") as name:
         site = Site(Path(name) / "site").up(2)
         try:
             site.write("plain.yml", f"command: 'true'\n{SMALL}\n")
-            plain = held(site, lambda: [site.ok("job", "create", "-f", "plain.yml") for _ in range(options.jobs)])
-            steps = held(site, lambda: create(site, "wide", wide(options.jobs)))
+            each = []
+            for turn in range(options.turns):
+                each.append((held(site, lambda: [site.ok("job", "create", "-f", "plain.yml") for _ in range(options.jobs)]),
+                             held(site, lambda turn=turn: create(site, f"wide{turn}", wide(options.jobs)))))
+            plain, steps = (statistics.median(times) for times in zip(*each))
             create(site, "deep", chain(options.depth))
             deep = until_completed(site, "deep") / options.depth
             create(site, "first", chain(100))
