@@ -10,8 +10,8 @@
 
 namespace lockstep::agent {
 
-// `base`: what the ranks wrote is below it, in named_output_folder(). A file that is there already
-// is replaced. The error names the datastore and says what was not possible there.
+// `base`: the folder that has the ranks' named_output_folder(). A file in the datastore that has
+// the same name is replaced. The error names the datastore and the path, with the cause.
 Status write_back(const io::Fd& base, const OutputSpec& output, const std::string& job,
                   const io::User& user);
 

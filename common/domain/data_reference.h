@@ -40,8 +40,9 @@ using DataReference = std::variant<JobOutputReference, AssetReference, Datastore
 
 inline constexpr std::string_view kArtifacts = "artifacts";
 
-// nullopt: the text does not begin with "azureml:", so it is no reference. unsupported: Azure has
-// such references, but this version does not. invalid_argument: the reference is malformed.
+// nullopt: the text is not a reference, because it does not begin with "azureml:". unsupported:
+// Azure ML has references of this kind, and Lockstep does not. invalid_argument: the reference is
+// malformed.
 Result<std::optional<DataReference>> parse_data_reference(std::string_view text);
 
 }  // namespace lockstep

@@ -40,7 +40,8 @@ struct DataInput {
   // The type was left out: it is that of the registered data or model that `source` names. False
   // from when the launcher has found that.
   bool is_type_open = false;
-  // Files of a datastore's directory, used in place: then there is no tree.
+  // The path in a datastore's directory that the ranks use in place. An input with a place has no
+  // `tree`.
   std::optional<DatastorePath> place = std::nullopt;
   friend bool operator==(const DataInput&, const DataInput&) = default;
 

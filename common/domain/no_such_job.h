@@ -12,7 +12,7 @@ inline Error no_such_job(const JobId& job) {
   for (char& c : of_step)
     if (c == '.' || c == '/') c = '_';
   if (of_step != job.value)
-    message += "; the job of a pipeline's step is called PIPELINE_STEP, as '" + of_step + "'";
+    message += "; a pipeline's step runs as the job PIPELINE_STEP, here '" + of_step + "'";
   return make_error(ErrorCode::not_found, message);
 }
 

@@ -28,7 +28,7 @@ bool is_step_name(const std::string& name) {
 
 Status check_output(const Steps& steps, const std::string& step, const std::string& output) {
   const auto from = steps.find(step);
-  if (from == steps.end()) return invalid("there is no step '" + step + "' before it");
+  if (from == steps.end()) return invalid("no earlier step is called '" + step + "'");
   const auto& outputs = from->second->spec.outputs;
   const bool is_there = std::any_of(outputs.begin(), outputs.end(),
                                     [&](const OutputSpec& one) { return one.name == output; });
@@ -43,7 +43,9 @@ Status check_bindings(const PipelineStep& step, const Steps& before) {
     const auto input = std::find_if(
         data.begin(), data.end(), [&](const DataInput& one) { return one.name == binding.input; });
     const std::string where = "inputs." + binding.input;
-    if (input == data.end()) return invalid(where + ": is bound, but is no data input");
+    if (input == data.end())
+      return invalid(where +
+                     ": is bound to an output, but the step has no data input of this name");
     if (!bound.insert(binding.input).second) return invalid(where + ": is bound twice");
     if (input->mode == InputMode::direct)
       return invalid(where + ": an output of a step has no address; use ro_mount or download");
@@ -63,7 +65,7 @@ Status check_step(const PipelineStep& step, const Steps& before) {
     return invalid("'" + step.name.substr(0, 100) +
                    "' is not a step's name: letters, digits or '_', not starting with a digit");
   if (before.count(step.name) != 0) return invalid("is named twice");
-  if (step.spec.is_pipeline()) return invalid("a step is no pipeline");
+  if (step.spec.is_pipeline()) return invalid("the step of a pipeline must be a command job");
   const QueueSettings& queue = step.spec.queue;
   if (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0)
     return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");
