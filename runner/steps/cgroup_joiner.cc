@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
 constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
+constexpr int kSweepsBeforeAHalt = 4;
 
 void move(int pid, const std::vector<std::string>& procs_files) {
   for (const auto& file : procs_files) {
@@ -41,6 +43,26 @@ std::vector<int> members_of(const std::string& directory) {
   for (int pid = 0; in >> pid;) found.push_back(pid);
   return found;
 }
+
+// While it lives, every fork in the cgroup fails: the limit stands below what is in it.
+class ForkHalt {
+ public:
+  explicit ForkHalt(const std::string& cgroup)
+      : file_(cgroup + "/pids.max"), before_(io::read_file(file_).value_or("max")) {
+    set("0");
+  }
+  ~ForkHalt() { set(before_); }
+  ForkHalt(const ForkHalt&) = delete;
+  ForkHalt& operator=(const ForkHalt&) = delete;
+
+ private:
+  void set(const std::string& limit) const {
+    const io::Fd fd(open(file_.c_str(), O_WRONLY | O_CLOEXEC));
+    [[maybe_unused]] const ssize_t written = write(fd.get(), limit.data(), limit.size());
+  }
+  std::string file_;
+  std::string before_;
+};
 
 }  // namespace
 
@@ -102,8 +124,12 @@ void CgroupJoiner::move_tree(const Work& work) const {
   }
 }
 
+// On a busy machine, processes that end as soon as their child is there are gone before they are
+// moved, for as long as they fork. Only those need a halt of all forks.
 void CgroupJoiner::move_members(const Work& work) const {
+  std::optional<ForkHalt> halt;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    if (sweep == kSweepsBeforeAHalt) halt.emplace(work.nursery);
     bool any = false;
     for (const int pid : members_of(work.nursery)) {
       if (pid == getpid() || pid == spawn_pid_) continue;
