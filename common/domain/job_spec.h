@@ -14,6 +14,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/array.h"
 #include "common/domain/environment.h"
 #include "common/domain/inputs.h"
 #include "common/domain/keep.h"
@@ -160,6 +161,7 @@ struct JobSpec {
   // them.
   JobId parent = {};
   std::string step = {};
+  std::optional<ArrayTask> array = {};  // it is a task of a job array
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/domain/array.h"
 #include "common/domain/data_reference.h"
 
 namespace lockstep {
@@ -60,10 +61,19 @@ Status check_bindings(const PipelineStep& step, const Steps& before) {
   return {};
 }
 
-Status check_step(const PipelineStep& step, const Steps& before) {
+Status check_name(const PipelineStep& step, bool is_array) {
+  if (is_array) {
+    if (step.spec.array && step.name == std::to_string(step.spec.array->index)) return {};
+    return invalid("the task of an array is named after its index");
+  }
   if (!is_step_name(step.name))
     return invalid("'" + step.name.substr(0, 100) +
                    "' is not a step's name: letters, digits or '_', not starting with a digit");
+  return {};
+}
+
+Status check_step(const PipelineStep& step, const Steps& before, bool is_array) {
+  TRY(check_name(step, is_array));
   if (before.count(step.name) != 0) return invalid("is named twice");
   if (step.spec.is_pipeline()) return invalid("the step of a pipeline must be a command job");
   const QueueSettings& queue = step.spec.queue;
@@ -82,9 +92,11 @@ Status validate(const PipelineSpec& pipeline) {
   if (pipeline.steps.size() > kMaxPipelineSteps)
     return invalid("jobs: there are " + std::to_string(pipeline.steps.size()) + " steps; at most " +
                    std::to_string(kMaxPipelineSteps) + " are possible");
+  if (pipeline.at_most < 0 || pipeline.array.size() > kMaxArrayTextBytes)
+    return invalid("array: is not a job array");
   Steps steps;
   for (const PipelineStep& step : pipeline.steps) {
-    if (const Status good = check_step(step, steps); !good)
+    if (const Status good = check_step(step, steps, !pipeline.array.empty()); !good)
       return good.error().within("jobs." + step.name.substr(0, 100));
     steps.emplace(step.name, &step);
   }

@@ -47,6 +47,9 @@ struct PipelineSpec {
   std::vector<PipelineOutput> outputs;
   // After a step has failed, run the steps that do not need it; else start no further step.
   bool continue_on_step_failure = true;
+  // If it is a job array: as it was written, "0-19%4". Its steps are named after their indices.
+  std::string array = {};
+  int at_most = 0;  // so many steps run at the same time; 0: as many as the launcher allows
   friend bool operator==(const PipelineSpec&, const PipelineSpec&) = default;
 };
 

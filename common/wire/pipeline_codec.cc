@@ -32,6 +32,19 @@ Status from_wire(const PipelineStep& from, lockstep::PipelineStep* to) {
   return {};
 }
 
+void to_wire(const lockstep::ArrayTask& from, ArrayTask* to) {
+  to->set_index(from.index);
+  to->set_count(from.count);
+  to->set_first(from.first);
+  to->set_last(from.last);
+}
+Status from_wire(const ArrayTask& from, lockstep::ArrayTask* to) {
+  TRY(read_number(from.index(), 0, kMaxArrayIndex, "array.index", &to->index));
+  TRY(read_number(from.count(), 0, kMaxArrayIndex, "array.count", &to->count));
+  TRY(read_number(from.first(), 0, kMaxArrayIndex, "array.first", &to->first));
+  return read_number(from.last(), 0, kMaxArrayIndex, "array.last", &to->last);
+}
+
 void to_wire(const lockstep::PipelineOutput& from, PipelineOutput* to) {
   to->set_name(from.name);
   to->set_step(from.step);
@@ -47,6 +60,8 @@ void to_wire(const lockstep::PipelineSpec& from, PipelineSpec* to) {
   write_list(from.steps, to->mutable_steps());
   write_list(from.outputs, to->mutable_outputs());
   to->set_continue_on_step_failure(from.continue_on_step_failure);
+  to->set_array(from.array);
+  to->set_at_most(from.at_most);
 }
 // What of it must fit together, validate() says.
 Status from_wire(const PipelineSpec& from, lockstep::SharedPipeline* to) {
@@ -54,6 +69,8 @@ Status from_wire(const PipelineSpec& from, lockstep::SharedPipeline* to) {
   TRY(read_list(from.steps(), kMaxPipelineSteps, "pipeline.steps", &pipeline.steps));
   TRY(read_list(from.outputs(), kMaxOutputs, "pipeline.outputs", &pipeline.outputs));
   pipeline.continue_on_step_failure = from.continue_on_step_failure();
+  TRY(read_text(from.array(), "pipeline.array", &pipeline.array, kMaxArrayTextBytes));
+  TRY(read_number(from.at_most(), 0, kMaxArrayIndex, "pipeline.at_most", &pipeline.at_most));
   *to = std::move(pipeline);
   return {};
 }

@@ -11,6 +11,9 @@ namespace lockstep::pb {
 void to_wire(const lockstep::PipelineSpec& from, PipelineSpec* to);
 Status from_wire(const PipelineSpec& from, lockstep::SharedPipeline* to);
 
+void to_wire(const lockstep::ArrayTask& from, ArrayTask* to);
+Status from_wire(const ArrayTask& from, lockstep::ArrayTask* to);
+
 void to_wire(const lockstep::MergedOutput& from, MergedOutput* to);
 Status from_wire(const MergedOutput& from, lockstep::MergedOutput* to);
 

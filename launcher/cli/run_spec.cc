@@ -262,6 +262,15 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   return spec;
 }
 
+Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments) {
+  if (arguments.array.empty()) return std::optional<ArraySpec>();
+  if (!arguments.after.empty() || !arguments.begin.empty())
+    return wrong("--array cannot be combined with --after or --begin");
+  auto array = array_from(arguments.array);
+  if (!array) return wrong("--array: " + array.error().message);
+  return std::optional(*std::move(array));
+}
+
 Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments,
                                                               spec::Notes& notes) {
   TRY(check_choice(arguments));

@@ -27,6 +27,7 @@ struct RunArguments {
   std::string priority;            // "" = medium
   std::vector<std::string> after;  // NAME, or NAME:ended
   std::string begin;               // "" = at any time
+  std::string array;               // 0-19%4; "": one job
   std::optional<int> cpus;
   std::string memory;
   std::optional<int> gpus;
@@ -56,7 +57,10 @@ struct RunArguments {
   std::vector<std::string> command;
 };
 
+// With --array, the spec of one task.
 Result<JobSpec> spec_of(const RunArguments& arguments);
+// absent: it is no array
+Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
 
 // A note for a job that names only some of a node's resources: it holds all of the others, too
 // ("the job holds all memory of its node, …"). "" when it names none, or both cpus and memory.

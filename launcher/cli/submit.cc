@@ -208,8 +208,8 @@ Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmissi
   if (!spec.pipeline) return {};
   PipelineSpec pipeline = *spec.pipeline;
   for (std::size_t i = 0; i < pipeline.steps.size(); ++i)
-    TRY(captures.add(pipeline.steps[i].spec, steps[i].directory, true, steps[i].build,
-                     steps[i].data));
+    TRY(captures.add(pipeline.steps[i].spec, steps[i].directory, steps[i].directory_was_named,
+                     steps[i].build, steps[i].data));
   spec.pipeline = std::move(pipeline);
   return {};
 }

@@ -23,6 +23,7 @@ struct StepSubmission {
   std::optional<std::string> directory;
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};
+  bool directory_was_named = true;
 };
 
 struct Submission {

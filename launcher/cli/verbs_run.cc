@@ -31,6 +31,7 @@ The words after -- are run as they are, without a shell, once per rank:
   lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python train_ddp.py
   lockstep run --detach --name night -- ./long.sh;  lockstep job stream night
   lockstep run -- bash -c 'echo $LOCKSTEP_RANK; hostname'
+  lockstep run --array 0-19%4 -- ./eval.sh    twenty jobs, at most four at a time
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
   lockstep run --requirements requirements.txt -- python train.py   packages, on every node
   lockstep run --conda-file environment.yml -- python train.py        conda's, too
@@ -65,9 +66,22 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
     context.terminal.print_line(note);
 }
 
+// What the job needs of this machine, each task needs; it is captured once.
+void become_array(Submission& submission, const ArraySpec& array) {
+  submission.spec = as_array(submission.spec, array);
+  StepSubmission one{std::move(submission.directory), std::move(submission.build),
+                     std::move(submission.data), submission.directory_was_named};
+  submission.steps.assign(array.indices.size(), one);
+  submission.directory.reset();
+  submission.build.reset();
+  submission.data.clear();
+}
+
 int run(Context& context, const RunArguments& arguments) {
   auto spec = spec_of(arguments);
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
+  const auto array = array_of(arguments);
+  if (!array) return fail(context.terminal, array.error(), kExitUsage);
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
   spec::Notes notes;
@@ -101,7 +115,8 @@ int run(Context& context, const RunArguments& arguments) {
   }
   submission.directory = arguments.code.empty() ? "." : arguments.code;
   submission.directory_was_named = !arguments.code.empty();
-  const int world_size = submission.spec.world_size();
+  if (*array) become_array(submission, **array);
+  const int world_size = *array ? 0 : submission.spec.world_size();
   const auto job = submit(context, **connection, std::move(submission));
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
   if (arguments.detach)
@@ -334,6 +349,10 @@ void add_run_verb(VerbTable table) {
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the job; `lockstep job list` shows all"));
+  verb->add_option("--array", arguments->array,
+                   "run the command once for each index: 0-19, 1,3,7, 0-100:5; 0-19%4 runs at most "
+                   "4 at a time. Each reads $LOCKSTEP_ARRAY_INDEX")
+      ->check(filled("write the indices, such as 0-19"));
   verb->add_option("--begin", arguments->begin,
                    "start only then: a time from now (90s, 5m, 2h), or 2026-11-26T18:00:00Z")
       ->check(filled("leave it out to start as soon as nodes are free"));

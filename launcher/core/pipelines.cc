@@ -179,7 +179,8 @@ void begin(Context& core, const Job& job, std::size_t index) {
 }
 
 void begin_ready(Context& core, const Job& job) {
-  while (!job.steps->ready().empty() && job.steps->running().size() < kMaxRunningSteps)
+  const std::size_t most = most_running_steps(*job.spec.pipeline);
+  while (!job.steps->ready().empty() && job.steps->running().size() < most)
     begin(core, job, *job.steps->ready().begin());
 }
 
@@ -237,6 +238,11 @@ void end(Context& core, const Job& job) {
 }
 
 }  // namespace
+
+std::size_t most_running_steps(const PipelineSpec& pipeline) {
+  if (pipeline.at_most == 0) return kMaxRunningSteps;
+  return std::min(kMaxRunningSteps, static_cast<std::size_t>(pipeline.at_most));
+}
 
 void advance_pipeline(Context& core, const Job& job) {
   if (job.cancel_by) {

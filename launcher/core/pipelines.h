@@ -18,5 +18,6 @@ std::string reason_of_steps(const State& state, const Job& job);
 
 // The steps of a pipeline that run at the same time; further ones wait.
 inline constexpr std::size_t kMaxRunningSteps = 1'000;
+std::size_t most_running_steps(const PipelineSpec& pipeline);
 
 }  // namespace lockstep::launcher

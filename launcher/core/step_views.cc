@@ -34,7 +34,9 @@ std::vector<std::string> bound_to(const PipelineStep& step) {
 std::string why_it_waits(const Job& job, const PipelineStep& step, const Steps::Step& at) {
   if (job.cancel_by) return "";
   if (step.role == StepRole::on_finalize) return "waits until all other steps are over";
-  if (at.missing == 0) return fmt::format("waits until fewer than {} steps run", kMaxRunningSteps);
+  if (at.missing == 0)
+    return fmt::format("waits until fewer than {} run",
+                       counted(most_running_steps(*job.spec.pipeline), "step"));
   for (const std::string& name : bound_to(step))
     if (job.steps->of(name).phase != Steps::Phase::completed)
       return at.missing == 1

@@ -75,6 +75,17 @@ std::vector<LocalData> without_sources(std::vector<LocalData> data) {
   return data;
 }
 
+// What the job needs of this machine, each task needs.
+void become_array(JobFile& file, const ArraySpec& array) {
+  file.spec = as_array(file.spec, array);
+  file.steps.assign(array.indices.size(),
+                    {file.code_dir, file.environment, file.build, file.data, file.compute_where});
+  file.code_dir.reset();
+  file.environment.reset();
+  file.build.reset();
+  file.data.clear();
+}
+
 JobFile job_file_of(const Source& source, ReadFile& read) {
   JobFile file;
   file.compute_where = where_of_compute(source, read.job);
@@ -89,6 +100,7 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
     file.steps.push_back({std::move(step.code), std::move(step.environment), std::move(step.build),
                           without_sources(std::move(step.local_data)),
                           where_of_compute(source, step)});
+  if (read.job.array) become_array(file, *read.job.array);
   return file;
 }
 

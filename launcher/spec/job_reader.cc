@@ -292,6 +292,16 @@ void JobReader::fill_queue(ReadJob& job) const {
   if (const YamlNode* after = at("lockstep.after"))
     queue.after =
         good("lockstep.after", read_after(source_, *after)).value_or(std::vector<After>());
+  if (const YamlNode* array = at("lockstep.array")) {
+    auto read = array_from(array->text);
+    if (!read)
+      fault("lockstep.array", array->place, "'lockstep.array': " + read.error().message);
+    else if (at("lockstep.after") != nullptr || at("lockstep.not_before") != nullptr)
+      fault("lockstep.array", array->place,
+            "'lockstep.array' cannot be combined with lockstep.after or lockstep.not_before");
+    else
+      job.array = *std::move(read);
+  }
   if (const YamlNode* time = at("lockstep.not_before"))
     if (const Status read = read_not_before(time->text, &queue); !read)
       fault("lockstep.not_before", time->place, "'lockstep.not_before': " + read.error().message);

@@ -26,6 +26,7 @@ struct ReadJob {
   std::optional<BuildFolder> build;                 // the build folder of spec.environment
   Notes notes;
   std::vector<LocalData> local_data;  // of inputs of `spec`
+  std::optional<ArraySpec> array = {};
 };
 
 // Environments that have been read, by their places: a thousand steps may share a component.

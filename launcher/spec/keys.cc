@@ -152,6 +152,7 @@ constexpr KnownKey kKeys[] = {
     {"lockstep.keep", Shape::patterns},
     {"lockstep.from_checkpoint_of", Shape::text},
     {"lockstep.after", Shape::after},
+    {"lockstep.array", Shape::text},
     {"lockstep.not_before", Shape::text},
     {"lockstep.checkpoint", Shape::section},
     {"lockstep.checkpoint.every", Shape::duration},

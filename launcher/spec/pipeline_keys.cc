@@ -21,6 +21,7 @@ constexpr KnownKey kStepKeys[] = {
     {"is_deterministic", Shape::text},
     {"lockstep.project", Shape::of_pipeline},
     {"lockstep.after", Shape::of_job},
+    {"lockstep.array", Shape::not_yet},
     {"lockstep.not_before", Shape::of_job},
     // of a component's parts that are not in its file
     {"additional_includes", Shape::not_yet},
@@ -102,6 +103,7 @@ constexpr KnownKey kPipelineKeys[] = {
     {"lockstep.keep", Shape::of_step},
     {"lockstep.from_checkpoint_of", Shape::of_step},
     {"lockstep.after", Shape::not_yet},
+    {"lockstep.array", Shape::not_yet},
     {"lockstep.not_before", Shape::not_yet},
     {"lockstep.checkpoint", Shape::of_step},
 };

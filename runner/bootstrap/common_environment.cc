@@ -46,6 +46,13 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   }
 }
 
+void set_array(const ArrayTask& task, Variables* out) {
+  out->set("LOCKSTEP_ARRAY_INDEX", task.index);
+  out->set("LOCKSTEP_ARRAY_COUNT", task.count);
+  out->set("LOCKSTEP_ARRAY_MIN", task.first);
+  out->set("LOCKSTEP_ARRAY_MAX", task.last);
+}
+
 }  // namespace
 
 // MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are absent as long as no tracking service is there: a run
@@ -71,6 +78,7 @@ std::map<std::string, std::string> common_environment(const GangContext& gang, i
   out.set("LOCKSTEP_LOCAL_WORLD_SIZE", assignment.ranks_here());
   out.set("LOCKSTEP_NODE_RANK", assignment.node_rank);
   out.set("LOCKSTEP_NODE_COUNT", assignment.nodes());
+  if (spec.array) set_array(*spec.array, &out);
   out.set("TMPDIR", gang.tmp_directory);
   out.set("PYTHONUNBUFFERED", "1");
   return out.take();

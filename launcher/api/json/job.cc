@@ -177,6 +177,9 @@ Json ours_of(const JobSpec& spec) {
   json["not_before"] = time_or_null(spec.queue.not_before);
   json["parent"] = spec.parent.value.empty() ? Json(nullptr) : Json(spec.parent.value);
   json["step"] = spec.step.empty() ? Json(nullptr) : Json(spec.step);
+  json["array"] =
+      spec.pipeline && !spec.pipeline->array.empty() ? Json(spec.pipeline->array) : Json(nullptr);
+  json["array_index"] = spec.array ? Json(spec.array->index) : Json(nullptr);
   return json;
 }
 

@@ -88,14 +88,15 @@ class Filler {
   void fill(After& v) { auto& [a, b] = v; each(a, b); }
   void fill(QueueSettings& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, array] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, array);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PipelineStep& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(PipelineOutput& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(PipelineSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(PipelineSpec& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(ArrayTask& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/access.h
   void fill(Grant& v) { auto& [a, b] = v; each(a, b); }

@@ -1,0 +1,37 @@
+#pragma once
+// A job array: the same job many times, each time with another index. It is a pipeline whose steps
+// are named after their indices (docs/decisions/055-children.md).
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep {
+
+struct JobSpec;
+
+// Which of an array's tasks a job is; its ranks see it as LOCKSTEP_ARRAY_*.
+struct ArrayTask {
+  int index = 0;
+  int count = 0;            // tasks of the whole array
+  int first = 0, last = 0;  // the least and the greatest index
+  friend bool operator==(const ArrayTask&, const ArrayTask&) = default;
+};
+
+struct ArraySpec {
+  std::vector<int> indices;  // ascending, each once
+  int at_most = 0;           // so many run at the same time; 0: no limit
+  std::string text = {};     // as it was written
+};
+
+inline constexpr int kMaxArrayIndex = 999'999'999;
+inline constexpr std::size_t kMaxArrayTextBytes = 4'096;
+
+// As Slurm's --array: "0-19", "1,3,7", "0-100:5", with "%4" at the end for at_most.
+Result<ArraySpec> array_from(const std::string& text);
+
+// The pipeline whose steps are the tasks.
+JobSpec as_array(const JobSpec& task, const ArraySpec& array);
+
+}  // namespace lockstep
