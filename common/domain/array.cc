@@ -10,9 +10,9 @@ namespace lockstep {
 namespace {
 
 Error wrong(std::string_view text, std::string_view why) {
-  return make_error(ErrorCode::invalid_argument, "'" + std::string(text.substr(0, 100)) + "' " +
-                                                     std::string(why) +
-                                                     "; write it as 0-19, 1,3,7, 0-100:5 or 0-19%4");
+  return make_error(ErrorCode::invalid_argument,
+                    "'" + std::string(text.substr(0, 100)) + "' " + std::string(why) +
+                        "; write it as 0-19, 1,3,7, 0-100:5 or 0-19%4");
 }
 
 std::optional<int> number_from(std::string_view text) {
@@ -28,19 +28,20 @@ Status add_range(std::string_view text, std::set<int>& indices) {
   const auto colon = text.find(':');
   const auto dash = text.find('-');
   const auto first = number_from(text.substr(0, std::min(dash, colon)));
-  const auto last = dash == text.npos
-                        ? first
-                        : number_from(text.substr(dash + 1, colon == text.npos ? text.npos
-                                                                               : colon - dash - 1));
-  const auto step = colon == text.npos ? std::optional<int>(1) : number_from(text.substr(colon + 1));
+  const auto last =
+      dash == text.npos
+          ? first
+          : number_from(text.substr(dash + 1, colon == text.npos ? text.npos : colon - dash - 1));
+  const auto step =
+      colon == text.npos ? std::optional<int>(1) : number_from(text.substr(colon + 1));
   if (!first || !last || !step || *step == 0 || (colon != text.npos && dash == text.npos))
     return wrong(text, "is not an index or a range of indices from 0 to 999999999");
   if (*last < *first) return wrong(text, "ends before it begins");
   for (long long index = *first; index <= *last; index += *step) {
     indices.insert(static_cast<int>(index));
     if (indices.size() > kMaxPipelineSteps)
-      return wrong(text, "has too many indices: an array has at most " +
-                             std::to_string(kMaxPipelineSteps));
+      return wrong(
+          text, "has too many indices: an array has at most " + std::to_string(kMaxPipelineSteps));
   }
   return {};
 }

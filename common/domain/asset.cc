@@ -69,6 +69,14 @@ std::string types_of(AssetKind kind) {
                                  : "custom_model, mlflow_model or triton_model";
 }
 
+RegisteredAsset asset_of(const OutputAsset& output) {
+  RegisteredAsset asset;
+  asset.name = output.name;
+  asset.version = output.version;
+  asset.type = output.type;
+  return asset;
+}
+
 Status validate(const RegisteredAsset& asset) {
   TRY(validate_environment_name("name", asset.name));
   if (!asset.version.empty()) TRY(validate_environment_name("version", asset.version));

@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/inputs.h"
+#include "common/domain/outputs.h"
 
 namespace lockstep {
 
@@ -49,6 +50,8 @@ inline constexpr std::size_t kMaxAssetTagBytes = 1'024;
 inline constexpr std::size_t kMaxAssetVersions = 100'000;  // of all names of a launcher
 inline constexpr std::size_t kMaxAssetsInReply = 10'000;
 inline constexpr std::size_t kMaxJobsInLineage = 20;
+
+RegisteredAsset asset_of(const OutputAsset& output);  // without files
 
 // All checks that are possible without its files. Whether it has a tree yet, says the launcher.
 // Errors name the key.

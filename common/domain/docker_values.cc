@@ -60,7 +60,7 @@ Status check_ulimit(std::string_view value) {
 Status check_env(std::string_view value) {
   const auto equals = value.find('=');
   if (equals == 0 || equals == std::string_view::npos)
-    return wrong("must be NAME=VALUE; no variable of the node's agent is passed on");
+    return wrong("must be NAME=VALUE; variables of the node's agent are not passed to containers");
   if (is_rank_variable(value.substr(0, equals)))
     return wrong("is a variable that Lockstep sets for each rank; leave it out");
   return {};

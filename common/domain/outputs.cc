@@ -1,8 +1,10 @@
 #include "common/domain/outputs.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
+#include "common/domain/asset.h"
 #include "common/domain/expression.h"
 
 namespace lockstep {
@@ -51,8 +53,16 @@ Status validate(const std::vector<OutputSpec>& outputs) {
     if (output.place)
       if (const Status good = validate(*output.place); !good)
         return invalid("outputs." + output.name + ".path: " + good.error().message);
+    if (output.asset)
+      if (const Status good = validate(asset_of(*output.asset)); !good)
+        return invalid("outputs." + output.name + ": " + good.error().message);
   }
   return {};
+}
+
+bool registers_outputs(const std::vector<OutputSpec>& outputs) {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const OutputSpec& output) { return output.asset.has_value(); });
 }
 
 std::string named_output_folder(const std::string& name) {

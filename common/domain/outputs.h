@@ -17,6 +17,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/datastore.h"
+#include "common/domain/inputs.h"
 
 namespace lockstep {
 
@@ -26,6 +27,14 @@ std::string_view to_string(OutputType type);
 enum class OutputMode { rw_mount, upload };  // Azure's words; both are collected at the end
 std::string_view to_string(OutputMode mode);
 
+// As what the files of an output are registered when the job has completed.
+struct OutputAsset {
+  std::string name;
+  std::string version = {};  // "": the next number
+  InputType type = InputType::uri_folder;
+  friend bool operator==(const OutputAsset&, const OutputAsset&) = default;
+};
+
 struct OutputSpec {
   std::string name;
   OutputType type = OutputType::uri_folder;
@@ -33,6 +42,7 @@ struct OutputSpec {
   // "azureml://datastores/…": where the output is written to as well; "": only the launcher.
   std::string path = {};
   std::optional<DatastorePath> place = std::nullopt;  // what `path` is, says the launcher
+  std::optional<OutputAsset> asset = std::nullopt;
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
 inline constexpr std::size_t kMaxOutputs = 100;
@@ -43,6 +53,7 @@ inline constexpr std::size_t kMaxOutputNameBytes = 100;
 bool valid_output_name(const std::string& name);
 // Checks that there are at most kMaxOutputs, with valid and different names.
 Status validate(const std::vector<OutputSpec>& outputs);
+bool registers_outputs(const std::vector<OutputSpec>& outputs);
 
 // ---- where ranks write -------------------------------------------------------------------------
 // Folders of the working directory, on every node. A snapshot never holds kReservedFolder.

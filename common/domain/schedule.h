@@ -22,7 +22,8 @@ struct LocalTime {
 };
 // "2026-03-29T02:30:00".
 std::string to_string(LocalTime time);
-// Reads that, also without seconds or with a space for the T. The years 1970 to 2100.
+// Reads the form that to_string() writes; the seconds may be missing, and a space may replace the
+// T. Accepts the years 1970 to 2100.
 Result<LocalTime> parse_local_time(std::string_view text);
 
 enum class Frequency { minute, hour, day, week, month };

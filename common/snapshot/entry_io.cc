@@ -50,8 +50,8 @@ std::string why_left_out(int errnum) {
     case ELOOP:
     case ENOTDIR: return "changed while it was read";
     case EFBIG:
-      return "its holes are larger than " + to_string(kMostHoles) +
-             ", the limit for all files of a tree; copy its contents to a file without holes";
+      return "with it, the files of the tree would have more than " + to_string(kMostHoles) +
+             " of holes in total; rewrite it without holes (cp --sparse=never)";
     default: return "cannot be read: " + std::generic_category().message(errnum);
   }
 }

@@ -226,6 +226,16 @@ void to_wire(const lockstep::OutputSpec& from, OutputSpec* to) {
   to->set_mode(wire_enum<OutputMode>(from.mode));
   to->set_path(from.path);
   if (from.place) to_wire(*from.place, to->mutable_place());
+  if (!from.asset) return;
+  to->mutable_asset()->set_name(from.asset->name);
+  to->mutable_asset()->set_version(from.asset->version);
+  to->mutable_asset()->set_type(wire_enum<InputType>(from.asset->type));
+}
+
+Status read_asset(const OutputAsset& from, lockstep::OutputAsset* to) {
+  TRY(read_text(from.name(), "output.asset.name", &to->name));
+  TRY(read_text(from.version(), "output.asset.version", &to->version));
+  return read_enum(from.type(), lockstep::InputType::triton_model, "output.asset.type", &to->type);
 }
 
 // The name becomes part of paths; validate() looks at it once all are here.
@@ -234,6 +244,7 @@ Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
   TRY(read_enum(from.type(), lockstep::OutputType::uri_file, "output.type", &to->type));
   TRY(read_text(from.path(), "output.path", &to->path));
   if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
+  if (from.has_asset()) TRY(read_asset(from.asset(), &to->asset.emplace()));
   return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
 }
 

@@ -242,10 +242,12 @@ void add_hosts(CLI::App& verb, HostFlags& flags) {
   verb.add_option("--user", flags.user,
                   "the account there (default: what ssh's configuration says)")
       ->check(filled("leave it out for what ssh's configuration says"));
-  verb.add_option("--port", flags.port, "sshd's port there (default: the same)")
+  verb.add_option("--port", flags.port,
+                  "sshd's port there (default: what ssh's configuration says)")
       ->check(filled("leave it out for what ssh's configuration says"));
   auto* key = verb.add_option("--ssh-private-key-file", flags.key,
-                              "a key on the launcher's machine (default: the same)");
+                              "a private key file on the launcher's machine (default: what ssh's "
+                              "configuration says)");
   key->check(filled("leave it out for what ssh's configuration says"));
   verb.add_option("--password-secret", flags.password_secret,
                   "log in with a password: a secret of `lockstep secret set NAME`")

@@ -49,7 +49,8 @@ int fail_with_all(Terminal& terminal, const Error& error);
 
 // "a,b" and "c" are a, b and c.
 std::vector<std::string> split_at_commas(const std::vector<std::string>& words);
-// With the default name of each, and what all share. `option` names the hosts, for messages.
+// The hosts that `flags` list. Each gets its default name, and the user, port and key of `flags`
+// where it gives none of its own. `option` is the flag that lists the hosts, for messages.
 Result<std::vector<SshHost>> hosts_from(const std::string& option, const HostFlags& flags);
 // The target that the file or the flags describe. `verb` is for messages.
 Result<ComputeSpec> spec_to_create(const std::string& verb, const ComputeOptions& options);

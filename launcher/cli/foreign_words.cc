@@ -240,7 +240,7 @@ constexpr std::array kOptions = std::to_array<Option>({
     {"--gres", "GPUs on each node is `--gpus`"},
     {"--gpus-per-node", "GPUs on each node is `--gpus`"},
     {"--time", kTimeout},
-    {"--exclusive", "machines that nobody else uses are `--isolated`"},
+    {"--exclusive", "use `--isolated`: it keeps other jobs off the job's machines"},
     {"--constraint", "labels of nodes are `--label KEY=VALUE`"},
     {"--dependency",
      "--after NAME waits until job NAME has completed (afterok), --after NAME:ended "

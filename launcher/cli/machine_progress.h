@@ -1,6 +1,6 @@
 #pragma once
-// Follows machines of one target from one answer of the launcher to the next, until each has joined
-// or is gone, or a try failed for it. It makes the lines that tell a person so. Pure.
+// Tracks the machines of one target through successive answers of the launcher, until each has
+// joined, is gone, or has failed once. Makes the progress lines for the user. Does no I/O.
 
 #include <map>
 #include <optional>

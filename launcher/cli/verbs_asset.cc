@@ -230,8 +230,9 @@ void add_create(CLI::App& group, VerbTable table, const Arguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb.add_option("--project", arguments->project,
-                  "for a new name: the project whose submitters may add versions (default: your "
-                  "project if you are a submitter of only one, else default)")
+                  "for a new name: the project whose submitters may add versions (default: the "
+                  "project of which you are a submitter; if there is none or more than one, the "
+                  "project 'default')")
       ->check(filled("leave it out for your own"));
   add_format(verb, arguments->format);
 }

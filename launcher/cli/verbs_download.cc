@@ -127,6 +127,11 @@ int download_all_steps(Context& context, Connection& connection, const DownloadO
                                        "show {0}` lists",
                                        options.name)),
                 kExitUsage);
+  // One that may see the job but not read it is shown a job without outputs.
+  if (const auto readable =
+          connection.ask_for<EventsReply>(ListEvents{JobId(options.name), Instant::never()});
+      !readable)
+    return fail(context.terminal, readable.error());
   const PipelineDownloadRequest request{
       options.folder, options.all,
       options.output.empty() ? std::nullopt : std::optional(options.output)};

@@ -264,8 +264,9 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
                   "the environment's version (overrides the file's)")
       ->check(filled("leave it out to take the file's, or the next number"));
   verb.add_option("--project", options->project,
-                  "for a new name: the project whose submitters may add versions (default: your "
-                  "project if you are a submitter of only one, else default)")
+                  "for a new name: the project whose submitters may add versions (default: the "
+                  "project of which you are a submitter; if there is none or more than one, the "
+                  "project 'default')")
       ->check(filled("leave it out for your own"));
   add_format(verb, options->format);
 }

@@ -62,6 +62,8 @@ Error look_at_steps(const JobView& job) {
 Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
   const JobId id(options.name);
   TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{id}));
+  // One that may see the job but not read it is shown a job without files.
+  TRY(connection.ask_for<EventsReply>(ListEvents{id, Instant::never()}));
   if (reply.job.spec.is_pipeline()) return look_at_steps(reply.job);
   TRY_ASSIGN(DownloadPlan plan, plan_of(reply.job, options.attempt));
   TRY_ASSIGN(std::unique_ptr<LeftFiles> left, LeftFiles::fetch(connection, id, std::move(plan)));

@@ -267,10 +267,10 @@ void add_placement_options(CLI::App& verb, RunArguments& arguments) {
 void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--environment", arguments.environment,
                   "NAME:VERSION, NAME@latest, an Azure ML address, or an environment file")
-      ->check(filled("leave it out for each node's PATH as it is"));
+      ->check(filled("leave it out to use each node's PATH unchanged"));
   verb.add_option("--interpreter", arguments.interpreter,
                   "run with this Python of each node: a path, or a name on PATH")
-      ->check(filled("leave it out for each node's PATH as it is"));
+      ->check(filled("leave it out to use each node's PATH unchanged"));
   verb.add_option("--requirements", arguments.requirements,
                   "use an environment with the packages of this requirements file")
       ->check(filled("name the requirements file"));

@@ -44,23 +44,24 @@ std::optional<Error> not_for_this_project(const State& state, const CreateAssetI
                                 noun, name, known.project, input.project));
 }
 
-// False: refused. `project`: of the name if it is new.
-bool may_write_name(Context& core, const CreateAssetInput& input, const AssetName* known,
-                    const std::string& project) {
-  const Principals& principals = core.state.principals();
-  const bool is_seen = known != nullptr && may_see(principals, input.caller, *known);
-  const Object object = is_seen ? object_of(*known) : Object{"", project};
-  if (!permitted(core, input.reply, input.caller, Permission::write_names, object)) return false;
-  if (known != nullptr) {
-    const auto error = not_for_this_project(core.state, input, *known);
-    if (error) core.refuse(input.reply, error->code, error->message);
-    return !error;
-  }
-  if (principals.has_project(project)) return true;
-  core.refuse(
-      input.reply, ErrorCode::not_found,
+// `project`: of the name if it is new.
+Object object_to_write(const State& state, const Caller& caller, const AssetName* known,
+                       const std::string& project) {
+  const bool is_seen = known != nullptr && may_see(state.principals(), caller, *known);
+  return is_seen ? object_of(*known) : Object{"", project, false, {}};
+}
+
+std::optional<Error> not_writable(const State& state, const CreateAssetInput& input,
+                                  const AssetName* known, const std::string& project) {
+  const Principals& principals = state.principals();
+  const Object object = object_to_write(state, input.caller, known, project);
+  Decision decision = may(principals, input.caller, Permission::write_names, object);
+  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  if (known != nullptr) return not_for_this_project(state, input, *known);
+  if (principals.has_project(project)) return std::nullopt;
+  return make_error(
+      ErrorCode::not_found,
       fmt::format("there is no project '{}'; `lockstep project list` shows yours", project));
-  return false;
 }
 
 // Asked again, because the answer was lost: it is the newest, and no further one is made.
@@ -141,31 +142,39 @@ Error no_such_version(const AssetName& known, const std::string& version) {
                                                       noun, last.name, version, versions));
 }
 
-void react(Context& core, const CreateAssetInput& input) {
+Result<Registration> registration_of(const State& state, const CreateAssetInput& input) {
   RegisteredAsset asset = input.asset;
-  const AssetKind kind = kind_of(asset.type);
-  if (const Status valid = validate(asset); !valid)
-    return core.refuse(input.reply, valid.error().code, valid.error().message);
-  if (!asset.tree)
-    return core.refuse(input.reply, ErrorCode::invalid_argument, "path: the asset has no files");
-  const AssetName* known = core.state.assets().find(kind, asset.name);
-  const std::string project = project_of_new(core.state.principals(), input.caller, input.project);
-  if (!may_write_name(core, input, known, project)) return;
+  TRY(validate(asset));
+  if (!asset.tree) return make_error(ErrorCode::invalid_argument, "path: the asset has no files");
+  const AssetName* known = state.assets().find(kind_of(asset.type), asset.name);
+  const std::string project = project_of_new(state.principals(), input.caller, input.project);
+  if (auto error = not_writable(state, input, known, project)) return *std::move(error);
   asset.version = version_for(asset, known);
   const AssetVersion* same = known == nullptr ? nullptr : known->find(asset.version);
   if (same != nullptr) {
-    if (const auto error = not_as_it_is(asset, *same))
-      return core.refuse(input.reply, error->code, error->message);
-  } else if (core.state.assets().versions() >= kMaxAssetVersions) {
-    return core.refuse(input.reply, ErrorCode::resource_exhausted,
-                       fmt::format("the launcher has {} versions of data and models, the most that "
-                                   "are possible",
-                                   kMaxAssetVersions));
-  } else {
-    core.emit(
-        AssetRegistered{asset, name_of(input.caller), known != nullptr ? known->project : project});
+    if (auto error = not_as_it_is(asset, *same)) return *std::move(error);
+  } else if (state.assets().versions() >= kMaxAssetVersions) {
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("the launcher has {} versions of data and models, the most that "
+                                  "are possible",
+                                  kMaxAssetVersions));
   }
-  core.act(ReplyAsset{input.reply, kind, asset.name, asset.version});
+  Registration registration;
+  registration.fact.asset = std::move(asset);
+  registration.fact.by = name_of(input.caller);
+  registration.fact.project = known != nullptr ? known->project : project;
+  registration.is_there = same != nullptr;
+  return registration;
+}
+
+void react(Context& core, const CreateAssetInput& input) {
+  auto registration = registration_of(core.state, input);
+  if (!registration)
+    return core.refuse(input.reply, registration.error().code, registration.error().message);
+  const RegisteredAsset& asset = registration->fact.asset;
+  ReplyAsset reply{input.reply, kind_of(asset.type), asset.name, asset.version};
+  if (!registration->is_there) core.emit(std::move(registration->fact));
+  core.act(std::move(reply));
 }
 
 void react(Context& core, const ArchiveAssetInput& input) {

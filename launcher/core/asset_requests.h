@@ -8,6 +8,14 @@ namespace lockstep::launcher {
 void react(Context& core, const CreateAssetInput& input);
 void react(Context& core, const ArchiveAssetInput& input);
 
+// A version that is to be registered, or that is there already with the same files.
+struct Registration {
+  AssetRegistered fact;
+  bool is_there = false;
+};
+// What registering comes to; an error says why it cannot be.
+Result<Registration> registration_of(const State& state, const CreateAssetInput& input);
+
 Object object_of(const AssetName& name);
 bool may_see(const Principals& principals, const Caller& caller, const AssetName& name);
 // Null: there is no such name, or the caller may not see it.

@@ -54,7 +54,7 @@ class Checker {
     expect(state_.unfinished().count(job.id) == (job.phase == Job::Phase::final ? 0U : 1U), what,
            "is unfinished exactly until it is final");
     expect(job.waits_for.empty() || (job.phase == Job::Phase::waiting && job.attempts.empty()),
-           what, "is placed only when the jobs before it have ended");
+           what, "waits for other jobs only until it is placed or has ended");
     for (const After& after : job.waits_for)
       expect(state_.dependents(after.job).count(job.order) != 0, what,
              "is known to the jobs that it waits for");
@@ -274,7 +274,7 @@ class Checker {
     expect(!node.waits_for_approval || node.parts.empty(), what, "waits for approval without work");
     expect(!whole || holders == 1, what, "shares what was given as a whole");
     if (!node.lost) return;
-    expect(holders == 0, what, "is LOST, and yet something counts as running there");
+    expect(holders == 0, what, "is LOST, but has parts of attempts that have not ended");
   }
 
   const State& state_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/data_reference.h"
+#include "launcher/core/asset_requests.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -41,7 +42,7 @@ MergeOutputs question_of(const State& state, const Job& job) {
   for (const OutputSpec& output : job.spec.outputs)
     question.outputs.push_back(
         {output.name, output.type, trees_of(job, OutputKind::named, output.name)});
-  const Job* parent = state.job(job.spec.parent);
+  const Job* parent = job.spec.step.empty() ? nullptr : state.job(job.spec.parent);
   if (parent != nullptr && gives_artifacts(*parent->spec.pipeline, job.spec.step))
     question.outputs.push_back({std::string(kArtifacts), OutputType::uri_folder,
                                 trees_of(job, OutputKind::outputs, ""),
@@ -55,6 +56,38 @@ bool nothing_to_merge(const MergeOutputs& question) {
       [](const MergeOutputs::Output& one) { return one.trees.empty() && one.logs.empty(); });
 }
 
+// Registers the output as data or a model. Why it could not be is one of its problems: the job has
+// completed, and its files are there.
+std::optional<AssetRegistered> registered(const State& state, const Job& job, const OutputAsset& as,
+                                          MergedOutput& output) {
+  CreateAssetInput input;
+  input.asset = asset_of(as);
+  input.asset.tree = output.tree;
+  input.asset.file = output.file;
+  input.asset.path = fmt::format("azureml://jobs/{}/outputs/{}", job.id.value, output.name);
+  input.project = job.spec.project;
+  input.caller = UserCaller{job.spec.submitter};
+  auto registration = registration_of(state, input);
+  if (registration)
+    return registration->is_there ? std::nullopt : std::optional(std::move(registration->fact));
+  output.problems.push_back(
+      fmt::format("not registered as {}: {}", as.name,
+                  output.tree ? registration.error().message : "no rank wrote to it"));
+  return std::nullopt;
+}
+
+// What is registered is a fact of the same write as the merged outputs.
+void settle(Context& core, const Job& job, std::vector<MergedOutput> outputs) {
+  std::vector<AssetRegistered> facts;
+  for (MergedOutput& output : outputs)
+    for (const OutputSpec& spec : job.spec.outputs)
+      if (spec.name == output.name && spec.asset)
+        if (auto fact = registered(core.state, job, *spec.asset, output))
+          facts.push_back(*std::move(fact));
+  core.emit(OutputsMerged{job.id, std::move(outputs)});
+  for (AssetRegistered& fact : facts) core.emit(std::move(fact));
+}
+
 }  // namespace
 
 bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step) {
@@ -66,7 +99,8 @@ bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step) {
 }
 
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
-  if (job.spec.parent.value.empty() || job.merged || report.cause != Cause::completed) return false;
+  const bool is_read = !job.spec.step.empty() || registers_outputs(job.spec.outputs);
+  if (!is_read || job.merged || report.cause != Cause::completed) return false;
   MergeOutputs question = question_of(core.state, job);
   if (question.outputs.empty()) return false;
   if (nothing_to_merge(question)) {
@@ -75,7 +109,7 @@ bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
       empty.push_back({output.name, {}, {}, {}});
       add_problems(core.state, job, empty.back());
     }
-    core.emit(OutputsMerged{job.id, std::move(empty)});
+    settle(core, job, std::move(empty));
     return false;
   }
   if (core.merging.insert(job.id).second) core.act(std::move(question));
@@ -98,7 +132,7 @@ void react(Context& core, const OutputsMergedInput& input) {
   core.merging.erase(input.job);
   std::vector<MergedOutput> outputs = input.outputs;
   for (MergedOutput& output : outputs) add_problems(core.state, *job, output);
-  core.emit(OutputsMerged{input.job, std::move(outputs)});
+  settle(core, *job, std::move(outputs));
 }
 
 void merge_again(Context& core, const JobId& id) {

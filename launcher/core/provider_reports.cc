@@ -109,7 +109,7 @@ void expect_joined(Context& core, const std::string& target, const std::string& 
   if (joins_later(core.state.computes().find(target)->spec)) return;
   fail_machine(core, target, name,
                {"join", "launcher_unreachable",
-                "the provider says that it runs, but its agent has not joined", false});
+                "the provider says that the machine runs, but its agent has not joined", false});
 }
 
 }  // namespace

@@ -11,8 +11,9 @@
 
 namespace lockstep::launcher {
 
-// Thousands of nodes that come back, or parts of a gang that end, one after another would else cost
-// a pass each. Zero for small pools: a pass costs nothing there.
+// How long a pool rests after a scheduling pass, because a pass looks at every node. Without a
+// rest, each of thousands of nodes that return, or of gang parts that end one after another, would
+// cause a pass of its own. Zero for small pools, where a pass is cheap.
 Duration rest_after_pass(std::size_t nodes);
 
 class Scheduler {

@@ -22,8 +22,9 @@ std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec&
 // What a person who submits this job should know: which target was chosen, and what is not used.
 std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec);
 
-// Why the job can never run on its target, apart from the nodes that there are now: it names nodes
-// that are not the target's, or is larger than the target's size allows.
+// Why the target refuses the job at submission: the job names nodes that do not exist or belong to
+// another target, or it is an MPI job with more nodes than the target's size allows. Whether the
+// nodes that the target has now suffice is not checked here.
 std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& spec);
 
 }  // namespace lockstep::launcher

@@ -440,7 +440,7 @@ struct State::Applier {
     const auto it = state.jobs_.find(fact.job);
     if (it != state.jobs_.end()) {
       const Job& job = it->second;
-      CHECK(job.finish.has_value(), "a job is deleted only when it is final");
+      CHECK(job.finish.has_value(), "a job can be deleted only after it has ended");
       const JobSize size = size_of(job);
       state.ended_size_.logs.count -= size.logs.count;
       state.ended_size_.outputs.count -= size.outputs.count;

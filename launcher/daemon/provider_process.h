@@ -1,6 +1,7 @@
 #pragma once
-// One provider that runs: its lines, its end, and how it is made to end. Everything happens on the
-// event loop, and nothing waits for the provider.
+// A running provider process. It passes on each line that the provider prints, reports the
+// provider's end once, and stops it on request. Everything happens on the event loop; no call
+// blocks.
 
 #include <functional>
 #include <memory>

@@ -62,9 +62,10 @@ PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
 PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
                           const std::string& state);
 
-// The words of the provider of this target. Ours is `ours` (lockstep-provider). A site's own is a
-// file in the folder "providers" of the launcher's home or in /etc/lockstep: only who may write
-// there decides what the launcher's account runs.
+// The command line that starts this target's provider: `ours` (the path of lockstep-provider) and
+// the kind, or the target's own program. That must be a file in the folder "providers" of the
+// launcher's home or in /etc/lockstep/providers, so that only people who may write there decide
+// what runs under the launcher's account.
 Result<std::vector<std::string>> provider_words(const LauncherHome& home, const std::string& ours,
                                                 const ComputeSpec& spec);
 

@@ -128,7 +128,9 @@ struct EventReader {
     for (const auto& [name, value] : it->items()) {
       const auto* known = value.get_ptr<const std::string*>();
       if ((known == nullptr && !value.is_primitive()) || name.size() > kMaxEventWordBytes)
-        return no_event("'about' holds a list, an object, or a long name");
+        return no_event(fmt::format(
+            "in 'about', a value is a list or an object, or a name is longer than {} bytes",
+            kMaxEventWordBytes));
       (*about)[one_line(name, kMaxEventWordBytes)] =
           known != nullptr ? one_line(*known, kMaxEventTextBytes) : value.dump();
     }

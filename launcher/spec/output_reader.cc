@@ -1,10 +1,39 @@
 #include "launcher/spec/output_reader.h"
 
+#include <fmt/format.h>
+
+#include "common/domain/asset.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
 #include "launcher/spec/output_path.h"
 
 namespace lockstep::spec {
+
+namespace {
+
+// `name` and `version`: as what the output is registered.
+void read_asset(const Source& source, const YamlNode& node, ReadOutput& output, Faults& faults) {
+  const YamlEntry* name = node.find("name");
+  const YamlEntry* version = node.find("version");
+  const bool has_name = name != nullptr && !is_empty(name->value);
+  const bool has_version = version != nullptr && !is_empty(version->value);
+  if (!has_name && !has_version) return;
+  const YamlEntry& at = has_name ? *name : *version;
+  const std::string shown = join("outputs", output.name);
+  if (!has_name) {
+    faults.add(at.value.place,
+               source.error(at.value.place, fmt::format("'{0}.version' needs '{0}.name': the name "
+                                                        "under which the output is registered",
+                                                        shown)));
+    return;
+  }
+  output.asset = OutputAsset{name->value.text, has_version ? version->value.text : ""};
+  if (const Status good = validate(asset_of(*output.asset)); !good)
+    faults.add(at.value.place,
+               source.error(at.value.place, fmt::format("'{}': {}", shown, good.error().message)));
+}
+
+}  // namespace
 
 ReadOutput read_output(const Source& source, const std::string& name, const YamlNode& node,
                        Faults& faults) {
@@ -27,6 +56,7 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
     if (inner.key == "mode")
       output.mode = *word == "upload" ? OutputMode::upload : OutputMode::rw_mount;
   }
+  read_asset(source, node, output, faults);
   return output;
 }
 
@@ -36,6 +66,8 @@ OutputSpec output_spec(const ReadOutput& output) {
   if (output.type == InputType::uri_file) spec.type = OutputType::uri_file;
   spec.mode = output.mode.value_or(spec.mode);
   spec.path = output.path;
+  spec.asset = output.asset;
+  if (spec.asset) spec.asset->type = output.type.value_or(InputType::uri_folder);
   return spec;
 }
 

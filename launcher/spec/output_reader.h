@@ -15,7 +15,8 @@ struct ReadOutput {
   std::string name;
   std::optional<InputType> type;  // as written; those of models and tables are folders
   std::optional<OutputMode> mode;
-  std::string path;  // in a datastore; "": none
+  std::string path;                       // in a datastore; "": none
+  std::optional<OutputAsset> asset = {};  // its type is only filled in by output_spec()
 };
 
 // `node` is null, or a mapping whose shape is checked. Every fault is added to `faults`.

@@ -92,7 +92,9 @@ void PipelineOutputs::add_writer(PipelineNode& pipeline, BoundOutput& output, Wr
                              pipeline.shown(), known->second.node->shown(),
                              source_.where(known->second.place)));
   BoundOutput* written = writer.node->output(writer.output);
-  if (written == nullptr || !output.output.type) return;
+  if (written == nullptr) return;
+  if (!written->output.asset) written->output.asset = output.output.asset;
+  if (!output.output.type) return;
   if (!written->output.type) written->output.type = output.output.type;
   if (*written->output.type == *output.output.type) return;
   fault(writer.place,

@@ -12,7 +12,8 @@ namespace lockstep::spawn {
 class Spawner {
  public:
   explicit Spawner(int socket);
-  // Runs until the socket closes or `quit`. When it returns, no process that it started is left.
+  // Runs until the socket closes or a `quit` message arrives. When it returns, no process that the
+  // spawner started is left.
   int run();
 
  private:

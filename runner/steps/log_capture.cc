@@ -158,7 +158,7 @@ void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   stream.times.free_before(end);
 }
 
-// "logs of rank 3 wait: …"; "" while no rank has written what is not read.
+// "output of rank 3 is paused: …"; "" while no rank has written what is not read.
 std::string LogCapture::spool_reason() const {
   std::vector<int> ranks;
   for (const auto& stream : streams_) {
@@ -171,8 +171,10 @@ std::string LogCapture::spool_reason() const {
   const std::string who = ranks.size() == 1
                               ? fmt::format("rank {}", ranks[0])
                               : fmt::format("{} ranks (the first is {})", ranks.size(), ranks[0]);
-  return fmt::format("logs of {} wait: the launcher has not taken {} (agent --log-spool is {})",
-                     who, to_string(Bytes{spooled_}), to_string(Bytes{spool_bytes_}));
+  return fmt::format(
+      "output of {} is paused: the launcher has not yet stored {} of earlier logs (limit: agent "
+      "--log-spool {})",
+      who, to_string(Bytes{spooled_}), to_string(Bytes{spool_bytes_}));
 }
 
 // ---- reading and writing ------------------------------------------------------------------------

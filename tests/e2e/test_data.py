@@ -82,6 +82,41 @@ def test_a_model_comes_from_a_job_and_is_downloaded(data):
     assert data.logs("three") == b"best\n", "the files are the model's, too"
 
 
+MAKES = """\
+command: echo {word} > ${{{{outputs.model}}}}/weights; echo {word} > ${{{{outputs.log}}}}
+outputs:
+  model: {{type: custom_model, name: net{version}}}
+  log: {{type: uri_file, name: notes, version: v1}}
+"""
+
+
+def test_an_output_with_a_name_is_registered(data):
+    for job, word, version in (("one", "first", ""), ("two", "second", ", version: 7")):
+        data.write("job.yml", MAKES.format(word=word, version=version))
+        data.ok("job", "create", "-f", "job.yml", "--name", job)
+        data.wait_for_status(job, "Completed")
+    assert [a["version"] for a in data.json("model", "list", "-n", "net")] == ["7", "1"]
+    shown = data.json("model", "show", "net:7")
+    assert shown["type"] == "custom_model" and shown["made_by"] == "two", shown
+    read(data, "reads", "azureml:net:1", file="/weights", more=", type: custom_model")
+    assert data.logs("reads") == b"first\n"
+    warnings = data.json("job", "show", "two")["warnings"]
+    assert [w for w in warnings if "not registered as notes: data asset notes:v1 already exists with other files" in w], warnings
+    assert "not registered as notes" in data.ok("job", "show", "two")
+    data.write("job.yml", "command: exit 1\noutputs: {o: {name: never}}\n")
+    data.ok("job", "create", "-f", "job.yml", "--name", "bad")
+    data.wait_for_status("bad", "Failed")
+    assert data.json("data", "list", "-n", "never") == []
+
+
+def test_an_output_of_a_pipeline_is_registered_too(data):
+    data.write("job.yml", "type: pipeline\noutputs: {best: {type: uri_folder, name: best}}\n"
+               "jobs:\n  a: {command: 'echo x > ${{outputs.o}}/x', outputs: {o: '${{parent.outputs.best}}'}}\n")
+    data.ok("job", "create", "-f", "job.yml", "--name", "p")
+    data.wait_for_status("p", "Completed")
+    assert data.json("data", "show", "best")["made_by"] == "p_a"
+
+
 def test_what_is_archived_is_found_by_its_version_alone(data):
     data.ok("data", "create", "-n", "faces", "--path", "set")
     data.write("set/a.txt", "changed\n")

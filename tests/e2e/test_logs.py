@@ -111,7 +111,7 @@ def test_at_the_spools_bound_the_ranks_wait_and_go_on_by_themselves(any_site):
             runner = any_site.runner_pids("bound")[0]
             # Blocked: every rank sleeps in write(2) on its pipe, and the runner has said why.
             log = next(any_site.home.rglob("bound.1/runner.log")).read_text()
-            return "wait: the launcher has not taken" in log and progress(site_witness) == before and runner
+            return "is paused: the launcher has not yet stored" in log and progress(site_witness) == before and runner
         wait_until(still, "the ranks wait")
         assert progress(site_witness) < 4 * 5_000_000
         assert spool_bytes(any_site, "bound") < 7 << 20

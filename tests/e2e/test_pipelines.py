@@ -181,3 +181,51 @@ def test_kill_9_of_anything_in_the_middle_runs_each_step_once_to_completion(site
         site.ok("job", "download", f"p_{name}", "--output-name", "o", "--download-path", target)
         found = subprocess.run(["find", target, "-name", "t"], capture_output=True, text=True).stdout.split()
         assert [open(path).read() for path in found] == [text], name
+
+
+def test_an_array_runs_each_index_and_so_many_at_a_time(one):
+    command = ('echo "$LOCKSTEP_ARRAY_INDEX of $LOCKSTEP_ARRAY_COUNT, $LOCKSTEP_ARRAY_MIN-$LOCKSTEP_ARRAY_MAX"; '
+               'mkdir -p outputs; echo $LOCKSTEP_ARRAY_INDEX > outputs/index; sleep 0.3; exit $((LOCKSTEP_ARRAY_INDEX == 7))')
+    done = one.run("run", "--name", "many", "--cpus", "1", "--memory", "64m", "--gpus", "0", "--array", "3-9:2%2", "--", "bash", "-c", command)
+    assert done.returncode == 1, done
+    shown = one.json("job", "show", "many")
+    assert shown["lockstep"]["array"] == "3-9:2%2"
+    assert {name: step["status"] for name, step in shown["jobs"].items()} == {
+        "3": "Completed", "5": "Completed", "7": "Failed", "9": "Completed"}
+    for index in (3, 5, 7, 9):
+        assert f"{index} of 4, 3-9" in done.stdout
+        assert one.json("job", "show", f"many_{index}")["lockstep"]["array_index"] == index
+    assert "9 of 4, 3-9" in one.ok("job", "logs", "many", "--step", "9").stdout
+    times = []
+    for index in (3, 5, 7, 9):
+        job = one.json("job", "show", f"many_{index}")
+        times += [(job["attempts"][-1]["started"], 1), (job["ended"], -1)]
+    most = now = 0
+    for _, change in sorted(times, key=lambda one: (one[0], one[1])):
+        now += change
+        most = max(most, now)
+    assert most <= 2
+    one.ok("job", "download", "many", "--all", "-p", "back")
+    assert sorted(path.read_text() for path in (one.work / "back").rglob("index")) == ["3\n", "5\n", "9\n"]
+
+
+def test_an_array_in_a_job_file_and_what_is_wrong_with_one(one):
+    one.write("job.yml", "command: echo task $LOCKSTEP_ARRAY_INDEX\nlockstep: {array: '1,4'}\n")
+    plan = one.json("job", "create", "-f", "job.yml", "--dry-run")
+    assert [step["name"] for step in plan["steps"]] == ["1", "4"]
+    streamed = one.ok("job", "create", "-f", "job.yml", "--name", "both", "--stream").stdout
+    assert "task 1" in streamed and "task 4" in streamed
+    one.ok("job", "cancel", create_array(one, "sleeping", "sleep 100", "0-99%3"))
+    whole = ended(one, "sleeping")
+    assert whole["status"] == "Canceled"
+    assert one.json("job", "list", "--status", "Running") == []
+    bad = one.run("run", "--array", "9-1", "--", "true")
+    assert bad.returncode == 2 and "--array: '9-1' ends before it begins" in bad.stderr
+    both = one.run("run", "--array", "0-1", "--after", "both", "--", "true")
+    assert both.returncode == 2 and "--array cannot be combined with --after or --begin" in both.stderr
+
+
+def create_array(site, name, command, indices):
+    site.ok("run", "--detach", "--name", name, "--cpus", "1", "--memory", "64m", "--gpus", "0", "--array", indices, "--", "bash", "-c", command)
+    wait_until(lambda: site.json("job", "list", "--parent", name), 20)
+    return name

@@ -186,6 +186,7 @@ def test_a_shared_job_is_read_by_its_project_until_it_is_taken_back(site, people
     def reads_not(person, number):
         assert "left.py" not in person.ok("job", "show", name, "-o", "json")
         person.refused("job", "events", name)
+        assert "may not read" in person.refused("job", "files", name)
         for words in (("logs", name), ("download", name, "-p", str(to / f"{person.name}{number}"))):
             why = person.refused("job", *words)
             assert "the launcher refused: " in why and "may not read" in why and "lost the launcher" not in why, why

@@ -213,6 +213,9 @@ std::vector<std::string> unwritten_outputs(const JobView& job) {
                       "${{{{outputs.{}}}}}",
                       spec.name, to_string(spec.type), spec.name));
   }
+  for (const MergedOutput& output : job.merged)
+    for (const std::string& problem : output.problems)
+      lines.push_back(fmt::format("output '{}': {}", output.name, problem));
   for (const std::string& pattern : unmatched_keep(job))
     lines.push_back(fmt::format(
         "keep '{}' matched no file that the ranks made outside ./outputs and ./logs", pattern));

@@ -47,9 +47,13 @@ Json steps_of(const JobView& job) {
 Json outputs_of(const JobView& job) {
   Json json = Json::object();
   for (const OutputSpec& output : job.spec.outputs) {
-    Json one = {{"type", std::string(to_string(output.type))},
-                {"mode", std::string(to_string(output.mode))},
-                {"path", output.path.empty() ? Json(nullptr) : Json(output.path)}};
+    Json one = {
+        {"type", std::string(to_string(output.type))},
+        {"mode", std::string(to_string(output.mode))},
+        {"path", output.path.empty() ? Json(nullptr) : Json(output.path)},
+        {"name", output.asset ? Json(output.asset->name) : Json(nullptr)},
+        {"version", output.asset && !output.asset->version.empty() ? Json(output.asset->version)
+                                                                   : Json(nullptr)}};
     add_merged(job, output.name, one);
     json[output.name] = std::move(one);
   }

@@ -99,7 +99,8 @@ Status check_request(Verb verb, const Request& request) {
   };
   if (verb == Verb::hold) return bad("kind docker has nothing to hold");
   if (verb == Verb::create && request.bundle.empty())
-    return bad("the request's bundle is missing; scripts/bundle makes one");
+    return bad(
+        "the request has no 'bundle' (the archive with the agent); make one with scripts/bundle");
   if (request.state.find(':') != std::string::npos)
     return bad("the request's state is " + request.state +
                ", and container engines cannot mount a path with ':'");

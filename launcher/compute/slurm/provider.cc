@@ -154,8 +154,9 @@ Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   TRY_ASSIGN(const Settings settings,
              needs_all ? settings_from(request.settings) : place_from(request.settings));
   if (verb == Verb::create && request.bundle.empty())
-    return make_error(ErrorCode::invalid_argument,
-                      "the request's bundle is missing; scripts/bundle makes one");
+    return make_error(
+        ErrorCode::invalid_argument,
+        "the request has no 'bundle' (the archive with the agent); make one with scripts/bundle");
   TRY(io::make_directories(request.state, 0700));
   auto jobs = list_jobs(request, "connect");
   if (!jobs) return fail_all(request, jobs.error(), events);

@@ -97,8 +97,9 @@ Result<int> carry_out(Verb verb, const Request& request, const std::string& prog
   Call call{request, settings.tunnel, ""};
   if (verb == Verb::create) {
     if (request.bundle.empty())
-      return make_error(ErrorCode::invalid_argument,
-                        "the request's bundle is missing; scripts/bundle makes one");
+      return make_error(
+          ErrorCode::invalid_argument,
+          "the request has no 'bundle' (the archive with the agent); make one with scripts/bundle");
     TRY_ASSIGN(call.bundle_digest, bundle_digest(request.bundle));
   }
   TRY(io::make_directories(request.state, 0700));

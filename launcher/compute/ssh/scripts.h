@@ -23,8 +23,9 @@ struct Install {
   std::string unit;       // the systemd unit's, where systemd keeps the agent running
 };
 
-// `dial`: the launcher, if the host shall try whether it can dial it; not where an agent has joined
-// already. Changes nothing.
+// Reports the state of the host and changes nothing there. `dial`: the launcher's addresses, if the
+// script is to test whether the host can connect to them. The test is skipped where an agent has
+// joined already.
 std::string probe_script(const Install& install, const std::optional<Endpoints>& dial);
 // One command line without single quotes: unpacks the archive on its standard input beside what is
 // there. The exit code says whether the agent in it runs on this host.

@@ -84,8 +84,9 @@ TEST_F(LogSpoolTest, ARankThatFillsItsShareWaitsAndTheReasonIsSaid) {
   EXPECT_EQ(logs_.blocked_reason(), "") << "a short wait is not worth a word";
   EXPECT_EQ(logs_.retry_at(), now_ + seconds(1));
   logs_.retry(now_ + seconds(1));
-  EXPECT_NE(logs_.blocked_reason().find("logs of rank 3 wait: the launcher has not taken"),
-            std::string::npos)
+  EXPECT_NE(
+      logs_.blocked_reason().find("output of rank 3 is paused: the launcher has not yet stored"),
+      std::string::npos)
       << logs_.blocked_reason();
   take_all();
   logs_.retry(now_ + seconds(2));
@@ -107,7 +108,8 @@ TEST_F(LogSpoolTest, OneRankDoesNotSilenceTheOthers) {
   EXPECT_LE(size(0) + size(1) + size(2), kSpool);
   logs_.retry(now_);
   logs_.retry(now_ + seconds(1));
-  EXPECT_NE(logs_.blocked_reason().find("logs of 3 ranks (the first is 0) wait"), std::string::npos)
+  EXPECT_NE(logs_.blocked_reason().find("output of 3 ranks (the first is 0) is paused"),
+            std::string::npos)
       << logs_.blocked_reason();
 }
 

@@ -97,7 +97,7 @@ TEST(RunnerSetupTest, AFullSpoolIsToldToWhoeverConnectsAndWhatIsTakenMakesRoom) 
     std::optional<PartReport> report = first.report_in(PartState::running);
     while (report && report->progress.empty()) report = first.next_report();
     ASSERT_TRUE(report);
-    EXPECT_NE(report->progress.find("logs of rank 0 wait: the launcher has not taken"),
+    EXPECT_NE(report->progress.find("output of rank 0 is paused: the launcher has not yet stored"),
               std::string::npos)
         << report->progress;
   }

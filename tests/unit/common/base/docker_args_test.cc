@@ -182,7 +182,8 @@ const Refused kRefused[] = {
     {"operators_without_value", {"-v"}, "'--volume' needs a value, and nothing follows it"},
     {"variable_of_the_agent",
      {"-e", "HOME"},
-     "--env 'HOME': must be NAME=VALUE; no variable of the node's agent is passed on"},
+     "--env 'HOME': must be NAME=VALUE; variables of the node's agent are not passed to "
+     "containers"},
     {"variable_of_ranks",
      {"--env=LOCKSTEP_RANK=1"},
      "--env 'LOCKSTEP_RANK=1': is a variable that Lockstep sets for each rank; leave it out"},

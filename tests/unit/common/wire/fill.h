@@ -261,9 +261,16 @@ class Filler {
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {
-    auto& [name, b, c, d, e] = v;
-    each(b, c, d, e);
+    auto& [name, b, c, d, e, f] = v;
+    each(b, c, d, e, f);
     name = "output_" + std::to_string(next_int());
+  }
+  void fill(OutputAsset& v) {
+    auto& [a, b, c] = v;
+    each(a, b, c);
+    a = "asset-" + std::to_string(next_int());  // names are checked
+    b = std::to_string(next_int());
+    c = InputType::uri_folder;
   }
   void fill(NodeTree& v) { auto& [a, b] = v; each(a, b); }
   void fill(CheckpointSource& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }

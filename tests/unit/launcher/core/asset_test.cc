@@ -175,5 +175,71 @@ TEST_F(AssetTest, ANameBelongsToItsProject) {
       << "the nearest name is one that they may see";
 }
 
+// ---- outputs of jobs ----------------------------------------------------------------------------
+
+struct RegisteredOutputs : AssetTest {
+  FakeNode node = launcher.join("n1");
+
+  // Runs a job with such an output to its end; `content`: what its rank wrote, "": nothing.
+  JobId run(const std::string& name, OutputAsset as, const std::string& content, int code = 0) {
+    JobSpec spec = job_spec(name);
+    OutputSpec output;
+    output.name = "made";
+    output.asset = std::move(as);
+    spec.outputs = {output};
+    const JobId job = launcher.submit(spec);
+    PartReport report = lockstep::launcher::report(attempt(job), PartState::finished);
+    report.exit = node_exit({code == 0 ? rank_exit(0) : rank_exit(0, Cause::exit_code, code)});
+    if (!content.empty()) {
+      CollectedOutput collected;
+      collected.kind = OutputKind::named;
+      collected.name = "made";
+      collected.tree = sha256(content);
+      report.outputs = {collected};
+    }
+    launcher.observe(node, report);
+    launcher.drop_notices();
+    if (code != 0 || content.empty()) return job;
+    EXPECT_EQ(launcher.expect_one<MergeOutputs>().job, job);
+    launcher.send(OutputsMergedInput{job, {{"made", sha256(content), "", {}}}, ""});
+    launcher.drop_notices();
+    return job;
+  }
+  std::vector<std::string> problems(const JobId& job) {
+    const JobView view = launcher.view(job);
+    EXPECT_EQ(view.status, JobStatus::completed);
+    return view.merged.empty() ? std::vector<std::string>() : view.merged.front().problems;
+  }
+};
+
+TEST_F(RegisteredOutputs, AnOutputWithANameIsRegisteredWhenTheJobHasCompleted) {
+  const JobId job = run("train", {"faces", "", InputType::uri_folder}, "a");
+  EXPECT_THAT(problems(job), testing::IsEmpty());
+  const AssetVersion& made = *faces().newest();
+  EXPECT_EQ(made.asset.version, "1");
+  EXPECT_EQ(made.asset.tree, sha256("a"));
+  EXPECT_EQ(made.by, launcher.view(job).spec.submitter);
+  EXPECT_EQ(maker_of(made.asset), job);
+  run("again", {"faces", "", InputType::uri_folder}, "a");
+  EXPECT_EQ(newest(), "1") << "the same files";
+  run("other", {"faces", "9", InputType::uri_folder}, "b");
+  EXPECT_EQ(newest(), "9");
+}
+
+TEST_F(RegisteredOutputs, WhyOneIsNotRegisteredIsAProblemOfTheOutput) {
+  run("train", {"faces", "3", InputType::uri_folder}, "a");
+  EXPECT_THAT(problems(run("two", {"faces", "3", InputType::uri_folder}, "b")),
+              ElementsAre(HasSubstr("not registered as faces: data asset faces:3 already exists "
+                                    "with other files")));
+  EXPECT_THAT(problems(run("none", {"faces", "4", InputType::uri_folder}, "")),
+              ElementsAre("not registered as faces: no rank wrote to it"));
+  EXPECT_EQ(newest(), "3");
+}
+
+TEST_F(RegisteredOutputs, AJobThatFailedRegistersNothing) {
+  run("bad", {"faces", "", InputType::uri_folder}, "a", 1);
+  EXPECT_EQ(launcher.core->state().assets().find(AssetKind::data, "faces"), nullptr);
+}
+
 }  // namespace
 }  // namespace lockstep::launcher

@@ -136,7 +136,8 @@ TEST_F(Events, LogsThatWaitAreShownAndToldAndGoOn) {
   launcher.observe(n1, attempt(job), PartState::running);
   EXPECT_EQ(launcher.view(job).reason, "");
   PartReport waiting = report(attempt(job), PartState::running);
-  waiting.progress = "logs of rank 0 wait: the launcher has not taken 1.0 GiB";
+  waiting.progress =
+      "output of rank 0 is paused: the launcher has not yet stored 1.0 GiB of earlier logs";
   launcher.observe(n1, waiting);
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
   EXPECT_EQ(launcher.view(job).reason, "node n1: " + waiting.progress);

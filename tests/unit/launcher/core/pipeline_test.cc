@@ -121,6 +121,19 @@ TEST_F(Pipelines, WithoutContinuingNoFurtherStepBegins) {
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
 }
 
+TEST_F(Pipelines, AnArrayRunsSoManyTasksAtATime) {
+  JobSpec task = job_spec("many");
+  task.resources.cpus = 1;
+  const JobId job = start(as_array(task, array_from("5-8%2").value()));
+  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 2 steps wait");
+  EXPECT_EQ(phase(job, "7"), "Waiting: waits until fewer than 2 steps run");
+  EXPECT_EQ(spec_of("many_5").array, (ArrayTask{5, 4, 5, 8}));
+  end(JobId("many_5"), "", 3);
+  EXPECT_EQ(phase(job, "5"), "Failed");
+  EXPECT_EQ(phase(job, "7"), "Running");
+  EXPECT_EQ(phase(job, "8"), "Waiting: waits until fewer than 2 steps run");
+}
+
 TEST_F(Pipelines, WithoutContinuingAStepThatIsQueuedDoesNotBeginEither) {
   const JobId job = start(pipeline("p", {step("a"), step("b"), step("c")}, /*continues=*/false));
   EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 step is queued");

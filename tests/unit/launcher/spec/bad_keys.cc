@@ -105,6 +105,26 @@ std::vector<BadInput> bad_keys() {
        "command: x\nresources:\n\tinstance_count: 2\n",
        {},
        "job.yml:3:1: bad YAML: a tab in the indentation; use spaces"},
+      {"array_of_nothing",
+       "command: x\nlockstep: {array: 3-1}\n",
+       {},
+       "job.yml:2:20: 'lockstep.array': '3-1' ends before it begins; write it as 0-19, 1,3,7, "
+       "0-100:5 or 0-19%4"},
+      {"array_that_waits",
+       "command: x\nlockstep: {array: 0-3, after: prep}\n",
+       {},
+       "job.yml:2:20: 'lockstep.array' cannot be combined with lockstep.after or "
+       "lockstep.not_before"},
+      {"output_with_a_version_alone",
+       "command: x\noutputs: {m: {version: 3}}\n",
+       {},
+       "job.yml:2:24: 'outputs.m.version' needs 'outputs.m.name': the name under which the output "
+       "is registered"},
+      {"output_registered_as_latest",
+       "command: x\noutputs: {m: {name: net, version: latest}}\n",
+       {},
+       "job.yml:2:20: 'outputs.m': version: 'latest' stands for the newest version; choose "
+       "another"},
       {"place_after_wide_letters",
        "description: {caf\xc3\xa9: \xe2\x82\xac, b: [}\n",
        {},
