@@ -1,6 +1,6 @@
 #pragma once
 // A job array: the same job many times, each time with another index. It is a pipeline whose steps
-// are named after their indices (docs/decisions/055-children.md).
+// are named after their indices (docs/decisions/051-pipelines.md).
 
 #include <string>
 #include <vector>
