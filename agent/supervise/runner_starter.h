@@ -12,6 +12,7 @@
 #include "common/base/bytes.h"
 #include "common/base/time.h"
 #include "common/domain/limits.h"
+#include "common/domain/metrics.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/fork_server.h"

@@ -124,7 +124,7 @@ std::map<std::string, std::string> input_values(const std::vector<DataInput>& in
   for (const DataInput& input : inputs) {
     std::string value = working_directory + "/" + input_folder(input.name);
     if (!input.file.empty()) value += "/" + input.file;
-    values.emplace(input.name, input.mode == InputMode::direct ? input.address : std::move(value));
+    values.emplace(input.name, input.mode == InputMode::direct ? input.address : value);
   }
   return values;
 }

@@ -113,8 +113,8 @@ struct PipelineSpec;  // pipeline.h
 class SharedPipeline {
  public:
   SharedPipeline() = default;
-  SharedPipeline(
-      PipelineSpec pipeline);  // NOLINT(google-explicit-constructor): used like an optional
+  // NOLINTNEXTLINE(google-explicit-constructor): used like an optional
+  SharedPipeline(PipelineSpec pipeline);
   explicit operator bool() const { return pipeline_ != nullptr; }
   const PipelineSpec& operator*() const { return *pipeline_; }
   const PipelineSpec* operator->() const { return pipeline_.get(); }
