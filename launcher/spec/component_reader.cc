@@ -107,8 +107,10 @@ Component* ComponentReader::interpret(YamlNode tree, std::string shown) {
   ports.place = tree.place;
   std::erase_if(tree.entries, [&](YamlEntry& entry) {
     const bool is_port = entry.key == "inputs" || entry.key == "outputs";
-    if (is_port) ports.entries.push_back(std::move(entry));
-    if (is_port) return true;
+    if (is_port) {
+      ports.entries.push_back(std::move(entry));
+      return true;
+    }
     if (entry.key == "is_deterministic") {
       const std::string word = lower_case(entry.value.text);
       component.is_deterministic = word != "false";

@@ -158,8 +158,9 @@ class StepReader {
     std::erase_if(node.entries, [&](YamlEntry& entry) { return !put_in_literals(entry.value); });
     if (node.kind != Kind::scalar || !mentions_parent(node.text)) return true;
     auto text = literal_text(source_, node_, node, faults_);
-    if (text) node.text = *std::move(text);
-    return text.has_value();
+    if (!text) return false;
+    node.text = *std::move(text);
+    return true;
   }
 
   void inherit_compute(YamlNode& tree) const {
