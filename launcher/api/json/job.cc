@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/access.h"
+#include "common/domain/pipeline.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/pipeline.h"
 #include "launcher/api/json/usage.h"
