@@ -320,6 +320,8 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     PipelineSpec outline;
     outline.outputs = job.spec.pipeline->outputs;
     outline.continue_on_step_failure = job.spec.pipeline->continue_on_step_failure;
+    outline.array = job.spec.pipeline->array;
+    outline.at_most = job.spec.pipeline->at_most;
     view.spec.pipeline = std::move(outline);
   }
   if (job.finish) {

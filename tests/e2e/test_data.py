@@ -97,7 +97,7 @@ def test_an_output_with_a_name_is_registered(data):
         data.wait_for_status(job, "Completed")
     assert [a["version"] for a in data.json("model", "list", "-n", "net")] == ["7", "1"]
     shown = data.json("model", "show", "net:7")
-    assert shown["type"] == "custom_model" and shown["made_by"] == "two", shown
+    assert shown["type"] == "custom_model" and shown["lockstep"]["made_by"] == "two", shown
     read(data, "reads", "azureml:net:1", file="/weights", more=", type: custom_model")
     assert data.logs("reads") == b"first\n"
     warnings = data.json("job", "show", "two")["warnings"]
@@ -106,7 +106,7 @@ def test_an_output_with_a_name_is_registered(data):
     data.write("job.yml", "command: exit 1\noutputs: {o: {name: never}}\n")
     data.ok("job", "create", "-f", "job.yml", "--name", "bad")
     data.wait_for_status("bad", "Failed")
-    assert data.json("data", "list", "-n", "never") == []
+    assert "there is no data asset 'never'" in data.run("data", "list", "-n", "never").stderr.decode()
 
 
 def test_an_output_of_a_pipeline_is_registered_too(data):
@@ -114,7 +114,7 @@ def test_an_output_of_a_pipeline_is_registered_too(data):
                "jobs:\n  a: {command: 'echo x > ${{outputs.o}}/x', outputs: {o: '${{parent.outputs.best}}'}}\n")
     data.ok("job", "create", "-f", "job.yml", "--name", "p")
     data.wait_for_status("p", "Completed")
-    assert data.json("data", "show", "best")["made_by"] == "p_a"
+    assert data.json("data", "show", "best")["lockstep"]["made_by"] == "p_a"
 
 
 def test_what_is_archived_is_found_by_its_version_alone(data):

@@ -193,13 +193,14 @@ def test_an_array_runs_each_index_and_so_many_at_a_time(one):
     assert {name: step["status"] for name, step in shown["jobs"].items()} == {
         "3": "Completed", "5": "Completed", "7": "Failed", "9": "Completed"}
     for index in (3, 5, 7, 9):
-        assert f"{index} of 4, 3-9" in done.stdout
+        assert f"{index} of 4, 3-9" in done.stdout.decode()
         assert one.json("job", "show", f"many_{index}")["lockstep"]["array_index"] == index
-    assert "9 of 4, 3-9" in one.ok("job", "logs", "many", "--step", "9").stdout
+    assert "9 of 4, 3-9" in one.ok("job", "logs", "many", "--step", "9")
     times = []
     for index in (3, 5, 7, 9):
         job = one.json("job", "show", f"many_{index}")
-        times += [(job["attempts"][-1]["started"], 1), (job["ended"], -1)]
+        attempt = job["attempts"][-1]
+        times += [(attempt["started"], 1), (attempt["ended"], -1)]
     most = now = 0
     for _, change in sorted(times, key=lambda one: (one[0], one[1])):
         now += change
@@ -213,16 +214,16 @@ def test_an_array_in_a_job_file_and_what_is_wrong_with_one(one):
     one.write("job.yml", "command: echo task $LOCKSTEP_ARRAY_INDEX\nlockstep: {array: '1,4'}\n")
     plan = one.json("job", "create", "-f", "job.yml", "--dry-run")
     assert [step["name"] for step in plan["steps"]] == ["1", "4"]
-    streamed = one.ok("job", "create", "-f", "job.yml", "--name", "both", "--stream").stdout
+    streamed = one.ok("job", "create", "-f", "job.yml", "--name", "both", "--stream")
     assert "task 1" in streamed and "task 4" in streamed
     one.ok("job", "cancel", create_array(one, "sleeping", "sleep 100", "0-99%3"))
     whole = ended(one, "sleeping")
     assert whole["status"] == "Canceled"
     assert one.json("job", "list", "--status", "Running") == []
     bad = one.run("run", "--array", "9-1", "--", "true")
-    assert bad.returncode == 2 and "--array: '9-1' ends before it begins" in bad.stderr
+    assert bad.returncode == 2 and "--array: '9-1' ends before it begins" in bad.stderr.decode()
     both = one.run("run", "--array", "0-1", "--after", "both", "--", "true")
-    assert both.returncode == 2 and "--array cannot be combined with --after or --begin" in both.stderr
+    assert both.returncode == 2 and "--array cannot be combined with --after or --begin" in both.stderr.decode()
 
 
 def create_array(site, name, command, indices):
