@@ -28,9 +28,11 @@ void read_asset(const Source& source, const YamlNode& node, ReadOutput& output, 
     return;
   }
   output.asset = OutputAsset{name->value.text, has_version ? version->value.text : ""};
-  if (const Status good = validate(asset_of(*output.asset)); !good)
-    faults.add(at.value.place,
-               source.error(at.value.place, fmt::format("'{}': {}", shown, good.error().message)));
+  const Status good = validate(asset_of(*output.asset));
+  if (good) return;
+  faults.add(at.value.place,
+             source.error(at.value.place, fmt::format("'{}': {}", shown, good.error().message)));
+  output.asset.reset();  // said once
 }
 
 }  // namespace

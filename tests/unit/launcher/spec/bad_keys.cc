@@ -108,12 +108,12 @@ std::vector<BadInput> bad_keys() {
       {"array_of_nothing",
        "command: x\nlockstep: {array: 3-1}\n",
        {},
-       "job.yml:2:20: 'lockstep.array': '3-1' ends before it begins; write it as 0-19, 1,3,7, "
+       "job.yml:2:19: 'lockstep.array': '3-1' ends before it begins; write it as 0-19, 1,3,7, "
        "0-100:5 or 0-19%4"},
       {"array_that_waits",
        "command: x\nlockstep: {array: 0-3, after: prep}\n",
        {},
-       "job.yml:2:20: 'lockstep.array' cannot be combined with lockstep.after or "
+       "job.yml:2:19: 'lockstep.array' cannot be combined with lockstep.after or "
        "lockstep.not_before"},
       {"output_with_a_version_alone",
        "command: x\noutputs: {m: {version: 3}}\n",
@@ -123,7 +123,7 @@ std::vector<BadInput> bad_keys() {
       {"output_registered_as_latest",
        "command: x\noutputs: {m: {name: net, version: latest}}\n",
        {},
-       "job.yml:2:20: 'outputs.m': version: 'latest' stands for the newest version; choose "
+       "job.yml:2:21: 'outputs.m': version: 'latest' stands for the newest version; choose "
        "another"},
       {"place_after_wide_letters",
        "description: {caf\xc3\xa9: \xe2\x82\xac, b: [}\n",
