@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -18,7 +18,10 @@ namespace {
 
 constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
 constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
-constexpr int kSweepsBeforeAHalt = 4;
+// While processes fork and end, the kernel's list may miss one that is there.
+constexpr int kEmptyLooks = 3;
+constexpr useconds_t kBetweenEmptyLooks = 1'000;
+constexpr int kMostLooks = 1'000;  // for who is not stopped yet
 
 void move(int pid, const std::vector<std::string>& procs_files) {
   for (const auto& file : procs_files) {
@@ -44,27 +47,34 @@ std::vector<int> members_of(const std::string& directory) {
   return found;
 }
 
-// While it lives, every fork in the cgroup fails: the limit stands below what is in it.
-class ForkHalt {
- public:
-  explicit ForkHalt(const std::string& cgroup)
-      : file_(cgroup + "/pids.max"), before_(io::read_file(file_).value_or("max")) {
-    set("0");
-  }
-  ~ForkHalt() { set(before_); }
-  ForkHalt(const ForkHalt&) = delete;
-  ForkHalt& operator=(const ForkHalt&) = delete;
-
- private:
-  void set(const std::string& limit) const {
-    const io::Fd fd(open(file_.c_str(), O_WRONLY | O_CLOEXEC));
-    [[maybe_unused]] const ssize_t written = write(fd.get(), limit.data(), limit.size());
-  }
-  std::string file_;
-  std::string before_;
-};
+bool is_stopped(int pid) {
+  const std::string stat = io::read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const auto name_end = stat.rfind(") ");
+  return name_end != std::string::npos && stat.compare(name_end + 2, 1, "T") == 0;
+}
 
 }  // namespace
+
+// Stops processes, and lets them go on at its end. A stopped process does not fork, and its fork
+// does not fail. Those that somebody else has stopped stay as they are.
+class CgroupJoiner::Halt {
+ public:
+  Halt() = default;
+  ~Halt() {
+    for (const int pid : stopped_) kill(pid, SIGCONT);
+  }
+  Halt(const Halt&) = delete;
+  Halt& operator=(const Halt&) = delete;
+
+  // False: it is stopped already, or gone.
+  bool stop(int pid) {
+    if (stopped_.count(pid) != 0 || is_stopped(pid) || kill(pid, SIGSTOP) != 0) return false;
+    return stopped_.insert(pid).second;
+  }
+
+ private:
+  std::set<int> stopped_;
+};
 
 CgroupJoiner::~CgroupJoiner() {
   {
@@ -124,19 +134,33 @@ void CgroupJoiner::move_tree(const Work& work) const {
   }
 }
 
-// On a busy machine, processes that end as soon as their child is there are gone before they are
-// moved, for as long as they fork. Only those need a halt of all forks.
+std::vector<int> CgroupJoiner::others_in(const std::string& nursery) const {
+  std::vector<int> others = members_of(nursery);
+  std::erase_if(others, [this](int pid) { return pid == getpid() || pid == spawn_pid_; });
+  return others;
+}
+
+// Who is still here after the ranks' trees have joined is an orphan, or was born meanwhile. They
+// are stopped first: a move waits for all forks that are under way, seconds on a busy machine, and
+// processes that end as soon as their child is there are gone by then, for as long as they fork.
 void CgroupJoiner::move_members(const Work& work) const {
-  std::optional<ForkHalt> halt;
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
-    if (sweep == kSweepsBeforeAHalt) halt.emplace(work.nursery);
-    bool any = false;
-    for (const int pid : members_of(work.nursery)) {
-      if (pid == getpid() || pid == spawn_pid_) continue;
-      any = true;
-      move(pid, work.procs_files);
-    }
-    if (!any) return;
+  Halt halt;
+  int empty_looks = 0;
+  for (int sweep = 0; sweep < kMostSweeps && empty_looks < kEmptyLooks; ++sweep) {
+    stop_all(work.nursery, halt);
+    const std::vector<int> others = others_in(work.nursery);
+    empty_looks = others.empty() ? empty_looks + 1 : 0;
+    if (others.empty()) usleep(kBetweenEmptyLooks);
+    for (const int pid : others) move(pid, work.procs_files);
+  }
+}
+
+// Until a look finds nobody who is not stopped.
+void CgroupJoiner::stop_all(const std::string& nursery, Halt& halt) const {
+  bool any_new = true;
+  for (int look = 0; any_new && look < kMostLooks; ++look) {
+    any_new = false;
+    for (const int pid : others_in(nursery)) any_new = halt.stop(pid) || any_new;
   }
 }
 

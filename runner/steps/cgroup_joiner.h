@@ -30,6 +30,7 @@ class CgroupJoiner {
   void empty(const std::string& nursery, std::vector<std::string> procs_files);
 
  private:
+  class Halt;
   struct Work {
     int pid = 0;
     std::vector<std::string> procs_files;
@@ -39,6 +40,8 @@ class CgroupJoiner {
   void work();
   void move_tree(const Work& work) const;
   void move_members(const Work& work) const;
+  std::vector<int> others_in(const std::string& nursery) const;
+  void stop_all(const std::string& nursery, Halt& halt) const;
 
   int spawn_pid_;
   std::mutex mutex_;

@@ -150,8 +150,6 @@ TEST(NurseryTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
   const std::time_t before = std::time(nullptr);
   CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
   EXPECT_LT(std::time(nullptr) - before, 30) << "they were waited for, not caught";
-  EXPECT_EQ(io::read_file(process.nursery() + "/pids.max").value_or(""),
-            std::to_string(kDefaultPidsLimit + 64) + "\n");
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
   EXPECT_TRUE(Nursed::eventually([&] {
     cgroups->kill_all();

@@ -178,6 +178,8 @@ TEST_F(AssetTest, ANameBelongsToItsProject) {
 // ---- outputs of jobs ----------------------------------------------------------------------------
 
 struct RegisteredOutputs : AssetTest {
+  RegisteredOutputs() { ask(AddUser{"alice", "", {}, {Role::submitter, "default"}}); }
+
   FakeNode node = launcher.join("n1");
 
   // Runs a job with such an output to its end; `content`: what its rank wrote, "": nothing.

@@ -129,7 +129,7 @@ TEST_F(Pipelines, AnArrayRunsSoManyTasksAtATime) {
   EXPECT_EQ(phase(job, "7"), "Waiting: waits until fewer than 2 steps run");
   EXPECT_EQ(spec_of("many_5").array, (ArrayTask{5, 4, 5, 8}));
   end(JobId("many_5"), "", 3);
-  EXPECT_EQ(phase(job, "5"), "Failed");
+  EXPECT_EQ(phase(job, "5"), "Failed: rank 0 (node n1) exited with code 3");
   EXPECT_EQ(phase(job, "7"), "Running");
   EXPECT_EQ(phase(job, "8"), "Waiting: waits until fewer than 2 steps run");
 }
