@@ -128,7 +128,7 @@ def test_the_bound_holds_and_is_said_while_the_agent_is_dead(site):
     witness = start_bursts(site, "alone", 2, 5_000_000)
     wait_until(lambda: progress(witness) > 100_000, "they write")
     site.kill(site.agent_pids())
-    wait_until(lambda: "wait: the launcher has not taken" in
+    wait_until(lambda: "is paused: the launcher has not yet stored" in
                next(site.home.rglob("alone.1/runner.log")).read_text(), "the ranks wait")
     assert progress(witness) < 2 * 5_000_000
     site.ok("up", "--nodes", "1")
@@ -144,7 +144,7 @@ def test_a_job_canceled_while_its_ranks_wait_ends_in_its_grace_time(site):
     agents = site.agent_pids()
     site.kill(agents, signal.SIGSTOP)  # nothing is taken any more, and the launcher still answers
     try:
-        wait_until(lambda: "wait: the launcher has not taken" in
+        wait_until(lambda: "is paused: the launcher has not yet stored" in
                    next(site.home.rglob("stuck.1/runner.log")).read_text(), "the ranks wait", 8)
     finally:
         site.kill(agents, signal.SIGCONT)

@@ -85,7 +85,7 @@ def test_named_outputs(any_site):
     any_site.up(2)
     any_site.write("src/train.py", "x")
     job = run_job(any_site, NAMED, "named")
-    assert job["outputs"]["report"] == {"type": "uri_file", "mode": "upload", "path": None}
+    assert job["outputs"]["report"] == {"type": "uri_file", "mode": "upload", "path": None, "name": None, "version": None}
     _, got = download(any_site, "named", "--output-name", "model")
     assert tree(got) == {"named-outputs/model/w0": b"weights 0\n",
                          "named-outputs/model/w1": b"weights 1\n"}
