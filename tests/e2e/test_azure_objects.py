@@ -139,7 +139,9 @@ def compare(step, ours, default_compute):
         outputs[name] = {**(outputs.get(name) or {}), **(given if isinstance(given, dict) else {})}
     ours_of = {name: {key: value for key, value in port.items() if key != "path"} for name, port in job["outputs"].items()}
     assert ours_of == {name: {"type": "uri_file" if (port or {}).get("type") == "uri_file" else "uri_folder",
-                                     "mode": (port or {}).get("mode") or "rw_mount"} for name, port in outputs.items()}
+                              "mode": (port or {}).get("mode") or "rw_mount",
+                              "name": (port or {}).get("name"), "version": (port or {}).get("version")}
+                       for name, port in outputs.items()}
 
 
 def compare_inputs(step, ours):
