@@ -27,7 +27,7 @@ std::string_view to_string(OutputType type);
 enum class OutputMode { rw_mount, upload };  // Azure's words; both are collected at the end
 std::string_view to_string(OutputMode mode);
 
-// As what the files of an output are registered when the job has completed.
+// The name, version and type under which an output is registered when its job has completed.
 struct OutputAsset {
   std::string name;
   std::string version = {};  // "": the next number

@@ -266,6 +266,10 @@ Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments) {
   if (arguments.array.empty()) return std::optional<ArraySpec>();
   if (!arguments.after.empty() || !arguments.begin.empty())
     return wrong("--array cannot be combined with --after or --begin");
+  if (arguments.rebuild)
+    return wrong(
+        "--array cannot be combined with --rebuild; use `lockstep environment prepare --rebuild` "
+        "before");
   auto array = array_from(arguments.array);
   if (!array) return wrong("--array: " + array.error().message);
   return std::optional(*std::move(array));

@@ -59,7 +59,7 @@ struct RunArguments {
 
 // With --array, the spec of one task.
 Result<JobSpec> spec_of(const RunArguments& arguments);
-// absent: it is no array
+// nullopt: the job is no array.
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
 
 // A note for a job that names only some of a node's resources: it holds all of the others, too

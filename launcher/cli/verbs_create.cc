@@ -41,12 +41,15 @@ int fail_with_all(Terminal& terminal, const Error& error) {
   return kExitUsage;
 }
 
-bool has_environment(const spec::JobFile& file) {
-  if (file.environment || file.spec.environment) return true;
-  if (!file.spec.pipeline) return false;
-  for (std::size_t i = 0; i < file.steps.size(); ++i)
-    if (file.steps[i].environment || file.spec.pipeline->steps[i].spec.environment) return true;
-  return false;
+Status check_rebuild(const std::string& path, const spec::JobFile& file) {
+  if (file.spec.pipeline)
+    return make_error(ErrorCode::unsupported,
+                      "--rebuild: " + path +
+                          " is a pipeline or a job array, whose environments are built when a step "
+                          "needs them; use `lockstep environment prepare --rebuild` before");
+  if (file.environment || file.spec.environment) return {};
+  return make_error(ErrorCode::invalid_argument,
+                    path + ": has no 'environment', so there is none to --rebuild");
 }
 
 Status check_options(const CreateOptions& options, spec::JobFile& file) {
@@ -55,9 +58,7 @@ Status check_options(const CreateOptions& options, spec::JobFile& file) {
       return valid.error().within("--name");
     file.spec.name = options.new_name;
   }
-  if (options.rebuild && !has_environment(file))
-    return make_error(ErrorCode::invalid_argument,
-                      options.file + ": has no 'environment', so there is none to --rebuild");
+  if (options.rebuild) return check_rebuild(options.file, file);
   return {};
 }
 

@@ -66,7 +66,7 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
     context.terminal.print_line(note);
 }
 
-// What the job needs of this machine, each task needs; it is captured once.
+// Each task needs the files of this machine that the job names. They are captured once.
 void become_array(Submission& submission, const ArraySpec& array) {
   submission.spec = as_array(submission.spec, array);
   StepSubmission one{std::move(submission.directory), std::move(submission.build),

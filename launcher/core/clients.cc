@@ -6,6 +6,7 @@
 
 #include "common/domain/docker_args.h"
 #include "common/domain/no_such_job.h"
+#include "common/domain/pipeline.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environment_requests.h"
@@ -75,7 +76,18 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   return {};
 }
 
-// Of the job that `spec` names; nullopt: it names none.
+// The first that a step names in vain.
+Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
+                                  const JobSpec& spec) {
+  if (!spec.pipeline) return {};
+  for (const PipelineStep& step : spec.pipeline->steps)
+    if (const auto checkpoint = first_checkpoint(cluster, caller, step.spec); !checkpoint)
+      return checkpoint.error().within("jobs." + step.name);
+  return {};
+}
+
+}  // namespace
+
 Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
                                                          const Caller& caller,
                                                          const JobSpec& spec) {
@@ -96,8 +108,6 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
   if (source->job.value.empty()) source->job = from->id;
   return source;
 }
-
-}  // namespace
 
 std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec) {
   const std::string target = target_of(spec);
@@ -155,6 +165,8 @@ void react(Context& core, const SubmitInput& input) {
   auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
   if (!checkpoint)
     return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
+  if (const Status good = check_checkpoints_of_steps(core.cluster(), input.caller, spec); !good)
+    return core.refuse(input.reply, good.error().code, good.error().message);
   if (const Duration delay = std::exchange(spec.queue.delay, Duration{0}); delay > Duration{0})
     spec.queue.not_before = core.now + delay;
   const JobId job{spec.name};
@@ -175,6 +187,8 @@ std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, J
   if (auto error = refused_dependencies(cluster, caller, spec)) return error;
   const auto checkpoint = first_checkpoint(cluster, caller, spec);
   if (!checkpoint) return checkpoint.error();
+  if (const Status good = check_checkpoints_of_steps(cluster, caller, spec); !good)
+    return good.error();
   return std::nullopt;
 }
 

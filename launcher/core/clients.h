@@ -17,6 +17,11 @@ std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, J
 // The part of it that is about the job's target and nodes.
 std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec);
 
+// The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: there is no
+// such job, the caller may not read it, or it has saved none.
+Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
+                                                         const Caller& caller, const JobSpec& spec);
+
 // Does nothing if the job is already canceled or final.
 void cancel(Context& core, const JobId& job, const std::string& by);
 

@@ -56,10 +56,9 @@ bool nothing_to_merge(const MergeOutputs& question) {
       [](const MergeOutputs::Output& one) { return one.trees.empty() && one.logs.empty(); });
 }
 
-// Registers the output as data or a model. Why it could not be is one of its problems: the job has
-// completed, and its files are there.
-std::optional<AssetRegistered> registered(const State& state, const Job& job, const OutputAsset& as,
-                                          MergedOutput& output) {
+// Registers the output as data or a model. If that is not possible, the reason becomes one of the
+// output's problems: the job has completed, and its files are there.
+void register_output(Context& core, const Job& job, const OutputAsset& as, MergedOutput& output) {
   CreateAssetInput input;
   input.asset = asset_of(as);
   input.asset.tree = output.tree;
@@ -67,25 +66,22 @@ std::optional<AssetRegistered> registered(const State& state, const Job& job, co
   input.asset.path = fmt::format("azureml://jobs/{}/outputs/{}", job.id.value, output.name);
   input.project = job.spec.project;
   input.caller = UserCaller{job.spec.submitter};
-  auto registration = registration_of(state, input);
-  if (registration)
-    return registration->is_there ? std::nullopt : std::optional(std::move(registration->fact));
-  output.problems.push_back(
-      fmt::format("not registered as {}: {}", as.name,
-                  output.tree ? registration.error().message : "no rank wrote to it"));
-  return std::nullopt;
+  auto registration = registration_of(core.state, input);
+  if (!registration)
+    output.problems.push_back(
+        fmt::format("not registered as {}: {}", as.name,
+                    output.tree ? registration.error().message : "no rank wrote to it"));
+  else if (!registration->is_there)
+    core.emit(std::move(registration->fact));
 }
 
-// What is registered is a fact of the same write as the merged outputs.
+// The versions are registered before the outputs count as merged, in the same write: one output may
+// take the number that the next one would have had.
 void settle(Context& core, const Job& job, std::vector<MergedOutput> outputs) {
-  std::vector<AssetRegistered> facts;
   for (MergedOutput& output : outputs)
     for (const OutputSpec& spec : job.spec.outputs)
-      if (spec.name == output.name && spec.asset)
-        if (auto fact = registered(core.state, job, *spec.asset, output))
-          facts.push_back(*std::move(fact));
+      if (spec.name == output.name && spec.asset) register_output(core, job, *spec.asset, output);
   core.emit(OutputsMerged{job.id, std::move(outputs)});
-  for (AssetRegistered& fact : facts) core.emit(std::move(fact));
 }
 
 }  // namespace

@@ -171,7 +171,10 @@ void begin(Context& core, const Job& job, std::size_t index) {
     core.emit(StepReused{job.id, step.name, same->id, *same->merged});
     return;
   }
+  auto checkpoint = first_checkpoint(core.cluster(), UserCaller{spec->submitter}, *spec);
+  if (!checkpoint) return skip(core, job, index, checkpoint.error().message);
   JobSubmitted submitted;
+  submitted.checkpoint = *std::move(checkpoint);
   submitted.job = JobId(spec->name);
   submitted.incarnation = incarnation_of_new(core.state, submitted.job);
   submitted.spec = *std::move(spec);

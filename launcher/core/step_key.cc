@@ -72,8 +72,13 @@ Parts parts_of(const JobSpec& spec) {
                                               .add(input.tree)
                                               .add(input.file)
                                               .take();
-  for (const OutputSpec& output : spec.outputs)
-    parts["output '" + output.name + "'"] = Words().add(to_string(output.type)).take();
+  for (const OutputSpec& output : spec.outputs) {
+    Words words;
+    words.add(to_string(output.type));
+    if (output.asset)
+      words.add(output.asset->name).add(output.asset->version).add(to_string(output.asset->type));
+    parts["output '" + output.name + "'"] = words.take();
+  }
   parts["distribution"] = Words()
                               .add(to_string(spec.distribution.kind))
                               .add(spec.distribution.processes_per_node)
@@ -90,7 +95,10 @@ std::optional<Digest> reuse_key(const JobSpec& spec) {
   const bool reads_in_place =
       std::any_of(spec.data.begin(), spec.data.end(),
                   [](const DataInput& input) { return input.mode == InputMode::direct; });
-  if (reads_in_place) return std::nullopt;
+  const bool writes_elsewhere =
+      std::any_of(spec.outputs.begin(), spec.outputs.end(),
+                  [](const OutputSpec& output) { return !output.path.empty(); });
+  if (reads_in_place || writes_elsewhere) return std::nullopt;
   return sha256(Words().add(parts_of(spec)).take());
 }
 

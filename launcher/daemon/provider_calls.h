@@ -2,9 +2,8 @@
 // Performs the core's actions about providers: runs the provider for each call, turns the lines
 // that it prints into inputs of the core, ends calls that take too long, and keeps each target's
 // long-running `hold` process (for tunnels and allocations) running. It believes a provider only
-// about the machines of the call. docs/decisions/038-providers.md is the contract, 039-machines.md
-// says what the core does with the events. When a target is deleted, it removes the target's
-// folder.
+// about the machines of the call. When a target is deleted, it removes the target's folder. The
+// contract is docs/decisions/038-providers.md; 039-machines.md describes how the core uses events.
 //
 // At most Limits::at_once calls run at the same time; others wait in order. All providers end with
 // this object.

@@ -75,7 +75,7 @@ std::vector<LocalData> without_sources(std::vector<LocalData> data) {
   return data;
 }
 
-// What the job needs of this machine, each task needs.
+// Each task needs the files of this machine that the job names.
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(),

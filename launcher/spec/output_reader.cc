@@ -11,7 +11,7 @@ namespace lockstep::spec {
 
 namespace {
 
-// `name` and `version`: as what the output is registered.
+// Reads `name` and `version`, under which the output is to be registered.
 void read_asset(const Source& source, const YamlNode& node, ReadOutput& output, Faults& faults) {
   const YamlEntry* name = node.find("name");
   const YamlEntry* version = node.find("version");

@@ -106,7 +106,8 @@ def test_an_output_with_a_name_is_registered(data):
     data.write("job.yml", "command: exit 1\noutputs: {o: {name: never}}\n")
     data.ok("job", "create", "-f", "job.yml", "--name", "bad")
     data.wait_for_status("bad", "Failed")
-    assert "there is no data asset 'never'" in data.run("data", "list", "-n", "never").stderr.decode()
+    missing = data.run("data", "list", "-n", "never")
+    assert missing.returncode == 1 and "there is no data asset 'never'" in missing.stderr.decode(), missing
 
 
 def test_an_output_of_a_pipeline_is_registered_too(data):

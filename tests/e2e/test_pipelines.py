@@ -226,6 +226,20 @@ def test_an_array_in_a_job_file_and_what_is_wrong_with_one(one):
     assert both.returncode == 2 and "--array cannot be combined with --after or --begin" in both.stderr.decode()
 
 
+def test_tasks_and_steps_begin_with_another_jobs_checkpoint(one):
+    one.ok("run", "--name", "first", "--", "bash", "-c", "echo here > $LOCKSTEP_CHECKPOINT_DIR/state")
+    small = ("--cpus", "1", "--memory", "64m", "--gpus", "0")
+    read = "cat $LOCKSTEP_CHECKPOINT_DIR/state"
+    done = one.run("run", "--name", "on", *small, "--array", "0-1", "--from-checkpoint-of", "first", "--", "bash", "-c", read)
+    assert done.returncode == 0 and done.stdout.decode().count("here") == 2, done
+    create(one, "type: pipeline\njobs: {a: {command: cat $LOCKSTEP_CHECKPOINT_DIR/state, lockstep: {from_checkpoint_of: first}}}\n", "p")
+    assert ended(one, "p")["status"] == "Completed" and one.logs("p_a") == b"here\n"
+    none = one.run("run", "--name", "no", *small, "--array", "0-1", "--from-checkpoint-of", "nobody", "--", "true")
+    assert none.returncode == 125 and "jobs.0: " in none.stderr.decode() and "no job 'nobody'" in none.stderr.decode(), none
+    rebuilt = one.run("run", *small, "--array", "0-1", "--pip", "six", "--rebuild", "--", "true")
+    assert rebuilt.returncode == 2 and "--array cannot be combined with --rebuild" in rebuilt.stderr.decode(), rebuilt
+
+
 def create_array(site, name, command, indices):
     site.ok("run", "--detach", "--name", name, "--cpus", "1", "--memory", "64m", "--gpus", "0", "--array", indices, "--", "bash", "-c", command)
     wait_until(lambda: site.json("job", "list", "--parent", name), 20)

@@ -238,6 +238,35 @@ TEST_F(RegisteredOutputs, WhyOneIsNotRegisteredIsAProblemOfTheOutput) {
   EXPECT_EQ(newest(), "3");
 }
 
+TEST_F(RegisteredOutputs, TwoOutputsOfOneNameAreTwoVersions) {
+  JobSpec spec = job_spec("pair");
+  for (const char* name : {"a", "b"}) {
+    OutputSpec output;
+    output.name = name;
+    output.asset = OutputAsset{"faces", "", InputType::uri_folder};
+    spec.outputs.push_back(output);
+  }
+  const JobId job = launcher.submit(spec);
+  PartReport report = lockstep::launcher::report(attempt(job), PartState::finished);
+  report.exit = node_exit({rank_exit(0)});
+  for (const char* name : {"a", "b"}) {
+    CollectedOutput collected;
+    collected.kind = OutputKind::named;
+    collected.name = name;
+    collected.tree = sha256(name);
+    report.outputs.push_back(collected);
+  }
+  launcher.observe(node, report);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.expect_one<MergeOutputs>().job, job);
+  launcher.send(
+      OutputsMergedInput{job, {{"a", sha256("a"), "", {}}, {"b", sha256("b"), "", {}}}, ""});
+  launcher.drop_notices();
+  ASSERT_EQ(faces().versions.size(), 2U);
+  EXPECT_EQ(faces().find("1")->asset.tree, sha256("a"));
+  EXPECT_EQ(faces().find("2")->asset.tree, sha256("b"));
+}
+
 TEST_F(RegisteredOutputs, AJobThatFailedRegistersNothing) {
   run("bad", {"faces", "", InputType::uri_folder}, "a", 1);
   EXPECT_EQ(launcher.core->state().assets().find(AssetKind::data, "faces"), nullptr);

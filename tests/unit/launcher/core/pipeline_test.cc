@@ -173,6 +173,17 @@ TEST_F(Pipelines, TheSameContentIsReusedAndOtherContentIsNot) {
   end(JobId("r_a"), "other");
   EXPECT_EQ(spec_of("r_b").data[0].tree, sha256("merged other")) << "its input is another";
   end(JobId("r_b"), "B");
+  // What is registered or written elsewhere is an effect of the run.
+  steps = {step("a")};
+  steps[0].spec.outputs[0].asset = OutputAsset{"best", "", InputType::uri_folder};
+  start(pipeline("named", steps));
+  EXPECT_EQ(phase(JobId("named"), "a"), "Running");
+  end(JobId("named_a"), "A");
+  steps[0].spec.outputs[0].asset.reset();
+  steps[0].spec.outputs[0].path = "azureml://datastores/d/paths/x";
+  start(pipeline("placed", steps));
+  EXPECT_EQ(phase(JobId("placed"), "a"), "Running");
+  end(JobId("placed_a"), "A");
   // What another user made is not taken.
   JobSpec foreign = pipeline("s", {step("a")});
   foreign.submitter = "bob";
