@@ -33,6 +33,13 @@ std::string verbatim(const std::string& text) {
   return ".nf\n" + plain(text.substr(begin)) + "\n.fi\n";
 }
 
+// What stands below its help; CLI11 gives a verb its group's where it has none.
+std::string notes_of(const CLI::App& verb) {
+  const CLI::App* group = verb.get_parent();
+  const std::string notes = verb.get_footer();
+  return group != nullptr && group->get_footer() == notes ? "" : verbatim(notes);
+}
+
 std::string names_of(const CLI::Option& option) {
   std::string names;
   const auto add = [&](const std::string& name) {
@@ -66,7 +73,7 @@ std::string usage(const CLI::App& verb, const std::string& name) {
 std::string verb_text(const CLI::App& verb, const std::string& name) {
   std::string text = fmt::format(".SS {}\n{}.PP\n{}\n", plain(name), usage(verb, name),
                                  plain(verb.get_description()));
-  text += options_text(verb) + ".PP\n" + verbatim(verb.get_footer());
+  text += options_text(verb) + ".PP\n" + notes_of(verb);
   for (const CLI::App* below : verbs_below(verb))
     text += verb_text(*below, name + " " + below->get_name());
   return text;
@@ -95,7 +102,7 @@ std::string page_of(const CLI::App& verb) {
   const std::string name = "lockstep " + verb.get_name();
   std::string text = header("lockstep-" + verb.get_name(), verb.get_description());
   text += usage(verb, name) + ".SH OPTIONS\n" + options_text(verb);
-  const std::string notes = verbatim(verb.get_footer());
+  const std::string notes = notes_of(verb);
   if (!notes.empty()) text += ".SH NOTES\n" + notes;
   if (!verbs_below(verb).empty()) text += ".SH VERBS\n";
   for (const CLI::App* below : verbs_below(verb))

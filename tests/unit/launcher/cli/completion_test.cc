@@ -82,6 +82,7 @@ TEST(Manual, HasAPageForEachFirstWord) {
     EXPECT_THAT(*page, HasSubstr(".SH NAME\nlockstep\\-" + verb->get_name() + " \\- "));
   }
   EXPECT_THAT(manual_page(tree.app(), "job").value(), HasSubstr(".SS lockstep job compare\n"));
+  EXPECT_THAT(manual_page(tree.app(), "job").value(), Not(HasSubstr("LOCKSTEP_LAUNCHER")));
   EXPECT_THAT(parse_command_line({"help", "--man"}).out, HasSubstr(".TH \"LOCKSTEP\" 1"));
   EXPECT_THAT(parse_command_line({"help", "--man", "fly"}).err, HasSubstr("no verb 'fly'"));
   EXPECT_THAT(parse_command_line({"help", "--manual"}).err, HasSubstr("help --man [VERB]"));
