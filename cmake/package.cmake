@@ -7,6 +7,26 @@ install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md
 install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher
   PATTERN CMakeLists.txt EXCLUDE PATTERN .gitignore EXCLUDE PATTERN __pycache__ EXCLUDE)
+
+# Manual pages and the scripts of completion, which the program makes of its verbs. Who builds only
+# the programs installs none.
+set(manual ${PROJECT_BINARY_DIR}/manual)
+set(completion ${PROJECT_BINARY_DIR}/completion)
+set(completion_scripts ${completion}/lockstep ${completion}/_lockstep ${completion}/lockstep.fish)
+file(MAKE_DIRECTORY ${completion})
+add_custom_command(OUTPUT ${manual}/lockstep.1 ${completion_scripts}
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
+  COMMAND lockstep help --man-pages ${manual}
+  COMMAND sh -c "\"$1\" completion bash > lockstep" sh $<TARGET_FILE:lockstep>
+  COMMAND sh -c "\"$1\" completion zsh > _lockstep" sh $<TARGET_FILE:lockstep>
+  COMMAND sh -c "\"$1\" completion fish > lockstep.fish" sh $<TARGET_FILE:lockstep>
+  DEPENDS lockstep WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/completion VERBATIM)
+add_custom_target(manual ALL DEPENDS ${manual}/lockstep.1 ${completion_scripts})
+install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT launcher OPTIONAL)
+set(shells bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+foreach(script folder IN ZIP_LISTS completion_scripts shells)
+  install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/${folder} COMPONENT launcher OPTIONAL)
+endforeach()
 foreach(package lockstep-node lockstep)
   string(REPLACE lockstep-node node component ${package})
   string(REPLACE lockstep launcher component ${component})

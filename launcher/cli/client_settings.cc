@@ -3,20 +3,29 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include "common/base/nearest.h"
 #include "common/domain/compute.h"
+#include "common/domain/pipeline.h"
 #include "common/io/file_system.h"
 #include "launcher/cli/context.h"
 
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 1> kSettings{kDefaultCompute};
+constexpr std::array<std::string_view, 3> kSettings{kDefaultCompute, kDefaultExperiment,
+                                                    kDefaultOutput};
+constexpr std::string_view kNoExperiment = "Default";  // what a job has that names none
+constexpr std::size_t kMostExperiment = 255;           // bytes, as of a job's
 
 std::string path_of(const LocalHome& home) { return home.path() + "/config.json"; }
+
+constexpr auto kReplaceBytes = Json::error_handler_t::replace;  // of what is not UTF-8
+
+Error wrong_setting(const std::string& why) { return make_error(ErrorCode::invalid_argument, why); }
 
 Error broken(const LocalHome& home, const std::string& why) {
   return make_error(ErrorCode::corrupt,
@@ -49,18 +58,58 @@ Status write_settings(const LocalHome& home, const Settings& settings) {
   return io::write_file_atomically(path_of(home), nlohmann::json(settings).dump(2) + "\n", 0600);
 }
 
+Status check_setting_name(const std::string& key) {
+  if (std::find(kSettings.begin(), kSettings.end(), key) != kSettings.end()) return {};
+  const std::string near = nearest(key, kSettings);
+  return wrong_setting(
+      fmt::format("unknown setting '{}'; {}", key,
+                  near.empty() ? fmt::format("the settings are {}", fmt::join(kSettings, ", "))
+                               : fmt::format("did you mean '{}'?", near)));
+}
+
 Status check_setting(const std::string& key, const std::string& value) {
-  if (key != kDefaultCompute) {
-    const std::string near = nearest(key, kSettings);
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("unknown setting '{}'; {}", key,
-                    near.empty() ? fmt::format("the only setting is {}", kDefaultCompute)
-                                 : fmt::format("did you mean '{}'?", near)));
+  TRY(check_setting_name(key));
+  if (key == kDefaultOutput)
+    return format_from(value) ? Status()
+                              : Status(wrong_setting(fmt::format(
+                                    "{}: '{}' is not table, json, yaml or tsv", key, value)));
+  if (key == kDefaultExperiment) {
+    const bool is_good = !value.empty() && value.size() <= kMostExperiment &&
+                         Json::parse(Json(value).dump(-1, ' ', false, kReplaceBytes)) == value &&
+                         in_one_line(value) == value;
+    return is_good ? Status()
+                   : Status(wrong_setting(
+                         fmt::format("{}: the name of an experiment is one line of 1 to "
+                                     "{} bytes",
+                                     key, kMostExperiment)));
   }
   const Status named = check_compute_name(value);
   return named ? Status() : Status(named.error().within(key));
 }
+
+namespace {
+
+Result<std::string> setting(const LocalHome& home, std::string_view key) {
+  TRY_ASSIGN(const Settings settings, read_settings(home));
+  const auto chosen = settings.find(std::string(key));
+  return chosen == settings.end() ? std::string() : chosen->second;
+}
+
+}  // namespace
+
+Status choose_experiment(const LocalHome& home, JobSpec& spec) {
+  if (spec.experiment_name != kNoExperiment) return {};
+  TRY_ASSIGN(const std::string chosen, setting(home, kDefaultExperiment));
+  if (chosen.empty()) return {};
+  spec.experiment_name = chosen;
+  if (!spec.pipeline) return {};
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps) step.spec.experiment_name = chosen;
+  spec.pipeline = std::move(pipeline);
+  return {};
+}
+
+Result<std::string> default_output(const LocalHome& home) { return setting(home, kDefaultOutput); }
 
 Result<ComputeChoice> default_compute(const LocalHome& home) {
   constexpr const char* kVariable = "LOCKSTEP_COMPUTE";
@@ -70,10 +119,8 @@ Result<ComputeChoice> default_compute(const LocalHome& home) {
       return named.error().within(kVariable);
     return ComputeChoice{name, kVariable};
   }
-  TRY_ASSIGN(const Settings settings, read_settings(home));
-  const auto chosen = settings.find(std::string(kDefaultCompute));
-  if (chosen == settings.end()) return ComputeChoice{};
-  return ComputeChoice{chosen->second, std::string(kDefaultCompute)};
+  TRY_ASSIGN(const std::string chosen, setting(home, kDefaultCompute));
+  return chosen.empty() ? ComputeChoice{} : ComputeChoice{chosen, std::string(kDefaultCompute)};
 }
 
 int exit_code_for(const Error& error, int otherwise) {

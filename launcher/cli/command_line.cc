@@ -2,40 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include "common/base/nearest.h"
+#include "launcher/cli/completion.h"
 #include "launcher/cli/foreign_words.h"
+#include "launcher/cli/manual.h"
 
 namespace lockstep::cli {
 
 namespace {
-
-constexpr const char* kDescription = "Runs distributed training jobs on the machines you have.";
-
-constexpr const char* kExamples = R"(
-Examples:
-  lockstep run -- python train.py                 one process here, with this directory's code
-  lockstep run -N 2 -n 4 --distribution pytorch -- python train_ddp.py
-  lockstep job create -f job.yml --stream         an Azure ML command job
-  lockstep job list;  lockstep job stream NAME;  lockstep job logs NAME --rank 3 --tail 20
-  lockstep environment create -f env.yml;  lockstep run --environment NAME@latest -- python t.py
-  lockstep up --nodes 2;  lockstep status;  lockstep top;  lockstep down
-
-No set-up is needed: the first verb that needs a launcher starts one under ~/.lockstep.
-
-Environment:
-  LOCKSTEP_HOME       where the local launcher, keys and caches live (default ~/.lockstep)
-  LOCKSTEP_LAUNCHER   the endpoint.json of a launcher to use instead of the local one
-  LOCKSTEP_COMPUTE    the compute target of jobs that name none (default local)
-
-Exit codes of run, job create --stream and job stream:
-  the code of the first rank that failed;  124 timed out;  125 Lockstep failed or refused the job;
-  126 not executable;  127 not found;  128+n killed by signal n;  129 SIGHUP (the job continues);
-  130 canceled or Ctrl-C;  141 standard output was closed
-Of all other verbs: 0, or 1 when it failed or was refused;  130 and 141 as above.
-Of all verbs: 2 the command line or the job file is wrong, and nothing was done.)";
 
 constexpr const char* kCommandBehindDashes =
     "write the command after --, as in: lockstep run -- python train.py\n";
@@ -135,63 +111,50 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   return near.empty() ? text : text + "; did you mean " + near + "?";
 }
 
+// Whether the verb has an -o for the format, and none was typed.
+bool wants_format(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* verb = &app;
+  for (const std::string& word : words) {
+    if (word.rfind("-o", 0) == 0 || word.rfind("--output", 0) == 0) return false;
+    const auto below =
+        verb->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (!below.empty()) verb = below.front();
+  }
+  return verb->get_option_no_throw(kQueryOption) != nullptr;
+}
+
+// `help --man …` prints of the verbs, and a shell asks __complete for words; neither is parsed.
+std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words) {
+  if (words.empty()) return std::nullopt;
+  CommandLine line;
+  if (words[0] == kCompleteVerb) {
+    line.action = [asked = std::vector(words.begin() + 1, words.end())](Context& context) {
+      return print_completions(context, asked);
+    };
+    return line;
+  }
+  if (words.size() < 2 || words[0] != "help" || words[1].rfind("--man", 0) != 0)
+    return std::nullopt;
+  const auto text = manual_text({words.begin() + 1, words.end()});
+  if (text) {
+    line.out = *text;
+  } else {
+    line.err = "lockstep: " + text.error().message + "\n";
+    line.exit_code = kExitUsage;
+  }
+  return line;
+}
+
 }  // namespace
 
-void add_format(CLI::App& verb, Format& format, const char* what) {
-  verb.add_option_function<std::string>(
-          "-o,--output",
-          [&format](const std::string& word) {
-            const auto known = format_from(word);
-            if (!known)
-              throw CLI::ValidationError("--output", "'" + word + "' is not table, json or yaml");
-            format = *known;
-          },
-          what)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->type_name("FORMAT");
-}
-
-CLI::Validator whole_number(int least, int most) {
-  const auto check = [least, most](const std::string& word) -> std::string {
-    int value = 0;
-    const char* end = word.data() + word.size();
-    const auto [stop, failure] = std::from_chars(word.data(), end, value);
-    if (failure == std::errc{} && stop == end && value >= least && value <= most) return "";
-    const bool bounded = most != std::numeric_limits<int>::max();
-    return "'" + word + "' is not a whole number " +
-           (bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
-                    : "of at least " + std::to_string(least));
-  };
-  return CLI::Validator(check, "");
-}
-
-CLI::Validator filled(const std::string& instead) {
-  const auto check = [instead](const std::string& word) {
-    return word.empty() ? "must not be empty; " + instead : std::string();
-  };
-  return CLI::Validator(check, "");
-}
-
-CLI::App* VerbTable::add(const std::string& name, const std::string& what) const {
-  CLI::App* const verb = app.add_subcommand(name, what);
-  return name == first_word ? verb : nullptr;
-}
-
-CLI::App* VerbTable::add_below(CLI::App& group, const std::string& name,
-                               const std::string& what) const {
-  CLI::App* const verb = group.add_subcommand(name, what);
-  return name == second_word ? verb : nullptr;
-}
-
-CommandLine parse_command_line(const std::vector<std::string>& written) {
+CommandLine parse_command_line(const std::vector<std::string>& written,
+                               const std::string& default_output) {
   CommandLine result;
+  if (auto answer = about_the_verbs(written)) return *std::move(answer);
   const std::vector<std::string> words = with_options_for_words(written);
   const auto dashes = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
-  CLI::App app{kDescription, "lockstep"};
-  app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
-  app.footer(kExamples);
-  app.require_subcommand(1);
+  CLI::App app{"", "lockstep"};
   const auto is_word = [](const std::string& word) { return word.empty() || word[0] != '-'; };
   const auto first = std::find_if(words.begin(), dashes, is_word);
   VerbTable table{app, result.action, command, {}, {}};
@@ -199,24 +162,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
     table.first_word = *first;
     if (first + 1 != dashes && is_word(*(first + 1))) table.second_word = *(first + 1);
   }
-  add_up_verbs(table);
-  add_run_verb(table);
-  add_job_verbs(table);
-  add_environment_verbs(table);
-  add_asset_verbs(table);
-  add_datastore_verbs(table);
-  add_top_verb(table);
-  add_node_verbs(table);
-  add_compute_verbs(table);
-  add_size_verbs(table);
-  add_user_verbs(table);
-  add_project_verbs(table);
-  add_secret_verbs(table);
-  add_audit_verbs(table);
-  add_quota_verbs(table);
-  add_config_verbs(table);
-  add_snapshot_verb(table);
-  add_doctor_verb(table);
+  add_verbs(table);
   const bool has_dashes = dashes != words.end();
   app.failure_message([has_dashes, &words](const CLI::App* failed, const CLI::Error& error) {
     const bool in_run = failed->got_subcommand("run");
@@ -236,7 +182,11 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
     result.exit_code = kExitUsage;
     return result;
   }
-  const auto ours = with_empty_values({words.begin(), dashes});
+  auto ours = with_empty_values({words.begin(), dashes});
+  if (!default_output.empty() && wants_format(app, ours)) {
+    ours.emplace_back("-o");
+    ours.push_back(default_output);
+  }
   std::vector<std::string> reversed(ours.rbegin(), ours.rend());
   try {
     app.parse(reversed);
@@ -245,6 +195,10 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
     if (dashes != words.end() && !takes_command)
       throw CLI::ExtrasError("lockstep",
                              {"-- (only `run` and `compute connect-ssh` take a command)"});
+    const CLI::Option* query = chosen(app).get_option_no_throw(kQueryOption);
+    if (query != nullptr && query->count() > 0)
+      if (auto parsed = jmespath::Expression::parse(query->results().back()); parsed)
+        result.query = *std::move(parsed);
   } catch (const CLI::ParseError& error) {  // help and version come this way too
     std::ostringstream out, err;
     // Unknown options before missing ones: a missing one may only have been misspelt.

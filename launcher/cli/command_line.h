@@ -2,6 +2,7 @@
 // Parses the whole command line into either text with an exit code (help, version, a usage error)
 // or the action to run.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,16 @@
 namespace lockstep::cli {
 
 struct CommandLine {
-  Action action;      // empty: only print
+  Action action;  // empty: only print
+  std::optional<jmespath::Expression> query = {};
   std::string out;    // for stdout
   std::string err;    // for stderr
   int exit_code = 0;  // when there is no action
 };
 
-// `words` excludes the program's name.
-CommandLine parse_command_line(const std::vector<std::string>& words);
+// `words` excludes the program's name. `default_output`: the word of -o for verbs that have one,
+// where it is not given; "": each verb's own.
+CommandLine parse_command_line(const std::vector<std::string>& words,
+                               const std::string& default_output = "");
 
 }  // namespace lockstep::cli

@@ -35,6 +35,17 @@ std::string operators_launcher_is_down(const std::string& endpoint_file) {
       endpoint_file);
 }
 
+std::string text_in(Format format, const Json& json) {
+  switch (format) {
+    case Format::table:
+    case Format::json: break;
+    case Format::yaml: return yaml_text(json);
+    case Format::tsv: return tsv_text(json);
+    case Format::records: return records_text(json);
+  }
+  return json_text(json);
+}
+
 }  // namespace
 
 Result<Connection*> Context::connect(Need need) const {
@@ -92,12 +103,21 @@ int ask_to_change(Context& context, const ClientRequest& request) {
   return 0;
 }
 
+Result<Json> what_is_asked(const Context& context, const Json& json) {
+  if (!context.query) return json;
+  auto selected = context.query->search(json);
+  if (!selected) return selected.error().within("--query");
+  return selected;
+}
+
 int print(Context& context, Format format, const Json& json, const std::string& table) {
-  switch (format) {
-    case Format::table: context.terminal.out(table); break;
-    case Format::json: context.terminal.out(json_text(json)); break;
-    case Format::yaml: context.terminal.out(yaml_text(json)); break;
+  if (format == Format::table) {
+    context.terminal.out(table);
+    return 0;
   }
+  const auto selected = what_is_asked(context, json);
+  if (!selected) return fail(context.terminal, selected.error());
+  context.terminal.out(text_in(format, *selected));
   return 0;
 }
 

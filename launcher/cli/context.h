@@ -9,6 +9,7 @@
 
 #include "launcher/cli/connection.h"
 #include "launcher/cli/endpoint.h"
+#include "launcher/cli/jmespath/expression.h"
 #include "launcher/cli/local_home.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/terminal.h"
@@ -39,6 +40,7 @@ struct Context {
   std::optional<Endpoint> find_endpoint() const;
 
   mutable std::vector<std::unique_ptr<Connection>> connections = {};
+  std::optional<jmespath::Expression> query = {};  // --query: what is printed of an answer
 };
 
 // Says the error on stderr and returns `code`.
@@ -50,7 +52,11 @@ void hold_interrupts(bool hold);
 // Asks for a change that is answered by Done, and says what was done. The exit code.
 int ask_to_change(Context& context, const ClientRequest& request);
 
-// Writes `text` as a table, or the JSON in the format asked for.
+// What --query selects of an answer, or all of it.
+Result<Json> what_is_asked(const Context& context, const Json& json);
+
+// Writes `table`, or what --query selects of the JSON (else all of it) in the format asked for.
+// kExitFailure: the query does not fit the answer.
 int print(Context& context, Format format, const Json& json, const std::string& table);
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "launcher/cli/client_settings.h"
 #include "launcher/cli/command_line.h"
 
 namespace {
@@ -23,13 +24,17 @@ int with_output(Terminal& terminal, int exit_code) {
 
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);  // a closed output is an answer of write(2), and said
-  const CommandLine line = parse_command_line(std::vector<std::string>(argv + 1, argv + argc));
   Terminal terminal;
+  const auto output = default_output(LocalHome::from_environment());
+  if (!output) terminal.print_line(output.error().message);
+  const CommandLine line =
+      parse_command_line(std::vector<std::string>(argv + 1, argv + argc), output.value_or(""));
   terminal.out(line.out);
   terminal.err(line.err);
   if (!line.action) return with_output(terminal, line.exit_code);
   const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
   Context context{LocalHome::from_environment(), launcher == nullptr ? "" : launcher, terminal};
+  context.query = line.query;
   // Ends the process without destructors: to close the connections in order takes half a
   // millisecond of every command, and nothing is buffered that would have to be written.
   const int exit_code = with_output(terminal, line.action(context));

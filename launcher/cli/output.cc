@@ -127,6 +127,7 @@ std::optional<Format> format_from(std::string_view word) {
   if (word == "table") return Format::table;
   if (word == "json") return Format::json;
   if (word == "yaml") return Format::yaml;
+  if (word == "tsv") return Format::tsv;
   return std::nullopt;
 }
 
@@ -137,6 +138,85 @@ std::string yaml_text(const Json& json) {
   std::string out;
   write_yaml(json, 0, out);
   return out;
+}
+
+namespace {
+
+std::string cell_of(const Json& json) {
+  if (json.is_null()) return "";
+  return in_one_line(json.is_string() ? json.get<std::string>()
+                                      : json.dump(-1, ' ', false, kReplace));
+}
+
+// The rows of a table: the elements of a list, or the value itself.
+Json rows_of(const Json& json) {
+  if (json.is_array()) return json;
+  return json.is_null() ? Json::array() : Json::array({json});
+}
+
+// "display_name" -> "DISPLAY NAME"
+std::string header_of(const std::string& key) {
+  std::string header = key;
+  for (char& c : header)
+    c = c == '_' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return in_one_line(header);
+}
+
+// The name of each value of a row that has place in a cell.
+std::vector<std::string> columns_of(const Json& row) {
+  std::vector<std::string> columns;
+  if (row.is_array()) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      columns.push_back("column " + std::to_string(i + 1));
+  } else if (row.is_object()) {
+    for (const auto& [key, value] : row.items())
+      if (!value.is_structured()) columns.push_back(key);
+  } else {
+    columns.emplace_back("result");
+  }
+  return columns;
+}
+
+Json value_in(const Json& row, const std::string& column, std::size_t at) {
+  if (row.is_object()) return row.contains(column) ? row[column] : Json();
+  if (row.is_array()) return at < row.size() ? row[at] : Json();
+  return at == 0 ? row : Json();
+}
+
+}  // namespace
+
+std::string tsv_text(const Json& json) {
+  std::string text;
+  for (const Json& row : rows_of(json)) {
+    std::string line;
+    bool is_first = true;
+    for (const Json& value : row.is_structured() ? row : Json::array({row})) {
+      if (!is_first) line += '\t';
+      is_first = false;
+      line += cell_of(value);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string records_text(const Json& json) {
+  const Json rows = rows_of(json);
+  std::vector<std::string> columns, header;
+  for (const Json& row : rows)
+    for (std::string& column : columns_of(row))
+      if (std::find(columns.begin(), columns.end(), column) == columns.end())
+        columns.push_back(std::move(column));
+  if (columns.empty()) return "";
+  for (const std::string& column : columns) header.push_back(header_of(column));
+  Table table(std::move(header));
+  for (const Json& row : rows) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      cells.push_back(cell_of(value_in(row, columns[i], i)));
+    table.add(std::move(cells));
+  }
+  return table.text();
 }
 
 Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

@@ -11,13 +11,24 @@ namespace lockstep::cli {
 
 using Json = nlohmann::ordered_json;  // as launcher/api/json makes it
 
-enum class Format { table, json, yaml };
-std::optional<Format> format_from(std::string_view word);
+enum class Format {
+  table,  // for people, as each verb makes it
+  json,
+  yaml,
+  tsv,      // a line for each element, its values separated by tabs
+  records,  // a table of the JSON: what `-o table` is for the result of a query
+};
+std::optional<Format> format_from(std::string_view word);  // "table", "json", "yaml" or "tsv"
 
 // Indented JSON with a newline; bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
 // The same value as block-style YAML.
 std::string yaml_text(const Json& json);
+// A line for each element of a list, or one line; the values of an object or list are separated by
+// tabs. Null is empty; what is nested deeper is compact JSON. No text breaks a line or a column.
+std::string tsv_text(const Json& json);
+// A row for each element of a list, or one row, with the keys as header; without what is nested.
+std::string records_text(const Json& json);
 
 // Left-aligned columns, two spaces apart, no trailing blanks; control characters are shown as '?'.
 class Table {

@@ -29,6 +29,7 @@ struct VerbTable {
   // The first word of the command line that is not an option, or "".
   std::string_view first_word;
   std::string_view second_word;  // what follows it, unless that is an option
+  bool whole = false;            // add all verbs with all options, whatever was typed
 
   // Adds the name and its line in the help. The verb's options and subcommands cost more than the
   // rest of a short command, so the caller adds them only when the answer is not null: when the
@@ -37,6 +38,8 @@ struct VerbTable {
   // The same for a verb of `group`, whose name is the second word.
   CLI::App* add_below(CLI::App& group, const std::string& name, const std::string& what) const;
 };
+
+void add_verbs(VerbTable table);  // all of them, and what `lockstep --help` says
 
 void add_up_verbs(VerbTable table);   // up, down, status
 void add_run_verb(VerbTable table);   // run
@@ -72,12 +75,19 @@ void add_list_sizes_verb(CLI::App& group, VerbTable table);   // compute list-si
 void add_config_verbs(VerbTable table);                       // config set|unset|get|list
 void add_snapshot_verb(VerbTable table);                      // snapshot
 void add_doctor_verb(VerbTable table);                        // doctor
+void add_completion_verb(VerbTable table);                    // completion
+void add_init_verb(VerbTable table);                          // init
+void add_compare_verb(CLI::App& group, VerbTable table);      // job compare
+void add_completion_verb(VerbTable table);                    // completion
 
 // compute log
 void add_compute_log_verb(CLI::App& group, VerbTable table);
 
-// "-o, --output table|json|yaml", shared by all verbs that answer with data.
-void add_format(CLI::App& verb, Format& format, const char* what = "table (default), json or yaml");
+// "-o, --output table|json|yaml|tsv" and "--query JMESPATH", shared by all verbs that answer with
+// data. A query without -o makes the format JSON.
+inline constexpr const char* kQueryOption = "--query";
+void add_format(CLI::App& verb, Format& format,
+                const char* what = "table (default), json, yaml or tsv");
 
 // Checks of an option's value: what is wrong, and what is allowed. `instead` says how to do
 // without.

@@ -47,7 +47,7 @@ int unset(Context& context, const ConfigOptions& options) {
   auto settings = read_settings(context.home);
   if (!settings) return fail(context.terminal, settings.error());
   for (const std::string& key : options.words) {
-    if (const Status good = check_setting(key, "any-value"); !good)
+    if (const Status good = check_setting_name(key); !good)
       return fail(context.terminal, good.error().within("config unset"), kExitUsage);
     settings->erase(key);
   }
@@ -92,8 +92,10 @@ void add_config_verbs(VerbTable table) {
   auto* set_verb = add("set", "set KEY=VALUE", set);
   set_verb->add_option("KEY=VALUE", options->words, "one or more")->required();
   set_verb->footer(
-      "\n  lockstep config set defaults.compute=gpu-cluster\n"
-      "  This target is used for jobs that name none; the variable LOCKSTEP_COMPUTE overrides it.");
+      "\n  lockstep config set defaults.compute=gpu-cluster defaults.experiment=digits\n"
+      "  defaults.compute      the target of jobs that name none; LOCKSTEP_COMPUTE overrides it\n"
+      "  defaults.experiment   the experiment of jobs that name none, or Default\n"
+      "  defaults.output       table, json, yaml or tsv: the format of verbs without -o");
   add("unset", "remove a setting", unset)
       ->add_option("KEY", options->words, "one or more")
       ->required();

@@ -153,6 +153,8 @@ int create(Context& context, const CreateOptions& options) {
   if (!options.quiet) show(context.terminal, file->notes);
   const auto target = choose_compute(context, *file);
   if (!target) return fail(context.terminal, target.error(), kExitUsage);
+  if (const Status chosen = choose_experiment(context.home, file->spec); !chosen)
+    return fail(context.terminal, chosen.error(), kExitUsage);
   if (options.dry_run) return show_plan(context, options, *file);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);

@@ -137,7 +137,7 @@ void add_delete_verb(CLI::App& group, VerbTable table) {
   verb->add_option("--older-than", options->older_than,
                    "all of your jobs that ended at least this long ago: 12h, 30d")
       ->excludes(names);
-  add_format(*verb, options->format, "names (default), json or yaml");
+  add_format(*verb, options->format, "names (default), json, yaml or tsv");
   verb->callback([table, options] {
     table.action = [options](Context& context) { return delete_jobs(context, *options); };
   });

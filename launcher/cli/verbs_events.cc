@@ -37,22 +37,30 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
   for (const JobEvent& event : reply->events) {
     table.add(cells_of(event));
   }
-  print(context, options.format, api::to_json(reply->events), table.text());
+  const int code = print(context, options.format, api::to_json(reply->events), table.text());
   if (reply->left_out > 0) context.terminal.print_line(left_out_text(reply->left_out));
-  return 0;
+  return code;
+}
+
+// One event of many: a line, or an element of a YAML list. Never Format::table.
+std::string line_in(Format format, const Json& json) {
+  if (format == Format::json)
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return format == Format::yaml ? yaml_text(Json::array({json})) : tsv_text(Json::array({json}));
 }
 
 // As they come: fixed columns, or one JSON object a line.
-void show(Context& context, const EventsOptions& options, const JobEvent& event) {
-  if (options.format == Format::json)
-    return context.terminal.out(
-        api::to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (options.format == Format::yaml)
-    return context.terminal.out(yaml_text(Json::array({api::to_json(event)})));
+Status show(Context& context, const EventsOptions& options, const JobEvent& event) {
+  if (options.format != Format::table) {
+    TRY_ASSIGN(const Json asked, what_is_asked(context, api::to_json(event)));
+    context.terminal.out(line_in(options.format, asked));
+    return {};
+  }
   const auto cells = cells_of(event);
   context.terminal.out(printable(fmt::format("{:<24}  {:<7}  {:<12}  {:<16}  {}", cells[0],
                                              cells[1], cells[2], cells[3], cells[4])) +
                        "\n");
+  return {};
 }
 
 // Asks from the newest event on, again and again; those of that very instant may be known already.
@@ -66,7 +74,8 @@ class EventFollower {
       const auto reply =
           connection_.ask_for<EventsReply>(ListEvents{JobId(options_.name), since_}, kTimeout);
       if (reply) {
-        take(*reply);
+        if (const Status shown = take(*reply); !shown)
+          return fail(context_.terminal, shown.error());
         if (reply->final || context_.terminal.lost_output()) return 0;
       } else if (!wait_for_launcher(reply.error())) {
         return fail(context_.terminal, reply.error());
@@ -76,7 +85,7 @@ class EventFollower {
   }
 
  private:
-  void take(const EventsReply& reply) {
+  Status take(const EventsReply& reply) {
     if (away_) context_.terminal.print_line("the launcher is back");
     away_ = false;
     if (!header_shown_ && options_.format == Format::table)
@@ -88,8 +97,9 @@ class EventFollower {
       if (event.at != since_) newest_.clear();
       since_ = event.at;
       newest_.push_back(event);
-      show(context_, options_, event);
+      TRY(show(context_, options_, event));
     }
+    return {};
   }
 
   bool wait_for_launcher(const Error& error) {
@@ -129,7 +139,7 @@ void add_events_verb(CLI::App& group, VerbTable table) {
   });
   verb->add_flag("-f,--follow", options->follow, "keep printing until the job ends");
   add_format(*verb, options->format,
-             "table (default), json or yaml; with --follow, one value per event");
+             "table (default), json, yaml or tsv; with --follow, one value per event");
   verb->callback([table, options] {
     table.action = [options](Context& context) { return events(context, *options); };
   });

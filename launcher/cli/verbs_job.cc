@@ -112,6 +112,7 @@ void add_job_verbs(VerbTable table) {
   add_cancel(group, table, options);
   add_delete_verb(group, table);
   add_validate_verb(group, table);
+  add_compare_verb(group, table);
   add_update_verb(group, table);
   add_share_verbs(group, table);
   add_resume_verb(group, table);

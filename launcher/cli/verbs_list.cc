@@ -82,18 +82,19 @@ int list(Context& context, const ListOptions& options) {
   const bool filtered = *filter != JobFilter{};
   if (of_steps) std::reverse(listed->jobs.begin(), listed->jobs.end());
   if (options.format == Format::table) add_steps(**connection, listed->jobs);
-  print(context, options.format, api::to_json(listed->jobs),
-        listed->jobs.empty() && filtered && of_steps ? "no step of the pipeline has a job yet\n"
-        : listed->jobs.empty() && filtered
-            ? "no job meets these filters; `lockstep job list` without them shows all\n"
-            : job_table(listed->jobs, now, context.terminal.columns()));
+  const int code =
+      print(context, options.format, api::to_json(listed->jobs),
+            listed->jobs.empty() && filtered && of_steps ? "no step of the pipeline has a job yet\n"
+            : listed->jobs.empty() && filtered
+                ? "no job meets these filters; `lockstep job list` without them shows all\n"
+                : job_table(listed->jobs, now, context.terminal.columns()));
   if (listed->more > 0)
     context.terminal.print_line(fmt::format(
         "only the newest {} of {} jobs{} are shown; --max-results N shows more, --all-results "
         "shows all",
         listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
         filtered ? " that meet the filters" : ""));
-  return 0;
+  return code;
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ void add_list_verb(CLI::App& group, VerbTable table) {
   verb->footer(kListExamples);
   auto* all = verb->add_flag("-a,--all-results", options->all_results, "all jobs");
   verb->add_option("-r,--max-results,--limit", options->max_results,
-                   "show the newest N jobs (default: 50 in a table, all in json or yaml)")
+                   "show the newest N jobs (default: 50 in a table, all in other formats)")
       ->check(whole_number(1))
       ->excludes(all);
   add_job_filters(*verb, options->filter);

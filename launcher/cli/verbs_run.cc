@@ -92,6 +92,8 @@ int run(Context& context, const RunArguments& arguments) {
     target = *std::move(chosen);
     spec->compute = target.name;
   }
+  if (const Status chosen = choose_experiment(context.home, *spec); !chosen)
+    return fail(context.terminal, chosen.error(), kExitUsage);
   const auto environment = environment_of(arguments, notes);
   if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
   if (!arguments.quiet) show(context.terminal, notes);

@@ -163,7 +163,7 @@ void add_top_verb(VerbTable table) {
             options->order = *order;
           },
           "cpu (default), memory, gpu, network or name")
-      ->type_name("WORD");
+      ->type_name("cpu|memory|gpu|network|name");
   add_format(*verb, options->format);
   verb->footer(
       "\n  On a terminal it refreshes every 2 seconds; q or Ctrl-C ends it. Agents report every 5 "

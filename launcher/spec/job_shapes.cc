@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "common/domain/outputs.h"
+#include "launcher/spec/key_notes.h"
 #include "launcher/spec/keys.h"
 
 namespace lockstep::spec {
@@ -89,7 +90,10 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
     return error(entry.place, fmt::format("'{}' is not possible in a step, which begins when its "
                                           "inputs are there",
                                           name));
-  return not_yet(source_, entry.place, fmt::format("'{}'", name));
+  Error refused = not_yet(source_, entry.place, fmt::format("'{}'", name));
+  const std::string_view instead = note_of(path);
+  if (!instead.empty()) refused.message.append("; ").append(instead);
+  return refused;
 }
 
 Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {

@@ -27,7 +27,7 @@ LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "
         "test_disk", "test_environment_passed_on", "test_provider_contract", "test_container_gangs", "test_cluster",
         "test_environment_build", "test_provider_tunnel", "test_packages"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
-           "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_pmix_versions", "test_provider_examples"]
+           "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples"]
 SIDES = 3
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 

@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT, wait_until
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"plan", "download", "file-list", "findings", "key", "settings", "snapshot", "types"}
+OF_THE_PROGRAM = {"plan", "download", "comparison", "file-list", "findings", "key", "settings", "snapshot", "types"}
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,7 @@ def test_what_each_verb_prints_fits(site):
     check("validation", "job validate", "-f", "env.yml", codes=(2,))
     check("job-list", "job list")
     check("explanation", "job explain", "created")
+    check("comparison", "job compare", "created", "first")
     check("event-list", "job events", "first")
     for line in site.ok("job", "events", "first", "--follow", "-o", "json").splitlines():
         assert not problems("event", json.loads(line)), line

@@ -22,7 +22,7 @@ def prefix():
         top = pathlib.Path(name)
         top.chmod(0o755)
         place = top / "an odd prefix"
-        subprocess.run(["ninja", "-C", BUILD, *(p.rpartition("/")[2] for p in PROGRAMS)], check=True,
+        subprocess.run(["ninja", "-C", BUILD, "manual", *(p.rpartition("/")[2] for p in PROGRAMS)], check=True,
                        stdout=subprocess.DEVNULL)
         for component in ("launcher", "node"):
             subprocess.run(["cmake", "--install", BUILD, "--prefix", place, "--component", component], check=True,
@@ -32,7 +32,8 @@ def prefix():
 
 def test_an_installed_tree_is_whole_and_its_units_are_valid(prefix):
     for name in [*PROGRAMS, *UNITS, "etc/lockstep/lockstepd.env", "etc/lockstep/agent.env",
-                 "share/doc/lockstep/guide-install.md", "share/doc/lockstep/examples/digits/job-ddp.yml"]:
+                 "share/doc/lockstep/guide-install.md", "share/doc/lockstep/examples/digits/job-ddp.yml", "share/man/man1/lockstep-job.1",
+                 "share/bash-completion/completions/lockstep", "share/zsh/site-functions/_lockstep"]:
         assert (prefix / name).is_file(), name
     for program in PROGRAMS:
         assert os.access(prefix / program, os.X_OK)

@@ -64,6 +64,23 @@ TEST_F(ClientSettings, OnlyKnownKeysAndGoodValues) {
   EXPECT_THAT(check_setting("defaults.computes", "lab").error().message,
               HasSubstr("did you mean 'defaults.compute'?"));
   EXPECT_THAT(check_setting("defaults.compute", "").error().message, HasSubstr("3 to 24"));
+  EXPECT_TRUE(check_setting("defaults.output", "tsv"));
+  EXPECT_THAT(check_setting("defaults.output", "xml").error().message, HasSubstr("'xml' is not"));
+  EXPECT_TRUE(check_setting("defaults.experiment", "digits: m\xc3\xa4rz"));
+  for (const std::string& bad : {std::string(), std::string(300, 'x'), std::string("a\nb"),
+                                 std::string("\x1b[31m"), std::string("\xff")})
+    EXPECT_FALSE(check_setting("defaults.experiment", bad)) << bad;
+}
+
+TEST_F(ClientSettings, TheExperimentIsThatOfJobsThatNameNone) {
+  ASSERT_TRUE(write_settings(home_, {{"defaults.experiment", "digits"}}));
+  JobSpec none, named;
+  none.experiment_name = "Default";
+  named.experiment_name = "mine";
+  ASSERT_TRUE(choose_experiment(home_, none));
+  ASSERT_TRUE(choose_experiment(home_, named));
+  EXPECT_EQ(none.experiment_name, "digits");
+  EXPECT_EQ(named.experiment_name, "mine");
 }
 
 }  // namespace

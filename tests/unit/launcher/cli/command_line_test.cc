@@ -34,7 +34,8 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
        "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, data, model, "
        "datastore, "
        "top, node, "
-       "compute, size, user, project, secret, audit, quota, config, snapshot, doctor"},
+       "compute, size, user, project, secret, audit, quota, config, snapshot, doctor, "
+       "completion, init"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
       {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},
       {{"logs", "x"}, "`lockstep job logs NAME`"},
@@ -114,7 +115,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"up", "--nodes", "0"}, "--nodes"},
       {{"up", "--nodes", "65"}, "65"},
       {{"down", "now"}, "now"},
-      {{"status", "-o", "xml"}, "'xml' is not table, json or yaml"},
+      {{"status", "-o", "xml"}, "'xml' is not table, json, yaml or tsv"},
       {{"job"}, "download"},
       {{"job", "create"}, "--file"},
       {{"job", "show"}, "NAME is required"},
@@ -137,7 +138,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"environment", "prepare", "-f", "a:1", "--nodes", "0"}, "'0' is not a whole number"},
       {{"environment", "log"}, "JOB is required"},
       {{"environment", "log", "j", "--node-rank", "-1"}, "'-1' is not a whole number"},
-      {{"environment", "list", "-o", "xml"}, "'xml' is not table, json or yaml"},
+      {{"environment", "list", "-o", "xml"}, "'xml' is not table, json, yaml or tsv"},
       {{"run", "--pip", "", "--", "true"}, "write a requirement"},
       {{"run", "--environment", "", "--", "true"}, "leave it out"},
       {{"node", "drain"}, "NAME"},

@@ -15,31 +15,33 @@ std::string errors_in(const std::string& text, const std::vector<std::string>& o
 }
 
 TEST(Faults, AllOfAFileAreSaidInTheOrderOfItsLines) {
-  EXPECT_EQ(errors_in("comamnd: python train.py\n"
-                      "environment:\n"
-                      "  imagee: debian:12\n"
-                      "  os_typ: linux\n"
-                      "resources:\n"
-                      "  instance_count: many\n"
-                      "  locations: [westeurope]\n"
-                      "distribution: {type: pytroch}\n"
-                      "limits: {timeout: soon}\n"
-                      "compute: azureml:gpu_cluster\n"
-                      "lockstep: {retry: {max: -1, on: sometimes}}\n"),
-            "job.yml:1:1: unknown key 'comamnd'; did you mean 'command'?\n"
-            "job.yml:3:3: unknown key 'environment.imagee'; did you mean 'environment.image'?\n"
-            "job.yml:4:3: unknown key 'environment.os_typ'; did you mean 'environment.os_type'?\n"
-            "job.yml:6:19: 'resources.instance_count': 'many' is not a whole number\n"
-            "job.yml:7:3: 'resources.locations' is not supported yet\n"
-            "job.yml:8:22: 'distribution.type': unknown word 'pytroch'; did you mean 'pytorch'?\n"
-            "job.yml:9:19: 'limits.timeout': 'soon' is not a time; write seconds, or 90s, 5m, 2h, "
-            "1d\n"
-            "job.yml:10:10: 'compute': 'gpu_cluster' cannot be the name of a compute target: it "
-            "needs 3 to 24 letters, digits and '-', and begins with a letter\n"
-            "job.yml:11:25: lockstep.retry.max: is -1; must be 0 to 1000\n"
-            "job.yml:11:33: 'lockstep.retry.on': unknown word 'sometimes'; it must be an exit code "
-            "or one of infrastructure, node_lost, runner_lost, out_of_memory, signal, timeout, "
-            "exit_code, never");
+  EXPECT_EQ(
+      errors_in("comamnd: python train.py\n"
+                "environment:\n"
+                "  imagee: debian:12\n"
+                "  os_typ: linux\n"
+                "resources:\n"
+                "  instance_count: many\n"
+                "  locations: [westeurope]\n"
+                "distribution: {type: pytroch}\n"
+                "limits: {timeout: soon}\n"
+                "compute: azureml:gpu_cluster\n"
+                "lockstep: {retry: {max: -1, on: sometimes}}\n"),
+      "job.yml:1:1: unknown key 'comamnd'; did you mean 'command'?\n"
+      "job.yml:3:3: unknown key 'environment.imagee'; did you mean 'environment.image'?\n"
+      "job.yml:4:3: unknown key 'environment.os_typ'; did you mean 'environment.os_type'?\n"
+      "job.yml:6:19: 'resources.instance_count': 'many' is not a whole number\n"
+      "job.yml:7:3: 'resources.locations' is not supported yet; choose a target with `compute`, "
+      "or nodes with `lockstep.labels`\n"
+      "job.yml:8:22: 'distribution.type': unknown word 'pytroch'; did you mean 'pytorch'?\n"
+      "job.yml:9:19: 'limits.timeout': 'soon' is not a time; write seconds, or 90s, 5m, 2h, "
+      "1d\n"
+      "job.yml:10:10: 'compute': 'gpu_cluster' cannot be the name of a compute target: it "
+      "needs 3 to 24 letters, digits and '-', and begins with a letter\n"
+      "job.yml:11:25: lockstep.retry.max: is -1; must be 0 to 1000\n"
+      "job.yml:11:33: 'lockstep.retry.on': unknown word 'sometimes'; it must be an exit code "
+      "or one of infrastructure, node_lost, runner_lost, out_of_memory, signal, timeout, "
+      "exit_code, never");
 }
 
 TEST(Faults, WhatFollowsFromAnotherIsNotSaid) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "launcher/spec/job_file.h"
+#include "launcher/spec/key_notes.h"
 
 namespace lockstep::spec {
 namespace {
@@ -31,7 +32,10 @@ TEST(Keys, EachThatIsNotSupportedYetIsRefusedByName) {
     if (const auto star = path.find('*'); star != std::string::npos) path[star] = 'x';
     const auto job = parse_job("job.yml", "command: x\n", {path + "=1"});
     ASSERT_FALSE(job) << path;
-    EXPECT_EQ(job.error().message, fmt::format("--set {0}=1: '{0}' is not supported yet", path));
+    const std::string message = fmt::format("--set {0}=1: '{0}' is not supported yet", path);
+    const std::string_view instead = note_of(key.path);
+    EXPECT_EQ(job.error().message,
+              instead.empty() ? message : fmt::format("{}; {}", message, instead));
     EXPECT_EQ(job.error().code, ErrorCode::unsupported);
     ++refused;
   }

@@ -1,0 +1,40 @@
+#pragma once
+// What may stand in place of the word that is being typed. The scripts of the shells ask
+// `lockstep __complete WORD…` for it; the last word is the one to complete.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/cli/context.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lockstep::cli {
+
+inline constexpr std::string_view kCompleteVerb = "__complete";
+
+struct Candidate {
+  std::string word, about;
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+enum class Noun { job, node, compute };  // things that have names on the launcher
+using NamesOf = std::function<std::vector<Candidate>(Noun)>;
+
+// Nothing: the shell offers files. `names` is asked only where a name stands.
+std::vector<Candidate> candidates_for(const CLI::App& verbs, std::vector<std::string> words,
+                                      const NamesOf& names);
+
+// One candidate a line: the word, and behind a tab what it is. It starts no launcher and reports no
+// error: a person is typing.
+int print_completions(Context& context, const std::vector<std::string>& words);
+
+// The script for "bash", "zsh" or "fish".
+std::optional<std::string> completion_script(std::string_view shell);
+
+}  // namespace lockstep::cli
