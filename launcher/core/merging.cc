@@ -41,7 +41,7 @@ MergeOutputs question_of(const State& state, const Job& job) {
   for (const OutputSpec& output : job.spec.outputs)
     question.outputs.push_back(
         {output.name, output.type, trees_of(job, OutputKind::named, output.name)});
-  const Job* parent = state.job(job.spec.parent);
+  const Job* parent = job.spec.step.empty() ? nullptr : state.job(job.spec.parent);
   if (parent != nullptr && gives_artifacts(*parent->spec.pipeline, job.spec.step))
     question.outputs.push_back({std::string(kArtifacts), OutputType::uri_folder,
                                 trees_of(job, OutputKind::outputs, ""),
@@ -66,7 +66,7 @@ bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step) {
 }
 
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
-  if (job.spec.parent.value.empty() || job.merged || report.cause != Cause::completed) return false;
+  if (job.spec.step.empty() || job.merged || report.cause != Cause::completed) return false;
   MergeOutputs question = question_of(core.state, job);
   if (question.outputs.empty()) return false;
   if (nothing_to_merge(question)) {
