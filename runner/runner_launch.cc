@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 #include "runner/container/arguments.h"
 #include "runner/runner.h"
 #include "runner/steps/activate.h"
@@ -51,6 +52,12 @@ void Runner::begin_launching() {
   launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);
   launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
   launch_.container = orders_.container();
+  if (io::exists(directory_.client_home())) {
+    launch_.client_home = directory_.client_home();
+    const std::string folder = io::program_directory();
+    if (launch_.container == nullptr && io::exists(folder + "/lockstep"))
+      launch_.client_folder = folder;
+  }
   launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
   bootstrap_ = make_bootstrap(*gang_, loop_, bootstrap_events());
   bootstrap_->begin([this](const Status& begun) { bootstrap_begun(begun); });

@@ -147,6 +147,7 @@ void Core::Impl::want(const Assignment& assignment) {
     part->assignment.environment = assignment.environment;
     if (more && part->stage == Stage::equipping)
       out.push_back(PrepareEnvironment{part->assignment});
+    part->assignment.credential = assignment.credential;
     if (assignment.secrets && !part->assignment.secrets) {  // it was read from a file
       part->assignment.secrets = assignment.secrets;
       must_tell(*part);

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "agent/daemon/retrying_sink.h"
 #include "agent/daemon/share.h"
+#include "agent/workspace/client_home.h"
 #include "agent/workspace/workspace.h"
 #include "common/io/port_lease.h"
+#include "common/io/process.h"
 #include "common/snapshot/manifest.h"
 #include "common/transfer/peer_server.h"
 
@@ -93,6 +96,24 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
   return functions;
 }
 
+// As the launcher writes its own, with the addresses that this node dials.
+std::string endpoint_text(const Identity& identity) {
+  const nlohmann::json json = {{"control", identity.control_endpoint},
+                               {"bulk", identity.bulk_endpoint},
+                               {"join", ""},
+                               {"public_key", identity.launcher_key.value}};
+  return json.dump(2) + "\n";
+}
+
+// An older launcher gives none.
+Status give_credential(const Assignment& assignment, const io::AttemptDir& directory,
+                       const std::string& endpoint) {
+  if (assignment.credential.empty()) return {};
+  const std::string& run_as = assignment.spec.run_as;
+  TRY_ASSIGN(const io::User user, run_as.empty() ? io::current_user() : io::find_user(run_as));
+  return make_client_home(directory, {endpoint, assignment.credential}, {user.uid, user.gid});
+}
+
 }  // namespace
 
 Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
@@ -118,10 +139,13 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
   } else {
     spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);
   }
-  functions.stage = [workspace, blobs](const Assignment& assignment,
-                                       const io::AttemptDir& directory,
-                                       const std::function<void(const std::string&)>& progress) {
+  functions.stage = [workspace, blobs, endpoint = endpoint_text(identity)](
+                        const Assignment& assignment, const io::AttemptDir& directory,
+                        const std::function<void(const std::string&)>& progress) {
     auto plan = workspace->stage(assignment, directory, *blobs, progress);
+    if (plan)
+      if (const Status given = give_credential(assignment, directory, endpoint); !given)
+        plan = given.error();
     // A job does not wait for that, and does not fail by it.
     if (workspace->cache_has_grown())
       std::thread([workspace] {

@@ -94,6 +94,9 @@ struct Assignment {
   // The existing ones of the secrets that spec.environment_variables names. They are kept only in
   // memory and messages: an assignment that was read from a file has none and waits for them.
   std::optional<SecretValues> secrets = {};
+  // The secret CURVE key with which the attempt's ranks reach the launcher. Kept only in memory and
+  // messages, as the secrets are; "": unknown.
+  std::string credential = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -137,6 +140,7 @@ struct PartReport {
 // Limits.
 inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
+inline constexpr std::size_t kMaxCredentialBytes = 64;
 inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
 
 }  // namespace lockstep

@@ -157,10 +157,12 @@ struct JobSpec {
   std::vector<DataInput> data = {};  // their names differ from those of `inputs`
   // A pipeline has no command: its steps are jobs with their own specs.
   SharedPipeline pipeline = {};
-  // The pipeline that submitted this job, and of which step; "": a person did. A client cannot set
-  // them.
+  // The job that submitted this one: a pipeline, of which this is `step`; or, where `step` is "",
+  // the attempt `parent_attempt` of a running job, whose child this is. "": a person did. A client
+  // cannot set them.
   JobId parent = {};
   std::string step = {};
+  std::uint32_t parent_attempt = 0;
   std::optional<ArrayTask> array = {};  // it is a task of a job array
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
@@ -168,6 +170,7 @@ struct JobSpec {
   bool in_container() const {
     return environment && std::holds_alternative<DockerEnvironment>(environment->definition);
   }
+  bool is_child() const { return !parent.value.empty() && step.empty(); }
   int world_size() const { return resources.instance_count * distribution.processes_per_node; }
 };
 
@@ -185,6 +188,8 @@ inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
 inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
 inline constexpr std::size_t kMaxNamedNodes = 1'000;  // of one job
+inline constexpr std::size_t kMaxChildren = 10'000;   // of one job
+inline constexpr int kMaxGenerations = 8;             // a child, its child, …
 inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 // A name is 1-240 characters of [A-Za-z0-9_-], starting with a letter or a digit.

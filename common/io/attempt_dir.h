@@ -30,6 +30,9 @@
 //     upper/ overlay-work/    upper and work directories of the overlay, if there is one
 //     code/              where the tree is mounted or copied (the ranks' working directory);
 //                        like upper/ and tmp/ owned by the run-as user, closed to all others
+//     lockstep/          LOCKSTEP_HOME of the ranks, with which they reach the launcher; made by
+//                        the agent and given to the run-as user, closed to all others:
+//                        endpoint.json, keys/user.key
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
 //   only for a job in containers:
 //     container.log      output of the engine's program
@@ -84,6 +87,7 @@ class AttemptDir {
   std::string container_env() const { return path_ + "/container.env"; }
   std::string container() const { return path_ + "/container"; }
   std::string hosts() const { return path_ + "/hosts"; }
+  std::string client_home() const { return path_ + "/lockstep"; }
   std::string home() const { return path_ + "/home"; }
 
   // "<job>.<attempt>[-<incarnation>]" <-> AttemptId; nullopt when the name is not one.

@@ -28,6 +28,22 @@ KeyPair generate_key_pair() {
   return {PublicKey(public_key), secret_key, ""};
 }
 
+Result<KeyPair> key_pair_with(const std::string& secret_key) {
+  char public_key[41] = {};
+  if (!is_z85_key(secret_key) || zmq_curve_public(public_key, secret_key.c_str()) != 0)
+    return make_error(ErrorCode::corrupt, "a secret key has 40 characters of Z85");
+  return KeyPair{PublicKey(public_key), secret_key, ""};
+}
+
+KeyPair key_pair_of(const Digest& secret) {
+  char public_key[41] = {}, secret_key[41] = {};
+  const bool made =
+      zmq_z85_encode(secret_key, secret.bytes.data(), secret.bytes.size()) != nullptr &&
+      zmq_curve_public(public_key, secret_key) == 0;
+  CHECK(made, "libzmq was built without CURVE");
+  return {PublicKey(public_key), secret_key, ""};
+}
+
 namespace {
 
 Result<KeyPair> parse_key_pair(const std::string& path, const std::string& text) {

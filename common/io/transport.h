@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/digest.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/io/event_loop.h"
@@ -23,6 +24,8 @@ struct KeyPair {
   std::string path = {};   // the file they were loaded from, for messages; "" = none
 };
 KeyPair generate_key_pair();
+KeyPair key_pair_of(const Digest& secret);  // any 32 bytes are a secret key of CURVE
+Result<KeyPair> key_pair_with(const std::string& secret_key);  // corrupt: it is no key in z85
 // Reads a key file of mode 0600 ("public <z85>\nsecret <z85>\n"), or makes it atomically when it
 // does not exist.
 Result<KeyPair> load_or_create_key_pair(const std::string& path);

@@ -150,6 +150,7 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
   to_wire(from.environment, to->mutable_environment());
   if (from.secrets) to_wire(*from.secrets, to->mutable_secrets());
+  to->set_credential(from.credential);
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -173,6 +174,7 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   TRY(read_duration(from.lease_ns(), "assignment.lease", &to->lease));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   if (from.has_secrets()) TRY(from_wire(from.secrets(), &to->secrets.emplace()));
+  TRY(read_text(from.credential(), "assignment.credential", &to->credential, kMaxCredentialBytes));
   return from_wire(from.environment(), &to->environment);
 }
 

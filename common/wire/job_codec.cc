@@ -310,6 +310,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   write_list(from.data, to->mutable_data());
   to->set_parent(from.parent.value);
   to->set_step(from.step);
+  to->set_parent_attempt(from.parent_attempt);
   if (from.array) to_wire(*from.array, to->mutable_array());
 }
 
@@ -355,6 +356,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(validate(to->data));
   TRY(read_text(from.parent(), "parent", &to->parent.value, kMaxJobNameBytes));
   TRY(read_text(from.step(), "step", &to->step, kMaxStepNameBytes));
+  to->parent_attempt = from.parent_attempt();
   if (from.has_array()) TRY(from_wire(from.array(), &to->array.emplace()));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }

@@ -80,6 +80,7 @@ std::string encode(const Assignment& assignment) {
   wire.set_version(kRunnerVersion);
   pb::to_wire(assignment, wire.mutable_assignment());
   wire.mutable_assignment()->clear_secrets();
+  wire.mutable_assignment()->clear_credential();
   return pb::serialize(wire);
 }
 

@@ -22,7 +22,7 @@ std::string encode(const GangMessage& message);
 Result<GangMessage> decode_gang(std::string_view bytes);
 
 // Files of the attempt directory: assignment.pb, final_report.pb, workspace.pb. An assignment
-// is written without its secrets.
+// is written without its secrets and its credential.
 std::string encode(const Assignment& assignment);
 Result<Assignment> decode_assignment(std::string_view bytes);
 std::string encode(const NodeExitReport& report);

@@ -166,6 +166,8 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   to->set_silent_ns(from.silent.count());
   write_list(from.steps, to->mutable_steps());
   write_list(from.merged, to->mutable_merged());
+  to->set_children(from.children);
+  to->set_open_children(from.open_children);
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -180,6 +182,8 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   to->shared = from.shared();
   TRY(read_list(from.steps(), kMaxPipelineSteps, "job.steps", &to->steps));
   TRY(read_list(from.merged(), kMaxOutputs, "job.merged", &to->merged));
+  TRY(read_number(from.children(), 0, INT32_MAX, "job.children", &to->children));
+  TRY(read_number(from.open_children(), 0, INT32_MAX, "job.open_children", &to->open_children));
   TRY(read_duration(from.silent_ns(), "job.silent", &to->silent));
   return read_instant(from.retry_at_ns(), "job.retry_at", &to->retry_at);
 }

@@ -17,7 +17,11 @@ struct ClaimOf {
   const State& state;
   const Caller& caller;
 
-  Object own(const std::string& project) const { return {name_of(caller), project, false, {}}; }
+  Object own(const std::string& project) const {
+    if (const auto* attempt = std::get_if<AttemptCaller>(&caller))
+      return {attempt->owner, project, false, attempt->attempt.job};
+    return {name_of(caller), project};
+  }
   Claim of_job(Permission permission, const JobId& id) const {
     const Job* job = state.job(id);
     if (job != nullptr) return {permission, object_of(*job), ""};
@@ -108,6 +112,10 @@ struct ClaimOf {
   // Wherever they may submit.
   Claim where_they_submit(Permission permission) const {
     Object object = own("");
+    if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) {
+      object.project = attempt->project;
+      return {permission, std::move(object), ""};
+    }
     if (const User* user = state.principals().user(object.owner))
       for (const Grant& grant : user->grants)
         if (grant.role == Role::submitter) object.project = grant.project;

@@ -24,8 +24,8 @@ bool is_admin(const State& state, const Caller& caller) {
 
 // In any of the caller's projects.
 bool may_list(const State& state, const Caller& caller, const DatastoreView& store) {
-  if (is_admin(state, caller) || may_use(store, {name_of(caller), ""})) return true;
-  const User* user = state.principals().user(name_of(caller));
+  if (is_admin(state, caller) || may_use(store, {owner_of(caller), ""})) return true;
+  const User* user = state.principals().user(owner_of(caller));
   return user != nullptr &&
          std::any_of(user->grants.begin(), user->grants.end(),
                      [&](const Grant& grant) { return has(store.projects, grant.project); });

@@ -11,7 +11,7 @@ using Holders = std::set<QuotaHolder>;
 
 Holders own(const Principals& principals, const Caller& caller) {
   Holders holders;
-  const User* user = principals.user(name_of(caller));
+  const User* user = principals.user(owner_of(caller));
   if (user == nullptr) return holders;
   holders.insert({QuotaHolder::Kind::user, user->name});
   for (const Grant& grant : user->grants)

@@ -9,6 +9,7 @@
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/quota_queries.h"
 #include "launcher/api/viewer.h"
+#include "launcher/core/children.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/quotas.h"
@@ -289,8 +290,9 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
     if (decision.allowed) return ports_.show_environment(reference);
     return Refused{ErrorCode::permission_denied, std::move(decision.why)};
   };
-  lookups.expect_secrets = [this, caller](const std::set<std::string>& names) {
-    return ports_.expect_secrets(name_of(caller), names);
+  lookups.expect_secrets = [this, caller](const std::set<std::string>& names) -> Status {
+    TRY(check_secrets(state(), caller, names));
+    return ports_.expect_secrets(owner_of(caller), names);
   };
   lookups.find_datastore = [this, caller](const std::string& project, const std::string& name) {
     return datastore_for(caller, project, name);

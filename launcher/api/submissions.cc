@@ -10,6 +10,7 @@
 #include "common/domain/pipeline.h"
 #include "launcher/api/job_name.h"
 #include "launcher/api/service.h"
+#include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/users.h"
@@ -84,7 +85,9 @@ void Service::submit(const Asker& asker, Submit submit) {
       return refuse(asker, fits.error().code, fits.error().message);
     named.merge(secrets_of(spec->environment_variables));
   }
-  if (const auto there = ports_.expect_secrets(name_of(asker.caller), named); !there)
+  if (const auto allowed = check_secrets(state(), asker.caller, named); !allowed)
+    return refuse(asker, allowed.error().code, allowed.error().message);
+  if (const auto there = ports_.expect_secrets(owner_of(asker.caller), named); !there)
     return refuse(asker, there.error().code, there.error().message);
   if (submit.spec.pipeline)
     if (const Status good = validate(*submit.spec.pipeline); !good)
@@ -172,7 +175,7 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
                             size});
   };
   JobSpec owned;  // as the core will take it
-  owned.submitter = name_of(asker.caller);
+  owned.submitter = owner_of(asker.caller);
   owned.project = project_of_new(state().principals(), asker.caller, submit.spec.project);
   if (!submit.spec.snapshot || !limits_snapshot(state(), owned)) return feed({});
   ports_.measure_snapshot(*submit.spec.snapshot, [this, asker, feed](Result<Bytes> size) {
@@ -187,7 +190,7 @@ Result<spec::Datastore> Service::datastore_for(const Caller& caller, const std::
                                                const std::string& name) const {
   TRY_ASSIGN(const Datastores all, shown_to(state(), caller, ports_.datastores()));
   return find_datastore(
-      all, {name_of(caller), project_of_new(state().principals(), caller, project)}, name);
+      all, {owner_of(caller), project_of_new(state().principals(), caller, project)}, name);
 }
 
 // Of the job and of its steps.

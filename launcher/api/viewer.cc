@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "common/domain/provider_settings.h"
+#include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/users.h"
 
@@ -14,10 +15,6 @@ ExitReport without_words(ExitReport report) {
   report.message.clear();
   report.stderr_tail.clear();
   return report;
-}
-
-Object object_of(const JobView& view) {
-  return {view.spec.submitter, view.spec.project, view.shared, {}};
 }
 
 // Name, state, place and resources.
@@ -60,12 +57,26 @@ JobView outline_of(JobView view) {
 
 }  // namespace
 
+// Of a job that was deleted meanwhile, what the view says.
+Object Viewer::object_of(const JobView& view) const {
+  const JobId id(view.spec.name);
+  const Job* job = state_.job(id);
+  return {view.spec.submitter, view.spec.project, view.shared, id,
+          job != nullptr ? job->child_of : JobId()};
+}
+
+bool Viewer::is_in_force() const {
+  const auto* attempt = std::get_if<AttemptCaller>(&caller_);
+  return attempt == nullptr || is_current(state_, attempt->attempt);
+}
+
 bool Viewer::may_of(Permission permission, const JobView& view) const {
   return is_allowed(state_.principals(), caller_, permission, object_of(view));
 }
 
 bool Viewer::sees(const Job& job) const {
-  return is_allowed(state_.principals(), caller_, Permission::see_job, launcher::object_of(job));
+  return is_in_force() &&
+         is_allowed(state_.principals(), caller_, Permission::see_job, launcher::object_of(job));
 }
 
 bool Viewer::reads(const Job& job) const {

@@ -31,6 +31,8 @@ class Viewer {
   std::string cut(std::string words, Gone gone = Gone::shown) const;
 
  private:
+  Object object_of(const JobView& view) const;
+  bool is_in_force() const;  // an attempt's credential may have ended since it began to watch
   bool may_of(Permission permission, const JobView& view) const;
 
   const State& state_;

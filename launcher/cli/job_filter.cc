@@ -67,8 +67,8 @@ void add_job_filters(CLI::App& verb, JobFilterWords& words) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("leave it out to see jobs with any tags"));
   verb.add_option("-p,--parent,--parent-job-name", words.parent,
-                  "the jobs of this pipeline's steps, in the order in which they were submitted")
-      ->check(filled("leave it out to see jobs that are not of a step"));
+                  "the jobs of this pipeline's steps, or that this job submitted, oldest first")
+      ->check(filled("leave it out to see jobs that have no parent"));
   verb.add_option("--since", words.since,
                   "only jobs submitted since this time: 2h or 1d (ago), 2026-01-31, or "
                   "2026-01-31T12:00:00Z")

@@ -16,7 +16,7 @@ struct JobFilterWords {
   bool mine = false;
   std::vector<std::string> statuses;  // each may list several, with commas; upper or lower case
   std::string experiment, user, since;
-  std::string parent;             // a pipeline
+  std::string parent;             // a pipeline, or a job that submitted others
   std::vector<std::string> tags;  // K or K=V
 };
 

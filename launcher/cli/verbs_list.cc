@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kListExamples = R"(
   lockstep job list --mine --status Queued,Running
   lockstep job list --experiment digits --tag model=small --since 1d
-  lockstep job list --parent train_pipeline        the jobs of a pipeline's steps
+  lockstep job list --parent train_pipeline        the jobs of its steps; of a job: its children
 A job is listed when it meets every filter that is given.)";
 
 constexpr int kJobsInTable = 50;         // unless told otherwise
@@ -55,12 +55,12 @@ void add_steps(Connection& connection, std::vector<JobView>& jobs) {
   }
 }
 
-Status expect_pipeline(Connection& connection, const JobId& job) {
+Status expect_parent(Connection& connection, const JobId& job) {
   TRY_ASSIGN(const JobReply known, connection.ask_for<JobReply>(ShowJob{job}));
-  if (known.job.spec.is_pipeline()) return {};
+  if (known.job.spec.is_pipeline() || known.job.children > 0) return {};
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("job list: --parent {0} is no pipeline, so it has no steps; see "
-                                "`lockstep job show {0}`",
+                    fmt::format("job list: --parent {0} is no pipeline, and has submitted no jobs; "
+                                "see `lockstep job show {0}`",
                                 job.value));
 }
 
@@ -72,7 +72,7 @@ int list(Context& context, const ListOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const bool of_steps = !filter->parent.value.empty();
   if (of_steps)
-    if (const Status known = expect_pipeline(**connection, filter->parent); !known)
+    if (const Status known = expect_parent(**connection, filter->parent); !known)
       return fail(context.terminal, known.error());
   // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
   const bool all = options.all_results || of_steps || options.format != Format::table;
@@ -84,7 +84,7 @@ int list(Context& context, const ListOptions& options) {
   if (options.format == Format::table) add_steps(**connection, listed->jobs);
   const int code =
       print(context, options.format, api::to_json(listed->jobs),
-            listed->jobs.empty() && filtered && of_steps ? "no step of the pipeline has a job yet\n"
+            listed->jobs.empty() && filtered && of_steps ? "no job of this parent is left\n"
             : listed->jobs.empty() && filtered
                 ? "no job meets these filters; `lockstep job list` without them shows all\n"
                 : job_table(listed->jobs, now, context.terminal.columns()));

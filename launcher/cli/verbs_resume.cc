@@ -49,6 +49,7 @@ Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& opti
                                   spec.name));
   spec.parent = {};
   spec.step.clear();
+  spec.parent_attempt = 0;
   if (spec.display_name == spec.name) spec.display_name.clear();
   spec.queue.after.clear();  // they had ended
   spec.queue.not_before = {};

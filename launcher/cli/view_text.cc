@@ -229,6 +229,13 @@ std::string node_state(const NodeView& node) {
          (node.draining ? ",draining" : "");
 }
 
+std::string children_text(const JobView& job) {
+  if (job.children == 0) return "";
+  const std::string open =
+      job.open_children > 0 ? fmt::format(" ({} not ended)", job.open_children) : "";
+  return fmt::format("{}{}; lockstep job list --parent {}", job.children, open, job.spec.name);
+}
+
 }  // namespace
 
 std::string ranges_of(std::vector<int> ids) {
@@ -268,6 +275,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("name", spec.name);
   if (!spec.step.empty())
     lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
+  if (spec.is_child()) lines.add("child of", spec.parent.value);
   lines.add("status", to_string(job.status));
   lines.add("reason", in_one_line(job.reason));
   lines.add("note", silence_text(job.silent));
@@ -306,6 +314,7 @@ std::string job_text(const JobView& job, Instant now) {
                             (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
   if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
   lines.add("ran", all_running_times(job, now));
+  lines.add("children", children_text(job));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
   lines.add("not kept", not_kept_text(job));

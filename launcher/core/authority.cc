@@ -23,14 +23,14 @@ struct Row {
   Permission permission;
   std::string_view words;
   Reach admin, operator_, submitter, viewer;
-  Reach attempt;  // own: itself and its children
+  Reach attempt;  // own: its job and the children of this job; project: its job's
 };
 
 using P = Permission;
 using R = Reach;
 // DESIGN section 13, row by row. What a node may do is not here: see may().
 constexpr std::array<Row, kPermissions> kTable{{
-    {P::see_cluster, "see the nodes", R::all, R::all, R::all, R::all, R::none},
+    {P::see_cluster, "see the nodes", R::all, R::all, R::all, R::all, R::all},
     {P::see_job, "see this job", R::all, R::all, R::project, R::project, R::own},
     {P::read_job, "read this job's command, logs and outputs", R::audited, R::none, R::shared,
      R::granted, R::own},
@@ -43,9 +43,9 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::delete_job, "delete this job", R::all, R::none, R::own, R::none, R::none},
     {P::share_job, "share this job", R::own, R::none, R::own, R::none, R::none},
     {P::read_blobs, "read these files", R::audited, R::none, R::shared, R::granted, R::own},
-    {P::write_blobs, "upload files", R::all, R::none, R::all, R::none, R::own},
+    {P::write_blobs, "upload files", R::all, R::none, R::all, R::none, R::all},
     {P::see_names, "see environments, data and models", R::all, R::none, R::project, R::project,
-     R::own},
+     R::project},
     {P::write_names, "create environments, data or models", R::all, R::none, R::project, R::none,
      R::none},
     {P::prune_environments, "prune environments", R::all, R::all, R::none, R::none, R::none},
@@ -178,14 +178,31 @@ struct Judge {
   Decision operator()(const NodeCaller&) const {
     return {false, false, fmt::format("a node may not {}", row.words)};
   }
+  // Never more than its owner may.
   Decision operator()(const AttemptCaller& caller) const {
-    const User* owner = principals.user(caller.owner);
-    const bool is_its_own = row.attempt == Reach::own && object.attempt == caller.attempt &&
-                            !caller.attempt.job.value.empty();
-    if (owner != nullptr && is_its_own) return {true, false, ""};
+    const Decision of_owner = (*this)(UserCaller{caller.owner});
+    if (is_within_reach(caller) && of_owner.allowed) return {true, false, ""};
     return {false, false,
-            fmt::format("the credential of attempt {} may not {}", to_string(caller.attempt),
-                        row.words)};
+            fmt::format("the credential of attempt {} may not {}{}", to_string(caller.attempt),
+                        row.words,
+                        row.attempt == Reach::own
+                            ? ": it is for its own job and the jobs that this has submitted"
+                            : "")};
+  }
+  bool is_within_reach(const AttemptCaller& caller) const {
+    switch (row.attempt) {
+      case Reach::all: return true;
+      case Reach::project: return project_of(object) == project_of({"", caller.project});
+      case Reach::own: {
+        const JobId& job = caller.attempt.job;
+        return !job.value.empty() && (object.job == job || object.child_of == job);
+      }
+      case Reach::none:
+      case Reach::granted:
+      case Reach::shared:
+      case Reach::audited: break;
+    }
+    return false;
   }
 };
 
@@ -204,6 +221,11 @@ struct Name {
 }  // namespace
 
 std::string name_of(const Caller& caller) { return std::visit(Name{}, caller); }
+
+std::string owner_of(const Caller& caller) {
+  const auto* attempt = std::get_if<AttemptCaller>(&caller);
+  return attempt != nullptr ? attempt->owner : name_of(caller);
+}
 
 std::string_view to_string(Permission permission) { return row_of(permission).words; }
 

@@ -28,13 +28,16 @@ struct NodeCaller {
   friend bool operator==(const NodeCaller&, const NodeCaller&) = default;
 };
 // A job's running attempt, acting for itself and its child jobs. It has at most its owner's rights.
+// The shell makes one only for an attempt that is_current (children.h).
 struct AttemptCaller {
   AttemptId attempt;
-  std::string owner;
+  std::string owner, project;  // the job's
   friend bool operator==(const AttemptCaller&, const AttemptCaller&) = default;
 };
 using Caller = std::variant<Nobody, LauncherItself, UserCaller, NodeCaller, AttemptCaller>;
 std::string name_of(const Caller& caller);  // "alice", "node 7", "attempt train.1"
+// The user whose jobs the caller's submissions are: of an attempt, its owner.
+std::string owner_of(const Caller& caller);
 
 enum class Permission {
   see_cluster,     // nodes, status, names of projects
@@ -68,10 +71,11 @@ std::string_view to_string(Permission permission);  // in words, for refusals: "
 
 // The object of a request, with its owner.
 struct Object {
-  std::string owner;       // a user's name; "": it has none
-  std::string project;     // "": none
-  bool shared = false;     // its owner lets the project read it
-  AttemptId attempt = {};  // the object is this attempt or its child; empty: neither
+  std::string owner;    // a user's name; "": it has none
+  std::string project;  // "": none
+  bool shared = false;  // its owner lets the project read it
+  JobId job = {};       // "": it is no job
+  JobId child_of = {};  // see Job
   friend bool operator==(const Object&, const Object&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include "common/domain/docker_args.h"
 #include "common/domain/no_such_job.h"
 #include "common/domain/pipeline.h"
+#include "launcher/core/children.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environment_requests.h"
@@ -25,7 +26,8 @@ namespace {
 std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
                              const JobSpec& spec) {
   if (Status status = validate(spec); !status) return status.error();
-  if (!spec.parent.value.empty() || !spec.step.empty())
+  const JobSpec& asked = input.spec;
+  if (!asked.parent.value.empty() || !asked.step.empty() || asked.parent_attempt != 0)
     return make_error(ErrorCode::invalid_argument, "only a pipeline submits jobs of its steps");
   if (const Job* other = cluster.state.job(JobId(spec.name)))
     return make_error(ErrorCode::already_exists,
@@ -64,14 +66,19 @@ const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
 // Whose job it is, in which project, and as which account its ranks run.
 Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   const Principals& principals = cluster.state.principals();
-  if (!std::holds_alternative<LauncherItself>(caller)) spec.submitter = name_of(caller);
+  const auto* attempt = std::get_if<AttemptCaller>(&caller);
+  if (attempt != nullptr) TRY(adopt(cluster, *attempt, spec));
+  const bool is_persons = !std::holds_alternative<LauncherItself>(caller) && attempt == nullptr;
+  if (is_persons) spec.submitter = name_of(caller);
   spec.project = project_of_new(principals, caller, spec.project);
   if (!principals.has_project(spec.project))
     return make_error(
         ErrorCode::not_found,
         fmt::format("there is no project '{}'; `lockstep project list` shows yours", spec.project));
-  Decision decision = may(principals, caller, Permission::submit, {spec.submitter, spec.project});
+  Decision decision = may(principals, caller, Permission::submit,
+                          {spec.submitter, spec.project, false, {}, spec.parent});
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  if (attempt != nullptr) return {};
   TRY_ASSIGN(spec.run_as, account_for(principals, caller, spec.run_as, cluster.config.allow_root));
   return {};
 }
@@ -172,6 +179,8 @@ void react(Context& core, const SubmitInput& input) {
   const JobId job{spec.name};
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
                          incarnation_of_new(core.state, job), *std::move(checkpoint)});
+  if (const Job* parent = core.state.job(core.state.job(job)->child_of); parent && parent->shared)
+    core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   core.act(ReplySubmitted{input.reply, job,
                           submission_notes(core.cluster(), core.state.job(job)->spec)});

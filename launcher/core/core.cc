@@ -83,6 +83,11 @@ std::optional<JobView> Core::job_view(const JobId& id) const {
   JobView view = view_of(impl_->context.cluster(), impl_->context.scheduler, *job,
                          impl_->context.scheduler.position(*job));
   view.steps = step_views(impl_->context.cluster(), impl_->context.scheduler, *job);
+  for (const std::uint64_t order : state().children(id)) {
+    ++view.children;
+    const Job& child = *state().job(state().submitted().at(order));
+    view.open_children += child.phase == Job::Phase::final ? 0 : 1;
+  }
   return view;
 }
 

@@ -35,6 +35,7 @@ struct Effects {
     touch_last_attempt(job);
     dequeue(core.scheduler, core.retries, job);
     demand_changed(core, job);
+    look_at_children(fact.job);
   }
   void operator()(const JobPriorityChanged& fact) const { move(changed(fact.job)); }
   void operator()(const DependencyMet& fact) const {
@@ -55,7 +56,8 @@ struct Effects {
     const Job& job = changed(fact.job);
     core.retention.is_due = true;
     core.canceled_late.erase(fact.job);
-    if (const Job* parent = core.state.job(job.spec.parent)) changed(parent->id);
+    if (!job.spec.step.empty())
+      if (const Job* parent = core.state.job(job.spec.parent)) changed(parent->id);
     for (const std::uint64_t order : core.state.dependents(fact.job))
       core.pending.dirty_jobs.insert(core.state.submitted().at(order));
     const bool lacked_account =
@@ -86,6 +88,7 @@ struct Effects {
   }
   void operator()(const AttemptEnded& fact) const {
     changed(fact.attempt.job);
+    look_at_children(fact.attempt.job);
     core.timers.clear({TimerKey::Kind::prepare, {}, fact.attempt});
     core.scheduler.use_fell();
     quotas_changed();
@@ -299,9 +302,14 @@ struct Effects {
     core.pending.job_changed(id);
     core.pending.dirty_jobs.insert(id);
     const Job& job = *core.state.job(id);
-    if (!job.spec.parent.value.empty()) core.pending.job_changed(job.spec.parent);
+    if (!job.spec.step.empty()) core.pending.job_changed(job.spec.parent);
     if (job.has_asked()) touch(*job.environment);
     return job;
+  }
+  // Whether they may go on without it, says advance().
+  void look_at_children(const JobId& parent) const {
+    for (const std::uint64_t order : core.state.children(parent))
+      core.pending.dirty_jobs.insert(core.state.submitted().at(order));
   }
   void touch_last_attempt(const Job& job) const {
     if (!job.attempts.empty()) core.pending.touch(job.attempts.back());

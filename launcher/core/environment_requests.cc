@@ -65,9 +65,10 @@ std::string project_of_new(const Principals& principals, const Caller& caller,
                            const std::string& wanted) {
   if (!wanted.empty()) return wanted;
   std::string only;
+  if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) only = attempt->project;
   const auto* asker = std::get_if<UserCaller>(&caller);
   const User* user = asker != nullptr ? principals.user(asker->name) : nullptr;
-  if (user == nullptr) return std::string(kDefaultProject);
+  if (user == nullptr) return only.empty() ? std::string(kDefaultProject) : only;
   for (const Grant& grant : user->grants) {
     if (grant.role != Role::submitter) continue;
     if (!only.empty()) return std::string(kDefaultProject);

@@ -25,7 +25,7 @@ const Job* run_before(const State& state, const Job& job) {
   for (auto it = std::make_reverse_iterator(all.find(job.order)); it != all.rend(); ++it) {
     if (++looked_at > kMaxJobsLookedAt) return nullptr;
     const Job& other = *state.job(it->second);
-    const bool is_same = other.spec.step == job.spec.step && !other.spec.parent.value.empty() &&
+    const bool is_same = other.spec.step == job.spec.step &&
                          other.spec.submitter == job.spec.submitter &&
                          other.spec.project == job.spec.project;
     if (is_same && other.finish && other.finish->status == JobStatus::completed) return &other;
@@ -53,7 +53,7 @@ std::string why_it_ran(const State& state, const Job& job) {
 }  // namespace
 
 std::vector<std::string> explain_reuse(const State& state, const Job& job) {
-  if (!job.spec.parent.value.empty())
+  if (!job.spec.step.empty())
     return {fmt::format("step '{}' of pipeline {}", job.spec.step, job.spec.parent.value),
             why_it_ran(state, job)};
   std::vector<std::string> lines;

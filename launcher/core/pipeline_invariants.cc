@@ -90,6 +90,7 @@ std::vector<std::string> check_pipeline(const State& state, const Job& job) {
 }
 
 bool is_known_to_pipeline(const State& state, const Job& job) {
+  if (job.spec.step.empty()) return true;
   const Job* parent = state.job(job.spec.parent);
   return parent == nullptr || (parent->steps && parent->steps->of(job.spec.step).job == job.id);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "launcher/core/children.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/pipelines.h"
@@ -125,6 +126,7 @@ void conclude(Context& core, const Job& job) {
 void advance(Context& core, const JobId& id) {
   const Job* job = core.state.job(id);
   if (job == nullptr) return;
+  follow_parent(core, *job);
   switch (job->phase) {
     case Job::Phase::waiting:
       // Readers of a final job may count on its logs, those of earlier attempts too.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/domain/no_such_job.h"
+#include "launcher/core/children.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -23,12 +24,19 @@ std::optional<Error> not_deletable(const State& state, const JobId& id) {
   const Job* job = state.job(id);
   if (job == nullptr) return no_such_job(id);
   const JobId& parent = job->spec.parent;
-  if (state.job(parent) != nullptr)
+  if (!job->spec.step.empty() && state.job(parent) != nullptr)
     return make_error(
         ErrorCode::conflict,
         fmt::format("job '{}' is step '{}' of pipeline '{}', and stays as long as that: lockstep "
                     "job delete {}",
                     id.value, job->spec.step, parent.value, parent.value));
+  const Job* open = job->phase == Job::Phase::final ? open_descendant(state, *job) : nullptr;
+  if (open != nullptr)
+    return make_error(ErrorCode::conflict,
+                      fmt::format("job '{}', which was submitted by job '{}', is {}; end it first: "
+                                  "lockstep job cancel {}",
+                                  open->id.value, open->spec.parent.value,
+                                  to_string(open->status()), open->id.value));
   if (job->phase == Job::Phase::final) return std::nullopt;
   return make_error(ErrorCode::conflict,
                     fmt::format("job '{}' is {}; only jobs that have ended can be deleted, so end "
@@ -59,6 +67,13 @@ void delete_job(Context& core, const JobId& id, const std::string& by, const std
   if (const Job& job = *core.state.job(id); job.steps) steps = job.steps->jobs();
   delete_one(core, id, by, why);
   for (const JobId& step : steps) delete_one(core, step, by, why);
+}
+
+// With its children and theirs, all of which have ended.
+void delete_family(Context& core, const JobId& id, const std::string& by) {
+  const std::vector<JobId> others = descendants(core.state, *core.state.job(id));
+  delete_one(core, id, by, by_person(by));
+  for (const JobId& other : others) delete_one(core, other, by, by_person(by));
 }
 
 // By number or size; by age it is a matter of time alone.
@@ -108,7 +123,7 @@ void delete_left_steps(Context& core) {
   std::vector<JobId> left;
   for (const auto& [id, job] : core.state.jobs()) {
     const JobId& parent = job.spec.parent;
-    if (!parent.value.empty() && core.state.job(parent) == nullptr) left.push_back(id);
+    if (!job.spec.step.empty() && core.state.job(parent) == nullptr) left.push_back(id);
   }
   for (const JobId& id : left) delete_one(core, id, "", "its pipeline was deleted");
 }
@@ -130,7 +145,7 @@ void react(Context& core, const DeleteInput& input) {
       result.kept.push_back({id, error->code, std::move(error->message)});
       continue;
     }
-    if (!before) delete_job(core, id, by, by_person(by));  // else the answer was lost: asked again
+    if (!before) delete_family(core, id, by);  // else the answer was lost: asked again
     result.jobs.push_back(id);
   }
   result.more = static_cast<std::int64_t>(input.jobs.size() - named);
@@ -146,8 +161,12 @@ void react(Context& core, const DeleteInput& input) {
       else
         ++result.more;
     }
-    for (const JobId& id : old) delete_job(core, id, by, by_person(by));
-    result.jobs.insert(result.jobs.end(), old.begin(), old.end());
+    for (const JobId& id : old) {
+      const Job* job = core.state.job(id);  // null: its parent took it along
+      if (job != nullptr && open_descendant(core.state, *job) != nullptr) continue;
+      if (job != nullptr) delete_family(core, id, by);
+      result.jobs.push_back(id);
+    }
   }
   core.act(ReplyDeleted{input.reply, std::move(result)});
 }

@@ -102,6 +102,19 @@ std::vector<Digest> newest_sources(const State& state, const std::string& user, 
   return sources;
 }
 
+std::vector<Digest> sources_of_family(const State& state, const JobId& id, std::size_t most) {
+  std::vector<Digest> sources;
+  const auto add = [&](const Digest& tree) {
+    const bool is_new = std::find(sources.begin(), sources.end(), tree) == sources.end();
+    if (is_new && sources.size() < most) sources.push_back(tree);
+  };
+  if (const Job* job = state.job(id)) each_source(*job, add);
+  const auto& children = state.children(id);
+  for (auto it = children.rbegin(); it != children.rend() && sources.size() < most; ++it)
+    each_source(*state.job(state.submitted().at(*it)), add);
+  return sources;
+}
+
 std::string describe(const Root& root) {
   return root.job.value.empty() ? root.what : fmt::format("job {}, {}", root.job.value, root.what);
 }

@@ -29,5 +29,7 @@ void each_tree_of(const Job& job, const TakeTree& take);
 void each_tree_of(const State& state, const Node& node, const TakeTree& take);
 // The sources of the user's newest jobs, each tree once, at most `most`.
 std::vector<Digest> newest_sources(const State& state, const std::string& user, std::size_t most);
+// The sources of this job, and of its newest children.
+std::vector<Digest> sources_of_family(const State& state, const JobId& job, std::size_t most);
 
 }  // namespace lockstep::launcher

@@ -143,7 +143,7 @@ const Job* State::reusable(const Digest& reuse_key) const {
 }
 
 Steps* State::steps_around(const Job& job) {
-  if (job.spec.parent.value.empty()) return nullptr;
+  if (job.spec.step.empty()) return nullptr;
   const auto parent = jobs_.find(job.spec.parent);
   return parent == jobs_.end() || !parent->second.steps ? nullptr : &*parent->second.steps;
 }
@@ -215,6 +215,12 @@ void State::meet(Job& job, const JobId& after) {
   if (dependents == dependents_.end()) return;
   dependents->second.erase(job.order);
   if (dependents->second.empty()) dependents_.erase(dependents);
+}
+
+const std::set<std::uint64_t>& State::children(const JobId& job) const {
+  static const std::set<std::uint64_t> kNone;
+  const auto found = children_.find(job);
+  return found == children_.end() ? kNone : found->second;
 }
 
 const std::set<std::uint64_t>& State::dependents(const JobId& job) const {

@@ -205,6 +205,9 @@ struct Job {
   // The named outputs of all nodes; of a pipeline, those that its file names.
   std::optional<std::vector<MergedOutput>> merged;
   std::optional<Digest> reuse_key;  // of a pipeline's step; see step_key.h
+  // The job whose attempt submitted it; of a step, the one whose attempt submitted its pipeline.
+  // "": none, or deleted since. Unlike spec.parent, it is never a later job of the same name.
+  JobId child_of;
 
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // True if no part of any attempt has outstanding logs on a node.
@@ -307,6 +310,8 @@ class State {
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
   // The waiting jobs that are to run after this one, by order.
   const std::set<std::uint64_t>& dependents(const JobId& job) const;
+  // The jobs that attempts of this job submitted, by order.
+  const std::set<std::uint64_t>& children(const JobId& job) const;
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
   const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
   // The final jobs by the time of their end (and their order), without the jobs of steps, which
@@ -375,6 +380,7 @@ class State {
   std::map<std::uint64_t, JobId> submitted_;
   std::set<JobId> unfinished_;
   std::map<JobId, std::set<std::uint64_t>> dependents_;  // no set is empty
+  std::map<JobId, std::set<std::uint64_t>> children_;    // no set is empty
   std::map<PublicKey, NodeId> keys_;
   std::map<std::string, NodeId> names_;
   std::map<std::string, std::set<NodeId>> hosts_;  // by host_id; no set is empty

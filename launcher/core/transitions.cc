@@ -192,6 +192,7 @@ struct State::Applier {
     state.computes_.count(job.spec, {.unfinished = 1});
     record(job, Event::Kind::submitted);
     join_pipeline(job);
+    join_parent(job);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
       job.environment = digest_of(job.spec.environment->definition);
@@ -375,7 +376,7 @@ struct State::Applier {
     state.unfinished_.erase(job.id);
     state.computes_.count(job.spec, {.unfinished = -1});
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
-    if (job.spec.parent.value.empty()) state.ended_.emplace(std::pair(at, job.order), job.id);
+    if (job.spec.step.empty()) state.ended_.emplace(std::pair(at, job.order), job.id);
     leave_pipeline(job);
     const JobSize size = size_of(job);
     state.ended_size_.logs.count += size.logs.count;
@@ -404,15 +405,39 @@ struct State::Applier {
 
   // A pipeline is deleted before the jobs of its steps.
   void join_pipeline(Job& job) const {
-    if (job.spec.parent.value.empty()) return;
+    if (job.spec.step.empty()) return;
     job.reuse_key = reuse_key(job.spec);
     Steps* steps = state.steps_around(job);
     if (steps == nullptr) return;
     steps->submitted(job.spec.step, job.id);
     Job& parent = state.job_ref(job.spec.parent);
     job.shared = parent.shared;
+    job.child_of = parent.child_of;
     record(parent, Event::Kind::step, {}, {},
            fmt::format("{}: job {}", job.spec.step, job.id.value));
+  }
+  // A job of this name may have been submitted after the parent was deleted.
+  void join_parent(Job& job) const {
+    if (!job.spec.is_child()) return;
+    const Job* parent = state.job(job.spec.parent);
+    if (parent == nullptr || parent->order >= job.order) return;
+    job.child_of = parent->id;
+    state.children_[parent->id].insert(job.order);
+  }
+  // Its children go on without it, and it leaves its own parent.
+  void leave_family(const Job& job) const {
+    if (const auto left = state.children_.extract(job.id); !left.empty())
+      for (const std::uint64_t order : left.mapped()) forget_parent(state.submitted_.at(order));
+    if (!job.spec.is_child() || job.child_of.value.empty()) return;
+    const auto siblings = state.children_.find(job.child_of);
+    siblings->second.erase(job.order);
+    if (siblings->second.empty()) state.children_.erase(siblings);
+  }
+  void forget_parent(const JobId& child) const {
+    Job& job = state.job_ref(child);
+    job.child_of = {};
+    if (!job.steps) return;
+    for (const JobId& step : job.steps->jobs()) state.job_ref(step).child_of = {};
   }
   void leave_pipeline(const Job& job) const {
     const bool completed = job.finish->status == JobStatus::completed;
@@ -447,6 +472,7 @@ struct State::Applier {
       state.usage_.add(job.spec, {.spec_bytes = -spec_bytes(job.spec)});
       state.ended_.erase(std::pair(job.finish->at, job.order));
       forget_reusable(job);
+      leave_family(job);
       state.submitted_.erase(job.order);
       state.submissions_.erase(job.submission);
       if (job.environment) {

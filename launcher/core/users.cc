@@ -70,7 +70,9 @@ bool permitted(Context& core, const ReplyTo& reply, const Caller& caller, Permis
   return decision.allowed;
 }
 
-Object object_of(const Job& job) { return {job.spec.submitter, job.spec.project, job.shared, {}}; }
+Object object_of(const Job& job) {
+  return {job.spec.submitter, job.spec.project, job.shared, job.id, job.child_of};
+}
 
 Result<std::string> account_for(const Principals& principals, const Caller& caller,
                                 const std::string& wanted, bool allow_root) {

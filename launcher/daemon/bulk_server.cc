@@ -23,7 +23,7 @@ constexpr int kMaxWaitingQuestions = 10'000;
 constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
 
 std::string owner_name(const Caller& caller) {
-  return std::holds_alternative<NodeCaller>(caller) ? name_of(caller) : "user " + name_of(caller);
+  return std::holds_alternative<UserCaller>(caller) ? "user " + name_of(caller) : name_of(caller);
 }
 
 // Also of one that was removed.
@@ -168,7 +168,8 @@ BulkServer::BulkServer(Parts parts)
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
               return send(peer, reply_to, body);
             }) {
-  desk_.only_to([this](const PublicKey& key) { return gate_.node_of(key) || gate_.user_of(key); });
+  desk_.only_to(
+      [this](const PublicKey& key) { return gate_.node_of(key) || gate_.client_of(key); });
 }
 
 LogIntake::Sinks BulkServer::intake_sinks() {
@@ -215,9 +216,9 @@ Status BulkServer::follow(const BlobService::From& from, const LogFollow& reques
 Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
   const State& state = durable_.core().state();
   const Job* job = state.job(id);
-  const auto user = gate_.user_of(key);
-  if (job == nullptr || !user) return {true, false, ""};
-  return may(state.principals(), UserCaller{*user}, Permission::read_job, object_of(*job));
+  const auto client = gate_.client_of(key);
+  if (job == nullptr || !client) return {true, false, ""};
+  return may(state.principals(), *client, Permission::read_job, object_of(*job));
 }
 
 std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
@@ -273,11 +274,10 @@ bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
 void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   if (audit_ == nullptr || !handling_) return;
   const auto node = gate_.node_of(handling_->key);
-  const auto user = gate_.user_of(handling_->key);
+  const auto client = gate_.client_of(handling_->key);
   AuditEntry entry;
-  entry.who = node   ? audited_node(durable_.core().state(), *node)
-              : user ? *user
-                     : name_of(Nobody{});
+  entry.who =
+      node ? audited_node(durable_.core().state(), *node) : name_of(client.value_or(Nobody{}));
   entry.key = handling_->key.value;
   entry.address = handling_->address;
   entry.what = handling_->what;
@@ -320,13 +320,13 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
 
 // Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
 bool BulkServer::waits_for_key(const PublicKey& key) const {
-  return !gate_.node_of(key) && !gate_.user_of(key) && gate_.file().lists(key) &&
+  return !gate_.node_of(key) && !gate_.client_of(key) && gate_.file().lists(key) &&
          !durable_.takes_now() && waiting_for_keys_ < kMaxWaitingForKeys;
 }
 
 // Its answer shows the state of a job, as facts have it that may not be durable yet.
 bool BulkServer::asks_about_jobs(const Taken& taken) const {
-  if (!taken.envelope || !gate_.user_of(taken.incoming.key)) return false;
+  if (!taken.envelope || !gate_.client_of(taken.incoming.key)) return false;
   return std::holds_alternative<LogFollow>(taken.envelope->body) ||
          std::holds_alternative<GetBlobs>(taken.envelope->body);
 }
@@ -344,13 +344,13 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
+  const auto caller = caller_of(incoming.key);
   const BlobService::From from{std::move(incoming.peer),
                                incoming.key,
                                envelope->sequence,
                                node ? snapshot::Lease::lasting : snapshot::Lease::brief,
                                {},
-                               node ? "" : gate_.user_of(incoming.key).value_or("")};
-  const auto caller = caller_of(from.key);
+                               node || !caller ? "" : name_of(*caller)};
   if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }
@@ -359,8 +359,7 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
 
 std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
   if (const auto node = gate_.node_of(key)) return Caller(NodeCaller{*node});
-  if (const auto user = gate_.user_of(key)) return Caller(UserCaller{*user});
-  return std::nullopt;
+  return gate_.client_of(key);
 }
 
 BlobOwner BulkServer::owner_of(const Caller& caller) const {
@@ -369,6 +368,8 @@ BlobOwner BulkServer::owner_of(const Caller& caller) const {
   if (const auto* node = std::get_if<NodeCaller>(&caller)) {
     owner.is_node = true;
     owner.trees = core.trees_of(node->node);
+  } else if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) {
+    owner.trees = sources_of_family(core.state(), attempt->attempt.job, kMaxOwnSources);
   } else {
     owner.trees = newest_sources(core.state(), name_of(caller), kMaxOwnSources);
   }
@@ -390,14 +391,13 @@ bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
 
 bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
   if (const auto node = gate_.node_of(key)) return is_assigned(*node, root);
-  const auto user = gate_.user_of(key);
-  if (!user) return false;
-  if (id.value.empty()) return sees_asset_with(durable_.core().state(), UserCaller{*user}, root);
+  const auto client = gate_.client_of(key);
+  if (!client) return false;
+  if (id.value.empty()) return sees_asset_with(durable_.core().state(), *client, root);
   const Job* job = durable_.core().state().job(id);
   if (job == nullptr) return false;
   const Principals& principals = durable_.core().state().principals();
-  if (!is_allowed(principals, UserCaller{*user}, Permission::read_blobs, object_of(*job)))
-    return false;
+  if (!is_allowed(principals, *client, Permission::read_blobs, object_of(*job))) return false;
   const auto trees = durable_.core().trees_of(id);
   return std::find(trees.begin(), trees.end(), root) != trees.end();
 }
@@ -501,7 +501,7 @@ void BulkServer::check_followers() {
     const auto& [peer, key] = *it;
     const auto job = followers_.followed_by(peer);
     std::string why;
-    if (job) why = gate_.user_of(key) ? why_not_read(key, *job) : "this key was revoked";
+    if (job) why = gate_.client_of(key) ? why_not_read(key, *job) : "this key was revoked";
     if (!why.empty()) {
       followers_.end(peer);
       refuse(peer, 0, {why});

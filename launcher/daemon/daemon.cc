@@ -17,8 +17,10 @@
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
+#include "launcher/core/children.h"
 #include "launcher/core/size_requests.h"
 #include "launcher/daemon/action_router.h"
+#include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
 #include "launcher/daemon/disk_monitor.h"
@@ -63,6 +65,7 @@ struct Daemon {
 
   Status open();
   Status open_audit();
+  Status open_attempt_keys();
   void take_keys(std::vector<KeysFile::Line> lines);
   Status announce() const;
   Status open_providers(const wire::JoinToken& blank_token);
@@ -78,6 +81,7 @@ struct Daemon {
   io::EventLoop& loop;
   DurableCore& durable;
   DiskMonitor space;
+  std::optional<AttemptKeys> attempts;
   KeyRegistry gate;
   io::Transport transport;
   io::KeyPair keys;
@@ -117,6 +121,7 @@ Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
   TRY(open_audit());
+  TRY(open_attempt_keys());
   TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
   TRY_ASSIGN(sockets,
              Sockets::bind(transport, keys, options.listen, home.endpoint(),
@@ -146,6 +151,7 @@ Status Daemon::open() {
   settings.space = &space;
   settings.job_files = &job_files.emplace(loop);
   settings.secrets = &secrets.emplace(home.secrets());
+  settings.attempts = &*attempts;
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
   settings.datastores = options.datastores.empty() ? home.datastores() : options.datastores;
@@ -206,6 +212,18 @@ Status Daemon::open_audit() {
         refused.detail = "this key is not authorised";
         auditor->record(std::move(refused));
       });
+  return {};
+}
+
+// Ranks that run already have keys: these are accepted from the first message on.
+Status Daemon::open_attempt_keys() {
+  TRY_ASSIGN(std::string secret, load_or_create_attempts_secret(home.attempts_key()));
+  const State& state = durable.core().state();
+  attempts.emplace(std::move(secret),
+                   [&state](const AttemptId& attempt) { return caller_of(state, attempt); });
+  for (const JobId& id : state.unfinished())
+    if (const Attempt* last = state.job(id)->last_attempt()) (void)attempts->issue(last->id);
+  gate.add(*attempts);
   return {};
 }
 

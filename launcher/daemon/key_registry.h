@@ -1,6 +1,6 @@
 #pragma once
-// Maps each key to its user or node. It is consulted at each handshake (ZAP) and again for each
-// message: a message's key says who sent it; no field of the message does.
+// Maps each key to its user, node or attempt. It is consulted at each handshake (ZAP) and again for
+// each message: a message's key says who sent it; no field of the message does.
 
 #include <map>
 #include <optional>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/ids.h"
+#include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/authorized_users.h"
 
 namespace lockstep::launcher {
@@ -20,12 +21,15 @@ class KeyRegistry {
  public:
   explicit KeyRegistry(std::string authorized_users) : file_(std::move(authorized_users)) {}
 
-  // Whether a key may connect. Users and nodes may everywhere; anybody may on the join socket,
-  // whose only message carries a secret; a removed node may on the control socket, to be told that
-  // it was removed. A key just added to the file may connect before the core knows it; the core
-  // learns of it before it gets the key's first message.
+  // From now on keys of attempts are known; `attempts` must outlive this.
+  void add(const AttemptKeys& attempts) { attempts_ = &attempts; }
+
+  // Whether a key may connect. Users, attempts and nodes may everywhere; anybody may on the join
+  // socket, whose only message carries a secret; a removed node may on the control socket, to be
+  // told that it was removed. A key just added to the file may connect before the core knows it;
+  // the core learns of it before it gets the key's first message.
   bool lets_in(const std::string& domain, const PublicKey& key) {
-    if (domain == kJoinDomain || node_of(key) || user_of(key)) return true;
+    if (domain == kJoinDomain || node_of(key) || client_of(key)) return true;
     return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }
   AuthorizedUsers& file() { return file_; }
@@ -35,6 +39,14 @@ class KeyRegistry {
     const auto it = users_.find(key);
     if (it == users_.end() || (it->second.from_file && !file_.lists(key))) return std::nullopt;
     return it->second.name;
+  }
+  // The caller of a request: an attempt or a user. A user who adds the key of an attempt as their
+  // own gets none of its requests.
+  std::optional<Caller> client_of(const PublicKey& key) {
+    if (attempts_ != nullptr)
+      if (auto attempt = attempts_->holder_of(key)) return *std::move(attempt);
+    if (auto user = user_of(key)) return UserCaller{*std::move(user)};
+    return std::nullopt;
   }
   void allow_user(const PublicKey& key, const std::string& user, bool from_file) {
     users_[key] = {user, from_file};
@@ -54,6 +66,7 @@ class KeyRegistry {
 
  private:
   AuthorizedUsers file_;
+  const AttemptKeys* attempts_ = nullptr;
   struct KnownUser {
     std::string name;
     bool from_file = false;

@@ -7,6 +7,7 @@
 //                                 when the daemon is ready; a restart uses the same ports again
 //     started.json                0600: launcher/start_record.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
+//     keys/attempts.key           0600: daemon/attempt_keys.h
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
 //     environments.map            written by the operator: launcher/spec/environment_map.h
 //     datastores.yml              written by the operator: launcher/spec/datastores_file.h
@@ -48,6 +49,7 @@ class LauncherHome {
   std::string started() const { return path_ + "/started.json"; }
   std::string keys() const { return path_ + "/keys"; }
   std::string launcher_key() const { return keys() + "/launcher.key"; }
+  std::string attempts_key() const { return keys() + "/attempts.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }
   std::string environments_map() const { return path_ + "/environments.map"; }
   std::string datastores() const { return path_ + "/datastores.yml"; }

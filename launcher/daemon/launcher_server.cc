@@ -20,6 +20,12 @@ constexpr std::size_t kMaxPatient = 10'000;
 constexpr std::size_t kMaxWaitingForKeys = 100;
 constexpr Duration kTellWaitingEvery = seconds(1);
 
+// "user 'alice'", "attempt train.1".
+std::string described(const Caller& caller) {
+  const bool is_user = std::holds_alternative<UserCaller>(caller);
+  return is_user ? fmt::format("user '{}'", name_of(caller)) : name_of(caller);
+}
+
 }  // namespace
 
 // ---- what nodes say -----------------------------------------------------------------------------
@@ -125,8 +131,9 @@ void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
   if (gate_.node_of(incoming.key) || gate_.is_revoked(incoming.key))
     return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
                    incoming.bytes);
-  // Asked again for each message: a key that was revoked is out at once.
-  if (const auto user = gate_.user_of(incoming.key)) return on_user(std::move(incoming), *user);
+  // Asked again for each message: a key that was revoked, or whose attempt ended, is out at once.
+  if (const auto client = gate_.client_of(incoming.key))
+    return on_client(std::move(incoming), *client);
   if (waits_for_key(incoming)) return;
   audit("nobody", incoming.key, incoming.address, "send a request", "the launcher",
         AuditOutcome::refused, "this key is not authorised any more");
@@ -187,13 +194,13 @@ void LauncherServer::take_usage(const Request& from, UsageReport report) {
   usage_.keep_only(state);
 }
 
-std::string LauncherServer::limit_reached(const PublicKey& key, const std::string& user,
+std::string LauncherServer::limit_reached(const PublicKey& key, const std::string& who,
                                           std::size_t bytes) {
   if (!messages_of_user_.take(key, durable_.now()))
     return fmt::format(
-        "user '{}' sends more than {} requests a second with one key; send fewer, or start "
-        "lockstepd with a higher --user-messages",
-        user, settings_.user_messages_per_second);
+        "{} sends more than {} requests a second with one key; send fewer, or start lockstepd with "
+        "a higher --user-messages",
+        who, settings_.user_messages_per_second);
   if (bytes <= kMaxUserMessageBytes) return "";
   return fmt::format(
       "the request has {} bytes, and a user's request may have at most {}; put large files into "
@@ -201,27 +208,33 @@ std::string LauncherServer::limit_reached(const PublicKey& key, const std::strin
       bytes, kMaxUserMessageBytes);
 }
 
-void LauncherServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
+void LauncherServer::on_client(io::ServerSocket::Incoming incoming, const Caller& caller) {
+  const std::string who = described(caller);
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
   const auto refuse_all = [&](ErrorCode code, std::string why) {
-    audit(user, incoming.key, incoming.address, "send a request", "the launcher",
+    audit(name_of(caller), incoming.key, incoming.address, "send a request", "the launcher",
           AuditOutcome::refused, why);
     refuse(incoming.peer, sequence, code, std::move(why));
   };
-  if (auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty()) {
+  if (auto limit = limit_reached(incoming.key, who, incoming.bytes.size()); !limit.empty()) {
     log_refusal(limit);
     return refuse_all(ErrorCode::resource_exhausted, std::move(limit));
   }
   auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
   if (!envelope) {
     Error& error = envelope.error();
-    log_refusal("a message of user '" + user + "' was refused: " + error.message);
+    log_refusal("a message of " + who + " was refused: " + error.message);
     if (error.code == ErrorCode::permission_denied)
-      error.message = "this is the key of user '" + user + "': " + error.message;
+      error.message = "this is the key of " + who + ": " + error.message;
     return refuse_all(error.code, std::move(error.message));
   }
-  Asker asker{UserCaller{user},   incoming.key,     incoming.address,     std::move(incoming.peer),
-              envelope->sequence, Instant::never(), envelope->takes_waits};
+  Asker asker{caller,
+              incoming.key,
+              incoming.address,
+              std::move(incoming.peer),
+              envelope->sequence,
+              Instant::never(),
+              envelope->takes_waits};
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
   if (asker.takes_waits) remember_patient(asker.connection);
@@ -243,7 +256,7 @@ void LauncherServer::handle(Asker asker, ClientRequest request, std::size_t byte
   durable_.ask([this, waits] {
     WaitingRequest request = waiting_.take(waits);
     const Asker& asker = request.asker;
-    if (gate_.user_of(asker.key) != name_of(asker.caller))
+    if (gate_.client_of(asker.key) != asker.caller)
       return refuse(asker.connection, asker.sequence, ErrorCode::permission_denied,
                     "this key is not authorised any more");
     if (asker.deadline >= durable_.now())
@@ -353,8 +366,8 @@ void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   };
   if (!envelope) return refuse_join(envelope.error().message);
   const auto& join = std::get<JoinRequest>(envelope->body);
-  if (gate_.user_of(request.key))
-    return refuse_join("this key belongs to a user; a node needs a key of its own");
+  if (gate_.client_of(request.key))
+    return refuse_join("this key belongs to a user or a job; a node needs a key of its own");
   if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
   joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
@@ -386,6 +399,9 @@ void LauncherServer::tell_node(NodeId node, AgentReply body) {
 DesiredState LauncherServer::desired_for(NodeId node) {
   DesiredState desired = durable_.core().desired_for(node);
   settings_.secrets->give(desired);
+  for (Assignment& assignment : desired.assignments)
+    if (assignment.phase != WantedPhase::stop)
+      assignment.credential = settings_.attempts->issue(assignment.attempt);
   return desired;
 }
 

@@ -15,6 +15,7 @@
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
 #include "launcher/api/service.h"
+#include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
@@ -57,6 +58,7 @@ class LauncherServer {
     Duration silent_after = minutes(10);         // see UsagePorts
     JobFileParser* job_files = nullptr;          // never null in a daemon
     UserSecrets* secrets = nullptr;              // never null in a daemon
+    AttemptKeys* attempts = nullptr;             // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
     std::function<std::string(const std::string& target, std::int64_t lines)> compute_log;
   };
@@ -118,14 +120,14 @@ class LauncherServer {
   void on_node(Request request, const std::string& bytes);
   void take_usage(const Request& from, UsageReport report);
   // The limit that this message exceeds, as a text for the sender; "" if none.
-  std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
-  void on_user(io::ServerSocket::Incoming incoming, const std::string& user);
+  std::string limit_reached(const PublicKey& key, const std::string& who, std::size_t bytes);
+  void on_client(io::ServerSocket::Incoming incoming, const Caller& caller);
   void handle(Asker asker, ClientRequest request, std::size_t bytes);
   void remember_patient(const std::string& connection);
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // nullopt: the reply is not for a join, or nobody waits for it any more.
   std::optional<Joining> take_joining(const ReplyTo& to);
-  // The node's desired state, with the secrets that its jobs name.
+  // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void log_refusal(std::string line);

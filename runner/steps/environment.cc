@@ -19,6 +19,11 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
   };
 }
 
+void append_folder(std::string& path, const std::string& folder) {
+  if ((":" + path + ":").find(":" + folder + ":") != std::string::npos) return;
+  path += (path.empty() ? "" : ":") + folder;
+}
+
 }  // namespace
 
 std::string put_in_paths(const LaunchContext& context, const std::string& text) {
@@ -33,12 +38,17 @@ Status set_environment(const LaunchContext& context, RankLaunch& rank) {
     environment[name] = value;
   for (const auto& [name, value] : context.inputs) environment["AZURE_ML_INPUT_" + name] = value;
   for (const auto& [name, path] : context.outputs) environment["AZURE_ML_OUTPUT_" + name] = path;
+  if (!context.client_home.empty()) {
+    environment["LOCKSTEP_HOME"] = context.client_home;
+    environment["LOCKSTEP_LAUNCHER"] = context.client_home + "/endpoint.json";
+  }
   environment["LOCKSTEP_CHECKPOINT_DIR"] = context.directory + "/" + std::string(kCheckpointFolder);
   for (const auto& [name, value] : rank.bootstrap) environment[name] = value;
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
     if (rank.bootstrap.count(name) == 0) {
       TRY_ASSIGN(environment[name], put_in_secrets(put_in_paths(context, value), context.secrets));
     }
+  if (!context.client_folder.empty()) append_folder(environment["PATH"], context.client_folder);
   rank.process.environment = std::move(environment);
   return {};
 }

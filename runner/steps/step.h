@@ -25,6 +25,8 @@ struct LaunchContext {
   std::map<std::string, std::string> inputs = {};   // data input -> its path for the ranks
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
   SecretValues secrets = {};                        // the values of the job's secrets
+  std::string client_home = {};    // LOCKSTEP_HOME of the ranks; "": they have no credential
+  std::string client_folder = {};  // where `lockstep` is, for the end of PATH; "": not added
 };
 
 struct RankLaunch {

@@ -102,6 +102,7 @@ constexpr std::string_view kRequired[] = {
     "fault:name_used_again",
     "launcher:compacts",
     "launcher:step_begins",
+    "launcher:child_begins",
     "fact:OutputsMerged",
     "fact:StepReused",
     "fact:StepSkipped",

@@ -222,6 +222,7 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   check_source(job, fact);
   check_quotas(job, fact);
   check_pool(fact);
+  check_parent(fact);
   check_order(job, fact);
   check_after(job, fact);
   check_backfill(job, fact);
@@ -372,7 +373,9 @@ void Oracle::judge(const launcher::JobDeleted& fact) {
   if (job == nullptr || !job->finish)
     return world_.violate("oracle:deleted", fact.job.value + " was deleted before its end");
   finished_.erase(fact.job);
-  if (!fact.by.empty() && deleted_.count(fact.job) == 0)
+  const auto child = children_.find(fact.job);
+  const bool with_parent = child != children_.end() && deleted_.count(child->second.job) != 0;
+  if (!fact.by.empty() && deleted_.count(fact.job) == 0 && !with_parent)
     world_.violate("oracle:deleted", fact.job.value + " was deleted, but nobody asked for it");
   const bool old = kept_for_ > Duration(0) && decided_ - job->finish->at >= kept_for_;
   if (fact.by.empty() && !old)
@@ -388,6 +391,7 @@ void Oracle::judge(const launcher::JobSubmitted& fact) {
     world_.violate("oracle:submitted", fact.job.value + " has the incarnation of a job before it");
   check_submission(fact);
   check_step(fact);
+  check_child(fact);
 }
 
 void Oracle::judge(const launcher::JobFinished& fact) {
@@ -400,7 +404,8 @@ void Oracle::judge(const launcher::JobFinished& fact) {
     case JobStatus::completed: return check_completed(job);
     case JobStatus::failed: check_given_up(job, fact.report); return check_blame(job, fact.report);
     case JobStatus::canceled:
-      if (canceled_.count(fact.job) == 0 && !can_never_run(fact.job) && !is_stopped_step(job))
+      if (canceled_.count(fact.job) == 0 && !can_never_run(fact.job) && !is_stopped_step(job) &&
+          !is_orphan(fact.job))
         world_.violate("oracle:canceled", fact.job.value + " is Canceled but nobody canceled it");
       return;
     case JobStatus::queued:

@@ -139,7 +139,12 @@ class Oracle {
   void check_promptness(const AttemptId& attempt);
   void set_calm(bool calm) { calm_ = calm; }
   // The spec that the person asked for, even if the launcher was sent another one.
-  void job_planned(const JobId& job, const JobSpec& spec) { asked_[job] = spec; }
+  void job_planned(const JobId& job, const JobSpec& spec) {
+    asked_[job] = spec;
+    children_.erase(job);
+  }
+  // An attempt submits this job, which was planned before.
+  void child_planned(const JobId& child, const AttemptId& parent);
   void set_limits(Duration lost_after, Duration reconnect_grace, Duration logs_timeout) {
     lost_after_ = lost_after;
     reconnect_grace_ = reconnect_grace;
@@ -206,6 +211,10 @@ class Oracle {
                       const launcher::AttemptPlaced& fact);
   void check_submission(const launcher::JobSubmitted& fact);
   void check_step(const launcher::JobSubmitted& fact);
+  void check_child(const launcher::JobSubmitted& fact);
+  void check_parent(const launcher::AttemptPlaced& fact);
+  // Its parent's attempt ended in another way than completed, or is not known any more.
+  bool is_orphan(const JobId& job) const;
   bool is_stopped_step(const launcher::Job& job) const;
   void check_pipeline_end(const launcher::Job& job, const launcher::JobFinished& fact);
   const PipelineStep* asked_step(const JobId& pipeline, const std::string& name) const;
@@ -252,6 +261,7 @@ class Oracle {
   std::set<JobId> deleted_;  // somebody once asked to delete these
   Duration kept_for_{0};
   std::map<JobId, JobSpec> asked_;
+  std::map<JobId, AttemptId> children_;           // the attempts that asked for these
   std::set<std::pair<JobId, Priority>> updated_;  // somebody once asked for these
   std::map<JobId, std::vector<RunsAfter>> runs_after_;
   std::map<std::uint64_t, JobStatus> ends_;  // by order of submission

@@ -166,7 +166,7 @@ std::optional<Digest> Oracle::truly_made(const launcher::Job& job) const {
 // A step begins when those that it needs have completed, with what they made.
 void Oracle::check_step(const launcher::JobSubmitted& fact) {
   const JobId& parent = fact.spec.parent;
-  if (parent.value.empty()) return;
+  if (fact.spec.step.empty()) return;
   world_.count("launcher:step_begins");
   const PipelineStep* step = asked_step(parent, fact.spec.step);
   const launcher::Job* pipeline = state_.job(parent);
@@ -230,7 +230,7 @@ void Oracle::judge(const launcher::StepSkipped& fact) {
 // It waited when another step of a pipeline that does not continue failed.
 bool Oracle::is_stopped_step(const launcher::Job& job) const {
   const auto asked = asked_.find(job.spec.parent);
-  if (asked == asked_.end() || !asked->second.pipeline) return false;
+  if (job.spec.step.empty() || asked == asked_.end() || !asked->second.pipeline) return false;
   const launcher::Job* parent = state_.job(job.spec.parent);
   return !asked->second.pipeline->continue_on_step_failure && job.attempts.empty() &&
          parent != nullptr && parent->steps->first_failed();

@@ -88,6 +88,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::outputs_merged_unheard, "outputs_merged_unheard"},
       {Defect::outputs_of_another_job, "outputs_of_another_job"},
       {Defect::compaction_forgets_steps, "compaction_forgets_steps"},
+      {Defect::children_survive, "children_survive"},
+      {Defect::child_of_another_user, "child_of_another_user"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -234,6 +236,18 @@ void Saboteur::spoil_pipelines(launcher::Input& input) {
   submit->spec.pipeline = std::move(pipeline);
 }
 
+// Its parent's key counts as its owner's, or as somebody else's.
+void Saboteur::spoil_child(launcher::Input& input) {
+  auto* submit = std::get_if<launcher::SubmitInput>(&input);
+  if (submit == nullptr) return;
+  const auto* attempt = std::get_if<launcher::AttemptCaller>(&submit->caller);
+  if (attempt == nullptr) return;
+  if (has(Defect::children_survive))
+    submit->caller = launcher::UserCaller{attempt->owner};
+  else if (has(Defect::child_of_another_user))
+    submit->caller = launcher::UserCaller{"ada"};
+}
+
 std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (auto* observed = std::get_if<launcher::ObservedInput>(&input))
     spoil_observed(observed->observed);
@@ -280,6 +294,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
       if (auto* added = std::get_if<AddUser>(&principal->ask))
         added->grant.project = kDefaultProject;
   spoil_pipelines(input);
+  spoil_child(input);
   std::vector<launcher::Input> inputs{std::move(input)};
   if (has(Defect::outputs_merged_unheard)) swallow<launcher::OutputsMergedInput>(inputs);
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);
@@ -317,7 +332,7 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
     return std::holds_alternative<launcher::NodeRemoved>(fact.fact) ? 0 : 1;
   if (has(Defect::steps_released_twice)) {
     const auto* submitted = std::get_if<launcher::JobSubmitted>(&fact.fact);
-    return submitted != nullptr && !submitted->spec.parent.value.empty() ? 2 : 1;
+    return submitted != nullptr && !submitted->spec.step.empty() ? 2 : 1;
   }
   if (has(Defect::cancel_forgotten))
     return std::holds_alternative<launcher::CancelRequested>(fact.fact) ? 0 : 1;

@@ -98,6 +98,8 @@ enum class Defect {
   outputs_merged_unheard,
   outputs_of_another_job,
   compaction_forgets_steps,
+  children_survive,
+  child_of_another_user,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,
@@ -163,6 +165,7 @@ class Saboteur {
   void spoil_observed(Observed& observed);
   void spoil_report(NodeExitReport& report);
   void spoil_pipelines(launcher::Input& input);
+  void spoil_child(launcher::Input& input);
   void spoil_scale(ComputeSpec& spec);
   void spoil_submission(JobSpec& spec);
   void spoil_limit(launcher::SubmitInput& submit);

@@ -142,6 +142,7 @@ void Workload::begin() {
       "second user");
   jobs_left_ = cluster_.world.random.between(3, 14);
   has_pipelines_ = jobs_left_ % 3 == 0 && !cluster_.weather.long_cuts;
+  has_children_ = jobs_left_ % 4 == 0;
   if (cluster_.world.random.chance(0.4)) limit_somebody();
   if (!has_lab_) cluster_.world.after(seconds(3), [this] { submit_next(); });
   meddle();
@@ -317,6 +318,7 @@ void Workload::submit(const JobPlan& plan) {
 
 void Workload::job_starts(const JobId& job) {
   if (cluster_.world.random.chance(0.02)) cancel(job);
+  submit_child(job);
 }
 
 void Workload::job_finished(const JobId& job) {
@@ -428,9 +430,11 @@ void Workload::begin_asking(launcher::Input input, std::string what, bool is_for
   std::visit(
       [id](auto& in) {
         if constexpr (requires { in.reply; }) in.reply = {id, 1};
-        if constexpr (requires { in.caller; }) in.caller = launcher::UserCaller{"ada"};
+        if constexpr (requires { in.caller; })
+          if (!std::holds_alternative<launcher::AttemptCaller>(in.caller))
+            in.caller = launcher::UserCaller{"ada"};
         if constexpr (requires { in.spec.submitter; })
-          in.caller = launcher::UserCaller{in.spec.submitter};
+          if (!in.spec.submitter.empty()) in.caller = launcher::UserCaller{in.spec.submitter};
       },
       input);
   waiting_[id] = Request{std::move(input), std::move(what), 0, is_forbidden};
@@ -567,6 +571,10 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     // The answer was lost for so long that the job has ended and was deleted.
     const auto* submit = std::get_if<launcher::SubmitInput>(&request.input);
     if (submit != nullptr && state.deleted().with_submission(submit->submission) != nullptr) return;
+    // Its parent's attempt ended meanwhile.
+    if (submit != nullptr && code == ErrorCode::permission_denied &&
+        std::holds_alternative<launcher::AttemptCaller>(submit->caller))
+      return;
     // The second user is not there yet.
     if (submit != nullptr && code == ErrorCode::permission_denied &&
         submit->spec.submitter == kSecondUser)

@@ -65,6 +65,7 @@ class Workload {
   void submit(const JobPlan& plan);
   void submit_next();
   void submit_pipeline(JobPlan whole, int nodes);
+  void submit_child(const JobId& parent);
   bool is_of_step(const JobId& job) const { return plans_.at(job).spec.name.empty(); }
   std::vector<JobId> steps_of(const JobId& job) const;  // jobs that a pipeline's steps become
   void draw_after(JobPlan& plan);
@@ -89,6 +90,8 @@ class Workload {
   bool approves_nodes_ = false;
   bool attaches_ = false;  // the lab's nodes are hosts that a provider attaches
   bool has_pipelines_ = false;
+  bool has_children_ = false;  // running jobs submit some
+  int kids_ = 0;
   bool has_lab_ = false;            // there is a target with nodes of its own
   bool targets_are_there_ = false;  // all requested targets exist
   bool limits_nodes_ = false;       // a job that needs more nodes than there are would be refused

@@ -128,6 +128,18 @@ TEST_P(RunnerTest, TheEnvironmentIsALoginsAndOurs) {
   EXPECT_EQ(environment["PWD"], attempt_.directory().code());
   for (const char* name : {"HOME", "USER", "LOGNAME", "SHELL"})
     EXPECT_NE(environment[name], "") << name;
+  for (const char* name : {"LOCKSTEP_HOME", "LOCKSTEP_LAUNCHER"})
+    EXPECT_EQ(environment.count(name), 0U) << name << ", without a credential";
+}
+
+TEST_P(RunnerTest, RanksFindTheCredentialOfTheirAttempt) {
+  const std::string home = attempt_.directory().client_home();
+  ASSERT_TRUE(io::make_directories(home, 0700));
+  attempt_.argv({"env"});
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  auto environment = parse_environment(attempt_.out());
+  EXPECT_EQ(environment["LOCKSTEP_HOME"], home);
+  EXPECT_EQ(environment["LOCKSTEP_LAUNCHER"], home + "/endpoint.json");
 }
 
 TEST_P(RunnerTest, TheWorkingDirectoryIsReadyForAJob) {

@@ -88,8 +88,8 @@ class Filler {
   void fill(After& v) { auto& [a, b] = v; each(a, b); }
   void fill(QueueSettings& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, array] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, array);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -316,8 +316,8 @@ class Filler {
   }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m, n);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -369,8 +369,8 @@ class Filler {
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
   void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }

@@ -46,7 +46,8 @@ TEST(RunnerCodec, ADrainedNodeThatSaysNoIsNotOneThatSaysNothing) {
 
 TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
   auto assignment = filled<Assignment>();
-  assignment.secrets.reset();  // never in a file
+  assignment.secrets.reset();  // neither is ever in a file
+  assignment.credential.clear();
   const auto report = filled<NodeExitReport>();
   const auto plan = filled<WorkspacePlan>();
   const auto read_assignment = wire::decode_assignment(wire::encode(assignment));
@@ -61,6 +62,7 @@ TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
 TEST(RunnerCodec, SecretsGoToARunnerButToNoFile) {
   auto assignment = filled<Assignment>();
   assignment.secrets = SecretValues{{"TOKEN", "canary-in-a-file"}};
+  assignment.credential = "canary-in-a-file-too";
   EXPECT_EQ(wire::encode(assignment).find("canary-in-a-file"), std::string::npos);
   const auto told =
       wire::decode_runner_control(wire::encode(RunnerControl(UpdateAssignment{assignment})));
@@ -71,6 +73,7 @@ TEST(RunnerCodec, SecretsGoToARunnerButToNoFile) {
 TEST(RunnerCodec, AnAssignmentWithoutAGangSurvives) {
   auto assignment = filled<Assignment>();
   assignment.secrets.reset();
+  assignment.credential.clear();
   assignment.gang = {};
   assignment.spec.command = ShellCommand{"echo hello"};
   const auto read = wire::decode_assignment(wire::encode(assignment));

@@ -12,7 +12,7 @@
 
 namespace lockstep::launcher {
 
-// Who asks. `attempt` stands for a credential that no key has yet.
+// Who asks. `attempt` is the one of the submitter's own job, which runs.
 enum class Kind { nobody, admin, operator_, submitter, viewer, stranger, node, attempt };
 inline constexpr Kind kKinds[] = {Kind::nobody, Kind::admin,    Kind::operator_, Kind::submitter,
                                   Kind::viewer, Kind::stranger, Kind::node,      Kind::attempt};
@@ -57,6 +57,7 @@ class PermissionWorld {
   Service::Ports ports();
   void feed(const Input& input);
   void add_user(const std::string& name, const Grant& grant);
+  void open_node();
   void add_things(Whose whose);
 
   const Kind kind_;

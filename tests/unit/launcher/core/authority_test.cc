@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace lockstep::launcher {
@@ -183,20 +184,30 @@ TEST(Authority, NobodyWithoutARoleAndNoRemovedUserMayDoAnything) {
   }
 }
 
-TEST(Authority, AnAttemptReachesItselfAndNothingElse) {
+TEST(Authority, AnAttemptReachesItsJobAndTheChildrenOfThis) {
   const Principals principals = with_user("me", {Role::submitter, "vision"});
-  const AttemptCaller caller{{JobId("train"), 1}, "me"};
+  const AttemptCaller caller{{JobId("train"), 1}, "me", "vision"};
   const std::map<std::string, bool> own = {
-      {"see_job", true},    {"read_job", true},    {"submit", true},   {"cancel_job", true},
-      {"read_blobs", true}, {"write_blobs", true}, {"see_names", true}};
+      {"see_job", true},    {"read_job", true},    {"submit", true},    {"cancel_job", true},
+      {"read_blobs", true}, {"write_blobs", true}, {"see_names", true}, {"see_cluster", true}};
+  const std::set<std::string> everywhere = {"see_cluster", "write_blobs", "see_names"};
   for (int i = 0; i < kPermissions; ++i) {
     const auto permission = static_cast<Permission>(i);
-    const Object itself{"me", "vision", false, caller.attempt};
-    EXPECT_EQ(may(principals, caller, permission, itself).allowed, own.count(kNames[i]) != 0)
+    const Object itself{"me", "vision", false, caller.attempt.job};
+    const Object child{"me", "vision", false, JobId("child"), caller.attempt.job};
+    for (const Object& object : {itself, child})
+      EXPECT_EQ(may(principals, caller, permission, object).allowed, own.count(kNames[i]) != 0)
+          << kNames[i];
+    const bool is_about_no_job = everywhere.count(kNames[i]) != 0;
+    const Object owners_other{"me", "vision", true, JobId("other")};
+    EXPECT_EQ(may(principals, caller, permission, owners_other).allowed, is_about_no_job)
         << kNames[i];
-    const Object owners_other{"me", "vision", true, {JobId("other"), 1}};
-    EXPECT_FALSE(may(principals, caller, permission, owners_other).allowed) << kNames[i];
-    EXPECT_FALSE(may(principals, caller, permission, {"me", "vision"}).allowed) << kNames[i];
+    EXPECT_EQ(may(principals, caller, permission, {"me", "vision"}).allowed, is_about_no_job)
+        << kNames[i];
+    const bool is_of_project = kNames[i] == std::string("see_names");
+    EXPECT_EQ(may(principals, caller, permission, {"me", "speech"}).allowed,
+              is_about_no_job && !is_of_project)
+        << kNames[i];
     // Its owner was removed since.
     EXPECT_FALSE(may(Principals(), caller, permission, itself).allowed) << kNames[i];
   }

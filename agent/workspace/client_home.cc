@@ -1,0 +1,52 @@
+#include "agent/workspace/client_home.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/io/beneath.h"
+#include "common/io/disk.h"
+#include "common/io/file_system.h"
+#include "common/io/transport.h"
+
+namespace lockstep::agent {
+namespace {
+
+Status write_file(const io::Folder& folder, const std::string& name, const std::string& text,
+                  const snapshot::Owner& owner) {
+  const std::string shown = folder.shown() + "/" + name;
+  const io::Fd file(io::disk::openat(folder.fd(), name.c_str(),
+                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return errno_error(errno, "cannot make " + shown);
+  if (const Status written = io::write_all(file.get(), text); !written)
+    return written.error().within(shown);
+  const bool is_ours = owner.uid == ::geteuid();
+  if (!is_ours && io::disk::fchown(file.get(), owner.uid, owner.gid) != 0)
+    return errno_error(errno, "cannot change the owner of " + shown);
+  return {};
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+Status make_client_home(const io::AttemptDir& directory, const ClientAccess& access,
+                        const snapshot::Owner& owner) {
+  TRY_ASSIGN(const io::KeyPair key, io::key_pair_with(access.secret_key));
+  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
+  const std::string name = name_of(directory.client_home());
+  TRY(attempt.remove(name));  // of a staging that was cut off
+  bool is_new = false;
+  TRY_ASSIGN(const io::Folder home, attempt.make(name, is_new));
+  TRY_ASSIGN(const io::Folder keys, home.make("keys", is_new));
+  TRY(write_file(keys, "user.key",
+                 fmt::format("public {}\nsecret {}\n", key.public_key.value, key.secret_key),
+                 owner));
+  TRY(write_file(home, "endpoint.json", access.endpoint, owner));
+  TRY(keys.give({owner.uid, owner.gid}, 0700));
+  return home.give({owner.uid, owner.gid}, 0700);
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,23 @@
+#pragma once
+// The folder with which ranks reach the launcher (docs/decisions/055): LOCKSTEP_HOME of the
+// `lockstep` command in their job.
+
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/io/attempt_dir.h"
+#include "common/snapshot/materialize.h"
+
+namespace lockstep::agent {
+
+struct ClientAccess {
+  std::string endpoint;    // the text of endpoint.json
+  std::string secret_key;  // of the attempt, z85
+};
+
+// Makes it anew, and gives it to `owner` when it is whole: until then it is closed to all others.
+Status make_client_home(const io::AttemptDir& directory, const ClientAccess& access,
+                        const snapshot::Owner& owner);
+
+}  // namespace lockstep::agent
