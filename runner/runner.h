@@ -111,6 +111,7 @@ class Runner {
   void begin_launching();
   void bootstrap_begun(const Status& begun);
   Status describe_gang();
+  Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
   void prepare_start(const StartRank& action);
   void start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables);

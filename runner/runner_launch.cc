@@ -39,13 +39,7 @@ void Runner::begin_launching() {
   if (const Status described = describe_gang(); !described)
     return refuse_starts(described.error().message);
   const Assignment& assignment = orders_.assignment;
-  launch_.cpus = usable_cpus(assignment.allotment.cpus);
-  gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(launch_.cpus.size());
-  if (gang_->oversubscribed)
-    spdlog::warn(
-        "oversubscribed: {} ranks share {} cpus; the ranks are not bound to cpus and yield while "
-        "they wait",
-        assignment.ranks_here(), launch_.cpus.size());
+  if (const Status bound = bind_ranks_here(); !bound) return refuse_starts(bound.error().message);
   launch_.gang = gang_.get();
   launch_.directory = setup_.directory;
   launch_.inputs = input_values(assignment.spec.data, setup_.directory);
@@ -61,6 +55,19 @@ void Runner::begin_launching() {
   launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
   bootstrap_ = make_bootstrap(*gang_, loop_, bootstrap_events());
   bootstrap_->begin([this](const Status& begun) { bootstrap_begun(begun); });
+}
+
+Status Runner::bind_ranks_here() {
+  const Assignment& assignment = orders_.assignment;
+  const std::vector<int> cpus = usable_cpus(assignment.allotment.cpus);
+  gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(cpus.size());
+  if (gang_->oversubscribed)
+    spdlog::warn(
+        "oversubscribed: {} ranks share {} cpus; the ranks are not bound to cpus and yield while "
+        "they wait",
+        assignment.ranks_here(), cpus.size());
+  TRY_ASSIGN(launch_.cpus, bind_ranks(assignment.spec.binding, cpus, assignment.ranks_here()));
+  return {};
 }
 
 void Runner::bootstrap_begun(const Status& begun) {

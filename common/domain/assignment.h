@@ -100,8 +100,8 @@ struct Assignment {
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
-  int ranks_here() const { return spec.distribution.processes_per_node; }
-  int first_rank() const { return node_rank * ranks_here(); }
+  int ranks_here() const { return spec.ranks_on(node_rank); }
+  int first_rank() const { return spec.first_rank_on(node_rank); }
 };
 
 struct DesiredState {

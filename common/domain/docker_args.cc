@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/nearest.h"
+#include "common/base/split_words.h"
 #include "common/domain/docker_values.h"
 #include "common/domain/job_spec.h"
 
@@ -19,10 +20,6 @@ constexpr std::size_t kMaxShownValue = 60;  // bytes of a value in an error
 
 Error wrong(std::string_view message, ErrorCode code = ErrorCode::invalid_argument) {
   return make_error(code, fmt::format("resources.docker_args: {}", message));
-}
-
-Error open_quote(std::size_t at, char quote) {
-  return wrong(fmt::format("the quote {} at character {} is not closed", quote, at + 1));
 }
 
 // A short text of a value, which may hold a secret or be long.
@@ -164,38 +161,8 @@ Result<std::vector<DockerArg>> read_docker_args(const std::vector<std::string>& 
 }
 
 Result<std::vector<std::string>> split_docker_args(std::string_view text) {
-  std::vector<std::string> words;
-  std::optional<std::string> word;  // absent: between two
-  char quote = '\0';
-  std::size_t quoted_at = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool last = i + 1 == text.size();
-    if (quote != '\'' && c == '\\') {
-      if (last) return wrong("ends with a backslash that no character follows");
-      const char next = text[++i];
-      if (!word) word.emplace();
-      if (quote == '"' && std::string_view("\"\\$`").find(next) == std::string_view::npos)
-        *word += '\\';
-      *word += next;
-    } else if (quote != '\0') {
-      if (c == quote)
-        quote = '\0';
-      else
-        *word += c;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      quoted_at = i;
-      if (!word) word.emplace();
-    } else if (kBlanks.find(c) == std::string_view::npos) {
-      if (!word) word.emplace();
-      *word += c;
-    } else if (word) {
-      words.push_back(*std::exchange(word, std::nullopt));
-    }
-  }
-  if (quote != '\0') return open_quote(quoted_at, quote);
-  if (word) words.push_back(*std::move(word));
+  auto words = split_words(text);
+  if (!words) return wrong(words.error().message);
   return words;
 }
 

@@ -45,9 +45,7 @@ Status validate_numbers(const JobSpec& spec) {
     return invalid("resources.instance_count: is " + std::to_string(r.instance_count) +
                    "; must be 1 to " + std::to_string(kMaxNodesPerJob));
   const int ranks = spec.distribution.processes_per_node;
-  if (ranks < 1 || ranks > kMaxRanksPerNode)
-    return invalid("distribution.process_count_per_instance: is " + std::to_string(ranks) +
-                   "; must be 1 to " + std::to_string(kMaxRanksPerNode));
+  TRY(validate(spec.distribution, r.instance_count));
   if (r.cpus && *r.cpus < 1) return invalid("lockstep.resources.cpus: must be at least 1");
   if (r.gpus && *r.gpus < 0) return invalid("lockstep.resources.gpus: must not be negative");
   if (r.memory && r.memory->count == 0) return invalid("lockstep.resources.memory: must not be 0");
@@ -229,13 +227,34 @@ std::string_view to_string(OnLost on_lost) {
   return "immediately";
 }
 
-std::string_view to_string(Distribution::Kind kind) {
-  switch (kind) {
-    case Distribution::Kind::none: return "none";
-    case Distribution::Kind::mpi: return "mpi";
-    case Distribution::Kind::pytorch: return "pytorch";
-  }
-  return "none";
+namespace {
+
+// Each node has `each` ranks, and the first `longer` nodes have one more.
+struct Spread {
+  int each = 1, longer = 0;
+};
+
+Spread spread_of(const JobSpec& spec) {
+  const Distribution& distribution = spec.distribution;
+  const int nodes = spec.resources.instance_count;
+  if (distribution.kind != Distribution::Kind::tensorflow || nodes < 1)
+    return {distribution.processes_per_node, 0};
+  const int all = distribution.workers + distribution.parameter_servers;
+  return {all / nodes, all % nodes};
+}
+
+}  // namespace
+
+int JobSpec::first_rank_on(int node_rank) const {
+  const Spread spread = spread_of(*this);
+  return node_rank * spread.each + std::min(node_rank, spread.longer);
+}
+
+int JobSpec::node_of_rank(int rank) const {
+  const auto [each, longer] = spread_of(*this);
+  const int on_longer = longer * (each + 1);
+  if (rank < on_longer) return rank / (each + 1);
+  return longer + (rank - on_longer) / std::max(each, 1);
 }
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/array.h"
+#include "common/domain/distribution.h"
 #include "common/domain/environment.h"
 #include "common/domain/inputs.h"
 #include "common/domain/keep.h"
@@ -36,13 +37,6 @@ struct Argv {
 };
 
 using Command = std::variant<ShellCommand, Argv>;
-
-struct Distribution {
-  enum class Kind { none, mpi, pytorch };
-  Kind kind = Kind::none;
-  int processes_per_node = 1;  // ranks on each node, >= 1
-  friend bool operator==(const Distribution&, const Distribution&) = default;
-};
 
 // Whether the nodes of a job must reach each other by RDMA (InfiniBand or RoCE).
 enum class Rdma {
@@ -138,6 +132,7 @@ struct JobSpec {
   // ${{outputs.NAME}}, because paths differ by node.
   std::vector<OutputSpec> outputs;
   Distribution distribution;
+  Binding binding = Binding::automatic;
   ResourceRequest resources;
   std::optional<Duration> timeout;  // of one attempt's running time
   RetryPolicy retry;
@@ -171,14 +166,19 @@ struct JobSpec {
     return environment && std::holds_alternative<DockerEnvironment>(environment->definition);
   }
   bool is_child() const { return !parent.value.empty() && step.empty(); }
-  int world_size() const { return resources.instance_count * distribution.processes_per_node; }
+  int world_size() const { return first_rank_on(resources.instance_count); }
+  // A node's ranks are consecutive. With tensorflow, the first nodes may have one more.
+  int first_rank_on(int node_rank) const;
+  int ranks_on(int node_rank) const {
+    return first_rank_on(node_rank + 1) - first_rank_on(node_rank);
+  }
+  int node_of_rank(int rank) const;
 };
 
 // Limits of a submission.
 // Azure allows 255; 240 leaves room for ".<attempt>" in a file name.
 inline constexpr std::size_t kMaxJobNameBytes = 240;
 inline constexpr int kMaxNodesPerJob = 10'000;
-inline constexpr int kMaxRanksPerNode = 1'024;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
 inline constexpr std::size_t kMaxDockerArgs = 1'000;
 inline constexpr std::size_t kMaxDockerArgsBytes = 1 << 17;
@@ -199,7 +199,5 @@ Status validate_job_name(const std::string& name);
 Status validate(const JobSpec& spec);
 // The first error of each field, or of each group of fields that are checked together.
 std::vector<Error> errors_of(const JobSpec& spec);
-
-std::string_view to_string(Distribution::Kind kind);
 
 }  // namespace lockstep

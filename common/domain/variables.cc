@@ -20,7 +20,7 @@ Error invalid(std::string message) {
 constexpr std::size_t kMaxWordBytes = (1 << 17) - 1;
 
 // Of runner/bootstrap and runner/steps, and of conda's activation.
-constexpr std::array<std::string_view, 16> kRankVariables{"RANK",
+constexpr std::array<std::string_view, 17> kRankVariables{"RANK",
                                                           "LOCAL_RANK",
                                                           "WORLD_SIZE",
                                                           "LOCAL_WORLD_SIZE",
@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, 16> kRankVariables{"RANK",
                                                           "CONDA_PREFIX",
                                                           "CONDA_DEFAULT_ENV",
                                                           "PATH",
-                                                          "CUDA_VISIBLE_DEVICES"};
+                                                          "CUDA_VISIBLE_DEVICES",
+                                                          "TF_CONFIG"};
 constexpr std::array<std::string_view, 5> kRankBeginnings{"LOCKSTEP_", "AZUREML_", "AZURE_ML_",
                                                           "AZ_BATCH", "PMIX_"};
 

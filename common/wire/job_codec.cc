@@ -15,6 +15,8 @@ static_assert(static_cast<int>(lockstep::Distribution::Kind::none) + 1 == DISTRI
 static_assert(static_cast<int>(lockstep::Distribution::Kind::mpi) + 1 == DISTRIBUTION_KIND_MPI);
 static_assert(static_cast<int>(lockstep::Distribution::Kind::pytorch) + 1 ==
               DISTRIBUTION_KIND_PYTORCH);
+static_assert(is_wire_of(lockstep::Distribution::Kind::tensorflow, DISTRIBUTION_KIND_TENSORFLOW));
+static_assert(is_wire_of(lockstep::Distribution::Kind::ray, DISTRIBUTION_KIND_RAY));
 
 static_assert(static_cast<int>(lockstep::OutputType::uri_folder) + 1 == OUTPUT_TYPE_URI_FOLDER);
 static_assert(static_cast<int>(lockstep::OutputType::uri_file) + 1 == OUTPUT_TYPE_URI_FILE);
@@ -273,6 +275,60 @@ Status from_wire(const DataInput& from, lockstep::DataInput* to) {
   return read_text(from.address(), "input.address", &to->address);
 }
 
+namespace {
+
+void write_ray(const lockstep::RaySettings& from, RaySettings* to) {
+  to->set_address(from.address);
+  if (from.port) to->set_port(*from.port);
+  to->set_include_dashboard(from.include_dashboard);
+  if (from.dashboard_port) to->set_dashboard_port(*from.dashboard_port);
+  write_texts(from.head_arguments, to->mutable_head_arguments());
+  write_texts(from.worker_arguments, to->mutable_worker_arguments());
+}
+
+Status read_ray(const RaySettings& from, lockstep::RaySettings* to) {
+  TRY(read_text(from.address(), "ray.address", &to->address, kMaxRayAddressBytes));
+  if (from.has_port()) TRY(read_number(from.port(), 1, 65'535, "ray.port", &to->port.emplace()));
+  to->include_dashboard = from.include_dashboard();
+  if (from.has_dashboard_port())
+    TRY(read_number(from.dashboard_port(), 1, 65'535, "ray.dashboard_port",
+                    &to->dashboard_port.emplace()));
+  TRY(read_texts(from.head_arguments(), kMaxRayArguments, "ray.head_arguments",
+                 &to->head_arguments));
+  return read_texts(from.worker_arguments(), kMaxRayArguments, "ray.worker_arguments",
+                    &to->worker_arguments);
+}
+
+void write_distribution(const lockstep::JobSpec& from, JobSpec* to) {
+  auto* distribution = to->mutable_distribution();
+  distribution->set_kind(wire_enum<DistributionKind>(from.distribution.kind));
+  distribution->set_processes_per_node(from.distribution.processes_per_node);
+  to->set_worker_count(from.distribution.workers);
+  to->set_parameter_server_count(from.distribution.parameter_servers);
+  if (from.distribution.ray != lockstep::RaySettings())
+    write_ray(from.distribution.ray, to->mutable_ray());
+  to->set_binding(static_cast<int>(from.binding));
+}
+
+Status read_distribution(const JobSpec& from, lockstep::JobSpec* to) {
+  lockstep::Distribution& distribution = to->distribution;
+  TRY(read_enum(from.distribution().kind(), lockstep::Distribution::Kind::ray, "distribution.kind",
+                &distribution.kind));
+  TRY(read_number(from.distribution().processes_per_node(), 1, kMaxRanksPerNode,
+                  "distribution.processes_per_node", &distribution.processes_per_node));
+  TRY(read_number(from.worker_count(), 0, kMaxRankNumber, "worker_count", &distribution.workers));
+  TRY(read_number(from.parameter_server_count(), 0, kMaxRankNumber, "parameter_server_count",
+                  &distribution.parameter_servers));
+  if (from.has_ray()) TRY(read_ray(from.ray(), &distribution.ray));
+  int binding = 0;
+  TRY(read_number(from.binding(), 0, static_cast<int>(lockstep::Binding::core), "binding",
+                  &binding));
+  to->binding = static_cast<lockstep::Binding>(binding);
+  return {};
+}
+
+}  // namespace
+
 void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_name(from.name);
   to->set_display_name(from.display_name);
@@ -289,9 +345,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   write_map(from.environment_variables, to->mutable_environment_variables());
   write_map(from.inputs, to->mutable_inputs());
   write_list(from.outputs, to->mutable_outputs());
-  auto* distribution = to->mutable_distribution();
-  distribution->set_kind(wire_enum<DistributionKind>(from.distribution.kind));
-  distribution->set_processes_per_node(from.distribution.processes_per_node);
+  write_distribution(from, to);
   write_resources(from.resources, to->mutable_resources());
   if (from.timeout) to->set_timeout_ns(from.timeout->count());
   to->set_retry_max(from.retry.max);
@@ -330,10 +384,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_map(from.inputs(), kMaxEntries, "inputs", &to->inputs));
   TRY(read_list(from.outputs(), kMaxOutputs, "outputs", &to->outputs));
   TRY(validate(to->outputs));
-  TRY(read_enum(from.distribution().kind(), lockstep::Distribution::Kind::pytorch,
-                "distribution.kind", &to->distribution.kind));
-  TRY(read_number(from.distribution().processes_per_node(), 1, kMaxRanksPerNode,
-                  "distribution.processes_per_node", &to->distribution.processes_per_node));
+  TRY(read_distribution(from, to));
   TRY(read_resources(from.resources(), &to->resources));
   if (from.has_timeout_ns())
     TRY(read_duration(from.timeout_ns(), "timeout", &to->timeout.emplace()));

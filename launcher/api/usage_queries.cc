@@ -28,7 +28,7 @@ PartUsage usage_of_part(const UsagePorts& ports, const State& state, const Job& 
   PartUsage usage;
   usage.node_name = state.node_name(part.node);
   usage.node_rank = node_rank;
-  usage.ranks = job.spec.distribution.processes_per_node;
+  usage.ranks = job.spec.ranks_on(node_rank);
   usage.cpus = static_cast<int>(part.allotment.cpus.size());
   usage.memory = part.allotment.memory;
   usage.gpus = static_cast<int>(part.allotment.gpus.size());

@@ -47,7 +47,7 @@ constexpr std::array kWords = std::to_array<Word>({
     // Slurm
     {"", "squeue", kListJobs},
     {"", "sacct", kListJobs},
-    {"", "sbatch", kCreateJob},
+    {"", "sbatch", "`lockstep run --sbatch FILE` runs a Slurm script"},
     {"", "srun", kRun},
     {"", "salloc", kRun},
     {"", "scancel", kCancel},

@@ -22,14 +22,26 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
 }
 
-Result<Distribution::Kind> distribution_from(const std::string& word) {
-  for (auto kind : {Distribution::Kind::none, Distribution::Kind::mpi, Distribution::Kind::pytorch})
-    if (word == to_string(kind)) return kind;
-  for (std::string_view later : {"tensorflow", "ray"})
-    if (word == later)
-      return make_error(ErrorCode::unsupported,
-                        fmt::format("run: --distribution '{}' is not supported yet", word));
-  return wrong(fmt::format("--distribution '{}' is not mpi, pytorch or none", word));
+// Of tensorflow, all ranks are workers: a job file may ask for parameter servers.
+Status read_ranks(const RunArguments& arguments, JobSpec& spec) {
+  const auto kind = distribution_kind_from(arguments.distribution);
+  if (!kind)
+    return wrong(fmt::format("--distribution '{}' is not mpi, pytorch, tensorflow, ray or none",
+                             arguments.distribution));
+  const int ranks = arguments.ranks.value_or(1);
+  const int nodes = spec.resources.instance_count;
+  if (kind == Distribution::Kind::tensorflow) {
+    spec.distribution = tensorflow_on(nodes, nodes * ranks, 0);
+  } else {
+    spec.distribution.kind = *kind;
+    spec.distribution.processes_per_node = ranks;
+  }
+  if (arguments.binding.empty()) return {};
+  const auto binding = binding_from(arguments.binding);
+  if (!binding)
+    return wrong(fmt::format("--binding '{}' is not auto, none, numa or core", arguments.binding));
+  spec.binding = *binding;
+  return {};
 }
 
 Status check_text(std::string_view option, const std::string& text) {
@@ -209,6 +221,7 @@ void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
 Result<JobSpec> spec_of(const RunArguments& arguments) {
   JobSpec spec;
   spec.name = arguments.name;
+  spec.display_name = arguments.display_name;
   spec.project = arguments.project;
   spec.compute = without_azureml(arguments.compute);
   if (!spec.compute.empty())
@@ -220,9 +233,8 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
     TRY(read_env_file(file, spec.environment_variables));
   TRY(read_env_words(arguments.env, spec.environment_variables));
   TRY(read_secret_words(arguments.secrets, spec.environment_variables));
-  TRY_ASSIGN(spec.distribution.kind, distribution_from(arguments.distribution));
-  spec.distribution.processes_per_node = arguments.ranks;
   TRY(read_placement(arguments, spec.resources));
+  TRY(read_ranks(arguments, spec));
   spec.resources.cpus = arguments.cpus;
   spec.resources.gpus = arguments.gpus;
   if (!arguments.memory.empty()) {

@@ -14,15 +14,16 @@ namespace lockstep::cli {
 
 struct RunArguments {
   std::optional<int> nodes;  // absent: as many as nodelist has, else 1
-  int ranks = 1;             // on each node
+  std::optional<int> ranks;  // on each node; absent: 1
   std::string distribution = "none";
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
   std::vector<std::string> env_files;
   std::vector<std::string> secrets;  // VARIABLE=SECRET, or SECRET for both
   std::string name;
-  std::string project;  // "" = the default one
-  std::string compute;  // "" = the default one
+  std::string display_name;  // of a Slurm script: its job-name
+  std::string project;       // "" = the default one
+  std::string compute;       // "" = the default one
   std::string timeout;
   std::string priority;            // "" = medium
   std::vector<std::string> after;  // NAME, or NAME:ended
@@ -37,6 +38,7 @@ struct RunArguments {
   std::vector<std::string> labels;  // KEY=VALUE
   std::string nodelist;             // names with commas between them
   std::optional<int> pids_limit;
+  std::string binding;                // "" = auto
   std::vector<std::string> keep;      // patterns
   std::string from_checkpoint_of;     // a job's name
   std::string log_limit, disk_limit;  // "" = the default
@@ -54,6 +56,7 @@ struct RunArguments {
   bool detach = false;
   bool quiet = false;
   Format format = Format::table;
+  std::string sbatch;  // a Slurm script; then `command` has the words for it
   std::vector<std::string> command;
 };
 

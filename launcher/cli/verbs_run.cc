@@ -16,6 +16,7 @@
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/run_spec.h"
+#include "launcher/cli/sbatch.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
@@ -35,6 +36,7 @@ The words after -- are run as they are, without a shell, once per rank:
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
   lockstep run --requirements requirements.txt -- python train.py   packages, on every node
   lockstep run --conda-file environment.yml -- python train.py        conda's, too
+  lockstep run --sbatch job.sbatch                               a Slurm script, with its options
   lockstep run --image debian:12 --shm-size 8g -- ./train.sh         in a container of this image
 
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
@@ -77,7 +79,20 @@ void become_array(Submission& submission, const ArraySpec& array) {
   submission.data.clear();
 }
 
-int run(Context& context, const RunArguments& arguments) {
+// The options of a Slurm script, and the script as the command.
+Result<RunArguments> with_script(Context& context, RunArguments arguments) {
+  if (arguments.sbatch.empty()) return arguments;
+  TRY_ASSIGN(const std::string text, spec::read_text_file(arguments.sbatch));
+  TRY_ASSIGN(const auto notes, apply_sbatch(arguments.sbatch, text, arguments));
+  if (!arguments.quiet)
+    for (const std::string& note : notes) context.terminal.print_line(note);
+  return arguments;
+}
+
+int run(Context& context, const RunArguments& given) {
+  const auto read = with_script(context, given);
+  if (!read) return fail(context.terminal, read.error().within("run: --sbatch"), kExitUsage);
+  const RunArguments& arguments = *read;
   auto spec = spec_of(arguments);
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
   const auto array = array_of(arguments);
@@ -310,7 +325,8 @@ void add_run_verb(VerbTable table) {
                    "ranks (processes) on each node (default 1); in Slurm, -n is the number of all "
                    "ranks of a job")
       ->check(whole_number(1, kMaxRanksPerNode));
-  verb->add_option("--distribution", arguments->distribution, "mpi, pytorch or none (default)");
+  verb->add_option("--distribution", arguments->distribution,
+                   "mpi, pytorch, tensorflow, ray or none (default)");
   verb->add_option("--code", arguments->code,
                    "source directory to upload (default: the current one)")
       ->check(filled("leave it out to take the current directory"));
@@ -396,8 +412,16 @@ void add_run_verb(VerbTable table) {
                  "return at once; print the job's name, or its record with -o");
   add_format(*verb, arguments->format, "print the job's record at the end: json or yaml");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
+  verb->add_option(
+          "--binding", arguments->binding,
+          "which of the job's cpus each rank may use: auto (default: a share), none (all), "
+          "numa (a NUMA node's) or core (one core)")
+      ->check(filled("leave it out for auto"));
+  verb->add_option("--sbatch", arguments->sbatch,
+                   "run this Slurm script; its #SBATCH lines are options, those given here win")
+      ->check(filled("name the script"));
   verb->callback([table, arguments] {
-    if (table.command.empty())
+    if (table.command.empty() && arguments->sbatch.empty())
       throw CLI::ValidationError(
           "run", "there is no COMMAND; write it after --, as in: lockstep run -- python train.py");
     arguments->command = table.command;

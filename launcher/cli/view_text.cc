@@ -50,7 +50,20 @@ std::string all_running_times(const JobView& job, Instant now) {
 std::string shape_of(const JobView& job) {
   const JobSpec& spec = job.spec;
   if (spec.is_pipeline()) return steps_shape(job);
-  return fmt::format("{}x{}", spec.resources.instance_count, spec.distribution.processes_per_node);
+  const int nodes = spec.resources.instance_count, ranks = spec.distribution.processes_per_node;
+  if (spec.world_size() != nodes * ranks) return fmt::format("{}/{}", spec.world_size(), nodes);
+  return fmt::format("{}x{}", nodes, ranks);
+}
+
+// "2 nodes x 2 ranks (mpi)"; of nodes that differ, "3 ranks on 2 nodes (tensorflow)".
+std::string ranks_and_nodes(const JobSpec& spec) {
+  const auto plural = [](int count) { return count == 1 ? "" : "s"; };
+  const int nodes = spec.resources.instance_count, ranks = spec.distribution.processes_per_node;
+  const std::string_view kind = to_string(spec.distribution.kind);
+  if (spec.world_size() != nodes * ranks)
+    return fmt::format("{} ranks on {} node{} ({})", spec.world_size(), nodes, plural(nodes), kind);
+  return fmt::format("{} node{} x {} rank{} ({})", nodes, plural(nodes), ranks, plural(ranks),
+                     kind);
 }
 
 std::string command_text(const Command& command) {
@@ -289,11 +302,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("outputs", names_of(spec.outputs));
   lines.add("keeps", shell_words(spec.keep));
   lines.add("command", command_text(spec.command));
-  lines.add("shape", fmt::format("{} node{} x {} rank{} ({})", spec.resources.instance_count,
-                                 spec.resources.instance_count == 1 ? "" : "s",
-                                 spec.distribution.processes_per_node,
-                                 spec.distribution.processes_per_node == 1 ? "" : "s",
-                                 to_string(spec.distribution.kind)));
+  lines.add("shape", ranks_and_nodes(spec));
   if (spec.environment) {
     lines.add("environment", summary(*spec.environment));
     lines.add("made of", contents(*spec.environment));

@@ -99,6 +99,19 @@ std::string way_ahead(const Cluster& cluster, const Job& job, const Reservation&
       job.spec.timeout ? fmt::format("; it has {}", format_duration(*job.spec.timeout)) : "");
 }
 
+std::string binding_line(Binding binding) {
+  switch (binding) {
+    case Binding::automatic: return "";
+    case Binding::none:
+      return "each rank may use all cpus that the job holds on its node (lockstep.binding: none)";
+    case Binding::numa: return "each rank is bound to a NUMA node (lockstep.binding: numa)";
+    case Binding::core:
+      return "each rank is bound to a core; to a share of the cpus on a node with fewer cores than "
+             "ranks (lockstep.binding: core)";
+  }
+  return "";
+}
+
 // Of a job that waits for nodes: its place in the queue, and each node.
 void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
                    std::vector<std::string>& lines) {
@@ -133,6 +146,8 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   view.job = view_of(cluster, scheduler, job, scheduler.position(job));
   std::vector<std::string>& lines = view.lines;
   if (!job.spec.compute_why.empty()) lines.push_back(job.spec.compute_why);
+  if (const std::string bound = binding_line(job.spec.binding); !bound.empty())
+    lines.push_back(bound);
   for (const Attempt& attempt : job.attempts) {
     lines.push_back(
         fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));

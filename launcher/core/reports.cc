@@ -11,7 +11,7 @@ namespace {
 
 // A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
 // they started is not forgotten by whoever did not see it.
-PartReport checked(PartReport report, const std::optional<PartReport>& known, const JobSpec& spec) {
+PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks) {
   if (report.started.ns == 0 && known) report.started = known->started;
   if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
   if (report.state != PartState::finished) return report;
@@ -22,7 +22,7 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, co
     return report;
   }
   NodeExitReport& exit = *report.exit;
-  const auto wanted = static_cast<std::size_t>(spec.distribution.processes_per_node);
+  const auto wanted = static_cast<std::size_t>(ranks);
   if (exit.cause == Cause::completed && exit.ranks.size() != wanted) {
     exit.cause = Cause::start_failed;
     exit.message = fmt::format("its final report has {} of {} ranks", exit.ranks.size(), wanted);
@@ -116,8 +116,10 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
   }
   if (is_new(part->report, report)) {
     take_limits(core, node, report);
-    const JobSpec& spec = core.state.job(report.attempt.job)->spec;
-    core.emit(PartChanged{report.attempt, node, checked(report, part->report, spec)});
+    const auto node_rank = part - core.state.attempt(report.attempt)->parts.data();
+    const int ranks =
+        core.state.job(report.attempt.job)->spec.ranks_on(static_cast<int>(node_rank));
+    core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks)});
     if (report.state == PartState::finished) return;
     take_outputs(core.pending, core.watches.at(node), report);
     take_checkpoint(core, node, report);

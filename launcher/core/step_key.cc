@@ -52,6 +52,17 @@ std::string words_of(const ResourceRequest& resources) {
   return words.take();
 }
 
+std::string words_of(const Distribution& distribution) {
+  Words words;
+  words.add(to_string(distribution.kind)).add(distribution.processes_per_node);
+  if (distribution.kind == Distribution::Kind::tensorflow)
+    words.add(distribution.workers).add(distribution.parameter_servers);
+  const RaySettings& ray = distribution.ray;
+  for (const std::string& word : ray.head_arguments) words.add("head").add(word);
+  for (const std::string& word : ray.worker_arguments) words.add("worker").add(word);
+  return words.take();
+}
+
 Parts parts_of(const JobSpec& spec) {
   Parts parts;
   parts["code"] = Words().add(spec.snapshot).take();
@@ -79,10 +90,7 @@ Parts parts_of(const JobSpec& spec) {
       words.add(output.asset->name).add(output.asset->version).add(to_string(output.asset->type));
     parts["output '" + output.name + "'"] = words.take();
   }
-  parts["distribution"] = Words()
-                              .add(to_string(spec.distribution.kind))
-                              .add(spec.distribution.processes_per_node)
-                              .take();
+  parts["distribution"] = words_of(spec.distribution);
   parts["resources"] = words_of(spec.resources);
   parts["account"] = Words().add(spec.submitter).add(spec.project).add(spec.run_as).take();
   return parts;

@@ -82,11 +82,11 @@ Instant time_of_failure(const NodeExitReport& exit) {
 
 // The rank of another node that this one's ranks waited for in vain; nullopt when it names none.
 std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitReport& exit,
-                                      int ranks_per_node) {
+                                      const JobSpec& spec) {
   if (exit.cause != Cause::never_connected || !exit.first_failed_rank) return std::nullopt;
   RankExit unconnected;
   unconnected.rank = *exit.first_failed_rank;
-  const int node_rank = unconnected.rank / ranks_per_node;
+  const int node_rank = spec.node_of_rank(unconnected.rank);
   if (unconnected.rank < 0 || node_rank >= attempt.size()) return std::nullopt;
   unconnected.cause = exit.cause;
   unconnected.time = time_of_failure(exit);
@@ -94,7 +94,7 @@ std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitRepo
   return Failure{unconnected.time, node_rank, part, unconnected, exit.cause};
 }
 
-std::vector<Failure> failures_of(const Attempt& attempt, int ranks_per_node) {
+std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
   std::vector<Failure> failures;
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
@@ -103,7 +103,7 @@ std::vector<Failure> failures_of(const Attempt& attempt, int ranks_per_node) {
     const NodeExitReport& exit = *part.report->exit;
     if (const RankExit* rank = first_failed_rank(exit))
       failures.push_back({rank->time, i, &part, *rank, rank->cause});
-    else if (auto unconnected = unconnected_in(attempt, exit, ranks_per_node))
+    else if (auto unconnected = unconnected_in(attempt, exit, spec))
       failures.push_back(*std::move(unconnected));
     const bool node_failed = exit.cause != Cause::completed && exit.cause != Cause::canceled &&
                              !belongs_to_rank(exit.cause);
@@ -278,7 +278,7 @@ bool is_preempted(const Attempt& attempt) {
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
   if (is_preempted(attempt) && attempt.tally.failed > 0) return unexplained(state, attempt, now);
   const JobSpec& spec = state.job(attempt.id.job)->spec;
-  const std::vector<Failure> failures = failures_of(attempt, spec.distribution.processes_per_node);
+  const std::vector<Failure> failures = failures_of(attempt, spec);
   const auto first =
       std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
         const int first_a = precedence(a.cause), first_b = precedence(b.cause);

@@ -88,8 +88,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   view.node = part.node;
   view.node_name = cluster.state.node_name(part.node);
   view.node_rank = rank;
-  view.ranks = job.spec.distribution.processes_per_node;
-  view.first_rank = rank * view.ranks;
+  view.ranks = job.spec.ranks_on(rank);
+  view.first_rank = job.spec.first_rank_on(rank);
   view.allotment = part.allotment;
   view.environment = environment_of(cluster.state, job, part);
   if (part.ended()) {

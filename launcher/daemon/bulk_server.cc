@@ -55,7 +55,7 @@ std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& lo
   if (attempt == nullptr || log.rank < 0) return std::nullopt;
   const JobSpec& spec = state.job(log.attempt.job)->spec;
   const bool of_node = log.stream == LogStream::environment;
-  const int node_rank = of_node ? log.rank : log.rank / spec.distribution.processes_per_node;
+  const int node_rank = of_node ? log.rank : spec.node_of_rank(log.rank);
   if (node_rank >= attempt->size()) return std::nullopt;
   const NodeId node = attempt->parts[static_cast<std::size_t>(node_rank)].node;
   return Place{node, node_rank, state.node_name(node)};

@@ -31,8 +31,9 @@ UsageReport own_use(const State& state, NodeId node, UsageReport report, std::si
     }
     const auto at = std::find_if(attempt->parts.begin(), attempt->parts.end(),
                                  [&](const Part& one) { return one.node == node; });
-    const int count = state.job(part.attempt.job)->spec.distribution.processes_per_node;
-    const int first = static_cast<int>(at - attempt->parts.begin()) * count;
+    const JobSpec& spec = state.job(part.attempt.job)->spec;
+    const int node_rank = static_cast<int>(at - attempt->parts.begin());
+    const int count = spec.ranks_on(node_rank), first = spec.first_rank_on(node_rank);
     std::set<int> ranks;
     *left_out += std::erase_if(part.ranks, [&](const RankUse& rank) {
       return rank.rank < first || rank.rank >= first + count || !ranks.insert(rank.rank).second;

@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/access.h"
 #include "common/domain/compute.h"
+#include "launcher/spec/distribution_reader.h"
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
 #include "launcher/spec/job_shapes.h"
@@ -231,16 +232,7 @@ void JobReader::fill_compute(ReadJob& job) const {
 void JobReader::fill_distribution(JobSpec& spec) const {
   const YamlNode* section = at("distribution");
   if (section == nullptr) return;
-  if (at("distribution.type") == nullptr) {
-    const bool lost_all = section->entries.empty() && faults_.is_spoilt("distribution");
-    if (!lost_all && !faults_.is_spoilt("distribution.type"))
-      fault("distribution.type", section->place, "'distribution' needs a 'type': mpi or pytorch");
-    return;
-  }
-  if (const auto kind = good("distribution.type", word("distribution.type")))
-    spec.distribution.kind = *kind == "mpi" ? Distribution::Kind::mpi : Distribution::Kind::pytorch;
-  spec.distribution.processes_per_node =
-      number("distribution.process_count_per_instance").value_or(1);
+  spec.distribution = read_distribution(source_, *section, spec.resources.instance_count, faults_);
 }
 
 void JobReader::fill_resources(JobSpec& spec) const {
@@ -257,6 +249,8 @@ void JobReader::fill_resources(JobSpec& spec) const {
   spec.limits.pids = number("lockstep.limits.pids");
   if (const YamlNode* log = at("lockstep.limits.log")) spec.limits.log = parse_bytes(log->text);
   if (const YamlNode* disk = at("lockstep.limits.disk")) spec.limits.disk = parse_bytes(disk->text);
+  if (const YamlNode* binding = at("lockstep.binding"))
+    spec.binding = read_binding(source_, *binding, faults_);
   if (at("lockstep.gpus_per_rank") != nullptr)
     resources.isolate_gpus =
         good("lockstep.gpus_per_rank", word("lockstep.gpus_per_rank")) == "isolated";
@@ -369,8 +363,8 @@ ReadJob JobReader::read() {
   fill_ports(job);
   fill_kept(job.spec);
   fill_compute(job);
-  fill_distribution(job.spec);
   fill_resources(job.spec);
+  fill_distribution(job.spec);
   read_placement(source_, root_, faults_, job.spec.resources, job.notes);
   fill_retry(job.spec);
   fill_queue(job);

@@ -4,7 +4,6 @@
 
 #include <cctype>
 #include <filesystem>
-#include <sstream>
 #include <vector>
 
 namespace lockstep::spec {
@@ -28,27 +27,6 @@ std::string quoted(const std::string& word) {
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-// "-N 2 -n 4 ": what the #SBATCH lines say of nodes and ranks.
-std::string size_of_batch(std::string_view text) {
-  std::istringstream lines{std::string(text)};
-  std::string size;
-  const auto take = [&](const std::string& line, std::string_view option, std::string_view ours) {
-    const auto at = line.find(option);
-    if (at == std::string::npos) return;
-    const auto begin = line.find_first_not_of(" =", at + option.size());
-    const auto end = line.find_first_not_of("0123456789", begin);
-    if (begin == std::string::npos || begin == end) return;
-    size += fmt::format("{} {} ", ours, line.substr(begin, end - begin));
-  };
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("#SBATCH")) continue;
-    take(line, "--nodes", "-N");
-    take(line, " -N ", "-N");
-    take(line, "--ntasks-per-node", "-n");
-  }
-  return size;
-}
-
 // "[--code DIR] -- python3 train.py": the source directory is the current one unless it is named.
 std::string run_of(const std::string& path, const std::string& interpreter) {
   const fs::path file = fs::path(path).lexically_normal();
@@ -69,9 +47,8 @@ Status refuse_script(const Source& source) {
   const auto wrong = [&](const std::string& message) { return source.error(Place{}, message); };
   if (source.text.find("#SBATCH") != std::string_view::npos)
     return wrong(fmt::format(
-        "is a Slurm batch script, not a job file (YAML), and its #SBATCH lines are not read; run "
-        "the command that the script gives to srun: lockstep run {}-- COMMAND",
-        size_of_batch(source.text)));
+        "is a Slurm batch script, not a job file (YAML); type: lockstep run --sbatch {}",
+        quoted(source.name)));
   if (extension == ".py" || (is_program && first.find("python") != std::string_view::npos))
     return wrong(fmt::format("is a Python program, not a job file (YAML); type: {}",
                              run_of(source.name, "python3")));

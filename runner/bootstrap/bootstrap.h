@@ -64,6 +64,9 @@ class Bootstrap {
 
 std::unique_ptr<Bootstrap> make_none_bootstrap(const GangContext& gang);
 std::unique_ptr<Bootstrap> make_torch_bootstrap(const GangContext& gang);
+std::unique_ptr<Bootstrap> make_ray_bootstrap(const GangContext& gang, BootstrapEvents events);
+std::unique_ptr<Bootstrap> make_tensorflow_bootstrap(const GangContext& gang,
+                                                     BootstrapEvents events);
 std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                                BootstrapEvents events);
 // Makes the one for spec.distribution.kind.

@@ -44,6 +44,11 @@ std::optional<std::string> interface_of(const std::string& address) {
   return std::nullopt;
 }
 
+std::string host_and_port(const std::string& host, int port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]:" : host + ":") + std::to_string(port);
+}
+
 bool loopback_is_up() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return true;  // cannot tell

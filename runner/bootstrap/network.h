@@ -19,6 +19,9 @@ std::optional<std::string> interface_of(const std::string& address);
 // The local address that a packet to `host` (numeric or a name) would leave from.
 std::optional<std::string> source_address_towards(const std::string& host);
 
+// "10.0.0.1:6105", "[fe80::1]:6105".
+std::string host_and_port(const std::string& host, int port);
+
 bool loopback_is_up();
 
 }  // namespace lockstep::runner

@@ -16,6 +16,7 @@
 #include "runner/bootstrap/pmix_info.h"
 #include "runner/bootstrap/pmix_job.h"
 #include "runner/bootstrap/pmix_server.h"
+#include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
@@ -155,6 +156,7 @@ PmixBootstrap::RankVariables PmixBootstrap::complete(const RankVariables& connec
   out.force("PMIX_MCA_gds", "hash");  // as the server's
   set_open_mpi(gang_, directories_, rank, local_rank, &out);
   set_other_mpi(gang_, &out);
+  set_torchrun(gang_, rank, local_rank, &out);
   const std::string& master = gang_.gang().members.front().address;
   const int port = gang_.gang().master_port ? gang_.gang().master_port : kAzureMasterPort;
   out.set("AZ_BATCH_MASTER_NODE", fmt::format("{}:{}", master, port));

@@ -1,15 +1,43 @@
-// torch.distributed's env:// rendezvous: variables only, named as torchrun names them
-// (pytorch.org/docs, "torchrun: environment variables") and as Azure ML's pytorch distribution
-// does.
+// torch.distributed's env:// rendezvous: variables only, as torchrun and Azure ML's pytorch
+// distribution set them, and those that jax.distributed.initialize() reads without arguments.
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "common/base/check.h"
 #include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
 namespace {
+
+// jax asks several launchers of clusters for the rank, and takes Open MPI's for ours (jax's
+// ompi_cluster.py). The URI only shows that Open MPI is there: jax would make the coordinator's
+// address from it, but takes the one that is given.
+void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) {
+  const GangTable& table = gang.gang();
+  const std::string& head = table.members.front().address;
+  out->set("JAX_COORDINATOR_ADDRESS", host_and_port(head, table.master_port));
+  out->set("OMPI_MCA_orte_hnp_uri", fmt::format("1.0;tcp://{}:1", head));
+  out->set("OMPI_COMM_WORLD_SIZE", gang.world_size());
+  out->set("OMPI_COMM_WORLD_RANK", rank);
+  out->set("OMPI_COMM_WORLD_LOCAL_RANK", local_rank);
+}
+
+// Without it, jax gives each rank the one GPU whose number is its local rank.
+void set_jax_devices(const GangContext& gang, int local_rank, Variables* out) {
+  const int gpus = static_cast<int>(gang.assignment.allotment.gpus.size());
+  const int ranks = gang.assignment.ranks_here();
+  if (gpus < ranks) return;
+  if (gang.assignment.spec.resources.isolate_gpus) return out->set("JAX_LOCAL_DEVICE_IDS", 0);
+  std::string ids;
+  for (int gpu = local_rank * gpus / ranks; gpu < (local_rank + 1) * gpus / ranks; ++gpu)
+    ids += (ids.empty() ? "" : ",") + std::to_string(gpu);
+  out->set("JAX_LOCAL_DEVICE_IDS", ids);
+}
 
 class TorchBootstrap final : public Bootstrap {
  public:
@@ -23,17 +51,9 @@ class TorchBootstrap final : public Bootstrap {
   void environment(int rank, int local_rank, Prepared prepared) override {
     const Assignment& assignment = gang_.assignment;
     Variables out(gang_);
-    out.set("MASTER_ADDR", gang_.gang().members.front().address);
-    out.set("MASTER_PORT", gang_.gang().master_port);
-    out.set("WORLD_SIZE", gang_.world_size());
-    out.set("RANK", rank);
-    out.set("LOCAL_RANK", local_rank);
-    out.set("LOCAL_WORLD_SIZE", assignment.ranks_here());
-    out.set("NODE_RANK", assignment.node_rank);
-    out.set("GROUP_RANK", assignment.node_rank);
-    out.set("GROUP_WORLD_SIZE", assignment.nodes());
-    out.set("ROLE_RANK", rank);
-    out.set("ROLE_WORLD_SIZE", gang_.world_size());
+    set_torchrun(gang_, rank, local_rank, &out);
+    set_jax(gang_, rank, local_rank, &out);
+    set_jax_devices(gang_, local_rank, &out);
     // As torchrun does, so that ranks of one node do not fight for its cores; but by our share.
     const int cpus = static_cast<int>(assignment.allotment.cpus.size());
     if (assignment.ranks_here() > 1) {
@@ -50,6 +70,21 @@ class TorchBootstrap final : public Bootstrap {
 };
 
 }  // namespace
+
+void set_torchrun(const GangContext& gang, int rank, int local_rank, Variables* out) {
+  const Assignment& assignment = gang.assignment;
+  out->set("MASTER_ADDR", gang.gang().members.front().address);
+  out->set("MASTER_PORT", gang.gang().master_port);
+  out->set("WORLD_SIZE", gang.world_size());
+  out->set("RANK", rank);
+  out->set("LOCAL_RANK", local_rank);
+  out->set("LOCAL_WORLD_SIZE", assignment.ranks_here());
+  out->set("NODE_RANK", assignment.node_rank);
+  out->set("GROUP_RANK", assignment.node_rank);
+  out->set("GROUP_WORLD_SIZE", assignment.nodes());
+  out->set("ROLE_RANK", rank);
+  out->set("ROLE_WORLD_SIZE", gang.world_size());
+}
 
 std::unique_ptr<Bootstrap> make_torch_bootstrap(const GangContext& gang) {
   return std::make_unique<TorchBootstrap>(gang);

@@ -119,12 +119,13 @@ void Core::Impl::on(const RankConnected& input) {
 
 void Core::Impl::on(const PeerDrained& input) {
   const auto& [node_rank, connected] = input.drained;
+  if (is_ray() && node_rank == 0) return dismiss();
   if (!is_mpi() || !connected) return;
   if (*connected) {
     peers_connected = true;
     return suspect_the_unconnected();
   }
-  if (!unconnected) unconnected = node_rank * assignment.spec.distribution.processes_per_node;
+  if (!unconnected) unconnected = assignment.spec.first_rank_on(node_rank);
   fail_for_unconnected();
 }
 
@@ -178,6 +179,7 @@ void Core::Impl::on(const RankExited& input) {
   if (record == nullptr || !record->active()) return;
   const bool culprit = failure && failure->rank == input.rank;
   record->exit = describe_exit(*record, input, now, terminating.has_value() && !culprit);
+  if (dismissed) record->exit = dismissed_exit(record->exit);
   record->state = State::ended;
   if (started.ns == 0) started = now;
   if (terminating) return;

@@ -15,7 +15,8 @@
 // for other nodes' ranks. So a node whose ranks never connected may have left when another node's
 // ranks connect and wait for them in vain. Then that other runner fails, and names the first rank
 // of the node that left. On Leave the gang's socket must still deliver queued messages (the last
-// FenceDone).
+// FenceDone). Under ray, a worker's ranks end when the node of rank 0 has drained, and have
+// completed.
 
 #include <memory>
 #include <optional>

@@ -25,6 +25,13 @@ void Core::Impl::stop() {
   terminate(at_once ? std::min<Duration>(assignment.grace, kFailureGrace) : assignment.grace);
 }
 
+// As the job's command ran on the head alone, a worker has no end of its own.
+void Core::Impl::dismiss() {
+  if (over() || terminating) return;
+  dismissed = true;
+  terminate(kFailureGrace);
+}
+
 void Core::Impl::on(const AbortFromPeer& input) {
   if (over() || terminating || phase == Phase::fresh) return;
   stopped = "node rank " + std::to_string(input.abort.node_rank) +

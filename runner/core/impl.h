@@ -32,7 +32,8 @@ struct Core::Impl {
   std::optional<Failure> failure;
   std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
   std::optional<Termination> terminating;
-  Instant started;                        // start of the first rank; 0 = none
+  bool dismissed = false;  // Ray's head has completed, and its workers here end with it
+  Instant started;         // start of the first rank; 0 = none
   Instant insist_at = Instant::never();   // while draining or quoting
   Instant connect_by = Instant::never();  // while connecting
   std::vector<int> unquoted;              // ranks whose stderr tail is still missing
@@ -75,11 +76,13 @@ struct Core::Impl {
   PartReport report() const;
 
   bool over() const { return phase >= Phase::draining; }
+  bool is_ray() const { return assignment.spec.distribution.kind == Distribution::Kind::ray; }
   bool is_mpi() const { return assignment.spec.distribution.kind == Distribution::Kind::mpi; }
   Instant timeout_at() const;
   Instant lease_ends_at() const;
   void end_lease();
   void stop();
+  void dismiss();
   void fail(Failure first, RankExit exit, Duration grace);
   void fail_without_rank(Cause cause, std::string message);
   void fail_rank(RankRecord& record);

@@ -99,6 +99,14 @@ RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant 
   return exit;
 }
 
+RankExit dismissed_exit(const RankExit& base) {
+  RankExit exit = base;
+  exit.cause = Cause::completed;
+  exit.exit_code = exit.signal = 0;
+  exit.terminated_by_us = false;
+  return exit;
+}
+
 RankExit never_started(const RankExit& base, Instant now) {
   RankExit exit = base;
   exit.started = false;

@@ -59,6 +59,8 @@ RankExit describe_exit(const RankRecord& record, const RankExited& exited, Insta
 // MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
                         bool terminating);
+// The exit of a Ray worker that was ended because the head had completed.
+RankExit dismissed_exit(const RankExit& base);
 // The exit of a rank that never ran, because the gang ended first.
 RankExit never_started(const RankExit& base, Instant now);
 // Why MPI_Init failed in a rank that never connected to its PMIx server, judged by the end of its

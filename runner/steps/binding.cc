@@ -8,6 +8,7 @@
 
 #include "common/io/file_system.h"
 #include "runner/steps/step.h"
+#include "runner/steps/topology.h"
 
 namespace lockstep::runner {
 namespace {
@@ -48,11 +49,41 @@ std::vector<int> share_of(const std::vector<int>& cpus, int index, int ranks) {
   return {cpus.begin() + index * count / ranks, cpus.begin() + (index + 1) * count / ranks};
 }
 
+namespace {
+
+// Spread evenly over the groups: neighbours share one if there are more ranks than groups.
+std::vector<std::vector<int>> spread(const std::vector<std::vector<int>>& groups, int ranks) {
+  std::vector<std::vector<int>> bound;
+  for (int rank = 0; rank < ranks; ++rank)
+    bound.push_back(
+        groups[static_cast<std::size_t>(rank) * groups.size() / static_cast<std::size_t>(ranks)]);
+  return bound;
+}
+
+std::vector<std::vector<int>> shares(const std::vector<int>& cpus, int ranks) {
+  std::vector<std::vector<int>> bound;
+  for (int rank = 0; rank < ranks; ++rank) bound.push_back(share_of(cpus, rank, ranks));
+  return bound;
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<int>>> bind_ranks(Binding binding, const std::vector<int>& cpus,
+                                                 int ranks, const std::string& machine) {
+  const auto count = static_cast<std::size_t>(std::max(ranks, 0));
+  const std::vector<std::vector<int>> all(count, cpus);
+  if (binding == Binding::none) return all;
+  if (binding == Binding::automatic) return count > cpus.size() ? all : shares(cpus, ranks);
+  TRY_ASSIGN(const Topology topology, Topology::load(machine));
+  const auto groups = topology.group(
+      cpus, binding == Binding::core ? Topology::Level::core : Topology::Level::numa_node);
+  const bool too_few = groups.empty() || (binding == Binding::core && groups.size() < count);
+  if (too_few) return count > cpus.size() ? all : shares(cpus, ranks);
+  return spread(groups, ranks);
+}
+
 Status set_binding(const LaunchContext& context, RankLaunch& rank) {
-  rank.process.cpus =
-      context.gang->oversubscribed
-          ? context.cpus
-          : share_of(context.cpus, rank.local_rank, context.gang->assignment.ranks_here());
+  rank.process.cpus = context.cpus.at(static_cast<std::size_t>(rank.local_rank));
   return {};
 }
 

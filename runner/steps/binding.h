@@ -1,10 +1,12 @@
 #pragma once
-// Which cpus a rank may use. If there are at least as many cpus as ranks, each rank gets its own
-// contiguous share; otherwise all ranks share the whole allotment and are told to yield
-// (GangContext::oversubscribed).
+// Which cpus a rank may use (lockstep.binding). If there are more ranks than cpus, all ranks share
+// the whole allotment and are told to yield (GangContext::oversubscribed).
 
 #include <string>
 #include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/distribution.h"
 
 namespace lockstep::runner {
 
@@ -15,5 +17,10 @@ std::vector<int> usable_cpus(const std::vector<int>& allotment,
 
 // The share of local rank `index` of `ranks`; empty when there are more ranks than cpus.
 std::vector<int> share_of(const std::vector<int>& cpus, int index, int ranks);
+
+// The cpus of each rank of this node. `cpus`: as usable_cpus has them. `machine`: a synthetic
+// topology for tests (topology.h). An error: the topology cannot be read.
+Result<std::vector<std::vector<int>>> bind_ranks(Binding binding, const std::vector<int>& cpus,
+                                                 int ranks, const std::string& machine = "");
 
 }  // namespace lockstep::runner

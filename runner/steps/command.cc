@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "runner/steps/ray.h"
 #include "runner/steps/step.h"
 
 namespace lockstep::runner {
@@ -14,12 +15,8 @@ Result<std::string> shell_for(const LaunchContext& context) {
                     "as words after --");
 }
 
-}  // namespace
-
-Status set_command(const LaunchContext& context, RankLaunch& rank) {
-  spawn::RankProcess& process = rank.process;
-  process.cwd = context.directory;
-  process.path = process.environment["PATH"];
+// The program that the job names.
+Status set_own_command(const LaunchContext& context, spawn::RankProcess& process) {
   const Command& command = context.gang->assignment.spec.command;
   if (const auto* shell = std::get_if<ShellCommand>(&command)) {
     TRY_ASSIGN(const std::string program, shell_for(context));
@@ -31,6 +28,25 @@ Status set_command(const LaunchContext& context, RankLaunch& rank) {
   if (process.argv.empty()) return make_error(ErrorCode::invalid_argument, "the command is empty");
   process.program = process.argv[0];
   return {};
+}
+
+// Ray's ranks are started by a script, so an image without a shell cannot have them.
+Status set_ray_command(const LaunchContext& context, spawn::RankProcess& process) {
+  TRY_ASSIGN(const std::string shell, shell_for(context));
+  process.argv = ray_words(*context.gang, shell, process.argv);
+  process.program = shell;
+  return {};
+}
+
+}  // namespace
+
+Status set_command(const LaunchContext& context, RankLaunch& rank) {
+  spawn::RankProcess& process = rank.process;
+  process.cwd = context.directory;
+  process.path = process.environment["PATH"];
+  TRY(set_own_command(context, process));
+  const bool is_ray = context.gang->assignment.spec.distribution.kind == Distribution::Kind::ray;
+  return is_ray ? set_ray_command(context, process) : Status();
 }
 
 }  // namespace lockstep::runner

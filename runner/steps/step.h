@@ -17,8 +17,8 @@ namespace lockstep::runner {
 // The data that all ranks of this node share. Must outlive every launch.
 struct LaunchContext {
   const GangContext* gang = nullptr;
-  std::string directory;  // the working directory, as the ranks see it
-  std::vector<int> cpus;  // the cpus of the ranks; hardware threads of one core are adjacent
+  std::string directory;                            // the working directory, as the ranks see it
+  std::vector<std::vector<int>> cpus;               // of each rank here, by local rank
   const io::Cgroups* cgroups = nullptr;             // null: this node has none
   bool become_run_as = false;                       // we are root: change ids to gang->run_as
   const Container* container = nullptr;             // null: the ranks run on the node itself

@@ -96,7 +96,7 @@ def test_a_table_says_who_and_what_and_fits_the_terminal(site):
 @pytest.mark.parametrize("name, text, told", [
     ("train.py", "import torch\n", "lockstep run -- python3 train.py"),
     ("run.sh", "python3 train.py\n", "lockstep run -- bash run.sh"),
-    ("train.sbatch", "#!/bin/bash\n#SBATCH --nodes=2\nsrun ./train\n", "lockstep run -N 2 -- COMMAND")])
+    ("train.sbatch", "#!/bin/bash\n#SBATCH --nodes=2\nsrun ./train\n", "lockstep run --sbatch train.sbatch")])
 def test_a_program_in_place_of_a_job_file_is_told_what_to_type(site, name, text, told):
     site.write(name, text)
     done = site.run("job", "create", "-f", name)

@@ -90,6 +90,10 @@ JobPlan draw_job(Random& random, int number, int nodes) {
     spec.resources.instance_count = nodes + 1;
     plan.impossible = true;
   }
+  // Nodes that differ by one rank.
+  const int size = spec.resources.instance_count;
+  if (spec.distribution == Distribution{Distribution::Kind::pytorch, 2} && size > 1)
+    spec.distribution = tensorflow_on(size, 2 * size - 2, 1);
   if (random.chance(0.6)) {
     spec.resources.cpus = random.between(1, 3);
     spec.resources.memory = gibibytes(1);

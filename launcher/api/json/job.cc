@@ -22,12 +22,28 @@ Json command_of(const Command& command) {
   return words;
 }
 
+Json ray_of(const RaySettings& ray) {
+  Json json = {{"include_dashboard", ray.include_dashboard}};
+  if (!ray.address.empty()) json["address"] = ray.address;
+  if (ray.port) json["port"] = *ray.port;
+  if (ray.dashboard_port) json["dashboard_port"] = *ray.dashboard_port;
+  json["head_node_additional_args"] = ray.head_arguments;
+  json["worker_node_additional_args"] = ray.worker_arguments;
+  return json;
+}
+
 Json distribution_of(const JobSpec& spec) {
   if (spec.distribution.kind == Distribution::Kind::none &&
       spec.distribution.processes_per_node == 1)
     return nullptr;
-  return {{"type", std::string(to_string(spec.distribution.kind))},
-          {"process_count_per_instance", spec.distribution.processes_per_node}};
+  Json json = {{"type", std::string(to_string(spec.distribution.kind))},
+               {"process_count_per_instance", spec.distribution.processes_per_node}};
+  if (spec.distribution.kind == Distribution::Kind::tensorflow) {
+    json["worker_count"] = spec.distribution.workers;
+    json["parameter_server_count"] = spec.distribution.parameter_servers;
+  }
+  if (spec.distribution.kind == Distribution::Kind::ray) json.update(ray_of(spec.distribution.ray));
+  return json;
 }
 
 Json asked_of(const JobSpec& spec) {
@@ -157,6 +173,7 @@ Json ours_of(const JobSpec& spec) {
   json["project"] = spec.project.empty() ? std::string(kDefaultProject) : spec.project;
   json["run_as"] = spec.run_as;
   json["resources"] = asked_of(spec);
+  json["binding"] = std::string(to_string(spec.binding));
   json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";
   json["isolated"] = spec.resources.isolated;
   json["rdma"] = std::string(to_string(spec.resources.rdma));

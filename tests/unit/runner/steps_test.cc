@@ -209,6 +209,34 @@ TEST(BindingTest, ThreadsOfACoreAreNeighbours) {
   EXPECT_EQ(usable_cpus({0, 1}, sys.path()), (std::vector<int>{1, 0}));
 }
 
+// Two NUMA nodes with two cores each, and two threads a core.
+std::vector<std::vector<int>> bound(Binding binding, const std::vector<int>& cpus, int ranks) {
+  auto bound = bind_ranks(binding, cpus, ranks, "numa:2 core:2 pu:2");
+  EXPECT_TRUE(bound) << bound.error().message;
+  return bound ? *bound : std::vector<std::vector<int>>();
+}
+
+TEST(BindingTest, RanksAreBoundAsTheJobSays) {
+  using Cpus = std::vector<std::vector<int>>;
+  const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(bound(Binding::automatic, all, 2), (Cpus{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(bound(Binding::none, all, 2), (Cpus{all, all}));
+  EXPECT_EQ(bound(Binding::numa, all, 2), (Cpus{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(bound(Binding::numa, all, 1), (Cpus{{0, 1, 2, 3}}));
+  EXPECT_EQ(bound(Binding::numa, all, 3), (Cpus{{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(bound(Binding::core, all, 2), (Cpus{{0, 1}, {4, 5}}));
+  EXPECT_EQ(bound(Binding::core, all, 4), (Cpus{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+}
+
+TEST(BindingTest, OnlyHeldCpusAreUsed) {
+  using Cpus = std::vector<std::vector<int>>;
+  EXPECT_EQ(bound(Binding::numa, {1, 4, 6}, 2), (Cpus{{1}, {4, 6}}));
+  EXPECT_EQ(bound(Binding::core, {1, 4, 6}, 2), (Cpus{{1}, {4}}));
+  // More ranks than cores: a share each, and more than cpus: all.
+  EXPECT_EQ(bound(Binding::core, {0, 1}, 2), (Cpus{{0}, {1}}));
+  EXPECT_EQ(bound(Binding::core, {0, 1}, 3), (Cpus{{0, 1}, {0, 1}, {0, 1}}));
+}
+
 TEST(BindingTest, CpusThatAreNotOursAreLeftOut) {
   EXPECT_EQ(usable_cpus({0, 8000, -1}), std::vector<int>{0});
 }

@@ -50,6 +50,30 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"resources.instance_count", [](JobSpec& s) { s.resources.instance_count = 0; }},
         Bad{"distribution.process_count_per_instance",
             [](JobSpec& s) { s.distribution.processes_per_node = 5000; }},
+        Bad{"distribution.worker_count",
+            [](JobSpec& s) { s.distribution = tensorflow_on(1, 5000, 0); }},
+        Bad{"distribution.worker_count",
+            [](JobSpec& s) {
+              s.distribution = tensorflow_on(2, 1, 0);
+              s.resources.instance_count = 2;
+            }},
+        Bad{"distribution.worker_count",  // made for fewer nodes
+            [](JobSpec& s) {
+              s.distribution = tensorflow_on(1, 4, 0);
+              s.resources.instance_count = 2;
+            }},
+        Bad{"distribution.worker_count", [](JobSpec& s) { s.distribution.workers = 1; }},
+        Bad{"distribution.port", [](JobSpec& s) { s.distribution.ray.port = 1; }},
+        Bad{"distribution.address",
+            [](JobSpec& s) {
+              s.distribution.kind = Distribution::Kind::ray;
+              s.distribution.ray.address = "$(id)";
+            }},
+        Bad{"distribution.head_node_additional_args",
+            [](JobSpec& s) {
+              s.distribution.kind = Distribution::Kind::ray;
+              s.distribution.ray.head_arguments.assign(101, "x");
+            }},
         Bad{"lockstep.resources.cpus", [](JobSpec& s) { s.resources.cpus = 0; }},
         Bad{"lockstep.resources.gpus", [](JobSpec& s) { s.resources.gpus = -1; }},
         Bad{"lockstep.gpus_per_rank",
@@ -61,6 +85,25 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"lockstep.retry.max", [](JobSpec& s) { s.retry.max = -1; }},
         Bad{"limits.timeout", [](JobSpec& s) { s.timeout = Duration(0); }},
         Bad{"compute", [](JobSpec& s) { s.compute = "gpu cluster"; }}));
+
+TEST(RanksOfNodes, AreConsecutiveAndDifferByOneAtMost) {
+  JobSpec spec;
+  spec.resources.instance_count = 3;
+  spec.distribution = tensorflow_on(3, 5, 2);
+  EXPECT_TRUE(validate(spec.distribution, 3));
+  EXPECT_EQ(spec.distribution.processes_per_node, 3);
+  EXPECT_EQ(spec.world_size(), 7);
+  const int first[] = {0, 3, 5, 7}, node_of[] = {0, 0, 0, 1, 1, 2, 2};
+  for (int node = 0; node < 3; ++node) {
+    EXPECT_EQ(spec.first_rank_on(node), first[node]);
+    EXPECT_EQ(spec.ranks_on(node), first[node + 1] - first[node]);
+  }
+  for (int rank = 0; rank < 7; ++rank) EXPECT_EQ(spec.node_of_rank(rank), node_of[rank]) << rank;
+  spec.distribution = {Distribution::Kind::mpi, 4};
+  EXPECT_EQ(spec.world_size(), 12);
+  EXPECT_EQ(spec.first_rank_on(2), 8);
+  EXPECT_EQ(spec.node_of_rank(7), 1);
+}
 
 TEST(ExitCode, FollowsTheShellsAndDesign) {
   RankExit exit;

@@ -131,6 +131,10 @@ void print_jobs() {
     job.spec.distribution.kind = kind;
     print("job", api::to_json(job));
   }
+  for (const auto binding : all_of<Binding>()) {
+    job.spec.binding = binding;
+    print("job", api::to_json(job));
+  }
   job.spec.retry.on = all_of<RetryOn>();
   for (const auto on_lost : all_of<OnLost>()) {
     job.spec.retry.on_lost = on_lost;

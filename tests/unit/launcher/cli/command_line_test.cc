@@ -37,7 +37,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
        "compute, size, user, project, secret, audit, quota, config, snapshot, doctor, "
        "completion, init"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
-      {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},
+      {{"sbatch", "x.sh"}, "`lockstep run --sbatch FILE` runs a Slurm script"},
       {{"logs", "x"}, "`lockstep job logs NAME`"},
       {{"ps"}, "`lockstep job list`"},
       {{"compute", "add", "vm"}, "`lockstep compute attach NAME --host ADDRESS`"},

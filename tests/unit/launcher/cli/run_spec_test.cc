@@ -92,10 +92,17 @@ TEST(RunSpec, RefusesByName) {
     const auto spec = spec_of(bad);
     return spec ? std::string("accepted") : spec.error().message;
   };
-  EXPECT_EQ(refusal([](auto& a) { a.distribution = "ray"; }),
-            "run: --distribution 'ray' is not supported yet");
+  EXPECT_EQ(
+      refusal([](auto& a) {
+        a.distribution = "ray";
+        a.ranks = 2;
+      }),
+      "run: distribution.process_count_per_instance: is 2, but Ray has one rank on each node, "
+      "which starts its own processes; leave it out");
+  EXPECT_EQ(refusal([](auto& a) { a.binding = "socket"; }),
+            "run: --binding 'socket' is not auto, none, numa or core");
   EXPECT_EQ(refusal([](auto& a) { a.distribution = "gang"; }),
-            "run: --distribution 'gang' is not mpi, pytorch or none");
+            "run: --distribution 'gang' is not mpi, pytorch, tensorflow, ray or none");
   EXPECT_EQ(refusal([](auto& a) { a.env = {"=x"}; }),
             "run: --env '=x' is not of the form NAME=VALUE");
   EXPECT_EQ(refusal([](auto& a) { a.env = {"LOCKSTEP_NOT_SET_ANYWHERE"}; }),

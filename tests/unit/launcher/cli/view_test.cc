@@ -30,7 +30,7 @@ TEST(JobJson, IsShapedLikeAzures) {
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
     "queue_settings": {"priority": "medium", "job_tier": null},
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
-    "lockstep": {"snapshot": null, "project": "default", "run_as": "ada", "resources": {}, "gpus_per_rank": "all",
+    "lockstep": {"snapshot": null, "project": "default", "run_as": "ada", "resources": {}, "binding": "auto", "gpus_per_rank": "all",
                  "isolated": false, "rdma": "off", "labels": {}, "nodes": [],
                  "retry": {"max": 3, "on": ["infrastructure"], "backoff": 1,
                            "on_lost": "immediately"},

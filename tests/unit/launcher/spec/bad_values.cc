@@ -25,16 +25,59 @@ std::vector<BadInput> bad_values() {
        "command: x\ntype: comand\n",
        {},
        "job.yml:2:7: 'type': unknown word 'comand'; did you mean 'command'?"},
-      {"tensorflow",
-       "command: x\ndistribution:\n  type: tensorflow\n",
+      {"workers_of_mpi",
+       "command: x\ndistribution: {type: mpi, worker_count: 2}\n",
        {},
-       "job.yml:3:9: distribution.type 'tensorflow' is not supported yet",
-       kNotYet},
-      {"ray",
-       "command: x\ndistribution: {type: Ray}\n",
+       "job.yml:2:27: 'distribution.worker_count' is a key of tensorflow, not of mpi; leave it "
+       "out"},
+      {"processes_of_tensorflow",
+       "command: x\ndistribution: {type: tensorflow, process_count_per_instance: 2}\n",
        {},
-       "job.yml:2:22: distribution.type 'ray' is not supported yet",
-       kNotYet},
+       "job.yml:2:34: 'distribution.process_count_per_instance' is a key of mpi and pytorch, not "
+       "of "
+       "tensorflow; leave it out, and write worker_count, the processes on all nodes together"},
+      {"fewer_processes_than_nodes",
+       "command: x\nresources: {instance_count: 3}\n"
+       "distribution: {type: tensorflow, worker_count: 1}\n",
+       {},
+       "job.yml:3:48: distribution.worker_count: 1 worker and 0 parameter servers leave some of "
+       "the "
+       "job's 3 nodes without a process; ask for fewer nodes (resources.instance_count) or more "
+       "workers"},
+      {"no_worker",
+       "command: x\ndistribution: {type: tensorflow, worker_count: 0, parameter_server_count: 1}\n",
+       {},
+       "job.yml:2:48: distribution.worker_count: is 0; must be 1 to 1024"},
+      {"port_of_ray",
+       "command: x\ndistribution: {type: ray, port: 70000}\n",
+       {},
+       "job.yml:2:33: distribution.port: is 70000; must be 1 to 65535"},
+      {"address_of_ray",
+       "command: x\ndistribution: {type: ray, address: a b}\n",
+       {},
+       "job.yml:2:36: distribution.address: is not a host's address; leave it out to take the "
+       "first "
+       "node's"},
+      {"dashboard_of_ray",
+       "command: x\ndistribution: {type: ray, include_dashboard: maybe}\n",
+       {},
+       "job.yml:2:46: 'distribution.include_dashboard': 'maybe' is neither true nor false"},
+      {"port_of_no_dashboard",
+       "command: x\ndistribution: {type: ray, dashboard_port: 8265}\n",
+       {},
+       "job.yml:2:43: distribution.dashboard_port: has no meaning without 'include_dashboard: "
+       "true'"},
+      {"open_quote_of_ray",
+       "command: x\ndistribution: {type: ray, head_node_additional_args: \"--x 'y\"}\n",
+       {},
+       "job.yml:2:54: 'distribution.head_node_additional_args': the quote ' at character 5 is not "
+       "closed"},
+      {"binding",
+       "command: x\nlockstep: {binding: socket}\n",
+       {},
+       "job.yml:2:21: 'lockstep.binding': unknown word 'socket'; it must be auto or none or numa "
+       "or "
+       "core"},
       {"misspelt_distribution",
        "command: x\ndistribution: {type: pytroch}\n",
        {},
@@ -47,11 +90,12 @@ std::vector<BadInput> bad_values() {
       {"unknown_distribution",
        "command: x\ndistribution: {type: gang}\n",
        {},
-       "job.yml:2:22: 'distribution.type': unknown word 'gang'; it must be mpi or pytorch"},
+       "job.yml:2:22: 'distribution.type': unknown word 'gang'; it must be mpi or pytorch or "
+       "tensorflow or ray"},
       {"distribution_without_type",
        "command: x\ndistribution: {process_count_per_instance: 2}\n",
        {},
-       "job.yml:2:15: 'distribution' needs a 'type': mpi or pytorch"},
+       "job.yml:2:15: 'distribution' needs a 'type': mpi, pytorch, tensorflow or ray"},
       {"name_of_no_compute",
        "command: x\ncompute: azureml:gpu_cluster\n",
        {},

@@ -121,11 +121,11 @@ TEST(Scripts, AreRecognisedAndToldWhatToType) {
   EXPECT_EQ(said("../run.sh", "echo hi\n"),
             "../run.sh:1:1: is a shell script, not a job file (YAML); type: lockstep run --code .. "
             "-- bash run.sh");
-  EXPECT_EQ(
-      said("train.sbatch",
-           "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node 4\nsrun ./a\n"),
-      "train.sbatch:1:1: is a Slurm batch script, not a job file (YAML), and its #SBATCH lines are "
-      "not read; run the command that the script gives to srun: lockstep run -N 2 -n 4 -- COMMAND");
+  EXPECT_EQ(said("train.sbatch",
+                 "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node 4\nsrun ./a\n"),
+            "train.sbatch:1:1: is a Slurm batch script, not a job file (YAML); type: lockstep run "
+            "--sbatch "
+            "train.sbatch");
   EXPECT_EQ(said("job", "command: true\n"), "") << "a job file needs no extension";
   EXPECT_EQ(said("job.yml", "#!/usr/bin/env lockstep\ncommand: true\n"), "");
 }

@@ -112,6 +112,33 @@ TEST(JobFile, DefaultsAreAzures) {
             1);
 }
 
+TEST(JobFile, TensorflowHasAWorkerForEachNodeUnlessItSaysOtherwise) {
+  const std::string nodes = "command: x\nresources: {instance_count: 2}\ndistribution: ";
+  EXPECT_EQ(good(nodes + "{type: tensorflow}\n").spec.distribution, tensorflow_on(2, 2, 0));
+  EXPECT_EQ(good(nodes + "{type: TensorFlow, worker_count: 4, parameter_server_count: 1}\n")
+                .spec.distribution,
+            tensorflow_on(2, 4, 1));
+}
+
+TEST(JobFile, RayTakesAzuresKeys) {
+  const RaySettings ray = good(
+                              "command: x\ndistribution:\n"
+                              "  type: ray\n"
+                              "  port: 6379\n"
+                              "  address: 10.0.0.1\n"
+                              "  include_dashboard: true\n"
+                              "  dashboard_port: 8265\n"
+                              "  head_node_additional_args: --labels 'a=b c'\n"
+                              "  worker_node_additional_args: [--verbose]\n")
+                              .spec.distribution.ray;
+  EXPECT_EQ(ray, (RaySettings{"10.0.0.1", 6379, true, 8265, {"--labels", "a=b c"}, {"--verbose"}}));
+}
+
+TEST(JobFile, BindingIsUnderLockstep) {
+  EXPECT_EQ(good("command: x\n").spec.binding, Binding::automatic);
+  EXPECT_EQ(good("command: x\nlockstep: {binding: numa}\n").spec.binding, Binding::numa);
+}
+
 TEST(JobFile, LimitsOfRanksAreUnderLockstep) {
   const auto limits = good("command: x\nlockstep: {limits: {pids: 100, log: 1g, disk: 20g}}\n");
   EXPECT_EQ(limits.spec.limits, (LimitRequest{100, gibibytes(1), gibibytes(20)}));

@@ -3,6 +3,8 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/network.h"
 #include "runner/bootstrap/pmix_job.h"
+#include "runner/bootstrap/ray.h"
+#include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
@@ -138,13 +140,64 @@ TEST(TorchBootstrap, NamesWhatTorchrunNames) {
   ASSERT_TRUE(begun);
   const auto all = variables_of(*torch, 3, 1);
   const std::map<std::string, std::string> expected = {
-      {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "6105"},
-      {"WORLD_SIZE", "4"},          {"RANK", "3"},
-      {"LOCAL_RANK", "1"},          {"LOCAL_WORLD_SIZE", "2"},
-      {"NODE_RANK", "1"},           {"GROUP_RANK", "1"},
-      {"GROUP_WORLD_SIZE", "2"},    {"ROLE_RANK", "3"},
-      {"ROLE_WORLD_SIZE", "4"},     {"OMP_NUM_THREADS", "2"}};
+      {"MASTER_ADDR", "127.0.0.1"},
+      {"MASTER_PORT", "6105"},
+      {"WORLD_SIZE", "4"},
+      {"RANK", "3"},
+      {"LOCAL_RANK", "1"},
+      {"LOCAL_WORLD_SIZE", "2"},
+      {"NODE_RANK", "1"},
+      {"GROUP_RANK", "1"},
+      {"GROUP_WORLD_SIZE", "2"},
+      {"ROLE_RANK", "3"},
+      {"ROLE_WORLD_SIZE", "4"},
+      {"OMP_NUM_THREADS", "2"},
+      {"JAX_COORDINATOR_ADDRESS", "127.0.0.1:6105"},
+      {"OMPI_MCA_orte_hnp_uri", "1.0;tcp://127.0.0.1:1"},
+      {"OMPI_COMM_WORLD_SIZE", "4"},
+      {"OMPI_COMM_WORLD_RANK", "3"},
+      {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}};
   EXPECT_EQ(all, expected);
+}
+
+TEST(TorchBootstrap, SharesTheGpusAmongJaxsProcesses) {
+  const auto devices = [](int ranks, bool isolated, int local_rank) {
+    GangContext gang = make_gang(1, ranks, 0);
+    gang.assignment.allotment.gpus = {0, 1, 2, 3};
+    gang.assignment.spec.resources.isolate_gpus = isolated;
+    return variables_of(*make_torch_bootstrap(gang), local_rank,
+                        local_rank)["JAX_LOCAL_DEVICE_IDS"];
+  };
+  EXPECT_EQ(devices(1, false, 0), "0,1,2,3");
+  EXPECT_EQ(devices(2, false, 1), "2,3");
+  EXPECT_EQ(devices(4, false, 3), "3");
+  EXPECT_EQ(devices(4, true, 3), "0");
+}
+
+// DeepSpeed takes AZUREML_EXPERIMENT_ID as a sign that it must set NCCL_SOCKET_IFNAME, unless all
+// five are there.
+TEST(Torchrun, HasTheFiveVariablesThatDeepSpeedLooksFor) {
+  const GangContext gang = make_gang(2, 2, 1);
+  Variables out(gang);
+  set_torchrun(gang, 3, 1, &out);
+  const auto all = out.take();
+  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"})
+    EXPECT_EQ(all.count(name), 1u) << name;
+}
+
+// Lightning takes them for a Slurm job's.
+TEST(CommonEnvironment, HasNothingOfSlurm) {
+  for (const auto& [name, value] : common_environment(make_gang(2, 2, 1), 3, 1))
+    EXPECT_NE(name.rfind("SLURM_", 0), 0u) << name;
+}
+
+TEST(Ray, FolderIsShortAndTheSameOnAllNodes) {
+  const std::string folder = ray_folder(make_gang(2, 1, 0));
+  EXPECT_EQ(folder, ray_folder(make_gang(2, 1, 1)));
+  EXPECT_LE(folder.size(), 40u);
+  GangContext other = make_gang(2, 1, 0);
+  other.assignment.attempt.number = 3;
+  EXPECT_NE(folder, ray_folder(other));
 }
 
 TEST(OtherMpi, IsTiedToPmixOrRefused) {

@@ -219,6 +219,57 @@ TEST_F(RunnerCore, TakenMasterPortIsItsOwnCause) {
   EXPECT_EQ(drain_and_end().cause, Cause::port_taken);
 }
 
+// ---- Ray's workers, which end with the head
+// ------------------------------------------------------
+
+class RayWorker : public RunnerCore {
+ protected:
+  static Assignment worker() {
+    Assignment assignment = part(2, 1, Distribution::Kind::ray);
+    assignment.node_rank = 1;
+    return assignment;
+  }
+};
+
+TEST_F(RayWorker, CompletesWhenTheHeadHas) {
+  run_gang(worker());
+  give(PeerDrained{{0, std::nullopt}});
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(PeerDrained{{0, std::nullopt}});  // repeated
+  give(RankExited{1, 0, SIGTERM, false});
+  EXPECT_EQ(std::get<GangDrained>(take<TellGang>().message).node_rank, 1);
+  const auto report = drain_and_end();
+  EXPECT_EQ(report.cause, Cause::completed);
+  ASSERT_EQ(report.ranks.size(), 1u);
+  EXPECT_EQ(report.ranks[0].cause, Cause::completed);
+  EXPECT_EQ(report.ranks[0].signal, 0);
+  EXPECT_FALSE(report.ranks[0].terminated_by_us);
+}
+
+TEST_F(RayWorker, IsKilledIfItDoesNotEnd) {
+  run_gang(worker());
+  give(PeerDrained{{0, std::nullopt}});
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  pass(kFailureGrace);
+  take_signal(SIGKILL);
+  take<KillEverything>();
+  give(RankExited{1, 0, SIGKILL, false});
+  take<TellGang>();
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(RayWorker, StaysWhenAnotherWorkerHasDrained) {
+  Assignment assignment = part(3, 1, Distribution::Kind::ray);
+  assignment.node_rank = 1;
+  run_gang(assignment);
+  give(PeerDrained{{2, std::nullopt}});
+  give(RankExited{1, 1, 0, false});  // Ray on this node has failed
+  EXPECT_EQ(std::get<GangAbort>(take<TellGang>().message).first.rank, 1);
+  EXPECT_EQ(drain_quote_and_end(1).cause, Cause::exit_code);
+}
+
 // ---- ranks that wait over nodes for one that never joined ---------------------------------------
 
 constexpr auto kMpi = Distribution::Kind::mpi;

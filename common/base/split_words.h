@@ -1,0 +1,16 @@
+#pragma once
+// Splits a text into words as a shell does: at blanks, with '…', "…" and backslashes. It expands
+// nothing: `$HOME` stays as it is.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep {
+
+// Errors say what is wrong with the text, without naming it.
+Result<std::vector<std::string>> split_words(std::string_view text);
+
+}  // namespace lockstep

@@ -1,0 +1,332 @@
+#include "launcher/cli/sbatch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "common/base/quoted_name.h"
+#include "common/base/split_words.h"
+#include "launcher/cli/sbatch_lines.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kInterpreters = {"bash", "sh",     "dash",   "zsh",
+                                                           "ksh",  "python", "python3"};
+
+std::optional<int> whole(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> split_at(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text)
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+// Slurm's time: minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]].
+std::optional<long long> seconds_of(const std::string& text) {
+  const auto dash = text.find('-');
+  const bool has_days = dash != text.npos;
+  std::vector<long long> numbers;
+  for (const std::string& part : split_at(has_days ? text.substr(dash + 1) : text, ':')) {
+    const auto number = whole(part);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  if (numbers.size() > 3) return std::nullopt;
+  if (has_days) {
+    const auto days = whole(text.substr(0, dash));
+    if (!days) return std::nullopt;
+    numbers.resize(3);
+    return *days * 86'400LL + numbers[0] * 3'600 + numbers[1] * 60 + numbers[2];
+  }
+  if (numbers.size() == 1) return numbers[0] * 60;
+  if (numbers.size() == 2) return numbers[0] * 60 + numbers[1];
+  return numbers[0] * 3'600 + numbers[1] * 60 + numbers[2];
+}
+
+// Slurm's sizes: megabytes without a unit.
+std::optional<Bytes> size_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return parse_bytes(whole(text) ? text + "m" : text);
+}
+
+// "gpu", "gpu:2", "gpu:a100:2": the number of GPUs; nullopt: another resource.
+std::optional<int> gpus_of_gres(const std::string& text) {
+  const auto parts = split_at(text, ':');
+  if (parts[0] != "gpu") return std::nullopt;
+  return parts.size() == 1 ? 1 : whole(parts.back()).value_or(1);
+}
+
+// The settings of one script, put together.
+class Request {
+ public:
+  Request(const std::string& file, RunArguments& arguments) : file_(file), arguments_(arguments) {}
+
+  Result<std::vector<std::string>> apply(const std::vector<SbatchSetting>& settings) {
+    for (const SbatchSetting& setting : settings) TRY(take(setting));
+    TRY(put_together());
+    return std::move(notes_);
+  }
+
+ private:
+  Error error(int line, std::string_view message,
+              ErrorCode code = ErrorCode::invalid_argument) const {
+    return make_error(code, fmt::format("{}:{}: {}", quoted_name(file_), line, message));
+  }
+  void note(const SbatchSetting& setting, std::string_view message) {
+    notes_.push_back(fmt::format("{}:{}: #SBATCH {} is not used: {}", quoted_name(file_),
+                                 setting.line, quoted_name(setting.name), message));
+  }
+  Error bad(const SbatchSetting& setting, std::string_view wanted) const {
+    return error(setting.line, fmt::format("#SBATCH {}: '{}' is not {}", quoted_name(setting.name),
+                                           setting.value, wanted));
+  }
+  Status number(const SbatchSetting& setting, std::optional<int>& out) {
+    out = whole(setting.value);
+    if (!out || *out < 1) return bad(setting, "a number of at least 1");
+    return {};
+  }
+  static void set(std::string& argument, const std::string& value) {
+    if (argument.empty()) argument = value;
+  }
+
+  Status take(const SbatchSetting& setting) {
+    if (setting.option == nullptr) {
+      note(setting, "Lockstep does not know it");
+      return {};
+    }
+    switch (setting.option->use) {
+      case SbatchUse::nodes: return take_nodes(setting);
+      case SbatchUse::ntasks: return number(setting, tasks_);
+      case SbatchUse::ntasks_per_node: return number(setting, tasks_per_node_);
+      case SbatchUse::cpus_per_task: return number(setting, cpus_per_task_);
+      case SbatchUse::mem: return take_memory(setting, memory_);
+      case SbatchUse::mem_per_cpu: return take_memory(setting, memory_per_cpu_);
+      case SbatchUse::gres: return take_gres(setting);
+      case SbatchUse::gpus: return take_gpus(setting, gpus_);
+      case SbatchUse::gpus_per_node: return take_gpus(setting, gpus_per_node_);
+      case SbatchUse::gpus_per_task: return take_gpus(setting, gpus_per_task_);
+      case SbatchUse::time: return take_time(setting);
+      case SbatchUse::export_variables: return take_export(setting);
+      case SbatchUse::dependency: return take_dependency(setting);
+      case SbatchUse::begin: set(arguments_.begin, setting.value); return {};
+      case SbatchUse::job_name: set(arguments_.display_name, setting.value); return {};
+      case SbatchUse::partition: set(arguments_.compute, setting.value); return {};
+      case SbatchUse::nodelist: set(arguments_.nodelist, setting.value); return {};
+      case SbatchUse::exclusive: arguments_.isolated = true; return {};
+      case SbatchUse::no_requeue:
+        if (!arguments_.retry) arguments_.retry = 0;
+        return {};
+      case SbatchUse::none: return {};
+      case SbatchUse::said: note(setting, setting.option->instead); return {};
+      case SbatchUse::refused:
+        return error(setting.line,
+                     fmt::format("#SBATCH {}: {}", setting.name, setting.option->instead),
+                     ErrorCode::unsupported);
+    }
+    return {};
+  }
+
+  // "2", or "2-4": the least.
+  Status take_nodes(const SbatchSetting& setting) {
+    const auto parts = split_at(setting.value, '-');
+    nodes_ = whole(parts[0]);
+    if (!nodes_ || *nodes_ < 1 || parts.size() > 2) return bad(setting, "a number of nodes");
+    if (parts.size() == 2 && parts[1] != parts[0])
+      notes_.push_back(fmt::format("{}:{}: #SBATCH {} {}: the job gets {} nodes",
+                                   quoted_name(file_), setting.line, setting.name, setting.value,
+                                   *nodes_));
+    return {};
+  }
+
+  // 0: all of the node, as without the option.
+  Status take_memory(const SbatchSetting& setting, std::optional<Bytes>& out) {
+    out.reset();
+    if (setting.value == "0") return {};
+    out = size_of(setting.value);
+    if (!out) return bad(setting, "a size, such as 4000 (megabytes) or 16G");
+    return {};
+  }
+
+  Status take_gres(const SbatchSetting& setting) {
+    for (const std::string& one : split_at(setting.value, ',')) {
+      const auto gpus = gpus_of_gres(one);
+      if (gpus) {
+        gpus_per_node_ = gpus;
+        say_type(setting, one);
+      } else if (one != "none") {
+        note(setting, fmt::format("nodes have no resource {}", quoted_name(one)));
+      }
+    }
+    return {};
+  }
+
+  // "2", "a100:2".
+  Status take_gpus(const SbatchSetting& setting, std::optional<int>& out) {
+    out = whole(split_at(setting.value, ':').back());
+    if (!out) return bad(setting, "a number of GPUs");
+    say_type(setting, "gpu:" + setting.value);
+    return {};
+  }
+
+  void say_type(const SbatchSetting& setting, const std::string& gres) {
+    const auto parts = split_at(gres, ':');
+    const bool has_type = parts.size() > 2 || (parts.size() == 2 && !whole(parts[1]));
+    if (has_type)
+      notes_.push_back(
+          fmt::format("{}:{}: the GPUs' type {} is not used: name labels of nodes "
+                      "with --label KEY=VALUE",
+                      quoted_name(file_), setting.line, quoted_name(parts[1])));
+  }
+
+  Status take_time(const SbatchSetting& setting) {
+    if (setting.value == "UNLIMITED" || setting.value == "INFINITE" || setting.value == "0")
+      return {};
+    const auto seconds = seconds_of(setting.value);
+    if (!seconds || *seconds < 1)
+      return bad(setting, "a time, such as 90 (minutes), 1:30:00 or 2-12 (days-hours)");
+    set(arguments_.timeout, fmt::format("{}s", *seconds));
+    return {};
+  }
+
+  Status take_export(const SbatchSetting& setting) {
+    for (const std::string& one : split_at(setting.value, ',')) {
+      if (one == "NONE" || one == "NIL") continue;
+      if (one == "ALL")
+        note(setting, "the job gets no variables of this shell; name them with --env NAME");
+      else
+        exported_.push_back(one);
+    }
+    return {};
+  }
+
+  Status take_dependency(const SbatchSetting& setting) {
+    for (const std::string& one : split_at(setting.value, ',')) {
+      const auto parts = split_at(one, ':');
+      const bool on_end = parts[0] == "afterany";
+      if (!on_end && parts[0] != "afterok") {
+        note(setting, fmt::format("{}: only afterok and afterany are possible; see --after",
+                                  quoted_name(one)));
+        continue;
+      }
+      for (std::size_t i = 1; i < parts.size(); ++i)
+        arguments_.after.push_back(parts[i] + (on_end ? ":ended" : ""));
+    }
+    return {};
+  }
+
+  // Which nodes and ranks follow from the numbers. Options of the command line win.
+  Status put_together() {
+    if (tasks_per_node_ && tasks_ && !nodes_) {
+      if (*tasks_ % *tasks_per_node_ != 0) return uneven(*tasks_, "ranks", *tasks_per_node_);
+      nodes_ = *tasks_ / *tasks_per_node_;
+    }
+    if (!arguments_.nodes && nodes_) arguments_.nodes = nodes_;
+    const int nodes = arguments_.nodes.value_or(1);
+    if (!arguments_.ranks && tasks_per_node_) arguments_.ranks = tasks_per_node_;
+    if (!arguments_.ranks && tasks_) {
+      if (*tasks_ % nodes != 0) return uneven(*tasks_, "ranks (--ntasks)", nodes);
+      arguments_.ranks = *tasks_ / nodes;
+    }
+    const int ranks = arguments_.ranks.value_or(1);
+    if (!arguments_.cpus && cpus_per_task_) arguments_.cpus = *cpus_per_task_ * ranks;
+    if (!memory_ && memory_per_cpu_ && arguments_.cpus)
+      memory_ = Bytes{memory_per_cpu_->count * static_cast<std::uint64_t>(*arguments_.cpus)};
+    if (memory_) set(arguments_.memory, std::to_string(memory_->count));
+    if (gpus_ && !gpus_per_node_) {
+      if (*gpus_ % nodes != 0) return uneven(*gpus_, "GPUs (--gpus)", nodes);
+      gpus_per_node_ = *gpus_ / nodes;
+    }
+    if (gpus_per_task_ && !gpus_per_node_) gpus_per_node_ = *gpus_per_task_ * ranks;
+    if (!arguments_.gpus && gpus_per_node_) arguments_.gpus = gpus_per_node_;
+    arguments_.env.insert(arguments_.env.begin(), exported_.begin(), exported_.end());
+    return {};
+  }
+
+  Error uneven(int all, std::string_view what, int nodes) const {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{}: {} {} cannot be spread evenly over {} nodes; write "
+                                  "--ntasks-per-node, or -N and -n of `lockstep run`",
+                                  quoted_name(file_), all, what, nodes));
+  }
+
+  const std::string& file_;
+  RunArguments& arguments_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> exported_;
+  std::optional<int> nodes_, tasks_, tasks_per_node_, cpus_per_task_;
+  std::optional<int> gpus_, gpus_per_node_, gpus_per_task_;
+  std::optional<Bytes> memory_, memory_per_cpu_;
+};
+
+// The words of the script's first line, without `env` and folders: {"bash", "-l"}.
+Result<std::vector<std::string>> interpreter_of(const std::string& file, const std::string& text) {
+  const Error refused = make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("{}:1: the first line must name an interpreter: #!/bin/bash (also sh, dash, zsh, "
+                  "ksh, python, python3)",
+                  quoted_name(file)));
+  if (!text.starts_with("#!")) return refused;
+  auto words = split_words(text.substr(2, text.find('\n') - 2));
+  if (!words || words->empty()) return refused;
+  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  (*words)[0] = base((*words)[0]);
+  if ((*words)[0] == "env" && words->size() > 1) words->erase(words->begin());
+  const bool is_known =
+      std::find(kInterpreters.begin(), kInterpreters.end(), (*words)[0]) != kInterpreters.end();
+  if (!is_known) return refused;
+  return words;
+}
+
+// Lockstep starts the script once for each rank, where sbatch starts it once, and srun the ranks.
+void look_for_srun(const std::string& file, const std::string& text,
+                   std::vector<std::string>& notes) {
+  int number = 0;
+  for (const std::string& line : split_at(text, '\n')) {
+    ++number;
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == line.npos) continue;
+    const std::string word = line.substr(begin, line.find_first_of(" \t", begin) - begin);
+    if (word != "srun" && word != "mpirun" && word != "mpiexec") continue;
+    notes.push_back(
+        fmt::format("{}:{}: the script runs once for each rank, so `{}` must go: write "
+                    "its program alone (MPI programs: with --distribution mpi)",
+                    quoted_name(file), number, word));
+    return;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> apply_sbatch(const std::string& file, const std::string& text,
+                                              RunArguments& arguments) {
+  if (text.find('\0') != std::string::npos)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{}: holds a NUL byte; name a script", quoted_name(file)));
+  TRY_ASSIGN(std::vector<std::string> command, interpreter_of(file, text));
+  TRY_ASSIGN(const std::vector<SbatchSetting> settings, read_sbatch_lines(file, text));
+  TRY_ASSIGN(std::vector<std::string> notes, Request(file, arguments).apply(settings));
+  look_for_srun(file, text, notes);
+  command.insert(command.end(), {"-c", text});
+  // `python -c` has no word for the script's name.
+  if (!command[0].starts_with("python")) command.push_back(file);
+  command.insert(command.end(), arguments.command.begin(), arguments.command.end());
+  arguments.command = std::move(command);
+  return notes;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,137 @@
+// TensorFlow's ranks find each other by TF_CONFIG (tensorflow.org/guide/distributed_training,
+// "Setting up the TF_CONFIG environment variable"), which has the address of each. Every runner
+// leases a port for each of its ranks, and one fence of the gang tells them to the others.
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "common/io/port_lease.h"
+#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/exchange.h"
+#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/variables.h"
+
+namespace lockstep::runner {
+namespace {
+
+// One process of the job: `worker` 0 is the chief.
+struct Task {
+  std::string type;
+  int index = 0;
+};
+
+// Round the nodes, workers first, so that both kinds are spread over the nodes.
+Task task_of(const JobSpec& spec, int node_rank, int local_rank) {
+  const int turn = local_rank * spec.resources.instance_count + node_rank;
+  const int workers = spec.distribution.workers;
+  return turn < workers ? Task{"worker", turn} : Task{"ps", turn - workers};
+}
+
+std::string joined(const std::vector<io::PortLease>& leases) {
+  std::string text;
+  for (const io::PortLease& lease : leases)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", lease.port());
+  return text;
+}
+
+class TensorflowBootstrap final : public Bootstrap {
+ public:
+  TensorflowBootstrap(const GangContext& gang, BootstrapEvents events)
+      : gang_(gang),
+        ports_(gang, "ports", std::move(events.send),
+               [this](const std::map<int, std::string>& ports) {
+                 known_ = read(ports);
+                 answer();
+               }) {}
+
+  void begin(Begun begun) override {
+    for (int i = 0; i < gang_.assignment.ranks_here(); ++i) {
+      auto lease = io::PortLease::acquire({});
+      if (!lease) return begun(lease.error().within("no port for a TensorFlow process"));
+      leases_.push_back(*std::move(lease));
+    }
+    begun({});
+    ports_.say(joined(leases_));
+  }
+
+  void environment(int rank, int local_rank, Prepared prepared) override {
+    waiting_[rank] = {local_rank, std::move(prepared)};
+    answer();
+  }
+
+  void receive(const GangMessage& message) override { ports_.receive(message); }
+
+  void end() override {
+    leases_.clear();
+    waiting_.clear();
+  }
+
+ private:
+  struct Waiting {
+    int local_rank = 0;
+    Prepared prepared;
+  };
+
+  // The cluster as JSON, by the ports that the runners sent.
+  Result<std::string> read(const std::map<int, std::string>& blobs) const {
+    const JobSpec& spec = gang_.assignment.spec;
+    std::vector<std::string> workers(static_cast<std::size_t>(spec.distribution.workers));
+    std::vector<std::string> servers(static_cast<std::size_t>(spec.distribution.parameter_servers));
+    for (int node = 0; node < gang_.assignment.nodes(); ++node) {
+      const auto blob = blobs.find(node);
+      std::istringstream ports(blob == blobs.end() ? "" : blob->second);
+      for (int local = 0; local < spec.ranks_on(node); ++local) {
+        int port = 0;
+        if (!(ports >> port) || port < 1 || port > 65'535)
+          return make_error(ErrorCode::internal,
+                            fmt::format("node rank {} did not say the ports of its ranks", node));
+        const Task task = task_of(spec, node, local);
+        (task.type == "ps" ? servers : workers).at(static_cast<std::size_t>(task.index)) =
+            host_and_port(gang_.gang().members[static_cast<std::size_t>(node)].address, port);
+      }
+    }
+    nlohmann::json cluster = {{"worker", workers}};
+    if (!servers.empty()) cluster["ps"] = servers;  // TensorFlow 2.13 fails for an empty list
+    return cluster.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  void answer() {
+    if (!known_) return;
+    for (auto& [rank, waiting] : std::exchange(waiting_, {})) {
+      if (!*known_)
+        waiting.prepared(known_->error());
+      else
+        waiting.prepared(variables(waiting.local_rank, **known_));
+    }
+  }
+
+  RankVariables variables(int local_rank, const std::string& cluster) const {
+    const Task task = task_of(gang_.assignment.spec, gang_.assignment.node_rank, local_rank);
+    Variables out(gang_);
+    out.set(
+        "TF_CONFIG",
+        fmt::format(R"({{"cluster":{},"task":{{"type":"{}","index":{}}},"environment":"cloud"}})",
+                    cluster, task.type, task.index));
+    return out.take();
+  }
+
+  const GangContext& gang_;
+  GangExchange ports_;
+  std::vector<io::PortLease> leases_;
+  std::optional<Result<std::string>> known_;  // the cluster, once all nodes' ports are here
+  std::map<int, Waiting> waiting_;            // by rank
+};
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_tensorflow_bootstrap(const GangContext& gang,
+                                                     BootstrapEvents events) {
+  return std::make_unique<TensorflowBootstrap>(gang, std::move(events));
+}
+
+}  // namespace lockstep::runner

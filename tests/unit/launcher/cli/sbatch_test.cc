@@ -1,0 +1,126 @@
+#include "launcher/cli/sbatch.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::cli {
+namespace {
+
+struct Applied {
+  RunArguments arguments;
+  std::vector<std::string> notes;
+};
+
+Applied apply(const std::string& lines, RunArguments arguments = {}) {
+  const auto notes = apply_sbatch("t.sh", "#!/bin/bash\n" + lines + "echo hi\n", arguments);
+  EXPECT_TRUE(notes) << notes.error().message;
+  return {arguments, notes ? *notes : std::vector<std::string>()};
+}
+
+std::string refusal(const std::string& text) {
+  RunArguments arguments;
+  const auto notes = apply_sbatch("t.sh", text, arguments);
+  return notes ? "" : notes.error().message;
+}
+
+TEST(Sbatch, TakesWhatHasAMeaningHere) {
+  const auto [a, notes] = apply(
+      "#SBATCH --job-name=night --nodes=2\n"
+      "#SBATCH -n 8 --cpus-per-task=4   # four each\n"
+      "\n"
+      "# a comment\n"
+      "##SBATCH --time=1\n"
+      "#SBATCH --mem=16G --gres=gpu:2\n"
+      "#SBATCH -t 1-02:03:04\n"
+      "#SBATCH -p gpu-cluster --no-requeue --exclusive\n"
+      "#SBATCH --export=NONE,SEED=7 --dependency=afterok:prep:clean,afterany:old\n");
+  EXPECT_TRUE(notes.empty()) << notes.front();
+  EXPECT_EQ(a.display_name, "night");
+  EXPECT_EQ(a.nodes, 2);
+  EXPECT_EQ(a.ranks, 4);
+  EXPECT_EQ(a.cpus, 16);
+  EXPECT_EQ(a.memory, "17179869184");
+  EXPECT_EQ(a.gpus, 2);
+  EXPECT_EQ(a.timeout, "93784s");
+  EXPECT_EQ(a.compute, "gpu-cluster");
+  EXPECT_EQ(a.retry, 0);
+  EXPECT_TRUE(a.isolated);
+  EXPECT_EQ(a.env, std::vector<std::string>{"SEED=7"});
+  EXPECT_EQ(a.after, (std::vector<std::string>{"prep", "clean", "old:ended"}));
+  ASSERT_EQ(a.command.size(), 4u);
+  EXPECT_EQ(a.command[0], "bash");
+  EXPECT_EQ(a.command[1], "-c");
+  EXPECT_EQ(a.command[3], "t.sh");
+}
+
+TEST(Sbatch, OptionsOfTheCommandLineWin) {
+  RunArguments given;
+  given.nodes = 4;
+  given.ranks = 1;
+  given.timeout = "5m";
+  given.command = {"a", "b c"};
+  const auto [a, notes] = apply("#SBATCH -N2 --ntasks-per-node=8 -t 90\n", given);
+  EXPECT_EQ(a.nodes, 4);
+  EXPECT_EQ(a.ranks, 1);
+  EXPECT_EQ(a.timeout, "5m");
+  EXPECT_EQ(a.command.back(), "b c");
+}
+
+TEST(Sbatch, TheNumbersFollowFromEachOther) {
+  EXPECT_EQ(apply("#SBATCH -n 8 --ntasks-per-node=4\n").arguments.nodes, 2);
+  EXPECT_EQ(apply("#SBATCH -n 8\n").arguments.ranks, 8);
+  EXPECT_EQ(apply("#SBATCH -N 2 -G 8\n").arguments.gpus, 4);
+  EXPECT_EQ(apply("#SBATCH -n 4 --gpus-per-task=1\n").arguments.gpus, 4);
+  EXPECT_EQ(apply("#SBATCH -n 2 -c 2 --mem-per-cpu=1000\n").arguments.memory, "4194304000");
+  EXPECT_EQ(apply("#SBATCH -t 90\n").arguments.timeout, "5400s");
+  EXPECT_EQ(apply("#SBATCH -t 2-12\n").arguments.timeout, "216000s");
+}
+
+TEST(Sbatch, NamesWhatIsNotUsed) {
+  const auto notes = apply(
+                         "#SBATCH --output=%j.out\n"
+                         "#SBATCH --frobnicate=1\n"
+                         "#SBATCH --gres=gpu:a100:2\n"
+                         "srun ./train\n"
+                         "#SBATCH --array=1-3\n")
+                         .notes;
+  ASSERT_EQ(notes.size(), 4u);
+  EXPECT_EQ(notes[0],
+            "t.sh:2: #SBATCH --output is not used: the output of each rank is kept with the job; "
+            "`lockstep job logs NAME` shows it");
+  EXPECT_EQ(notes[1], "t.sh:3: #SBATCH --frobnicate is not used: Lockstep does not know it");
+  EXPECT_EQ(notes[2],
+            "t.sh:4: the GPUs' type a100 is not used: name labels of nodes with --label KEY=VALUE");
+  EXPECT_EQ(notes[3].rfind("t.sh:5: the script runs once for each rank, so `srun` must go", 0), 0u);
+}
+
+TEST(Sbatch, RefusesWhatWouldBeAnotherJob) {
+  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH --array=0-9\n"),
+            "t.sh:2: #SBATCH --array: job arrays are not supported yet; submit the script once for "
+            "each index");
+  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH hetjob\n"),
+            "t.sh:2: heterogeneous jobs are not supported");
+  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH -t soon\n"),
+            "t.sh:2: #SBATCH -t: 'soon' is not a time, such as 90 (minutes), 1:30:00 or 2-12 "
+            "(days-hours)");
+  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH --nodes\n"),
+            "t.sh:2: --nodes needs a value, and nothing follows it");
+  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH -N 3 -n 4\n"),
+            "t.sh: 4 ranks (--ntasks) cannot be spread evenly over 3 nodes; write "
+            "--ntasks-per-node, or -N and -n of `lockstep run`");
+  EXPECT_EQ(refusal("echo hi\n"),
+            "t.sh:1: the first line must name an interpreter: #!/bin/bash (also sh, dash, zsh, "
+            "ksh, python, python3)");
+}
+
+TEST(Sbatch, TakesTheInterpreterOfTheFirstLine) {
+  RunArguments arguments;
+  ASSERT_TRUE(apply_sbatch("t.py", "#!/usr/bin/env python3\nprint(1)\n", arguments));
+  EXPECT_EQ(arguments.command[0], "python3");
+  ASSERT_EQ(arguments.command.size(), 3u);
+  RunArguments login;
+  ASSERT_TRUE(apply_sbatch("t.sh", "#!/bin/bash -l\necho\n", login));
+  EXPECT_EQ(login.command[1], "-l");
+}
+
+}  // namespace
+}  // namespace lockstep::cli
