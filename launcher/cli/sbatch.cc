@@ -10,6 +10,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/base/split_words.h"
+#include "launcher/cli/sbatch_body.h"
 #include "launcher/cli/sbatch_lines.h"
 
 namespace lockstep::cli {
@@ -125,6 +126,7 @@ class Request {
       case SbatchUse::dependency: return take_dependency(setting);
       case SbatchUse::begin: set(arguments_.begin, setting.value); return {};
       case SbatchUse::job_name: set(arguments_.display_name, setting.value); return {};
+      case SbatchUse::array: set(arguments_.array, setting.value); return {};
       case SbatchUse::partition: set(arguments_.compute, setting.value); return {};
       case SbatchUse::nodelist: set(arguments_.nodelist, setting.value); return {};
       case SbatchUse::exclusive: arguments_.isolated = true; return {};
@@ -292,24 +294,6 @@ Result<std::vector<std::string>> interpreter_of(const std::string& file, const s
   return words;
 }
 
-// Lockstep starts the script once for each rank, where sbatch starts it once, and srun the ranks.
-void look_for_srun(const std::string& file, const std::string& text,
-                   std::vector<std::string>& notes) {
-  int number = 0;
-  for (const std::string& line : split_at(text, '\n')) {
-    ++number;
-    const auto begin = line.find_first_not_of(" \t");
-    if (begin == line.npos) continue;
-    const std::string word = line.substr(begin, line.find_first_of(" \t", begin) - begin);
-    if (word != "srun" && word != "mpirun" && word != "mpiexec") continue;
-    notes.push_back(
-        fmt::format("{}:{}: the script runs once for each rank, so `{}` must go: write "
-                    "its program alone (MPI programs: with --distribution mpi)",
-                    quoted_name(file), number, word));
-    return;
-  }
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> apply_sbatch(const std::string& file, const std::string& text,
@@ -320,7 +304,7 @@ Result<std::vector<std::string>> apply_sbatch(const std::string& file, const std
   TRY_ASSIGN(std::vector<std::string> command, interpreter_of(file, text));
   TRY_ASSIGN(const std::vector<SbatchSetting> settings, read_sbatch_lines(file, text));
   TRY_ASSIGN(std::vector<std::string> notes, Request(file, arguments).apply(settings));
-  look_for_srun(file, text, notes);
+  for (std::string& note : notes_on_body(file, text)) notes.push_back(std::move(note));
   command.insert(command.end(), {"-c", text});
   // `python -c` has no word for the script's name.
   if (!command[0].starts_with("python")) command.push_back(file);

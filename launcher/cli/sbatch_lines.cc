@@ -56,8 +56,7 @@ constexpr std::array kOptions = std::to_array<SbatchOption>({
     {"overcommit", 'O', false, SbatchUse::said, "ranks may outnumber cpus"},
     {"contiguous", '\0', false, SbatchUse::said, "Lockstep chooses the nodes"},
     {"hold", 'H', false, SbatchUse::said, "use --begin TIME"},
-    {"array", 'a', true, SbatchUse::refused,
-     "job arrays are not supported yet; submit the script once for each index"},
+    {"array", 'a', true, SbatchUse::array},
     {"wrap", '\0', true, SbatchUse::refused, "give the command after --, without --sbatch"},
 });
 

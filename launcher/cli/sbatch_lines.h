@@ -24,6 +24,7 @@ enum class SbatchUse {
   gpus_per_task,
   time,
   job_name,
+  array,
   partition,
   nodelist,
   exclusive,

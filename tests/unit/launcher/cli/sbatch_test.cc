@@ -93,10 +93,28 @@ TEST(Sbatch, NamesWhatIsNotUsed) {
   EXPECT_EQ(notes[3].rfind("t.sh:5: the script runs once for each rank, so `srun` must go", 0), 0u);
 }
 
+TEST(Sbatch, TakesAnArray) {
+  EXPECT_EQ(apply("#SBATCH --array=0-19%4\n").arguments.array, "0-19%4");
+  RunArguments given;
+  given.array = "7";
+  EXPECT_EQ(apply("#SBATCH -a 0-19\n", given).arguments.array, "7");
+}
+
+// Else they would be empty words in the script, and nobody is told.
+TEST(Sbatch, NamesSlurmsVariablesOfTheScript) {
+  const auto notes =
+      apply(
+          "# SLURM_JOB_ID in a comment\n"
+          "python3 train.py --seed $SLURM_ARRAY_TASK_ID --of ${SLURM_ARRAY_TASK_COUNT}\n"
+          "echo $SLURM_ARRAY_TASK_ID $MY_SLURM_PROCID \"$SLURM_CLUSTER_NAME\"\n")
+          .notes;
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "t.sh:3: SLURM_ARRAY_TASK_ID is not set; use LOCKSTEP_ARRAY_INDEX",
+                       "t.sh:3: SLURM_ARRAY_TASK_COUNT is not set; use LOCKSTEP_ARRAY_COUNT",
+                       "t.sh:4: SLURM_CLUSTER_NAME is not set"}));
+}
+
 TEST(Sbatch, RefusesWhatWouldBeAnotherJob) {
-  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH --array=0-9\n"),
-            "t.sh:2: #SBATCH --array: job arrays are not supported yet; submit the script once for "
-            "each index");
   EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH hetjob\n"),
             "t.sh:2: heterogeneous jobs are not supported");
   EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH -t soon\n"),
