@@ -6,6 +6,7 @@ import pathlib
 import pwd
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 from harness.accounts import Neighbour
@@ -158,3 +159,23 @@ def test_in_a_container_the_credential_is_there(site, shared_bin):
         said = text_of(site, "boxed")
         assert site.show("boxed")["status"] == "Completed", said
         assert "600 " in said and "public_key" in said
+
+
+def test_in_a_container_of_a_node_with_a_bundle_the_command_is_there(site, bundle):
+    with contextlib.ExitStack() as undo:
+        folder = pathlib.Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="ls-bundle-")))
+        folder.chmod(0o755)
+        subprocess.run(["tar", "-xf", bundle, "-C", folder, "--strip-components=1"], check=True)
+        site.bin = folder / "bin"
+        engine = Docker()
+        undo.callback(engine.close)
+        import_debian(engine, "small:1")
+        site.ok("up", "--nodes", "1", env=engine.environment)
+        undo.callback(site.down)
+        script = f"lockstep run {WORDS} --name one -- bash -c 'echo said-by-one; exit 7'; echo code $?"
+        site.submit("--name", "boxed", *SHARE, "--image", "small:1", "--", "bash", "-c", script)
+        site.wait_for_status("boxed", *FINAL)
+        said = text_of(site, "boxed")
+        assert site.show("boxed")["status"] == "Completed", said
+        assert "said-by-one" in said and "code 7" in said, said
+        assert children_of(site, "boxed") == ["one"]
