@@ -52,7 +52,7 @@ def test_a_job_submits_streams_and_gets_the_exit_code(any_site):
     script = f"""
       lockstep run {WORDS} --name one -- bash -c 'echo said-by-one; exit 7'; echo "code $?"
       lockstep job create -f child.yml --name two --stream; echo "code $?"
-      lockstep job show one | grep -q 'child of *parent' && echo knows-its-parent
+      lockstep job show one | grep -q 'child of: *parent' && echo knows-its-parent
       lockstep job list --parent parent -o json | grep -c '"name"'
       tr '\\0' '\\n' < /proc/self/environ | grep -E '^LOCKSTEP_(HOME|LAUNCHER)='
       grep -q "$(sed -n 's/secret //p' $LOCKSTEP_HOME/keys/user.key)" /proc/self/environ && echo LEAKED
