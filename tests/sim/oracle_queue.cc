@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tests/sim/oracle.h"
+#include "tests/sim/plan.h"
 
 namespace lockstep::sim {
 
