@@ -3,6 +3,8 @@
 // requests only from a user's key.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +47,24 @@ struct UpdateJob {
   Priority priority = Priority::medium;
   friend bool operator==(const UpdateJob&, const UpdateJob&) = default;
 };
+// Leaves a job out of lists, or takes it back in. The jobs of its steps follow it.
+struct ArchiveJob {
+  JobId job;
+  bool archived = true;  // false: restores
+  friend bool operator==(const ArchiveJob&, const ArchiveJob&) = default;
+};
+// Changes what people note about a job. An absent text stays; an empty one means the default.
+struct AnnotateJob {
+  JobId job;
+  std::optional<std::string> display_name, description, experiment_name;
+  std::map<std::string, std::string> set_tags;
+  std::vector<std::string> remove_tags;  // keys; those that it does not have are ignored
+  bool clear_tags = false;               // removes all tags, before set_tags is applied
+  friend bool operator==(const AnnotateJob&, const AnnotateJob&) = default;
+};
+// Of a job after a change, unless it was submitted with more.
+inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
+inline constexpr std::size_t kMaxJobTags = 1'000;
 // Deletes final jobs with their logs and outputs: those in `jobs`, or (`all_final`) all that ended
 // at least `older_than` ago. The client repeats the request while the reply's `more` is not 0.
 struct DeleteJobs {
@@ -67,6 +87,7 @@ struct JobFilter {
   std::vector<Tag> tags;
   Instant since;      // submitted at this time or later; ns = 0: at any time
   JobId parent = {};  // jobs of this pipeline's steps; "": jobs that are not of a step
+  ArchivedToo archived = ArchivedToo::no;
   friend bool operator==(const JobFilter&, const JobFilter&) = default;
 };
 struct ListJobs {   // newest first, a page at a time
@@ -203,16 +224,15 @@ struct ListDatastores {
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
 
-using ClientRequest =
-    std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
-                 ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
-                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
-                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
-                 CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
-                 AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
-                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
-                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset, ListDatastores>;
+using ClientRequest = std::variant<
+    Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes,
+    ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment, ShowEnvironment,
+    ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI, ListUsers, ListProjects,
+    ChangePrincipals, QueryAudit, VerifyAudit, SetSecret, RemoveSecret, ListSecrets, ListQuotas,
+    ApproveNode, ShareJob, UpdateJob, CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute,
+    ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
+    ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
+    ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

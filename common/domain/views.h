@@ -110,6 +110,7 @@ struct JobView {
   std::vector<MergedOutput> merged = {};
   int children = 0;       // jobs that its attempts submitted; 0 in lists
   int open_children = 0;  // those that have not ended
+  bool archived = false;  // it, or the pipeline whose step it is
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 

@@ -45,6 +45,8 @@ struct BodyWriter {
   void operator()(const DeleteJobs& m) const { pb::to_wire(m, wire->mutable_delete_jobs()); }
   void operator()(const ShareJob& m) const { pb::to_wire(m, wire->mutable_share_job()); }
   void operator()(const UpdateJob& m) const { pb::to_wire(m, wire->mutable_update_job()); }
+  void operator()(const ArchiveJob& m) const { pb::to_wire(m, wire->mutable_archive_job()); }
+  void operator()(const AnnotateJob& m) const { pb::to_wire(m, wire->mutable_annotate_job()); }
   void operator()(const ListJobs& m) const { pb::to_wire(m, wire->mutable_list_jobs()); }
   void operator()(const ShowJob& m) const { pb::to_wire(m, wire->mutable_show_job()); }
   void operator()(const ExplainJob& m) const { pb::to_wire(m, wire->mutable_explain_job()); }
@@ -201,6 +203,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kDeleteJobs: return read<DeleteJobs>(wire.delete_jobs(), body);
     case pb::Envelope::kShareJob: return read<ShareJob>(wire.share_job(), body);
     case pb::Envelope::kUpdateJob: return read<UpdateJob>(wire.update_job(), body);
+    case pb::Envelope::kArchiveJob: return read<ArchiveJob>(wire.archive_job(), body);
+    case pb::Envelope::kAnnotateJob: return read<AnnotateJob>(wire.annotate_job(), body);
     case pb::Envelope::kListJobs: return read<ListJobs>(wire.list_jobs(), body);
     case pb::Envelope::kShowJob: return read<ShowJob>(wire.show_job(), body);
     case pb::Envelope::kExplainJob: return read<ExplainJob>(wire.explain_job(), body);

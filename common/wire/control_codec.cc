@@ -234,6 +234,7 @@ void to_wire(const lockstep::JobFilter& from, JobFilter* to) {
   }
   to->set_since_ns(from.since.ns);
   to->set_parent(from.parent.value);
+  to->set_archived(wire_enum<ArchivedToo>(from.archived));
 }
 
 Status from_wire(const JobFilter& from, lockstep::JobFilter* to) {
@@ -250,6 +251,8 @@ Status from_wire(const JobFilter& from, lockstep::JobFilter* to) {
     if (tag.has_value()) TRY(read_text(tag.value(), "filter.tags.value", &read.value.emplace()));
   }
   TRY(read_text(from.parent(), "filter.parent", &to->parent.value, kMaxJobNameBytes));
+  if (from.archived() != ARCHIVED_TOO_UNSPECIFIED)
+    TRY(read_enum(from.archived(), lockstep::ArchivedToo::only, "filter.archived", &to->archived));
   return read_instant(from.since_ns(), "filter.since", &to->since);
 }
 
@@ -287,6 +290,38 @@ void to_wire(const lockstep::UpdateJob& from, UpdateJob* to) {
 }
 Status from_wire(const UpdateJob& from, lockstep::UpdateJob* to) {
   TRY(read_priority(from.priority(), "priority", &to->priority));
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::ArchiveJob& from, ArchiveJob* to) {
+  to->set_job(from.job.value);
+  to->set_archived(from.archived);
+}
+Status from_wire(const ArchiveJob& from, lockstep::ArchiveJob* to) {
+  to->archived = from.archived();
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::AnnotateJob& from, AnnotateJob* to) {
+  to->set_job(from.job.value);
+  if (from.display_name) to->set_display_name(*from.display_name);
+  if (from.description) to->set_description(*from.description);
+  if (from.experiment_name) to->set_experiment_name(*from.experiment_name);
+  write_map(from.set_tags, to->mutable_set_tags());
+  write_texts(from.remove_tags, to->mutable_remove_tags());
+  to->set_clear_tags(from.clear_tags);
+}
+Status from_wire(const AnnotateJob& from, lockstep::AnnotateJob* to) {
+  if (from.has_display_name())
+    TRY(read_text(from.display_name(), "display_name", &to->display_name.emplace()));
+  if (from.has_description())
+    TRY(read_text(from.description(), "description", &to->description.emplace(),
+                  kMaxAnnotationBytes));
+  if (from.has_experiment_name())
+    TRY(read_text(from.experiment_name(), "experiment_name", &to->experiment_name.emplace()));
+  TRY(read_map(from.set_tags(), kMaxJobTags, "tags", &to->set_tags));
+  TRY(read_texts(from.remove_tags(), kMaxJobTags, "remove_tags", &to->remove_tags));
+  to->clear_tags = from.clear_tags();
   return read_job_named(from, &to->job);
 }
 

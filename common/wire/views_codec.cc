@@ -168,6 +168,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   write_list(from.merged, to->mutable_merged());
   to->set_children(from.children);
   to->set_open_children(from.open_children);
+  to->set_archived(from.archived);
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -180,6 +181,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   to->shared = from.shared();
+  to->archived = from.archived();
   TRY(read_list(from.steps(), kMaxPipelineSteps, "job.steps", &to->steps));
   TRY(read_list(from.merged(), kMaxOutputs, "job.merged", &to->merged));
   TRY(read_number(from.children(), 0, INT32_MAX, "job.children", &to->children));

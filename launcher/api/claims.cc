@@ -35,6 +35,8 @@ struct ClaimOf {
   Claim operator()(const CancelJob& m) const { return of_job(Permission::cancel_job, m.job); }
   Claim operator()(const ShareJob& m) const { return of_job(Permission::share_job, m.job); }
   Claim operator()(const UpdateJob& m) const { return of_job(Permission::update_job, m.job); }
+  Claim operator()(const ArchiveJob& m) const { return of_job(Permission::annotate_job, m.job); }
+  Claim operator()(const AnnotateJob& m) const { return of_job(Permission::annotate_job, m.job); }
   // Each job of it is held against the table by the core.
   Claim operator()(const DeleteJobs&) const { return {Permission::see_cluster, {}, ""}; }
   // Each job in the answer is.

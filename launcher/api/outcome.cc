@@ -63,6 +63,21 @@ struct AskedOf {
   Asked operator()(const UpdateJob& m) const {
     return {"update job", job(m.job), fmt::format("priority {}", to_string(m.priority)), true};
   }
+  Asked operator()(const ArchiveJob& m) const {
+    return {m.archived ? "archive job" : "restore job", job(m.job), "", true};
+  }
+  // The keys alone: their values are for those who may read the job.
+  Asked operator()(const AnnotateJob& m) const {
+    std::string keys;
+    const auto add = [&](const std::string& key) { keys += (keys.empty() ? "" : ", ") + key; };
+    if (m.display_name) add("display_name");
+    if (m.description) add("description");
+    if (m.experiment_name) add("experiment_name");
+    if (m.clear_tags) add("tags");
+    for (const auto& [key, value] : m.set_tags) add("tags." + key);
+    for (const std::string& key : m.remove_tags) add("tags." + key);
+    return {"update job", job(m.job), keys.substr(0, kObjectBytes), true};
+  }
   Asked operator()(const DeleteJobs& m) const {
     return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
   }

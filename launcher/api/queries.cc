@@ -8,6 +8,7 @@
 #include "common/domain/no_such_job.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/core/explain_reuse.h"
+#include "launcher/core/metadata.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -78,6 +79,9 @@ struct Answerer {
   bool meets(const JobFilter& filter, const Job& job) const {
     const JobSpec& spec = job.spec;
     if (spec.parent != filter.parent) return false;
+    if (filter.archived != ArchivedToo::yes &&
+        is_archived(core.state(), job) != (filter.archived == ArchivedToo::only))
+      return false;
     if (filter.since.ns != 0 && job.submitted < filter.since) return false;
     if (filter.mine && spec.submitter != viewer.name()) return false;
     if (!filter.user.empty() && spec.submitter != filter.user) return false;

@@ -46,6 +46,8 @@ struct RequestHandler {
   void operator()(const UpdateJob& m) const {
     feed(UpdateJobInput{expect(), m.job, m.priority, asker.caller});
   }
+  void operator()(const ArchiveJob& m) const { feed(ArchiveJobInput{expect(), m, asker.caller}); }
+  void operator()(const AnnotateJob& m) const { feed(AnnotateJobInput{expect(), m, asker.caller}); }
   void operator()(const DrainNode& m) const {
     feed(DrainInput{expect(), m.name_or_id, m.drain, m.reason, asker.caller});
   }

@@ -48,7 +48,9 @@ std::optional<Noun> noun_of(const CLI::App& verb, const CLI::Option& option) {
     if (const auto noun = noun_from(name)) return noun;
   const bool is_name = option.get_positional() && option.get_name(true).rfind("NAME", 0) == 0;
   if (!is_name || verb.get_parent() == nullptr || verb.get_name() == "create") return std::nullopt;
-  return noun_from(verb.get_parent()->get_name());
+  const auto noun = noun_from(verb.get_parent()->get_name());
+  const bool is_archived = noun == Noun::job && verb.get_name() == "restore";
+  return is_archived ? Noun::archived_job : noun;
 }
 
 std::vector<Candidate> values_of(const CLI::App& verb, const CLI::Option& option,
@@ -135,9 +137,11 @@ Result<std::vector<Candidate>> ask_names(const Context& context, Noun noun) {
   TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
   std::vector<Candidate> names;
   switch (noun) {
-    case Noun::job: {
+    case Noun::job:
+    case Noun::archived_job: {
       ListJobs question;
       question.limit = kMostJobs;
+      if (noun == Noun::archived_job) question.filter.archived = ArchivedToo::only;
       TRY_ASSIGN(const JobsReply reply, connection->ask_for<JobsReply>(question, kPatience));
       for (const JobView& job : reply.jobs)
         names.push_back({job.spec.name, std::string(to_string(job.status))});

@@ -23,7 +23,7 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-enum class Noun { job, node, compute };  // things that have names on the launcher
+enum class Noun { job, archived_job, node, compute };  // things that have names on the launcher
 using NamesOf = std::function<std::vector<Candidate>(Noun)>;
 
 // Nothing: the shell offers files. `names` is asked only where a name stands.

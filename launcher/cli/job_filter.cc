@@ -69,6 +69,8 @@ void add_job_filters(CLI::App& verb, JobFilterWords& words) {
   verb.add_option("-p,--parent,--parent-job-name", words.parent,
                   "the jobs of this pipeline's steps, or that this job submitted, oldest first")
       ->check(filled("leave it out to see jobs that have no parent"));
+  auto* only = verb.add_flag("--archived-only", words.archived_only, "only archived jobs");
+  verb.add_flag("--include-archived", words.include_archived, "archived jobs too")->excludes(only);
   verb.add_option("--since", words.since,
                   "only jobs submitted since this time: 2h or 1d (ago), 2026-01-31, or "
                   "2026-01-31T12:00:00Z")
@@ -81,6 +83,8 @@ Result<JobFilter> read_job_filter(const JobFilterWords& words, Instant now) {
   filter.experiment = words.experiment;
   filter.user = words.user;
   filter.parent = JobId(words.parent);
+  if (words.include_archived) filter.archived = ArchivedToo::yes;
+  if (words.archived_only) filter.archived = ArchivedToo::only;
   for (const std::string& statuses : words.statuses) TRY(read_statuses(statuses, filter.statuses));
   for (const std::string& tag : words.tags) {
     const auto equals = tag.find('=');

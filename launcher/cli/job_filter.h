@@ -14,6 +14,7 @@ namespace lockstep::cli {
 
 struct JobFilterWords {
   bool mine = false;
+  bool archived_only = false, include_archived = false;
   std::vector<std::string> statuses;  // each may list several, with commas; upper or lower case
   std::string experiment, user, since;
   std::string parent;             // a pipeline, or a job that submitted others

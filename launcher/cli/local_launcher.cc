@@ -36,6 +36,7 @@ int active_jobs(const LauncherStatus& status) {
 void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
   ListJobs unfinished;
   unfinished.all = false;
+  unfinished.filter.archived = ArchivedToo::yes;
   const auto jobs = connection.ask_for<JobsReply>(unfinished, seconds(5));
   if (!jobs || jobs->jobs.empty()) return;
   const JobView& job = jobs->jobs.front();

@@ -10,6 +10,7 @@
 #include "common/domain/pipeline.h"
 #include "launcher/cli/labelled_lines.h"
 #include "launcher/cli/output.h"
+#include "launcher/cli/view_text.h"
 
 namespace lockstep::cli {
 namespace {
@@ -175,6 +176,7 @@ std::string record_text(const JobView& job, Instant now) {
   if (job.shared)
     lines.add("shared", "with project " +
                             (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
+  lines.add("archived", archived_text(job));
   if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
   lines.add("took", format_duration(std::max(end - job.submitted, Duration{})));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));

@@ -53,9 +53,10 @@ void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_validate_verb(CLI::App& group, VerbTable table);  // job validate
 void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
 void add_update_verb(CLI::App& group, VerbTable table);
-CLI::Validator priority_word();                          // low, medium or high
-void add_share_verbs(CLI::App& group, VerbTable table);  // job share, job unshare
-void add_resume_verb(CLI::App& group, VerbTable table);  // job resume
+CLI::Validator priority_word();                            // low, medium or high
+void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
+void add_archive_verbs(CLI::App& group, VerbTable table);  // job archive, job restore
+void add_resume_verb(CLI::App& group, VerbTable table);    // job resume
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
 void add_asset_verbs(VerbTable table);        // data …, model …
 void add_datastore_verbs(VerbTable table);    // datastore list|show

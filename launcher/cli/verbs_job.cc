@@ -115,6 +115,7 @@ void add_job_verbs(VerbTable table) {
   add_compare_verb(group, table);
   add_update_verb(group, table);
   add_share_verbs(group, table);
+  add_archive_verbs(group, table);
   add_resume_verb(group, table);
   add_files_verbs(group, table);
   add_format(*named(add_verb(group, table, options, "explain",

@@ -55,13 +55,32 @@ void add_steps(Connection& connection, std::vector<JobView>& jobs) {
   }
 }
 
-Status expect_parent(Connection& connection, const JobId& job) {
-  TRY_ASSIGN(const JobReply known, connection.ask_for<JobReply>(ShowJob{job}));
-  if (known.job.spec.is_pipeline() || known.job.children > 0) return {};
+Result<JobView> show_parent(Connection& connection, const JobId& job) {
+  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{job}));
+  if (known.job.spec.is_pipeline() || known.job.children > 0) return std::move(known.job);
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("job list: --parent {0} is no pipeline, and has submitted no jobs; "
                                 "see `lockstep job show {0}`",
                                 job.value));
+}
+
+// What a table says when no job is listed. Asks whether archived jobs are the reason.
+std::string empty_text(Connection& connection, const JobFilter& filter, const JobView& parent) {
+  const bool leaves_out = filter.archived == ArchivedToo::no;
+  if (leaves_out && parent.archived && parent.spec.is_pipeline())
+    return fmt::format(
+        "pipeline '{}' is archived, and its steps with it; --include-archived shows them\n",
+        parent.spec.name);
+  if (!parent.spec.name.empty()) return "no job of this parent is left\n";
+  if (leaves_out) {
+    ListJobs archived{true, 1, {}, filter};
+    archived.filter.archived = ArchivedToo::only;
+    const auto found = connection.ask_for<JobsReply>(archived);
+    if (found && !found->jobs.empty())
+      return "only archived jobs are left; `lockstep job list --include-archived` shows them\n";
+  }
+  if (filter == JobFilter{}) return job_table({}, {});
+  return "no job meets these filters; `lockstep job list` without them shows all\n";
 }
 
 int list(Context& context, const ListOptions& options) {
@@ -71,9 +90,12 @@ int list(Context& context, const ListOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const bool of_steps = !filter->parent.value.empty();
-  if (of_steps)
-    if (const Status known = expect_parent(**connection, filter->parent); !known)
-      return fail(context.terminal, known.error());
+  JobView parent;
+  if (of_steps) {
+    auto known = show_parent(**connection, filter->parent);
+    if (!known) return fail(context.terminal, known.error());
+    parent = *std::move(known);
+  }
   // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
   const bool all = options.all_results || of_steps || options.format != Format::table;
   auto listed =
@@ -82,12 +104,10 @@ int list(Context& context, const ListOptions& options) {
   const bool filtered = *filter != JobFilter{};
   if (of_steps) std::reverse(listed->jobs.begin(), listed->jobs.end());
   if (options.format == Format::table) add_steps(**connection, listed->jobs);
-  const int code =
-      print(context, options.format, api::to_json(listed->jobs),
-            listed->jobs.empty() && filtered && of_steps ? "no job of this parent is left\n"
-            : listed->jobs.empty() && filtered
-                ? "no job meets these filters; `lockstep job list` without them shows all\n"
-                : job_table(listed->jobs, now, context.terminal.columns()));
+  const int code = print(context, options.format, api::to_json(listed->jobs),
+                         listed->jobs.empty() && options.format == Format::table
+                             ? empty_text(**connection, *filter, parent)
+                             : job_table(listed->jobs, now, context.terminal.columns()));
   if (listed->more > 0)
     context.terminal.print_line(fmt::format(
         "only the newest {} of {} jobs{} are shown; --max-results N shows more, --all-results "

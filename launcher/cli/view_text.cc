@@ -251,6 +251,12 @@ std::string children_text(const JobView& job) {
 
 }  // namespace
 
+std::string archived_text(const JobView& job) {
+  if (!job.archived) return "";
+  if (!job.spec.step.empty()) return "with pipeline " + job.spec.parent.value;
+  return "left out of lists; lockstep job restore " + job.spec.name;
+}
+
 std::string ranges_of(std::vector<int> ids) {
   std::sort(ids.begin(), ids.end());
   std::string text;
@@ -270,8 +276,9 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
   Table table({"NAME", "STATUS", "USER", "EXPERIMENT", "DISPLAY NAME", "NODESxRANKS", "SUBMITTED",
                "RAN", "RESTARTS", "REASON"});
   for (const auto& job : jobs)
-    table.add({job.spec.name, std::string(to_string(job.status)), job.spec.submitter,
-               job.spec.experiment_name, job.spec.display_name, shape_of(job),
+    table.add({job.spec.name,
+               fmt::format("{}{}", to_string(job.status), job.archived ? " (archived)" : ""),
+               job.spec.submitter, job.spec.experiment_name, job.spec.display_name, shape_of(job),
                ago(job.submitted, now), running_time(job, now),
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
@@ -324,6 +331,7 @@ std::string job_text(const JobView& job, Instant now) {
   if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
   lines.add("ran", all_running_times(job, now));
   lines.add("children", children_text(job));
+  lines.add("archived", archived_text(job));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
   lines.add("not kept", not_kept_text(job));

@@ -13,6 +13,8 @@ namespace lockstep::cli {
 // full.
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
                       std::optional<std::size_t> columns = std::nullopt);
+// Why lists leave the job out; "": they do not.
+std::string archived_text(const JobView& job);
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);

@@ -50,10 +50,11 @@ enum class Permission {
   update_job,  // its priority
   delete_job,
   share_job,
-  read_blobs,   // blobs reachable from the object
-  write_blobs,  // blobs for one's own submission
-  see_names,    // names of environments, data and models
-  write_names,  // new names and versions of them
+  annotate_job,  // its texts and tags; whether it is archived
+  read_blobs,    // blobs reachable from the object
+  write_blobs,   // blobs for one's own submission
+  see_names,     // names of environments, data and models
+  write_names,   // new names and versions of them
   prune_environments,
   drain_nodes,
   admit_nodes,      // tokens, approval

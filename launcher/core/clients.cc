@@ -56,13 +56,6 @@ void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why = std::move(choice->why);
 }
 
-// Null: refused.
-const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
-  const Job* job = core.state.job(id);
-  if (job == nullptr) core.refuse(reply, ErrorCode::not_found, no_such_job(id).message);
-  return job;
-}
-
 // Whose job it is, in which project, and as which account its ranks run.
 Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   const Principals& principals = cluster.state.principals();
@@ -94,6 +87,12 @@ Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
 }
 
 }  // namespace
+
+const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
+  const Job* job = core.state.job(id);
+  if (job == nullptr) core.refuse(reply, ErrorCode::not_found, no_such_job(id).message);
+  return job;
+}
 
 Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
                                                          const Caller& caller,

@@ -22,6 +22,9 @@ std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec);
 Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
                                                          const Caller& caller, const JobSpec& spec);
 
+// Null: there is none, and the request is refused.
+const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id);
+
 // Does nothing if the job is already canceled or final.
 void cancel(Context& core, const JobId& job, const std::string& by);
 

@@ -28,6 +28,8 @@ void Compaction::record(const Fact& fact) {
     reported_[{saved->attempt, saved->node}].saved = seen_;
   if (const auto* deleted = std::get_if<JobDeleted>(&fact)) deleted_[deleted->job] = seen_;
   if (const auto* shared = std::get_if<JobShared>(&fact)) shared_[shared->job] = seen_;
+  if (const auto* archived = std::get_if<JobArchived>(&fact)) archived_[archived->job] = seen_;
+  if (const auto* annotated = std::get_if<JobAnnotated>(&fact)) annotated_[annotated->job] = seen_;
   if (const auto* token = std::get_if<TokenForgotten>(&fact))
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
@@ -125,6 +127,10 @@ struct Compaction::FactFilter {
   }
   bool operator()(CancelRequested&) const { return true; }
   bool operator()(JobShared& fact) const { return fact.shared && at == all.shared_.at(fact.job); }
+  bool operator()(JobArchived& fact) const {
+    return fact.archived && at == all.archived_.at(fact.job);
+  }
+  bool operator()(JobAnnotated& fact) const { return at == all.annotated_.at(fact.job); }
   bool operator()(JobPriorityChanged&) const { return true; }
   bool operator()(DependencyMet&) const { return true; }
   bool operator()(JobAtHead&) const { return true; }

@@ -52,8 +52,9 @@ class Compaction {
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
   std::map<NodeId, Sessions> nodes_;
   std::map<Digest, std::uint64_t> forgotten_;  // tokens
-  std::map<JobId, std::uint64_t> shared_;      // the last JobShared of each name
-  std::uint64_t restored_ = 0;                 // the last IncarnationBegan of a restore
+  // The last fact of this kind of each name.
+  std::map<JobId, std::uint64_t> shared_, archived_, annotated_;
+  std::uint64_t restored_ = 0;  // the last IncarnationBegan of a restore
 };
 
 std::vector<StampedFact> compact(const std::vector<StampedFact>& facts);

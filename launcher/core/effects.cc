@@ -51,6 +51,8 @@ struct Effects {
     if (job.steps)
       for (const JobId& step : job.steps->jobs()) core.act(ReadersChanged{step});
   }
+  void operator()(const JobArchived& fact) const { changed(fact.job); }
+  void operator()(const JobAnnotated& fact) const { changed(fact.job); }
   void operator()(const JobRequeued& fact) const { enqueue(core, changed(fact.job)); }
   void operator()(const JobFinished& fact) const {
     const Job& job = changed(fact.job);

@@ -8,6 +8,8 @@ struct JobOf {
   const JobId* operator()(const JobSubmitted& fact) const { return &fact.job; }
   const JobId* operator()(const CancelRequested& fact) const { return &fact.job; }
   const JobId* operator()(const JobShared& fact) const { return &fact.job; }
+  const JobId* operator()(const JobArchived& fact) const { return &fact.job; }
+  const JobId* operator()(const JobAnnotated& fact) const { return &fact.job; }
   const JobId* operator()(const JobPriorityChanged& fact) const { return &fact.job; }
   const JobId* operator()(const DependencyMet& fact) const { return &fact.job; }
   const JobId* operator()(const JobAtHead& fact) const { return &fact.job; }

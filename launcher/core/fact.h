@@ -4,6 +4,7 @@
 // in recovery, is one State::apply(fact). Each fact is stamped with the Instant of the input that
 // caused it.
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -115,6 +116,19 @@ struct JobShared {  // sharing with the members of its project starts or ends
   bool shared = false;
   std::string by;
   friend bool operator==(const JobShared&, const JobShared&) = default;
+};
+struct JobArchived {  // lists leave it out, with the jobs of its steps; or no longer
+  JobId job;
+  bool archived = false;
+  std::string by;
+  friend bool operator==(const JobArchived&, const JobArchived&) = default;
+};
+struct JobAnnotated {  // all of its texts from now on
+  JobId job;
+  std::string display_name, description, experiment_name;
+  std::map<std::string, std::string> tags;
+  std::string by;
+  friend bool operator==(const JobAnnotated&, const JobAnnotated&) = default;
 };
 struct JobPriorityChanged {  // of a job that waits
   JobId job;
@@ -319,7 +333,7 @@ using Fact =
                  MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
                  SizeGranted, NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead,
                  RecentUseSet, NodeNoticed, InstanceStarted, InstanceStopped, AssetRegistered,
-                 AssetArchived, OutputsMerged, StepReused, StepSkipped>;
+                 AssetArchived, OutputsMerged, StepReused, StepSkipped, JobArchived, JobAnnotated>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

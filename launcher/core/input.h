@@ -70,6 +70,16 @@ struct UpdateJobInput {
   Priority priority = Priority::medium;
   Caller caller = {};
 };
+struct ArchiveJobInput {
+  ReplyTo reply;
+  ArchiveJob ask;
+  Caller caller = {};
+};
+struct AnnotateJobInput {
+  ReplyTo reply;
+  AnnotateJob ask;
+  Caller caller = {};
+};
 struct DeleteInput {
   ReplyTo reply;
   std::vector<JobId> jobs;
@@ -228,7 +238,7 @@ using Input =
                  PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
                  ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
                  ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
-                 ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput, ArchiveAssetInput,
-                 OutputsMergedInput>;
+                 ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
+                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput>;
 
 }  // namespace lockstep::launcher

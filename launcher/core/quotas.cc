@@ -80,10 +80,9 @@ std::optional<Error> too_much_waits(const Cluster& cluster, const QuotaHolder& h
 }
 
 std::optional<Error> too_large_spec(const Cluster& cluster, const QuotaHolder& holder,
-                                    const JobSpec& spec) {
+                                    std::uint64_t more) {
   constexpr QuotaLimit kLimit = QuotaLimit::spec_bytes;
   const auto most = limit_of(cluster, holder, kLimit);
-  const auto more = static_cast<std::uint64_t>(spec_bytes(spec));
   const std::uint64_t used = of(cluster.state.usage().of(holder), kLimit);
   if (!most || more == 0 || used + more <= *most) return std::nullopt;
   return exhausted(fmt::format(
@@ -161,9 +160,10 @@ bool limits_snapshot(const State& state, const JobSpec& spec) {
 }
 
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot) {
+  const auto more = static_cast<std::uint64_t>(spec_bytes(spec));
   for (const QuotaHolder& holder : holders_of(spec)) {
     if (auto error = too_much_waits(cluster, holder)) return error;
-    if (auto error = too_large_spec(cluster, holder, spec)) return error;
+    if (auto error = too_large_spec(cluster, holder, more)) return error;
     if (auto error = too_large_snapshot(cluster.state, holder, snapshot)) return error;
   }
   if (cluster.state.principals().quotas().empty()) return std::nullopt;
@@ -173,6 +173,16 @@ std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spe
                      std::int64_t{shape.nodes} * shape.gpus.value_or(shape.gpus_at_least)};
   for (const QuotaHolder& holder : holders_of(spec))
     if (auto error = never_within(cluster.state, holder, asked)) return error;
+  return std::nullopt;
+}
+
+std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,
+                                               const JobSpec& after) {
+  const std::int64_t more = spec_bytes(after) - spec_bytes(before);
+  if (more <= 0) return std::nullopt;
+  for (const QuotaHolder& holder : holders_of(after))
+    if (auto error = too_large_spec(cluster, holder, static_cast<std::uint64_t>(more)))
+      return error;
   return std::nullopt;
 }
 

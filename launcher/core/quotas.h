@@ -29,6 +29,9 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
 // job be placed. It names the quota, its value, its use, and who may change it. `snapshot` is the
 // size of the job's source.
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot);
+// A resource_exhausted error if the job's texts would grow beyond a quota.
+std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,
+                                               const JobSpec& after);
 // True if a quota limits the source size of such a job.
 bool limits_snapshot(const State& state, const JobSpec& spec);
 

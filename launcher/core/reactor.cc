@@ -13,6 +13,7 @@
 #include "launcher/core/instances.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/merging.h"
+#include "launcher/core/metadata.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/progress.h"

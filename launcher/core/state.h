@@ -191,7 +191,8 @@ struct Job {
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
-  bool shared = false;            // its owner lets the members of its project read it
+  bool shared = false;    // its owner lets the members of its project read it
+  bool archived = false;  // lists leave it out; of a step, its pipeline's counts: metadata.h
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
   int uncharged_retries = 0;

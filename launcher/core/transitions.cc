@@ -238,6 +238,20 @@ struct State::Applier {
       for (const JobId& step : job.steps->jobs()) state.job_ref(step).shared = fact.shared;
   }
 
+  void operator()(const JobArchived& fact) const {
+    state.job_ref(fact.job).archived = fact.archived;
+  }
+
+  void operator()(const JobAnnotated& fact) const {
+    Job& job = state.job_ref(fact.job);
+    state.usage_.add(job.spec, {.spec_bytes = -spec_bytes(job.spec)});
+    job.spec.display_name = fact.display_name;
+    job.spec.description = fact.description;
+    job.spec.experiment_name = fact.experiment_name;
+    job.spec.tags = fact.tags;
+    state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
+  }
+
   void operator()(const AttemptPlaced& fact) const {
     Job& job = state.job_ref(fact.attempt.job);
     CHECK(fact.attempt.number == job.attempts.size() + 1, "attempts are numbered 1, 2, …");

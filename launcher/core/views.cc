@@ -10,6 +10,7 @@
 #include "common/base/cut.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environments.h"
+#include "launcher/core/metadata.h"
 #include "launcher/core/pipelines.h"
 #include "launcher/core/size_check.h"
 
@@ -310,6 +311,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   view.queue_position = queue_position;
   view.submitted = job.submitted;
   view.shared = job.shared;
+  view.archived = is_archived(cluster.state, job);
   if (job.phase == Job::Phase::waiting && !job.attempts.empty() &&
       ready_at(cluster, job) > cluster.now)
     view.retry_at = ready_at(cluster, job);

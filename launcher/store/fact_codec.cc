@@ -10,6 +10,7 @@
 #include "common/wire/views_codec.h"
 #include "launcher/store/asset_fact_codec.h"
 #include "launcher/store/compute_fact_codec.h"
+#include "launcher/store/job_fact_codec.h"
 #include "launcher/store/pipeline_fact_codec.h"
 #include "launcher/store/principal_codec.h"
 #include "launcher/store/size_fact_codec.h"
@@ -152,6 +153,12 @@ struct FactWriter {
     to->set_job(f.job.value);
     to->set_shared(f.shared);
     to->set_by(f.by);
+  }
+  void operator()(const launcher::JobArchived& f) const {
+    to_wire(f, wire->mutable_job_archived());
+  }
+  void operator()(const launcher::JobAnnotated& f) const {
+    to_wire(f, wire->mutable_job_annotated());
   }
   void operator()(const launcher::JobPriorityChanged& f) const {
     auto* to = wire->mutable_job_priority_changed();
@@ -547,6 +554,8 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kTokenCreated: return read_into<launcher::TokenCreated>(from.token_created(), to);
     case Fact::kNodeJoined: return read_into<launcher::NodeJoined>(from.node_joined(), to);
     case Fact::kJobShared: return read_into<launcher::JobShared>(from.job_shared(), to);
+    case Fact::kJobArchived: return read_into<launcher::JobArchived>(from.job_archived(), to);
+    case Fact::kJobAnnotated: return read_into<launcher::JobAnnotated>(from.job_annotated(), to);
     case Fact::kJobPriorityChanged:
       return read_into<launcher::JobPriorityChanged>(from.job_priority_changed(), to);
     case Fact::kDependencyMet: return read_into<launcher::DependencyMet>(from.dependency_met(), to);

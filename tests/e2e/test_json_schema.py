@@ -141,6 +141,8 @@ def test_what_each_verb_prints_fits(site):
     check("plan", "job create", "-f", "tree/job.yml", "--dry-run")
     check("validation", "job validate", "-f", "env.yml", codes=(2,))
     check("job-list", "job list")
+    site.ok("job", "archive", "second")
+    check("job-list", "job list", "--archived-only")
     check("explanation", "job explain", "created")
     check("comparison", "job compare", "created", "first")
     check("event-list", "job events", "first")

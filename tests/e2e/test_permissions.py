@@ -34,6 +34,9 @@ y-yyy-  job logs JOB
 y-yyy-  job events JOB
 --y---  job unshare JOB
 y-y---  job logs JOB
+y-y---  job update JOB --set tags.a=b
+y-y---  job archive JOB
+y-y---  job restore JOB
 y-yyy-  environment show tools
 y-yy--  environment create -f tools.yml
 yy----  environment prune --unused-for 1d

@@ -166,6 +166,8 @@ constexpr std::string_view kRequired[] = {
     "fact:NodeRemoved",
     "fact:JobSubmitted",
     "fact:JobShared",
+    "fact:JobArchived",
+    "fact:JobAnnotated",
     "fact:JobPriorityChanged",
     "fact:DependencyMet",
     "fact:JobAtHead",

@@ -407,7 +407,9 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "AssetArchived",
                                            "OutputsMerged",
                                            "StepReused",
-                                           "StepSkipped"};
+                                           "StepSkipped",
+                                           "JobArchived",
+                                           "JobAnnotated"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

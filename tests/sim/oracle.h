@@ -185,6 +185,7 @@ class Oracle {
   void judge(const launcher::JobDeleted& fact);
   void judge(const launcher::JobSubmitted& fact);
   void judge(const launcher::JobPriorityChanged& fact);
+  void judge(const launcher::JobAnnotated& fact);
   void judge(const launcher::CheckpointSaved& fact);
   void judge(const launcher::AttemptDoomed& fact);
   void judge(const launcher::MachineWanted& fact);

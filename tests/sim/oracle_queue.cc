@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tests/sim/oracle.h"
+#include "tests/sim/plan.h"
 
 namespace lockstep::sim {
 
@@ -94,6 +95,16 @@ void Oracle::judge(const launcher::JobPriorityChanged& fact) {
   if (updated_.count({fact.job, fact.priority}) == 0)
     world_.violate("oracle:priority", fact.job.value + " got a priority that nobody asked for");
   asked_[fact.job].queue.priority = fact.priority;
+}
+
+// What is asked for is added to what the job was submitted with, however often it is asked.
+void Oracle::judge(const launcher::JobAnnotated& fact) {
+  std::map<std::string, std::string> tags = asked_[fact.job].tags;
+  tags["noted"] = "yes";
+  const JobSpec& asked = asked_[fact.job];
+  if (fact.description != kNote || fact.tags != tags || fact.display_name != asked.display_name ||
+      fact.experiment_name != asked.experiment_name)
+    world_.violate("oracle:texts", fact.job.value + " got texts that nobody asked for");
 }
 
 void Oracle::check_submission(const launcher::JobSubmitted& fact) {

@@ -306,6 +306,17 @@ void Workload::update(const JobId& job) {
   });
 }
 
+// Its owner archives it, takes that back, and notes something about it, in any order.
+void Workload::annotate(const JobId& job) {
+  ask(launcher::ArchiveJobInput{{}, {job, true}}, "archive " + job.value);
+  ask(launcher::ArchiveJobInput{{}, {job, false}}, "restore " + job.value);
+  AnnotateJob note;
+  note.job = job;
+  note.description = kNote;
+  note.set_tags["noted"] = "yes";
+  ask(launcher::AnnotateJobInput{{}, std::move(note)}, "annotate " + job.value);
+}
+
 void Workload::submit(const JobPlan& plan) {
   cluster_.oracle.job_planned(JobId(plan.spec.name), plan.spec);
   for (const JobId& step : steps_of(JobId(plan.spec.name)))
@@ -485,6 +496,7 @@ void Workload::replied(const launcher::ReplyTo& to, const JobId& job) {
       if (submission.ends_with('8'))
         ask(launcher::ShareInput{{}, job, false}, "unshare " + job.value);
     }
+    if (is_adas && submission.ends_with('5')) annotate(job);
     if (cluster_.world.random.chance(0.1)) update(job);
     const JobPlan& plan = plans_.at(job);
     if (cluster_.winding_down && (plan.endless || plan.impossible)) cancel(job);
@@ -613,6 +625,9 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (approve && code == ErrorCode::not_found) return;  // removed meanwhile
     const bool share = std::holds_alternative<launcher::ShareInput>(request.input);
     if (share && code == ErrorCode::not_found) return;  // deleted meanwhile
+    const bool annotate = std::holds_alternative<launcher::ArchiveJobInput>(request.input) ||
+                          std::holds_alternative<launcher::AnnotateJobInput>(request.input);
+    if (annotate && code == ErrorCode::not_found) return;  // deleted meanwhile
     // Removed meanwhile; it joins again under the same name.
     const bool drain = std::holds_alternative<launcher::DrainInput>(request.input);
     if (drain && code == ErrorCode::not_found) return ask(request.input, request.what);

@@ -70,6 +70,7 @@ class Workload {
   std::vector<JobId> steps_of(const JobId& job) const;  // jobs that a pipeline's steps become
   void draw_after(JobPlan& plan);
   void update(const JobId& job);  // its priority
+  void annotate(const JobId& job);
   // Takes the next step of a user with few rights who tries forbidden requests.
   void meddle();
   void limit_somebody();

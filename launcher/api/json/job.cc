@@ -263,6 +263,7 @@ Json to_json(const JobView& job) {
   json["experiment_name"] = spec.experiment_name.empty() ? "Default" : spec.experiment_name;
   json["description"] = spec.description;
   json["tags"] = map_of(spec.tags);
+  json["archived"] = job.archived;
   json["command"] = spec.is_pipeline() ? Json(nullptr) : command_of(spec.command);
   json["compute"] = spec.compute.empty() ? "local" : spec.compute;
   json["environment"] = spec.environment ? to_json(*spec.environment) : Json(nullptr);

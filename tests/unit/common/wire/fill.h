@@ -370,8 +370,8 @@ class Filler {
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   }
   void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -418,9 +418,11 @@ class Filler {
   void fill(CancelJob& v) { auto& [a] = v; each(a); }
   void fill(ShareJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(UpdateJob& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ArchiveJob& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AnnotateJob& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
-  void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ShowJob& v) { auto& [a] = v; each(a); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
@@ -535,6 +537,8 @@ class Filler {
   void fill(launcher::JobAtHead& v) { auto& [a] = v; each(a); }
   void fill(launcher::Amounts& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::RecentUseSet& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::JobArchived& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::JobAnnotated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }

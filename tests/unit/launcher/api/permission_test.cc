@@ -41,6 +41,9 @@ WatchJob/shared        ---    vmm   ooo      vm-       mm-    v--      ---  m--
 ShareJob               ---    y--   ---      y--       ---    y--      ---  ---
 ShareJob/undo          ---    y--   ---      y--       ---    y--      ---  ---
 UpdateJob              ---    yyy   yyy      y--       ---    y--      ---  ---
+ArchiveJob             ---    yyy   ---      y--       ---    y--      ---  ---
+ArchiveJob/undo        ---    yyy   ---      y--       ---    y--      ---  ---
+AnnotateJob            ---    yyy   ---      y--       ---    y--      ---  ---
 ListNodes              -      y     y        y         y      y        -    y
 ShowNode               -      y     y        y         y      y        -    y
 CreateToken            -      y     -        -         -      -        -    -
@@ -157,8 +160,10 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ShowAsset"},
     {"ArchiveAsset"},
     {"ListDatastores"},
+    {"ArchiveJob", "ArchiveJob/undo"},
+    {"AnnotateJob"},
 };
-constexpr std::size_t kMessages = 54;
+constexpr std::size_t kMessages = 56;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -268,6 +273,21 @@ const std::map<std::string, Make>& questions() {
       {"UpdateJob",
        [](World& w, Whose of) {
          return UpdateJob{w.job(of), Priority::high};
+       }},
+      {"ArchiveJob",
+       [](World& w, Whose of) {
+         return ArchiveJob{w.job(of), true};
+       }},
+      {"ArchiveJob/undo",
+       [](World& w, Whose of) {
+         return ArchiveJob{w.job(of), false};
+       }},
+      {"AnnotateJob",
+       [](World& w, Whose of) {
+         AnnotateJob change;
+         change.job = w.job(of);
+         change.set_tags["owner"] = "ada";
+         return change;
        }},
       {"ListNodes", [](World&, Whose) { return ListNodes{}; }},
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},
@@ -400,10 +420,7 @@ const std::map<std::string, Make>& questions() {
              SetQuota{{QuotaHolder::Kind::user, "mate"}, {{QuotaLimit::running_jobs, 3}}, {}});
        }},
       {"ListQuotas", [](World&, Whose) { return ListQuotas{}; }},
-      {"CheckJobFile",
-       [](World&, Whose) {
-         return CheckJobFile{"job.yml", "command: true\n"};
-       }},
+      {"CheckJobFile", [](World&, Whose) { return CheckJobFile{"job.yml", "command: true\n"}; }},
   };
   return kAll;
 }

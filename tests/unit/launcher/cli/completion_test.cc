@@ -20,6 +20,7 @@ using Words = std::vector<std::string>;
 std::vector<Candidate> names_of(Noun noun) {
   switch (noun) {
     case Noun::job: return {{"train-1", "Running"}, {"test-2", "Completed"}};
+    case Noun::archived_job: return {{"old-3", "Completed"}};
     case Noun::node: return {{"n1", ""}};
     case Noun::compute: return {{"lab", ""}};
   }
@@ -56,6 +57,9 @@ TEST(Completion, NamesOfThingsWhereTheyStand) {
   EXPECT_THAT(words_for({"job", "cancel", "train-1", "te"}), ElementsAre("test-2"));
   EXPECT_THAT(words_for({"job", "show", "--name", "tr"}), ElementsAre("train-1"));
   EXPECT_THAT(words_for({"job", "compare", "train-1", "te"}), ElementsAre("test-2"));
+  EXPECT_THAT(words_for({"job", "archive", "t"}), ElementsAre("train-1", "test-2"));
+  EXPECT_THAT(words_for({"job", "restore", ""}), ElementsAre("old-3"));
+  EXPECT_THAT(words_for({"job", "restore", "--name", "o"}), ElementsAre("old-3"));
   EXPECT_THAT(words_for({"node", "drain", ""}), ElementsAre("n1"));
   EXPECT_THAT(words_for({"run", "--compute", ""}), ElementsAre("lab"));
   EXPECT_THAT(words_for({"compute", "create", ""}), IsEmpty());  // a new name

@@ -31,6 +31,16 @@ TEST(JobFilterWords, SayWhatTheLauncherIsAskedFor) {
   EXPECT_EQ(filter.since, kNow - minutes(120));
 }
 
+TEST(JobFilterWords, ArchivedJobsAreAskedForByName) {
+  EXPECT_EQ(read_job_filter({}, kNow)->archived, ArchivedToo::no);
+  JobFilterWords words;
+  words.include_archived = true;
+  EXPECT_EQ(read_job_filter(words, kNow)->archived, ArchivedToo::yes);
+  words = {};
+  words.archived_only = true;
+  EXPECT_EQ(read_job_filter(words, kNow)->archived, ArchivedToo::only);
+}
+
 TEST(JobFilterWords, AnUnknownStatusIsAnsweredWithAllThatThereAre) {
   for (const char* status : {"Done", "", "Failed,", "Failed Running"}) {
     JobFilterWords words;

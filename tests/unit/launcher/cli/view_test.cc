@@ -22,7 +22,7 @@ TEST(JobJson, IsShapedLikeAzures) {
   Json want = Json::parse(R"({
     "name": "gray_pig", "type": "command", "status": "Failed", "display_name": "Digits",
     "experiment_name": "handwriting", "description": "A small network.",
-    "tags": {"owner": "ada"}, "command": "python train.py", "compute": "local",
+    "tags": {"owner": "ada"}, "archived": false, "command": "python train.py", "compute": "local",
     "environment": null, "environment_variables": {"A": "b"}, "inputs": {"lr": "1e-3"},
     "outputs": {"model": {"type": "uri_folder", "mode": "upload", "path": null, "name": null, "version": null}},
     "jobs": null,
@@ -133,6 +133,20 @@ TEST(JobText, SaysAll) {
             "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
             "      output 'model': a: a fifo\n"
             "    ended: rank 3 on local-1 exited with code 7\n");
+}
+
+TEST(JobText, SaysThatAJobIsArchived) {
+  JobView job = sample_job();
+  job.archived = true;
+  EXPECT_TRUE(api::to_json(job)["archived"].get<bool>());
+  EXPECT_NE(job_table({job}, kNoon).find("Failed (archived)"), std::string::npos);
+  EXPECT_NE(job_text(job, kNoon)
+                .find("archived:     left out of lists; lockstep job restore "
+                      "gray_pig\n"),
+            std::string::npos);
+  job.spec.parent = JobId("iris");
+  job.spec.step = "train";
+  EXPECT_NE(job_text(job, kNoon).find("archived:     with pipeline iris\n"), std::string::npos);
 }
 
 TEST(JobText, SaysWhichOutputsWereNeverWrittenOfAJobThatCompleted) {

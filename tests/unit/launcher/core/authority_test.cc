@@ -57,6 +57,10 @@ share_job           admin      y   y     -    -    -
 share_job           operator   -   -     -    -    -
 share_job           submitter  y   -     -    -    -
 share_job           viewer     -   -     -    -    -
+annotate_job        admin      y   y     y    y    y
+annotate_job        operator   -   -     -    -    -
+annotate_job        submitter  y   -     -    -    -
+annotate_job        viewer     -   -     -    -    -
 read_blobs          admin      y   y     a    a    a
 read_blobs          operator   -   -     -    -    -
 read_blobs          submitter  y   -     -    y    -
@@ -120,11 +124,12 @@ operate_computes    viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
-    "see_cluster",    "see_job",     "read_job",        "read_values",  "submit",
-    "choose_account", "cancel_job",  "update_job",      "delete_job",   "share_job",
-    "read_blobs",     "write_blobs", "see_names",       "write_names",  "prune_environments",
-    "drain_nodes",    "admit_nodes", "manage_computes", "remove_nodes", "revoke_nodes",
-    "manage_users",   "use_secrets", "shut_down",       "read_audit",   "operate_computes"};
+    "see_cluster",        "see_job",      "read_job",    "read_values",     "submit",
+    "choose_account",     "cancel_job",   "update_job",  "delete_job",      "share_job",
+    "annotate_job",       "read_blobs",   "write_blobs", "see_names",       "write_names",
+    "prune_environments", "drain_nodes",  "admit_nodes", "manage_computes", "remove_nodes",
+    "revoke_nodes",       "manage_users", "use_secrets", "shut_down",       "read_audit",
+    "operate_computes"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {

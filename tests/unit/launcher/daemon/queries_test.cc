@@ -152,6 +152,25 @@ TEST(ListJobsQuestion, FilteredJobsComeInPagesToo) {
   EXPECT_EQ(names(mine, 1), of_user.user == name_of(LauncherItself{}) ? "100 +99" : "+0");
 }
 
+TEST(ListJobsQuestion, ArchivedJobsAreLeftOutUnlessAskedFor) {
+  Jobs jobs;
+  for (int i = 1; i <= 4; ++i) jobs.submit(i, "true");
+  for (const char* job : {"job2", "job3"})
+    jobs.core().handle(jobs.submitted(9), ArchiveJobInput{{}, {JobId(job)}, LauncherItself{}});
+  const auto names = [&](ArchivedToo archived) {
+    ListJobs question;
+    question.filter.archived = archived;
+    question.limit = 2;
+    const JobsReply reply = jobs.list(question);
+    std::string text;
+    for (const auto& job : reply.jobs) text += job.spec.name.substr(3) + " ";
+    return text + "+" + std::to_string(reply.more);
+  };
+  EXPECT_EQ(names(ArchivedToo::no), "4 1 +0");
+  EXPECT_EQ(names(ArchivedToo::yes), "4 3 +2");
+  EXPECT_EQ(names(ArchivedToo::only), "3 2 +0");
+}
+
 TEST(ListJobsQuestion, AnUnknownPlaceIsRefused) {
   Jobs jobs;
   jobs.submit(1, "true");
