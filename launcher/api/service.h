@@ -20,6 +20,7 @@
 #include "common/snapshot/subtree.h"
 #include "launcher/api/asker.h"
 #include "launcher/api/datastore_access.h"
+#include "launcher/api/image_replacement.h"
 #include "launcher/api/input_references.h"
 #include "launcher/api/job_file_check.h"
 #include "launcher/api/outcome.h"
@@ -78,6 +79,10 @@ class Service {
     std::optional<UsagePorts> usage = {};
     // The answer to ShowEnvironment, the operator's map included.
     std::function<ClientReply(const std::string& reference)> show_environment;
+    // The images among these that the operator's map has.
+    FindMappedImages mapped_images = [](const std::set<std::string>&) {
+      return Result<spec::MappedImages>(spec::MappedImages());
+    };
     // Performs a request about this owner's secrets.
     std::function<Result<ClientReply>(const std::string& owner, const SecretRequest&)> secrets;
     // The error names the first of these secrets that the owner does not have.

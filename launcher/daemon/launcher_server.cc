@@ -102,6 +102,9 @@ Service::Ports LauncherServer::ports() {
   ports.show_environment = [this](const std::string& reference) {
     return with_map(durable_.core().state(), settings_.environments_map, reference);
   };
+  ports.mapped_images = [this](const std::set<std::string>& images) {
+    return mapped_images(settings_.environments_map, images);
+  };
   ports.fetch_remote = settings_.fetch_remote;
   ports.datastores = [this] { return spec::load_datastores(settings_.datastores); };
   ports.secrets = [this](const std::string& owner, const SecretRequest& request) {

@@ -197,6 +197,8 @@ Json ours_of(const JobSpec& spec) {
   json["step"] = spec.step.empty() ? Json(nullptr) : Json(spec.step);
   json["array"] =
       spec.pipeline && !spec.pipeline->array.empty() ? Json(spec.pipeline->array) : Json(nullptr);
+  json["replaced_environment"] =
+      spec.replaced_environment ? to_json(*spec.replaced_environment) : Json(nullptr);
   json["array_index"] = spec.array ? Json(spec.array->index) : Json(nullptr);
   return json;
 }
