@@ -56,7 +56,9 @@ Status replace_images(JobSpec& spec, const FindMappedImages& find) {
   if (spec.pipeline)
     for (const PipelineStep& step : spec.pipeline->steps) add_image(step.spec, images);
   spec::MappedImages mapped;
-  if (!images.empty()) TRY_ASSIGN(mapped, find(images));
+  if (!images.empty()) {
+    TRY_ASSIGN(mapped, find(images));
+  }
   TRY(replace(spec, mapped));
   if (!spec.pipeline) return {};
   PipelineSpec pipeline = *spec.pipeline;

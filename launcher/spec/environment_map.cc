@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::string_view kNoEnvironment = "none";  // the target of an image: PATH as it is
 
+bool is_image(std::string_view key) {
+  return key.ends_with(":latest") || (key.find('/') != key.npos && !key.starts_with("azureml://"));
+}
+
 Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
                                    const ReadText& read_text) {
   const YamlNode& value = entry.value;
@@ -20,9 +24,9 @@ Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
   if (value.kind == YamlNode::Kind::mapping)
     return read_definition(source, value, "", read_text, notes);
   if (value.kind != YamlNode::Kind::scalar || value.text.empty())
-    return source.error(
-        entry.place,
-        fmt::format("'{}' must be the path of an environment file, or a mapping", entry.key));
+    return source.error(entry.place,
+                        fmt::format("'{}' must be the path of an environment file, {}", entry.key,
+                                    is_image(entry.key) ? "a mapping, or none" : "or a mapping"));
   const auto file = std::filesystem::path(source.name).parent_path() / value.text;
   const auto text = read_text(file.string());
   if (!text) return source.error(value.place, text.error().message, text.error().code);
@@ -60,11 +64,6 @@ Result<std::unique_ptr<Map>> open_map(const std::string& path, const ReadText& r
   return map;
 }
 
-bool is_image(std::string_view key) {
-  return key.ends_with(":latest") ||
-         (key.find('/') != key.npos && !key.starts_with("azureml://"));
-}
-
 Result<RegisteredEnvironment> read_target(const Source& source, const YamlEntry& entry,
                                           const ReadText& read_text) {
   TRY_ASSIGN(ReadEnvironment found, read_entry(source, entry, read_text));
@@ -82,9 +81,10 @@ Result<std::map<std::string, const YamlEntry*>> images_of(const Map& map) {
   for (const YamlEntry& entry : map.root.entries) {
     if (!is_image(entry.key)) continue;
     if (const Status good = check_image_name(entry.key); !good)
-      return map.source.error(entry.place, good.error().message + "; a key with a '/', or that "
-                                                                  "ends with ':latest', is an "
-                                                                  "image's name");
+      return map.source.error(entry.place, good.error().message +
+                                               "; a key with a '/', or that "
+                                               "ends with ':latest', is an "
+                                               "image's name");
     const auto [other, is_new] = images.emplace(normal_image_name(entry.key), &entry);
     if (!is_new)
       return map.source.error(
