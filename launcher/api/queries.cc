@@ -121,7 +121,10 @@ struct Answerer {
     const Job& job = *core.state().job(question.job);
     if (viewer.reads(job)) {  // it names what the job file has
       auto lines = image_replacement_lines(job.spec);
-      for (std::string& line : explain_reuse(core.state(), job)) lines.push_back(std::move(line));
+      auto reuse = explain_reuse(core.state(), job,
+                                 [this](const Job& other) { return viewer.reads(other); });
+      for (std::string& line : reuse.lines) lines.push_back(std::move(line));
+      view->rerun = std::move(reuse.rerun);
       view->lines.insert(view->lines.begin(), lines.begin(), lines.end());
     }
     for (std::string& line : view->lines) line = viewer.cut(std::move(line));

@@ -81,6 +81,7 @@ Service::Ports LauncherServer::ports() {
   ports.check_snapshot = check_snapshot_;
   ports.measure_snapshot = settings_.measure_snapshot;
   ports.find_tree = settings_.find_tree;
+  ports.compare_trees = settings_.compare_trees;
   ports.low_space = [this] { return settings_.space->refusal(); };
   ports.info = [this] {
     LauncherInfo info = settings_.info;

@@ -1,6 +1,7 @@
 #pragma once
 // Finds an environment by name: first among those that are registered, then in the operator's map;
-// and the environments in which jobs with an image run by that map. The map is read again for each lookup that needs it, so that a change takes effect at once.
+// and the environments in which jobs with an image run by that map. The map is read again for each
+// lookup that needs it, so that a change takes effect at once.
 
 #include <set>
 #include <string>

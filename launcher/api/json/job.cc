@@ -299,6 +299,25 @@ Json to_json(const JobView& job) {
   return json;
 }
 
+Json rerun_json(const RerunView& rerun) {
+  const auto digest = [](const std::optional<Digest>& one) {
+    return one ? Json(one->hex()) : Json(nullptr);
+  };
+  Json changes = Json::array();
+  for (const PartChange& change : rerun.changes) {
+    Json json{{"part", change.part}, {"was", digest(change.was)}, {"is", digest(change.is)}};
+    json["files"] = nullptr;
+    if (change.files)
+      json["files"] = {{"added", change.files->added},
+                       {"removed", change.files->removed},
+                       {"changed", change.files->changed},
+                       {"first", text_or_null(change.files->first)},
+                       {"more", change.files->more}};
+    changes.push_back(std::move(json));
+  }
+  return {{"before", rerun.before.value}, {"changes", std::move(changes)}};
+}
+
 Json to_json(const ExplainView& explain) {
   Json json;
   json["name"] = explain.job.spec.name;
@@ -306,6 +325,7 @@ Json to_json(const ExplainView& explain) {
   json["reason"] = explain.job.reason;
   json["placement"] = explain.lines;
   json["environment"] = explained_environment(explain.job);
+  json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);
   return json;
 }
 

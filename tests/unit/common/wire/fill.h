@@ -382,7 +382,10 @@ class Filler {
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
-  void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FileChanges& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(RerunView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ExplainView& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
