@@ -199,4 +199,19 @@ std::string full_image_name(const std::string& image) {
   return is_host ? image : "docker.io/" + image;
 }
 
+std::string normal_image_name(std::string_view image) {
+  const auto at = image.find('@');
+  const std::string_view digest = at == image.npos ? std::string_view() : image.substr(at);
+  std::string name = full_image_name(std::string(image.substr(0, at)));
+  if (const auto slash = name.find('/'); name.compare(0, slash, "index.docker.io") == 0)
+    name.replace(0, slash, "docker.io");
+  constexpr std::string_view kHub = "docker.io/";
+  if (name.starts_with(kHub) && name.find('/', kHub.size()) == name.npos)
+    name.insert(kHub.size(), "library/");
+  if (digest.empty()) return tagged_image_name(name);
+  const auto last = name.rfind('/') + 1;  // a host's port is before it
+  if (const auto colon = name.find(':', last); colon != name.npos) name.resize(colon);
+  return name.append(digest);
+}
+
 }  // namespace lockstep

@@ -22,4 +22,9 @@ std::string tagged_image_name(std::string_view image);
 // "debian:12" -> "docker.io/library/debian:12": docker expands short names so, podman does not.
 std::string full_image_name(const std::string& image);
 
+// One name for each image, as docker completes what people write: "python", "python:latest" and
+// "docker.io/python" are "docker.io/library/python:latest". With a digest there is no tag, because
+// docker ignores it. `image` must be valid.
+std::string normal_image_name(std::string_view image);
+
 }  // namespace lockstep

@@ -159,6 +159,9 @@ struct JobSpec {
   std::string step = {};
   std::uint32_t parent_attempt = 0;
   std::optional<ArrayTask> array = {};  // it is a task of a job array
+  // The environment of the submission, whose image the operator's environments.map maps to
+  // `environment`. A client cannot set it.
+  std::optional<EnvironmentSpec> replaced_environment = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }

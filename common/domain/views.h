@@ -205,9 +205,34 @@ struct EnvironmentView {
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 
+// How the files of a tree differ from those of another tree.
+struct FileChanges {
+  std::uint64_t added = 0, removed = 0, changed = 0;  // files and symlinks
+  std::string first;  // the path of the first of them in the tree; "": none
+  bool more = false;  // the count ended at a limit: there may be more
+  friend bool operator==(const FileChanges&, const FileChanges&) = default;
+};
+
+// What of a job differs from an earlier run of the same step.
+struct PartChange {
+  std::string part;                       // "code", "command", "input 'data'", "variable 'LR'"
+  std::optional<Digest> was, is;          // trees of files that differ; both absent: it has none
+  std::optional<FileChanges> files = {};  // absent: it has none, or they could not be read
+  friend bool operator==(const PartChange&, const PartChange&) = default;
+};
+
+// Why the outputs of an earlier run were not reused.
+struct RerunView {
+  JobId before;  // the newest run of this step that could have been reused
+  std::vector<PartChange> changes;
+  friend bool operator==(const RerunView&, const RerunView&) = default;
+};
+
 struct ExplainView {
   JobView job;
   std::vector<std::string> lines;  // the reasons for its placement, in words, one a line
+  // Of a pipeline's step; absent: nothing was compared, or the caller may not read the earlier run.
+  std::optional<RerunView> rerun = {};
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
 };
 

@@ -366,6 +366,8 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_step(from.step);
   to->set_parent_attempt(from.parent_attempt);
   if (from.array) to_wire(*from.array, to->mutable_array());
+  if (from.replaced_environment)
+    to_wire(*from.replaced_environment, to->mutable_replaced_environment());
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -409,6 +411,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_text(from.step(), "step", &to->step, kMaxStepNameBytes));
   to->parent_attempt = from.parent_attempt();
   if (from.has_array()) TRY(from_wire(from.array(), &to->array.emplace()));
+  if (from.has_replaced_environment())
+    TRY(from_wire(from.replaced_environment(), &to->replaced_environment.emplace()));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

@@ -250,13 +250,46 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }
 
+void to_wire(const lockstep::PartChange& from, PartChange* to) {
+  to->set_part(fitting_text(from.part));
+  if (from.was) to->set_was(std::string(from.was->view()));
+  if (from.is) to->set_is(std::string(from.is->view()));
+  if (!from.files) return;
+  to->mutable_files()->set_added(from.files->added);
+  to->mutable_files()->set_removed(from.files->removed);
+  to->mutable_files()->set_changed(from.files->changed);
+  to->mutable_files()->set_first(fitting_text(from.files->first));
+  to->mutable_files()->set_more(from.files->more);
+}
+
+Status from_wire(const PartChange& from, lockstep::PartChange* to) {
+  TRY(read_text(from.part(), "change.part", &to->part));
+  if (from.has_was()) TRY(read_digest(from.was(), "change.was", &to->was.emplace()));
+  if (from.has_is()) TRY(read_digest(from.is(), "change.is", &to->is.emplace()));
+  if (!from.has_files()) return {};
+  lockstep::FileChanges& files = to->files.emplace();
+  files.added = from.files().added();
+  files.removed = from.files().removed();
+  files.changed = from.files().changed();
+  files.more = from.files().more();
+  return read_text(from.files().first(), "change.first", &files.first);
+}
+
 void to_wire(const lockstep::ExplainView& from, ExplainView* to) {
   to_wire(from.job, to->mutable_job());
   write_texts(from.lines, to->mutable_lines());
+  if (!from.rerun) return;
+  to->mutable_rerun()->set_before(from.rerun->before.value);
+  write_list(from.rerun->changes, to->mutable_rerun()->mutable_changes());
 }
 
 Status from_wire(const ExplainView& from, lockstep::ExplainView* to) {
   TRY(from_wire(from.job(), &to->job));
+  if (from.has_rerun()) {
+    lockstep::RerunView& rerun = to->rerun.emplace();
+    TRY(read_text(from.rerun().before(), "rerun.before", &rerun.before.value, kMaxJobNameBytes));
+    TRY(read_list(from.rerun().changes(), 1'000'000, "rerun.changes", &rerun.changes));
+  }
   return read_texts(from.lines(), 1'000'000, "explain.lines", &to->lines);
 }
 

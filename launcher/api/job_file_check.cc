@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/client_limits.h"
+#include "common/domain/image_replacement.h"
 #include "common/domain/pipeline.h"
 #include "launcher/api/datastore_access.h"
 #include "launcher/api/input_references.h"
@@ -138,6 +139,9 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
     check_steps(names, name, *parsed);
   else
     names.check(name, spec, parsed->environment);
+  if (const Status replaced = replace_images(spec, lookups.mapped_images); !replaced)
+    names.add(replaced.error().within(name));
+  for (std::string& line : image_replacement_lines(spec)) checked.notes.push_back(std::move(line));
   const std::string target = target_of(spec);
   if (!core.state().computes().has(target))
     names.add(core.why_refused(spec, caller)

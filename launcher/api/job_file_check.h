@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/domain/client_messages.h"
+#include "launcher/api/image_replacement.h"
 #include "launcher/core/core.h"
 #include "launcher/spec/datastores_file.h"
 #include "launcher/spec/job_file.h"
@@ -30,6 +31,7 @@ struct JobFileLookups {
   // Finds a datastore for a job of this project.
   std::function<Result<spec::Datastore>(const std::string& project, const std::string& name)>
       find_datastore;
+  FindMappedImages mapped_images;
 };
 
 // `name`: the file's name, for errors. Returns the parser's errors if parsing failed, and otherwise

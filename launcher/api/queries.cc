@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/domain/image_replacement.h"
 #include "common/domain/no_such_job.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/core/explain_reuse.h"
@@ -123,7 +124,11 @@ struct Answerer {
     view->job = viewer.cut(std::move(view->job));
     const Job& job = *core.state().job(question.job);
     if (viewer.reads(job)) {  // it names what the job file has
-      auto lines = explain_reuse(core.state(), job);
+      auto lines = image_replacement_lines(job.spec);
+      auto reuse = explain_reuse(core.state(), job,
+                                 [this](const Job& other) { return viewer.reads(other); });
+      for (std::string& line : reuse.lines) lines.push_back(std::move(line));
+      view->rerun = std::move(reuse.rerun);
       view->lines.insert(view->lines.begin(), lines.begin(), lines.end());
     }
     for (std::string& line : view->lines) line = viewer.cut(std::move(line));

@@ -12,6 +12,7 @@
 #include "launcher/core/children.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"
+#include "launcher/core/explain_reuse.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_requests.h"
 
@@ -19,6 +20,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
+constexpr std::size_t kMaxComparisons = 8;          // of trees, for explanations
 constexpr Duration kViewEvery = milliseconds(250);  // of a pipeline
 constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
 
@@ -99,7 +101,13 @@ struct RequestHandler {
   void operator()(const ListEnvironments& m) const { question(m); }
   void operator()(const ListJobs& m) const { question(m); }
   void operator()(const ShowJob& m) const { question(m); }
-  void operator()(const ExplainJob& m) const { question(m); }
+  void operator()(const ExplainJob& m) const {
+    Asker noted = asker;
+    ClientReply reply = answer_of(m, &noted);
+    auto* explained = std::get_if<ExplainReply>(&reply);
+    if (explained == nullptr) return door.reply(noted, std::move(reply));
+    door.explain(noted, std::move(*explained));
+  }
   void operator()(const ListEvents& m) const { question(m); }
   void operator()(const ListNodes& m) const { question(m); }
   void operator()(const ShowNode& m) const { question(m); }
@@ -228,14 +236,19 @@ struct RequestHandler {
   }
 
   void question(const Query& query) const {
+    Asker noted = asker;
+    ClientReply reply = answer_of(query, &noted);
+    door.reply(noted, std::move(reply));
+  }
+  // `noted`: the asker, to whom is added what they read of others.
+  ClientReply answer_of(const Query& query, Asker* noted) const {
     const Viewer viewer(door.state(), asker.caller);
     auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
     if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
     if (door.ports_.usage) add_use(*door.ports_.usage, viewer, door.state(), query, &reply);
-    Asker noted = asker;
-    record_read(viewer, reply, &noted.asked);
-    door.reply(noted, std::move(reply));
+    record_read(viewer, reply, &noted->asked);
+    return reply;
   }
   // An admin is shown more of others' jobs than who may only see them.
   static void record_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
@@ -270,6 +283,28 @@ void Service::handle(Asker asker, ClientRequest request) {
   std::visit(RequestHandler{*this, asker}, request);
 }
 
+// Without the files if nothing reads them now, because the rest is an answer too.
+void Service::explain(const Asker& asker, ExplainReply explained) {
+  const auto& rerun = explained.explain.rerun;
+  const bool compares =
+      rerun && ports_.compare_trees && comparing_ < kMaxComparisons &&
+      std::any_of(rerun->changes.begin(), rerun->changes.end(),
+                  [](const PartChange& change) { return change.was || change.is; });
+  if (!compares) return reply(asker, std::move(explained));
+  ++comparing_;
+  auto changes = rerun->changes;
+  ports_.compare_trees(std::move(changes), [this, asker, explained = std::move(explained)](
+                                               std::vector<PartChange> compared) mutable {
+    --comparing_;
+    if (asker.deadline < ports_.now()) return;  // its client asks again
+    ExplainView& view = explained.explain;
+    const std::string line = rerun_line(*view.rerun);
+    view.rerun->changes = std::move(compared);
+    std::replace(view.lines.begin(), view.lines.end(), line, rerun_line(*view.rerun));
+    reply(asker, std::move(explained));
+  });
+}
+
 void Service::check_file(const Asker& asker, CheckJobFile request) {
   const std::string name = request.name;
   const Status begun = ports_.parse_job_file(
@@ -299,6 +334,7 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
   lookups.find_datastore = [this, caller](const std::string& project, const std::string& name) {
     return datastore_for(caller, project, name);
   };
+  lookups.mapped_images = ports_.mapped_images;
   return lookups;
 }
 

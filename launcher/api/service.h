@@ -20,6 +20,7 @@
 #include "common/snapshot/subtree.h"
 #include "launcher/api/asker.h"
 #include "launcher/api/datastore_access.h"
+#include "launcher/api/image_replacement.h"
 #include "launcher/api/input_references.h"
 #include "launcher/api/job_file_check.h"
 #include "launcher/api/outcome.h"
@@ -62,6 +63,9 @@ class Service {
     // the collection of blobs for a while.
     std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
         find_tree;
+    // Fills in how the files of these changes differ; answered later, on the loop.
+    std::function<void(std::vector<PartChange>, std::function<void(std::vector<PartChange>)>)>
+        compare_trees;
     // The operator's datastores, as they are now.
     std::function<Result<Datastores>()> datastores = [] {
       return Result<Datastores>(Datastores());
@@ -78,6 +82,10 @@ class Service {
     std::optional<UsagePorts> usage = {};
     // The answer to ShowEnvironment, the operator's map included.
     std::function<ClientReply(const std::string& reference)> show_environment;
+    // The images among these that the operator's map has.
+    FindMappedImages mapped_images = [](const std::set<std::string>&) {
+      return Result<spec::MappedImages>(spec::MappedImages());
+    };
     // Performs a request about this owner's secrets.
     std::function<Result<ClientReply>(const std::string& owner, const SecretRequest&)> secrets;
     // The error names the first of these secrets that the owner does not have.
@@ -163,6 +171,7 @@ class Service {
   void create_environment(const Asker& asker, CreateEnvironment create);
   void create_asset(const Asker& asker, CreateAsset create);
   void create_from(const Asker& asker, CreateAsset create, const DataReference& reference);
+  void explain(const Asker& asker, ExplainReply explained);
   void check_file(const Asker& asker, CheckJobFile request);
   JobFileLookups lookups_of(const Caller& caller) const;
   void change_secrets(const Asker& asker, const SecretRequest& request);
@@ -171,6 +180,7 @@ class Service {
   const State& state() const { return ports_.core->state(); }
 
   const Ports ports_;
+  std::size_t comparing_ = 0;  // explanations that wait for a comparison of trees
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_pending_ = 0;
   Watchers watchers_{Watchers::Limits{}};

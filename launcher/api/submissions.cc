@@ -96,6 +96,10 @@ void Service::submit(const Asker& asker, Submit submit) {
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
     return refuse(asker, ErrorCode::resource_exhausted, low);
+  // A submission that was taken before has its environments in the journal.
+  if (state().job_of_submission(submit.submission) == nullptr)
+    if (const Status replaced = replace_images(submit.spec, ports_.mapped_images); !replaced)
+      return refuse(asker, replaced.error().code, replaced.error().message);
   // The job record says that a version was used only if the launcher has resolved it.
   std::vector<NamedInput> inputs = inputs_of(submit.spec);
   for (NamedInput& named_input : inputs) {

@@ -35,6 +35,7 @@ JobView outline_of(JobView view) {
   spec.queue.after.clear();
   spec.snapshot.reset();
   spec.environment.reset();
+  spec.replaced_environment.reset();
   spec.resources.docker_args.clear();
   const bool waits = view.status == JobStatus::queued;
   if (!waits) view.reason.clear();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/domain/image_replacement.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/not_kept_text.h"
@@ -314,6 +315,7 @@ std::string job_text(const JobView& job, Instant now) {
     lines.add("environment", summary(*spec.environment));
     lines.add("made of", contents(*spec.environment));
   }
+  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
   lines.add("container", container_of(spec));
   lines.add("network", network_variables(spec.environment_variables));
   lines.add("holds", asked_of(spec.resources));

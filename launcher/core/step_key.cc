@@ -63,9 +63,13 @@ std::string words_of(const Distribution& distribution) {
   return words.take();
 }
 
+constexpr const char* kCode = "code";
+
+std::string part_of(const DataInput& input) { return "input '" + input.name + "'"; }
+
 Parts parts_of(const JobSpec& spec) {
   Parts parts;
-  parts["code"] = Words().add(spec.snapshot).take();
+  parts[kCode] = Words().add(spec.snapshot).take();
   parts["command"] = words_of(spec.command);
   parts["environment"] =
       Words()
@@ -77,12 +81,12 @@ Parts parts_of(const JobSpec& spec) {
   for (const auto& [name, value] : spec.inputs)
     parts["input '" + name + "'"] = Words().add(value).take();
   for (const DataInput& input : spec.data)
-    parts["input '" + input.name + "'"] = Words()
-                                              .add(to_string(input.type))
-                                              .add(to_string(input.mode))
-                                              .add(input.tree)
-                                              .add(input.file)
-                                              .take();
+    parts[part_of(input)] = Words()
+                                .add(to_string(input.type))
+                                .add(to_string(input.mode))
+                                .add(input.tree)
+                                .add(input.file)
+                                .take();
   for (const OutputSpec& output : spec.outputs) {
     Words words;
     words.add(to_string(output.type));
@@ -94,6 +98,21 @@ Parts parts_of(const JobSpec& spec) {
   parts["resources"] = words_of(spec.resources);
   parts["account"] = Words().add(spec.submitter).add(spec.project).add(spec.run_as).take();
   return parts;
+}
+
+// The files of a part; absent also if it is a part without files.
+std::optional<Digest> tree_of(const JobSpec& spec, const std::string& part) {
+  if (part == kCode) return spec.snapshot;
+  for (const DataInput& input : spec.data)
+    if (part_of(input) == part) return input.tree;
+  return std::nullopt;
+}
+
+PartChange change_of(const std::string& part, const JobSpec& before, const JobSpec& now) {
+  const auto was = tree_of(before, part), is = tree_of(now, part);
+  const bool is_comparable = part == kCode || (was && is);
+  if (!is_comparable || was == is) return {part, {}, {}};
+  return {part, was, is};
 }
 
 }  // namespace
@@ -110,18 +129,18 @@ std::optional<Digest> reuse_key(const JobSpec& spec) {
   return sha256(Words().add(parts_of(spec)).take());
 }
 
-std::vector<std::string> differences(const JobSpec& before, const JobSpec& now) {
+std::vector<PartChange> differences(const JobSpec& before, const JobSpec& now) {
   const Parts old_parts = parts_of(before);
   const Parts new_parts = parts_of(now);
   std::set<std::string> names;
   for (const Parts* parts : {&old_parts, &new_parts})
     for (const auto& [name, text] : *parts) names.insert(name);
-  std::vector<std::string> different;
+  std::vector<PartChange> different;
   for (const std::string& name : names) {
     const auto was = old_parts.find(name);
     const auto is = new_parts.find(name);
     const bool in_both = was != old_parts.end() && is != new_parts.end();
-    if (!in_both || was->second != is->second) different.push_back(name);
+    if (!in_both || was->second != is->second) different.push_back(change_of(name, before, now));
   }
   return different;
 }

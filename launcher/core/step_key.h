@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/digest.h"
-#include "common/domain/job_spec.h"
+#include "common/domain/views.h"
 
 namespace lockstep::launcher {
 
@@ -15,8 +15,8 @@ namespace lockstep::launcher {
 // whose content is unknown: a secret, or a path or address that is read in place.
 std::optional<Digest> reuse_key(const JobSpec& spec);
 
-// In which parts that count for the key they differ, for people: "command", "input 'data'". Empty:
-// in none.
-std::vector<std::string> differences(const JobSpec& before, const JobSpec& now);
+// In which parts that count for the key they differ, and of the code and of inputs that both have,
+// the trees of files if those differ. Empty: in none.
+std::vector<PartChange> differences(const JobSpec& before, const JobSpec& now);
 
 }  // namespace lockstep::launcher

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/domain/image_replacement.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/size_check.h"
 
@@ -113,7 +114,7 @@ std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec&
 }
 
 std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = image_replacement_lines(spec);
   if (!spec.compute_why.empty()) notes.push_back(spec.compute_why);
   const std::string& type = spec.resources.instance_type;
   if (type.empty()) return notes;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/snapshot/manifest.h"
+#include "common/snapshot/tree_difference.h"
 #include "common/snapshot/tree_merge.h"
 #include "common/snapshot/tree_size.h"
 #include "launcher/daemon/output_merger.h"
@@ -249,6 +250,19 @@ void BlobService::find_tree(TreeQuestion question,
     auto found = find_in(store_, question);
     if (found) store_.lease(found->root);
     loop_.post([then, found = std::move(found)] { then(found); });
+  });
+}
+
+void BlobService::compare(std::vector<PartChange> changes,
+                          std::function<void(std::vector<PartChange>)> then) {
+  walker_.run([this, changes = std::move(changes), then = std::move(then)]() mutable {
+    const auto read = directory_objects(store_).read;
+    for (PartChange& change : changes) {
+      if (!change.was && !change.is) continue;
+      if (auto files = snapshot::tree_difference(change.was, change.is, read))
+        change.files = *std::move(files);
+    }
+    loop_.post([then, changes = std::move(changes)] { then(changes); });
   });
 }
 

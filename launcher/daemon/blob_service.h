@@ -65,6 +65,9 @@ class BlobService {
   void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
   // Merges the trees, and takes the part that is asked for. The result is leased.
   void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then);
+  // Fills in how the files of the changes that have trees differ, as far as they can be read;
+  // `then` runs on the loop.
+  void compare(std::vector<PartChange> changes, std::function<void(std::vector<PartChange>)> then);
   // Merges a job's outputs; the results are leased.
   void merge(MergeOutputs question, std::function<void(Result<std::vector<MergedOutput>>)> then);
 

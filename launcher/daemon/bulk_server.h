@@ -55,6 +55,10 @@ class BulkServer {
   void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then) {
     desk_.find_tree(std::move(question), std::move(then));
   }
+  void compare_trees(std::vector<PartChange> changes,
+                     std::function<void(std::vector<PartChange>)> then) {
+    desk_.compare(std::move(changes), std::move(then));
+  }
   // Set when a log could not be made durable; it can then no longer be trusted.
   const std::optional<Error>& failure() const { return failure_; }
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }

@@ -166,6 +166,10 @@ Status Daemon::open() {
                               std::function<void(Result<snapshot::Subtree>)> then) {
     bulk->find_tree(question, std::move(then));
   };
+  settings.compare_trees = [this](std::vector<PartChange> changes,
+                                  std::function<void(std::vector<PartChange>)> then) {
+    bulk->compare_trees(std::move(changes), std::move(then));
+  };
   remotes.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
   settings.fetch_remote = [this](const RemoteFiles& files, RemoteFetcher::Tell tell,
                                  RemoteFetcher::Then then) {

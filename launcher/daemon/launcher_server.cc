@@ -81,6 +81,7 @@ Service::Ports LauncherServer::ports() {
   ports.check_snapshot = check_snapshot_;
   ports.measure_snapshot = settings_.measure_snapshot;
   ports.find_tree = settings_.find_tree;
+  ports.compare_trees = settings_.compare_trees;
   ports.low_space = [this] { return settings_.space->refusal(); };
   ports.info = [this] {
     LauncherInfo info = settings_.info;
@@ -101,6 +102,9 @@ Service::Ports LauncherServer::ports() {
   ports.usage->silent_after = settings_.silent_after;
   ports.show_environment = [this](const std::string& reference) {
     return with_map(durable_.core().state(), settings_.environments_map, reference);
+  };
+  ports.mapped_images = [this](const std::set<std::string>& images) {
+    return mapped_images(settings_.environments_map, images);
   };
   ports.fetch_remote = settings_.fetch_remote;
   ports.datastores = [this] { return spec::load_datastores(settings_.datastores); };

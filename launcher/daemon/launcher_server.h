@@ -54,6 +54,7 @@ class LauncherServer {
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
         find_tree;
+    decltype(Service::Ports::compare_trees) compare_trees;
     std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
     Duration silent_after = minutes(10);         // see UsagePorts
     JobFileParser* job_files = nullptr;          // never null in a daemon

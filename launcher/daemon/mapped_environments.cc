@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "launcher/api/environment_queries.h"
-#include "launcher/spec/environment_map.h"
 #include "launcher/spec/environment_reference.h"
 
 namespace lockstep::launcher {
@@ -45,9 +44,10 @@ EnvironmentView mapped(const State& state, const Wanted& wanted, RegisteredEnvir
 }
 
 // What is wrong in a file begins with its path; what is wrong with reading it, with a verb.
-Refused unreadable(const Error& error) {
+Error unreadable(const Error& error) {
   const bool is_verb = error.message.starts_with("open ") || error.message.starts_with("read ");
-  return {error.code, (is_verb ? "the launcher could not " : "the launcher's ") + error.message};
+  return make_error(error.code,
+                    (is_verb ? "the launcher could not " : "the launcher's ") + error.message);
 }
 
 }  // namespace
@@ -65,7 +65,10 @@ ClientReply with_map(const State& state, const std::string& map_path,
   }
   const Wanted wanted = of_azure ? of_registry(reference) : of_name(reference);
   auto found = spec::find_in_map(map_path, wanted.keys, spec::read_regular_text_file);
-  if (!found) return unreadable(found.error());
+  if (!found) {
+    const Error error = unreadable(found.error());
+    return Refused{error.code, error.message};
+  }
   if (*found) return EnvironmentReply{mapped(state, wanted, **std::move(found))};
   const bool is_curated =
       wanted.name.name.starts_with(kCurated) && state.registered().count(wanted.name.name) == 0;
@@ -77,6 +80,13 @@ ClientReply with_map(const State& state, const std::string& map_path,
           "line to {1} on the launcher's machine:\n  {0}: {2}.yml\nand write {2}.yml, an "
           "environment file as for `lockstep environment create -f`, into the same folder",
           wanted.keys.front(), map_path, wanted.name.name)};
+}
+
+Result<spec::MappedImages> mapped_images(const std::string& map_path,
+                                         const std::set<std::string>& images) {
+  auto mapped = spec::find_images_in_map(map_path, images, spec::read_regular_text_file);
+  if (!mapped) return unreadable(mapped.error());
+  return mapped;
 }
 
 }  // namespace lockstep::launcher

@@ -97,6 +97,45 @@ def test_what_has_not_changed_is_reused(one):
     assert steps(one, "fourth")["make"]["phase"] == "Completed"
 
 
+FILES = """\
+type: pipeline
+jobs:
+  make:
+    command: cat ${{inputs.data}}/deep/b > ${{outputs.o}}/b
+    code: src
+    inputs: {data: {path: data}}
+    outputs: {o: }
+"""
+
+
+def test_explain_counts_the_files_that_changed(one):
+    for name in ("a", "deep/b", "deep/c", "z"):
+        one.write(f"data/{name}", name)
+    one.write("src/train.py", "1")
+    create(one, FILES, "first")
+    assert ended(one, "first")["status"] == "Completed"
+    one.write("data/deep/b", "other")
+    one.write("data/deep/d", "new")
+    (one.work / "data" / "z").unlink()
+    create(one, FILES, "second")
+    assert ended(one, "second")["status"] == "Completed"
+    line = "rerun because input 'data' changed: 3 files, first deep/b (1 added, 1 removed, 1 changed) (since job 'first_make')"
+    assert line in one.ok("job", "explain", "second_make")
+    explained = one.json("job", "explain", "second_make")
+    assert line in explained["placement"]
+    (change,) = explained["rerun"]["changes"]
+    assert explained["rerun"]["before"] == "first_make" and change["part"] == "input 'data'"
+    assert change["files"] == {"added": 1, "removed": 1, "changed": 1, "first": "deep/b", "more": False}
+
+    one.write("src/train.py", "2")
+    create(one, FILES, "third")
+    assert ended(one, "third")["status"] == "Completed"
+    assert "rerun because the code changed: 1 file, first train.py (since job 'second_make')" in one.ok(
+        "job", "explain", "third_make")
+    one.ok("job", "delete", "second")
+    assert "(since job 'first_make')" in one.ok("job", "explain", "third_make"), "the newest that is there"
+
+
 FAILING = """\
 type: pipeline
 settings: {{continue_on_step_failure: {goes_on}}}

@@ -197,6 +197,8 @@ Json ours_of(const JobSpec& spec) {
   json["step"] = spec.step.empty() ? Json(nullptr) : Json(spec.step);
   json["array"] =
       spec.pipeline && !spec.pipeline->array.empty() ? Json(spec.pipeline->array) : Json(nullptr);
+  json["replaced_environment"] =
+      spec.replaced_environment ? to_json(*spec.replaced_environment) : Json(nullptr);
   json["array_index"] = spec.array ? Json(spec.array->index) : Json(nullptr);
   return json;
 }
@@ -298,6 +300,25 @@ Json to_json(const JobView& job) {
   return json;
 }
 
+Json rerun_json(const RerunView& rerun) {
+  const auto digest = [](const std::optional<Digest>& one) {
+    return one ? Json(one->hex()) : Json(nullptr);
+  };
+  Json changes = Json::array();
+  for (const PartChange& change : rerun.changes) {
+    Json json{{"part", change.part}, {"was", digest(change.was)}, {"is", digest(change.is)}};
+    json["files"] = nullptr;
+    if (change.files)
+      json["files"] = {{"added", change.files->added},
+                       {"removed", change.files->removed},
+                       {"changed", change.files->changed},
+                       {"first", text_or_null(change.files->first)},
+                       {"more", change.files->more}};
+    changes.push_back(std::move(json));
+  }
+  return {{"before", rerun.before.value}, {"changes", std::move(changes)}};
+}
+
 Json to_json(const ExplainView& explain) {
   Json json;
   json["name"] = explain.job.spec.name;
@@ -305,6 +326,7 @@ Json to_json(const ExplainView& explain) {
   json["reason"] = explain.job.reason;
   json["placement"] = explain.lines;
   json["environment"] = explained_environment(explain.job);
+  json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);
   return json;
 }
 

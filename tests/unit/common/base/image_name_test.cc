@@ -65,6 +65,21 @@ TEST_P(BadImageName, IsRefusedWithAdvice) {
                               : "environment.image: " + status.error().message);
 }
 
+TEST(NormalImageName, IsOneForAllWaysToWriteAnImage) {
+  for (const char* name : {"python", "python:latest", "library/python", "docker.io/python",
+                           "docker.io/library/python:latest", "index.docker.io/library/python"})
+    EXPECT_EQ(normal_image_name(name), "docker.io/library/python:latest") << name;
+  EXPECT_EQ(normal_image_name("python:3.11"), "docker.io/library/python:3.11");
+  EXPECT_EQ(normal_image_name("team/train"), "docker.io/team/train:latest");
+  EXPECT_EQ(normal_image_name("localhost/train:1"), "localhost/train:1");
+  EXPECT_EQ(normal_image_name("r.io:5000/train"), "r.io:5000/train:latest");
+  EXPECT_EQ(normal_image_name("[fd00::1]:5000/a/b"), "[fd00::1]:5000/a/b:latest");
+  const std::string digest = "@sha256:" + kHex;
+  EXPECT_EQ(normal_image_name("python" + digest), "docker.io/library/python" + digest);
+  EXPECT_EQ(normal_image_name("r.io:5000/a:3" + digest), "r.io:5000/a" + digest)
+      << "docker ignores a tag beside a digest";
+}
+
 const std::string kForm = "[HOST[:PORT]/]NAME[:TAG][@sha256:…]";
 const std::string kParts =
     "; parts are lower-case letters and digits, with single '.', '_', '__' or '-' between them";

@@ -74,7 +74,7 @@ void print_environments() {
     auto job = filled<JobView>();
     job.spec.environment = view.environment.spec;
     print("job", api::to_json(job));
-    print("explanation", api::to_json(ExplainView{job, {"it fits"}}));
+    print("explanation", api::to_json(ExplainView{job, {"it fits"}, filled<RerunView>()}));
   }
   for (const auto step : {EnvironmentReport::Step::wants_lock, EnvironmentReport::Step::solved,
                           EnvironmentReport::Step::ready, EnvironmentReport::Step::not_solved}) {

@@ -67,7 +67,7 @@ TEST(EnvironmentOfAJob, IsShownWithEachNodesPart) {
 }
 
 TEST(EnvironmentOfAJob, IsExplained) {
-  ExplainView explain{job_with_environment(), {"attempt 1 was placed"}};
+  ExplainView explain{job_with_environment(), {"attempt 1 was placed"}, {}};
   const std::string digest = digest_of(kVenv).hex();
   EXPECT_EQ(explain_text(explain),
             "gray_pig: Failed (rank 3 on local-1 exited with code 7)\n"
@@ -220,7 +220,7 @@ TEST(CondaView, AJobSaysWhatItsEnvironmentIsMadeOf) {
   EXPECT_EQ(contents(*job.spec.environment), line);
   EXPECT_NE(job_text(job, kNoon).find("\nmade of:      " + line + "\n"), std::string::npos);
   EXPECT_EQ(api::to_json(job)["environment"]["dependencies"], Json({"python=3.11", "numpy"}));
-  const ExplainView explain{job, {}};
+  const ExplainView explain{job, {}, {}};
   EXPECT_NE(explain_text(explain).find("\n    " + line + "\n    local-1: ready"),
             std::string::npos);
   EXPECT_EQ(api::to_json(explain)["environment"]["pip"], Json({"six==1.16.0"}));
@@ -283,7 +283,7 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
   job.spec.resources.docker_args = {"-e", "A=b c"};
   EXPECT_NE(job_text(job, kNoon).find("\ncontainer:    /dev/shm 8.0 GiB; -e 'A=b c'\n"),
             std::string::npos);
-  const ExplainView explain{job, {}};
+  const ExplainView explain{job, {}, {}};
   EXPECT_NE(explain_text(explain).find("\n    image r.io/train:1; channels"), std::string::npos);
   EXPECT_EQ(api::to_json(explain)["environment"]["image"], "r.io/train:1");
   job.spec.environment->definition =

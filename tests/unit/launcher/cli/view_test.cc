@@ -38,7 +38,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                  "limits": {"pids": null, "log": null, "disk": null}, "keep": [],
                  "compute_why": "",
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
-                 "array": null, "array_index": null,
+                 "array": null, "replaced_environment": null, "array_index": null,
                  "shared": false},
     "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
     "restarts": 0, "retry_at": null,

@@ -200,11 +200,58 @@ TEST_F(Pipelines, ExplainSaysWhatChanged) {
   steps[1].spec.environment_variables = {{"MORE", "1"}};
   const JobId again = start(pipeline("q", std::move(steps)));
   const State& state = launcher.core->state();
-  EXPECT_THAT(explain_reuse(state, *state.job(again)),
-              ElementsAre("step 'a' reuses the outputs of job p_a, which had the same content"));
-  const auto lines = explain_reuse(state, *state.job(JobId("q_b")));
-  EXPECT_EQ(lines[0], "step 'b' of pipeline q");
-  EXPECT_EQ(lines[1], "not reused: since job p_b, these changed: command, variable 'MORE'");
+  const auto all = [](const Job&) { return true; };
+  EXPECT_THAT(explain_reuse(state, *state.job(again), all).lines,
+              ElementsAre("step 'a' reuses the outputs of job 'p_a', which had the same content"));
+  EXPECT_THAT(explain_reuse(state, *state.job(JobId("q_b")), all).lines,
+              ElementsAre("step 'b' of pipeline q",
+                          "rerun because command changed; variable 'MORE' changed (since job "
+                          "'p_b')"));
+}
+
+TEST_F(Pipelines, ExplainNamesTheTreesThatDiffer) {
+  std::vector<PipelineStep> steps = {step("a")};
+  DataInput data;
+  data.name = "data";
+  data.source = "./data";
+  data.tree = sha256("old data");
+  steps[0].spec.data = {data};
+  steps[0].spec.snapshot = sha256("code");
+  start(pipeline("p", steps));
+  end(JobId("p_a"), "A");
+  steps[0].spec.data[0].tree = sha256("new data");
+  start(pipeline("q", steps));
+  end(JobId("q_a"), "A");
+  steps[0].spec.data[0].mode = InputMode::download;
+  steps[0].spec.snapshot.reset();
+  start(pipeline("r", steps));
+  const State& state = launcher.core->state();
+  const auto rerun_of = [&](const char* job) {
+    return explain_reuse(state, *state.job(JobId(job)), [](const Job&) { return true; }).rerun;
+  };
+  EXPECT_EQ(rerun_of("q_a"),
+            (RerunView{JobId("p_a"), {{"input 'data'", sha256("old data"), sha256("new data")}}}));
+  const RerunView third{JobId("q_a"), {{"code", sha256("code"), {}}, {"input 'data'", {}, {}}}};
+  EXPECT_EQ(rerun_of("r_a"), third) << "newest first; the same files are not compared";
+  const auto nothing =
+      explain_reuse(state, *state.job(JobId("q_a")), [](const Job&) { return false; });
+  EXPECT_FALSE(nothing.rerun);
+  EXPECT_EQ(nothing.lines.back(), "rerun: no earlier run of this step had the same content");
+}
+
+TEST(RerunLine, CountsFilesAndNamesTheFirst) {
+  const auto line = [](FileChanges files) {
+    return rerun_line({JobId("p"), {{"code", sha256("a"), sha256("b"), std::move(files)}}});
+  };
+  EXPECT_EQ(line({0, 0, 1, "train.py"}),
+            "rerun because the code changed: 1 file, first train.py (since job 'p')");
+  EXPECT_EQ(line({1, 0, 2, "a\nb"}),
+            "rerun because the code changed: 3 files, first \"a\\nb\" (1 added, 2 changed) (since "
+            "job 'p')");
+  EXPECT_EQ(
+      line({0, 4, 0, "x", true}),
+      "rerun because the code changed: more than 4 files, first x (4 removed) (since job 'p')");
+  EXPECT_EQ(line({}), "rerun because the code changed (since job 'p')");
 }
 
 TEST_F(Pipelines, ReusedOutputsStayWhenTheirJobIsDeleted) {

@@ -72,5 +72,83 @@ TEST(EnvironmentMap, TheMapItselfIsChecked) {
             "home/environments.map:2:1: duplicate key 'a'; it was first given on line 1");
 }
 
+// ---- images
+
+constexpr const char* kMap = "home/environments.map";
+
+MappedImages images(const std::string& map, const std::set<std::string>& asked) {
+  auto found = find_images_in_map(kMap, asked, from(Files{{kMap, map}}));
+  EXPECT_TRUE(found) << found.error().message;
+  return found ? *std::move(found) : MappedImages{};
+}
+
+std::string image_error(const std::string& map, const std::string& asked) {
+  const auto found = find_images_in_map(kMap, {asked}, from(Files{{kMap, map}}));
+  return found ? "accepted" : found.error().message;
+}
+
+TEST(ImageMap, AnImageIsFoundHoweverItIsWritten) {
+  const std::string map = "library/python:latest: {interpreter: python3}\n";
+  for (const char* name :
+       {"python", "python:latest", "library/python", "docker.io/library/python:latest"}) {
+    const MappedImages found = images(map, {name});
+    ASSERT_EQ(found.count(name), 1u) << name;
+    EXPECT_EQ(found.at(name)->definition, EnvironmentDefinition(HostEnvironment{"python3"}));
+  }
+  for (const char* key : {"python:latest", "library/python", "docker.io/python"})
+    EXPECT_EQ(images(std::string(key) + ": none\n", {"python"}).size(), 1u) << key;
+  EXPECT_TRUE(images(map, {"python:3.11", "python3", "team/python"}).empty());
+  EXPECT_TRUE(images("", {"python"}).empty());
+  EXPECT_TRUE(find_images_in_map(kMap, {"python"}, from(Files{}))->empty()) << "there is no map";
+}
+
+TEST(ImageMap, NoneIsEachNodesPath) {
+  const MappedImages found = images("library/busybox: none\n", {"busybox"});
+  ASSERT_EQ(found.count("busybox"), 1u);
+  EXPECT_FALSE(found.at("busybox"));
+}
+
+TEST(ImageMap, ATargetMayBeAFileAndAnotherImage) {
+  const Files files{{kMap, "a/b: b.yml\nlibrary/python: {image: 'r.io/python:3'}\n"},
+                    {"home/b.yml", "name: bees\nversion: 2\nrequirements: [six]\n"}};
+  const auto found = find_images_in_map(kMap, {"a/b", "python"}, from(files));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->at("a/b")->name, "bees");
+  EXPECT_EQ(std::get<DockerEnvironment>(found->at("python")->definition).image, "r.io/python:3");
+}
+
+TEST(ImageMap, AKeyOfANameIsNoImages) {
+  const std::string map = "python: {interpreter: a}\npython:3.11: {interpreter: b}\n" +
+                          std::string(kUrl) + ": {interpreter: c}\n";
+  EXPECT_TRUE(images(map, {"python", "python:3.11"}).empty());
+  const auto name = find_in_map(kMap, {"python:latest"},
+                                from(Files{{kMap, "python:latest: {interpreter: python3}\n"}}));
+  ASSERT_TRUE(name);
+  EXPECT_FALSE(*name) << "an image is no name";
+}
+
+TEST(ImageMap, EveryKeyIsCheckedAndOfTheValuesTheOneThatIsNeeded) {
+  EXPECT_EQ(image_error("a: {interpreter: x}\nlibrary/Python: none\n", "busybox"),
+            "home/environments.map:2:1: 'library/Python' has upper-case letters, which an image's "
+            "name cannot have; write library/python; a key with a '/', or that ends with "
+            "':latest', is an image's name");
+  EXPECT_EQ(image_error("python:latest: none\nlibrary/python: none\n", "busybox"),
+            "home/environments.map:2:1: 'library/python' is the image 'python:latest', which line "
+            "1 has already; remove one of the lines");
+  const std::string bad =
+      "library/python: {interpretor: x}\nlibrary/list: [a]\na/gone: gone.yml\n"
+      "a/built: {build: {path: .}}\n";
+  EXPECT_EQ(image_error(bad, "busybox"), "accepted");
+  EXPECT_EQ(image_error(bad, "python"),
+            "home/environments.map:1:18: unknown key 'interpretor'; did you mean 'interpreter'?");
+  EXPECT_EQ(image_error(bad, "list"),
+            "home/environments.map:2:1: 'library/list' must be the path of an environment file, a "
+            "mapping, or none");
+  EXPECT_EQ(image_error(bad, "a/gone"), "home/environments.map:3:9: there is no home/gone.yml");
+  EXPECT_EQ(image_error(bad, "a/built"),
+            "home/environments.map:4:1: 'a/built' builds an image, but a map can only name images "
+            "of a registry; push the image, and write its name under 'image'");
+}
+
 }  // namespace
 }  // namespace lockstep::spec
