@@ -154,11 +154,18 @@ void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, i
   }
 }
 
-void set_other_mpi(const GangContext& gang, Variables* out) {
+void set_intel_mpi(Variables* out) {
   out->set("I_MPI_PMI", "pmix");
   out->set("I_MPI_PMI_LIBRARY", "libpmix.so.2");  // the node's own, wherever its linker finds it
-  // What speaks PMI asks here for its rank, and nobody listens. Alone it would be right.
-  if (gang.world_size() > 1) out->set("PMI_PORT", "127.0.0.1:1");
+}
+
+std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int rank, int fd) {
+  Variables out(gang);
+  out.force("PMI_FD", std::to_string(fd));
+  out.force("PMI_RANK", std::to_string(rank));
+  out.force("PMI_SIZE", std::to_string(gang.world_size()));
+  out.set("MPIR_CVAR_PMI_VERSION", 1);  // MPICH 5 stops when it finds PMIX_NAMESPACE beside PMI_SIZE
+  return out.take();
 }
 
 }  // namespace lockstep::runner

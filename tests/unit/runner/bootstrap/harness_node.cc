@@ -17,6 +17,7 @@
 #include "common/io/clock.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
+#include "runner/spawn/protocol.h"
 
 namespace lockstep::runner::harness {
 namespace {
@@ -211,9 +212,14 @@ void Node::start_rank(int local_rank, const Bootstrap::RankVariables& own) {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const io::Fd connection = bootstrap_->connection(rank);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, connection.get(), spawn::kConnectionFd);
   pid_t pid = 0;
-  CHECK(posix_spawn(&pid, "/usr/bin/setpriv", nullptr, &attributes, argv.data(), envp.data()) == 0,
+  CHECK(posix_spawn(&pid, "/usr/bin/setpriv", &files, &attributes, argv.data(), envp.data()) == 0,
         "posix_spawn");
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   rank_of_pid_[pid] = rank;
   results_[rank].rank = rank;
