@@ -18,6 +18,8 @@
 
 namespace lockstep::runner {
 
+static_assert(kRankConnectionFd == spawn::kConnectionFd);
+
 // Every order is answered.
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {

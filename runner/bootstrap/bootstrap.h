@@ -36,6 +36,9 @@ struct GangContext {
   int world_size() const { return assignment.spec.world_size(); }
 };
 
+// The number of a rank's connection to its bootstrap. lockstep-spawn has the same.
+inline constexpr int kRankConnectionFd = 20;
+
 struct BootstrapEvents {
   std::function<void(int rank)> connected;
   std::function<void(int rank)> finalized;
@@ -56,7 +59,7 @@ class Bootstrap {
   virtual void begin(Begun begun) = 0;  // before the first rank starts
   // The variables of one rank, in addition to common_environment. Also registers the PMIx client.
   virtual void environment(int rank, int local_rank, Prepared prepared) = 0;
-  // The rank's end of a connection to this bootstrap, which it inherits as spawn::kConnectionFd.
+  // The rank's end of a connection to this bootstrap, which it inherits as kRankConnectionFd.
   // Taken once, after environment() has called back. Closed: it has none.
   virtual io::Fd connection(int) { return io::Fd(); }
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us

@@ -13,7 +13,6 @@
 #include "runner/bootstrap/pmix_job.h"
 #include "runner/bootstrap/refused_calls.h"
 #include "runner/bootstrap/variables.h"
-#include "runner/spawn/protocol.h"
 
 namespace lockstep::runner {
 namespace {
@@ -58,7 +57,7 @@ class MpiBootstrap final : public Bootstrap {
   const GangContext& gang_;
   BootstrapEvents events_;
   RefusedCalls refused_;
-  FenceTree fences_;  // of all nodes: each has one part in each barrier
+  FenceTree fences_;                   // of all nodes: each has one part in each barrier
   std::map<int, io::Fd> connections_;  // the ends of ranks that are not yet started
   std::unique_ptr<Pmi1Server> pmi1_;
   std::unique_ptr<Bootstrap> pmix_;
@@ -84,12 +83,12 @@ void MpiBootstrap::environment(int rank, int local_rank, Prepared prepared) {
   auto connection = pmi1_->connect(rank);
   if (!connection) return prepared(connection.error());
   connections_[rank] = *std::move(connection);
-  pmix_->environment(
-      rank, local_rank,
-      [this, rank, prepared = std::move(prepared)](Result<RankVariables> variables) {
-        if (variables) variables->merge(pmi1_variables(gang_, rank, spawn::kConnectionFd));
-        prepared(std::move(variables));
-      });
+  pmix_->environment(rank, local_rank,
+                     [this, rank, prepared = std::move(prepared)](Result<RankVariables> variables) {
+                       if (variables)
+                         variables->merge(pmi1_variables(gang_, rank, kRankConnectionFd));
+                       prepared(std::move(variables));
+                     });
 }
 
 void MpiBootstrap::receive(const GangMessage& message) {
@@ -101,8 +100,7 @@ void MpiBootstrap::receive(const GangMessage& message) {
 }
 
 void MpiBootstrap::perform(std::vector<FenceTree::Step> steps) {
-  for (FenceTree::Step& step : steps)
-    std::visit([this](auto& each) { perform_step(each); }, step);
+  for (FenceTree::Step& step : steps) std::visit([this](auto& each) { perform_step(each); }, step);
 }
 
 void MpiBootstrap::perform_step(FenceTree::Complete& step) {

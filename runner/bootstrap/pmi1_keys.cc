@@ -11,13 +11,13 @@ Status Pmi1Keys::put(int rank, std::string_view key, std::string_view value) {
   Count& count = counts_[rank];
   const std::size_t bytes = count.bytes + key.size() + value.size();
   if (key.empty() || key.size() > kMaxPmi1Key || value.size() > kMaxPmi1Value)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("a key has 1 to {} bytes, a value at most {}", kMaxPmi1Key,
-                                  kMaxPmi1Value));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("a key has 1 to {} bytes, a value at most {}", kMaxPmi1Key, kMaxPmi1Value));
   if (count.keys == kMaxPmi1Keys || bytes > kMaxPmi1Bytes)
-    return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("a rank can put {} keys and {} bytes", kMaxPmi1Keys,
-                                  kMaxPmi1Bytes));
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("a rank can put {} keys and {} bytes", kMaxPmi1Keys, kMaxPmi1Bytes));
   ++count.keys;
   count.bytes = bytes;
   values_[std::string(key)] = value;

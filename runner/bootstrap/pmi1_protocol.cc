@@ -112,8 +112,8 @@ Status Pmi1Protocol::get_appnum(int rank, const Words&) {
 }
 
 Status Pmi1Protocol::get_universe_size(int rank, const Words&) {
-  events_.answer(
-      rank, fmt::format("cmd=universe_size size={} rc=0\n", job_.nodes * job_.ranks_per_node));
+  events_.answer(rank,
+                 fmt::format("cmd=universe_size size={} rc=0\n", job_.nodes * job_.ranks_per_node));
   return {};
 }
 
@@ -147,8 +147,7 @@ std::string Pmi1Protocol::process_mapping() const {
 }
 
 Status Pmi1Protocol::barrier_in(int rank, const Words& words) {
-  if (words.value("group"))
-    return refuse(rank, "barrier_out", "a barrier of some ranks (PMI 1.2)");
+  if (words.value("group")) return refuse(rank, "barrier_out", "a barrier of some ranks (PMI 1.2)");
   in_barrier_.insert(rank);
   if (static_cast<int>(in_barrier_.size()) == job_.ranks_per_node)
     events_.barrier(keys_.take_new());

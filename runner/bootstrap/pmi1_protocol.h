@@ -3,7 +3,8 @@
 // lines of its ranks. It knows each rank's state and the node's keys; it does no I/O. Every line
 // may be hostile.
 //
-// A line is "cmd=NAME key=value …", its end not included. The commands of a client, and the answers:
+// A line is "cmd=NAME key=value …", its end not included. The commands of a client, and the
+// answers:
 //   init pmi_version=1 pmi_subversion=1   response_to_init
 //   get_maxes                             maxes: the longest names, keys and values
 //   get_my_kvsname                        my_kvsname: the name of the job's only set of keys

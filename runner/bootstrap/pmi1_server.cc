@@ -22,8 +22,10 @@ Pmi1Server::Pmi1Server(io::EventLoop& loop, const Pmi1Protocol::Job& job, Events
 Pmi1Server::~Pmi1Server() { close_all(); }
 
 Pmi1Protocol::Events Pmi1Server::protocol_events(Events events) {
-  return {std::move(events.connected), std::move(events.finalized),
-          std::move(events.aborted),   std::move(events.refused),
+  return {std::move(events.connected),
+          std::move(events.finalized),
+          std::move(events.aborted),
+          std::move(events.refused),
           [this](int rank, const std::string& line) { answer(rank, line); },
           std::move(events.barrier)};
 }
@@ -40,8 +42,7 @@ Result<io::Fd> Pmi1Server::connect(int rank) {
 void Pmi1Server::read(int rank) {
   Connection& connection = connections_[rank];
   std::array<char, kReadAtOnce> buffer;
-  const ssize_t length =
-      ::recv(connection.fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const ssize_t length = ::recv(connection.fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (length <= 0) return close(rank);
   connection.in.append(buffer.data(), static_cast<std::size_t>(length));

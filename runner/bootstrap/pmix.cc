@@ -1,5 +1,5 @@
-// The PMIx part of MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences go through the
-// gang's tree; a rank's data is asked from the runner that has it.
+// The PMIx part of MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences
+// go through the gang's tree; a rank's data is asked from the runner that has it.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -156,7 +156,6 @@ PmixBootstrap::RankVariables PmixBootstrap::complete(const RankVariables& connec
   for (const auto& [name, value] : connection) out.force(name, value);
   out.force("PMIX_MCA_gds", "hash");  // as the server's
   set_open_mpi(gang_, directories_, rank, local_rank, &out);
-  set_intel_mpi(&out);
   set_torchrun(gang_, rank, local_rank, &out);
   const std::string& master = gang_.gang().members.front().address;
   const int port = gang_.gang().master_port ? gang_.gang().master_port : kAzureMasterPort;

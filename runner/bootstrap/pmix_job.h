@@ -38,10 +38,8 @@ Status describe_job(const GangContext& gang, const PmixDirectories& directories,
 void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, int rank,
                   int local_rank, Variables* out);
 
-// Sets variables that make Intel MPI a PMIx client.
-void set_intel_mpi(Variables* out);
-
-// What MPICH's family reads: a rank's identity and its connection, the inherited descriptor `fd`.
+// What MPICH's family reads, Intel MPI among it: a rank's identity, its connection, which is the
+// inherited descriptor `fd`, and the network between the nodes.
 std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int rank, int fd);
 
 }  // namespace lockstep::runner
