@@ -110,8 +110,7 @@ TEST(Pmi1Protocol, WhatIsNotServedIsRefusedByName) {
             "cmd=unpublish_result rc=-1 msg=not_supported\n");
   EXPECT_EQ(node.say(1, "cmd=lookup_name service=s"),
             "cmd=lookup_result rc=-1 msg=not_supported\n");
-  EXPECT_EQ(node.say(1, "cmd=barrier_in group=0,1:5"),
-            "cmd=barrier_out rc=-1 msg=not_supported\n");
+  EXPECT_EQ(node.say(1, "cmd=barrier_in group=0,1:5"), "cmd=barrier_out rc=-1 msg=not_supported\n");
   ASSERT_EQ(node.refused_.size(), 5u);
   EXPECT_EQ(node.refused_[0], "MPI_Comm_spawn");
 }
@@ -119,9 +118,9 @@ TEST(Pmi1Protocol, WhatIsNotServedIsRefusedByName) {
 TEST(Pmi1Protocol, HostileLinesEndTheConnection) {
   const std::string zeros("\0\0cmd=init", 10);
   for (const std::string& line : std::initializer_list<std::string>{
-           "", " ", "cmd", "cmd=", "cmd=none", "CMD=init", "endcmd", "\xff\xfe", zeros,
-           "cmd=put", "cmd=put key=k", "cmd=put value=v", "cmd=put key= value=v",
-           "cmd=put key=a=b value=v", "cmd=put key=" + std::string(65, 'k') + " value=v",
+           "", " ", "cmd", "cmd=", "cmd=none", "CMD=init", "endcmd", "\xff\xfe", zeros, "cmd=put",
+           "cmd=put key=k", "cmd=put value=v", "cmd=put key= value=v", "cmd=put key=a=b value=v",
+           "cmd=put key=" + std::string(65, 'k') + " value=v",
            "cmd=put key=k value=" + std::string(1025, 'v'), std::string(8000, ' '),
            std::string(8000, '=')}) {
     Pmi1Node node;

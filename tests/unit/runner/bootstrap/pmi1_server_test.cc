@@ -22,8 +22,7 @@ class Pmi1ServerTest : public testing::Test {
   int end(int rank) const { return ends_[static_cast<std::size_t>(rank)].get(); }
   // As much as the socket takes.
   std::size_t write(int rank, const std::string& text) {
-    const ssize_t length =
-        ::send(end(rank), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t length = ::send(end(rank), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     return length < 0 ? 0 : static_cast<std::size_t>(length);
   }
   void turn(int times = 20) {
