@@ -19,6 +19,8 @@
 
 namespace lockstep::runner {
 
+static_assert(kRankConnectionFd == spawn::kConnectionFd);
+
 // Every order is answered.
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
@@ -146,8 +148,9 @@ Status Runner::start_rank(const StartRank& action, Bootstrap::RankVariables vari
     spdlog::warn("there is no /bin/bash: the command runs under /bin/sh");
   TRY_ASSIGN(const auto writers, logs_.open(action.rank, setup_.run_as.uid));
   TRY_ASSIGN(const io::Fd null, io::open_file("/dev/null", O_RDONLY));
+  const io::Fd connection = bootstrap_->connection(action.rank);
   return setup_.isolation.spawn->start(action.rank, launch.process, null.get(), writers.out.get(),
-                                       writers.err.get());
+                                       writers.err.get(), connection.get());
 }
 
 void Runner::refuse_starts(const std::string& why) {

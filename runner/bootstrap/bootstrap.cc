@@ -16,7 +16,7 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
     case Distribution::Kind::pytorch: return make_torch_bootstrap(gang);
     case Distribution::Kind::tensorflow: return make_tensorflow_bootstrap(gang, std::move(events));
     case Distribution::Kind::ray: return make_ray_bootstrap(gang, std::move(events));
-    case Distribution::Kind::mpi: return make_pmix_bootstrap(gang, loop, std::move(events));
+    case Distribution::Kind::mpi: return make_mpi_bootstrap(gang, loop, std::move(events));
   }
   CHECK(false, "a distribution kind outside its enumeration");
 }

@@ -12,6 +12,7 @@
 #include "common/base/time.h"
 #include "common/domain/runner_messages.h"
 #include "common/io/event_loop.h"
+#include "common/io/file_system.h"
 #include "common/io/process.h"
 
 namespace lockstep::runner {
@@ -35,6 +36,9 @@ struct GangContext {
   int world_size() const { return assignment.spec.world_size(); }
 };
 
+// The number of a rank's connection to its bootstrap. lockstep-spawn has the same.
+inline constexpr int kRankConnectionFd = 20;
+
 struct BootstrapEvents {
   std::function<void(int rank)> connected;
   std::function<void(int rank)> finalized;
@@ -55,6 +59,9 @@ class Bootstrap {
   virtual void begin(Begun begun) = 0;  // before the first rank starts
   // The variables of one rank, in addition to common_environment. Also registers the PMIx client.
   virtual void environment(int rank, int local_rank, Prepared prepared) = 0;
+  // The rank's end of a connection to this bootstrap, which it inherits as kRankConnectionFd.
+  // Taken once, after environment() has called back. Closed: it has none.
+  virtual io::Fd connection(int) { return io::Fd(); }
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
   virtual void end() = 0;                                // after the last rank has ended
   // When to call expire(), which fails the operations that took too long.
@@ -69,6 +76,9 @@ std::unique_ptr<Bootstrap> make_tensorflow_bootstrap(const GangContext& gang,
                                                      BootstrapEvents events);
 std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                                BootstrapEvents events);
+// PMIx, and PMI-1 for MPICH's family.
+std::unique_ptr<Bootstrap> make_mpi_bootstrap(const GangContext& gang, io::EventLoop& loop,
+                                              BootstrapEvents events);
 // Makes the one for spec.distribution.kind.
 std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                           BootstrapEvents events);

@@ -1,5 +1,5 @@
-// MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences go through the
-// gang's tree; a rank's data is asked from the runner that has it.
+// The PMIx part of MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences
+// go through the gang's tree; a rank's data is asked from the runner that has it.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "runner/bootstrap/pmix_info.h"
 #include "runner/bootstrap/pmix_job.h"
 #include "runner/bootstrap/pmix_server.h"
+#include "runner/bootstrap/refused_calls.h"
 #include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
 
@@ -66,7 +67,7 @@ class PmixBootstrap final : public Bootstrap {
   std::map<std::pair<std::string, std::uint64_t>, PmixServer::Answer> fence_calls_;
   std::map<std::uint64_t, PmixServer::Answer> modex_calls_;
   std::uint64_t last_modex_ = 0;
-  std::map<int, std::string> refused_;  // the last call of a rank that we do not serve
+  RefusedCalls refused_;
   std::unique_ptr<PmixServer> server_;  // last: its end may still read the rest
 };
 
@@ -137,7 +138,7 @@ PmixServer::Requests PmixBootstrap::requests() {
   requests.modex = [this](int rank, PmixServer::Answer answer) {
     on_modex(rank, std::move(answer));
   };
-  requests.refused = [this](int rank, std::string what) { refused_[rank] = std::move(what); };
+  requests.refused = [this](int rank, std::string what) { refused_.note(rank, std::move(what)); };
   return requests;
 }
 
@@ -155,7 +156,6 @@ PmixBootstrap::RankVariables PmixBootstrap::complete(const RankVariables& connec
   for (const auto& [name, value] : connection) out.force(name, value);
   out.force("PMIX_MCA_gds", "hash");  // as the server's
   set_open_mpi(gang_, directories_, rank, local_rank, &out);
-  set_other_mpi(gang_, &out);
   set_torchrun(gang_, rank, local_rank, &out);
   const std::string& master = gang_.gang().members.front().address;
   const int port = gang_.gang().master_port ? gang_.gang().master_port : kAzureMasterPort;
@@ -225,17 +225,9 @@ void PmixBootstrap::settle(const ModexReply& reply) {
   modex_calls_.erase(call);
 }
 
-// Open MPI ends a rank whose call was refused by aborting it: the reason belongs into the report.
 void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
-  const auto refused = refused_.find(rank);
   if (message == "N/A") message.clear();  // the library's word for none
-  if (refused != refused_.end()) {
-    message += fmt::format(
-        "{}{} is not supported: all ranks of a job start together, and they cannot reach other "
-        "jobs' ranks",
-        message.empty() ? "" : "; ", refused->second);
-  }
-  events_.aborted(rank, code, std::move(message));
+  events_.aborted(rank, code, refused_.explain(rank, std::move(message)));
 }
 
 // Calls that are still open belong to ranks that are gone: the library drops them at its end.

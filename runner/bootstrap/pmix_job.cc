@@ -154,11 +154,22 @@ void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, i
   }
 }
 
-void set_other_mpi(const GangContext& gang, Variables* out) {
-  out->set("I_MPI_PMI", "pmix");
-  out->set("I_MPI_PMI_LIBRARY", "libpmix.so.2");  // the node's own, wherever its linker finds it
-  // What speaks PMI asks here for its rank, and nobody listens. Alone it would be right.
-  if (gang.world_size() > 1) out->set("PMI_PORT", "127.0.0.1:1");
+std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int rank, int fd) {
+  const auto& variables = gang.assignment.spec.environment_variables;
+  Variables out(gang);
+  out.force("PMI_FD", std::to_string(fd));
+  out.force("PMI_RANK", std::to_string(rank));
+  out.force("PMI_SIZE", std::to_string(gang.world_size()));
+  out.set("MPIR_CVAR_PMI_VERSION",
+          1);  // MPICH 5 stops when it finds PMIX_NAMESPACE beside PMI_SIZE
+  // Intel MPI has PMI-1 built in; for PMIx it needs a library that the job names.
+  out.set("I_MPI_PMI", variables.count("I_MPI_PMI_LIBRARY") > 0 ? "pmix" : "pmi1");
+  // MPICH 3 would take any interface of the node for its providers of TCP.
+  if (const auto interface = gang_interface(gang)) {
+    out.set("FI_TCP_IFACE", *interface);
+    out.set("FI_SOCKETS_IFACE", *interface);
+  }
+  return out.take();
 }
 
 }  // namespace lockstep::runner

@@ -38,8 +38,8 @@ Status describe_job(const GangContext& gang, const PmixDirectories& directories,
 void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, int rank,
                   int local_rank, Variables* out);
 
-// Sets variables that make other MPI libraries PMIx clients too, or make them fail in MPI_Init.
-// Without them, such a library finds no server, and each rank silently becomes "rank 0 of 1".
-void set_other_mpi(const GangContext& gang, Variables* out);
+// What MPICH's family reads, Intel MPI among it: a rank's identity, its connection, which is the
+// inherited descriptor `fd`, and the network between the nodes.
+std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int rank, int fd);
 
 }  // namespace lockstep::runner

@@ -122,10 +122,13 @@ std::string why_not_joined(const std::string& stderr_tail) {
   const auto says = [&](const char* word) { return tail.find(word) != tail.npos; };
   const bool is_mpich = says("pmi_init") || says("pmi version");
   if (!is_mpich && !says("mpi_init")) return "";
-  return std::string("MPI_Init failed before it reached the job's PMIx server; ") +
-         (is_mpich ? "its MPI library is MPICH or one of its family, and speaks PMI, not PMIx"
-                   : "its MPI library may be too old, too new or built without PMIx") +
-         ": use Open MPI 4.1 or later, or Intel MPI on nodes that have libpmix.so.2";
+  return std::string("MPI_Init failed before it reached the job's runner; ") +
+         (is_mpich ? "its MPI library is MPICH or one of its family: whatever starts the MPI "
+                     "program must leave descriptor 20 (PMI_FD) open, as Python's subprocess does "
+                     "with close_fds=False; a build with PMIx alone needs "
+                     "MPIR_CVAR_PMI_VERSION=x, and one with PMI-2 alone cannot join"
+                   : "its MPI library may be too old, too new or built without PMIx: use Open MPI "
+                     "4.1 or later, MPICH or Intel MPI");
 }
 
 std::string sentence(const RankExit& exit) {

@@ -63,7 +63,7 @@ RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant 
 RankExit dismissed_exit(const RankExit& base);
 // The exit of a rank that never ran, because the gang ended first.
 RankExit never_started(const RankExit& base, Instant now);
-// Why MPI_Init failed in a rank that never connected to its PMIx server, judged by the end of its
+// Why MPI_Init failed in a rank that never connected to its runner, judged by the end of its
 // stderr; "" if that does not mention MPI_Init.
 std::string why_not_joined(const std::string& stderr_tail);
 // "rank 3 exited with code 1", "rank 0 called MPI_Abort(42)"

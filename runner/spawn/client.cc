@@ -108,7 +108,8 @@ void Client::stop_watching() {
   loop_.unwatch(socket_.get(), io::EventLoop::Interest::write);
 }
 
-Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd) {
+Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd,
+                     int connection_fd) {
   const std::string block = encode(rank);
   if (block.size() > kMaxBlockBytes)
     return make_error(
@@ -117,8 +118,8 @@ Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_f
                     "is {}; pass large data in a file",
                     id, block.size(), kMaxBlockBytes));
   TRY_ASSIGN(const io::Fd memory, sealed(block));
-  const int fds[kStartFds] = {memory.get(), stdin_fd, stdout_fd, stderr_fd};
-  return send({kMagic, Type::start, id, 0, 0}, fds, kStartFds);
+  const int fds[kMaxFds] = {memory.get(), stdin_fd, stdout_fd, stderr_fd, connection_fd};
+  return send({kMagic, Type::start, id, 0, 0}, fds, connection_fd < 0 ? kStartFds : kMaxFds);
 }
 
 void Client::signal_all(int signal_number) {
@@ -172,7 +173,7 @@ void Client::flush() {
 }
 
 Result<Client::Sent> Client::transmit(const Header& header, const int* fds, int count) const {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kStartFds)] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)] = {};
   Header copy = header;
   iovec body{&copy, sizeof copy};
   msghdr message{};

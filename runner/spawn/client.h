@@ -79,8 +79,9 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // None of these blocks: orders that a frozen lockstep-spawn does not take are kept until it does.
-  // The caller keeps the three descriptors and closes them.
-  Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd);
+  // The caller keeps the descriptors and closes them. `connection_fd`: see kConnectionFd; -1: none.
+  Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd,
+               int connection_fd = -1);
   void signal_all(int signal_number);
   void kill_all();
   int pid() const { return pid_; }  // -1: not our child

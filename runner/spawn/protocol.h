@@ -6,7 +6,8 @@
 // that is passed with the packet.
 //
 // runner -> spawn
-//   start    {id}; ancillary fds: [memfd of the argument block, stdin, stdout, stderr]
+//   start    {id}; ancillary fds: [memfd of the argument block, stdin, stdout, stderr], and maybe
+//            [connection], which the rank has as kConnectionFd; it inherits no other
 //   signal   {id or kAll, value = signal}: to the process group of that rank, or of every live rank
 //   kill_all {}: SIGKILL to every descendant, repeated until none is left
 //   quit     {}: kill_all, then exit 0
@@ -26,6 +27,9 @@ inline constexpr int kSocketFd = 3;
 inline constexpr std::int32_t kAll = -1;
 inline constexpr std::uint32_t kMagic = 0x4c535031;  // "LSP1"
 inline constexpr int kStartFds = 4;                  // memfd, stdin, stdout, stderr
+inline constexpr int kMaxFds = kStartFds + 1;        // and the connection
+// Scripts use descriptors up to 9 by number; shells take free ones from 10 upwards.
+inline constexpr int kConnectionFd = 20;
 inline constexpr std::uint32_t kMaxBlockBytes = 64u << 20;
 
 enum class Type : std::uint32_t {

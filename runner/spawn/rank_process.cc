@@ -68,6 +68,16 @@ bool set_stdio(const int stdio[3]) {
   return true;
 }
 
+// Its number may be that of the error pipe, which moves out of the way.
+bool set_connection(int connection, int* error_fd) {
+  if (connection < 0) return true;
+  const int from = fcntl(connection, F_DUPFD_CLOEXEC, kConnectionFd + 1);
+  const int error = fcntl(*error_fd, F_DUPFD_CLOEXEC, kConnectionFd + 1);
+  if (from < 0 || error < 0) return false;
+  *error_fd = error;
+  return dup2(from, kConnectionFd) >= 0;
+}
+
 bool set_ids(const MappedBlock& block) {
   if (block.head().set_ids == 0) return true;
   return setgroups(block.head().gids, block.gids()) == 0 &&
@@ -119,12 +129,14 @@ void exec_program(const MappedBlock& block) {
 
 }  // namespace
 
-void become_rank(const MappedBlock& block, const int stdio[3], int error_fd, int parent) {
+void become_rank(const MappedBlock& block, const int stdio[3], int connection, int error_fd,
+                 int parent) {
   setsid();
   if (!join_cgroups(block)) fail(error_fd, SpawnStage::cgroup);
   if (!set_limits(block)) fail(error_fd, SpawnStage::rlimit);
   if (!set_affinity(block)) fail(error_fd, SpawnStage::affinity);
-  if (!set_stdio(stdio)) fail(error_fd, SpawnStage::stdio);
+  if (!set_stdio(stdio) || !set_connection(connection, &error_fd))
+    fail(error_fd, SpawnStage::stdio);
   if (!set_ids(block)) fail(error_fd, SpawnStage::ids);
   // After the ids: a change of them clears it. The parent may have died before it was set.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail(error_fd, SpawnStage::fork);
@@ -133,6 +145,7 @@ void become_rank(const MappedBlock& block, const int stdio[3], int error_fd, int
   if (chdir(block.cwd()) != 0) fail(error_fd, SpawnStage::chdir);
   reset_signals();
   close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (connection >= 0) fcntl(kConnectionFd, F_SETFD, 0);
   exec_program(block);
   fail(error_fd, SpawnStage::exec);
 }

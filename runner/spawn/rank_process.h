@@ -11,8 +11,9 @@ struct StartFailure {
   std::int32_t error = 0;  // errno
 };
 
-// `stdio`: they become fds 0, 1 and 2. `parent`: getpid() of lockstep-spawn before the fork.
-[[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int error_fd,
-                              int parent);
+// `stdio`: they become fds 0, 1 and 2. `connection`: it becomes kConnectionFd; -1: none. `parent`:
+// getpid() of lockstep-spawn before the fork.
+[[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int connection,
+                              int error_fd, int parent);
 
 }  // namespace lockstep::spawn

@@ -71,7 +71,7 @@ int Spawner::run() {
 
 void Spawner::receive() {
   Header header;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kStartFds)];
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFds)];
   iovec body{&header, sizeof header};
   msghdr message{};
   message.msg_iov = &body;
@@ -85,7 +85,7 @@ void Spawner::receive() {
     killing_ = quitting_ = true;
     return;
   }
-  int fds[kStartFds] = {-1, -1, -1, -1};
+  int fds[kMaxFds] = {-1, -1, -1, -1, -1};
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c))
     if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
         c->cmsg_len <= CMSG_LEN(sizeof fds))
@@ -110,7 +110,7 @@ void Spawner::receive() {
     if (fd >= 0) close(fd);
 }
 
-void Spawner::start(int id, int (&fds)[kStartFds]) {
+void Spawner::start(int id, int (&fds)[kMaxFds]) {
   MappedBlock block;
   int error = fds[kStartFds - 1] < 0 ? EBADMSG : block.map(fds[0]);
   int pipe_fds[2];
@@ -123,7 +123,7 @@ void Spawner::start(int id, int (&fds)[kStartFds]) {
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t pid = fork();
-  if (pid == 0) become_rank(block, fds + 1, pipe_fds[1], parent);
+  if (pid == 0) become_rank(block, fds + 1, fds[kStartFds], pipe_fds[1], parent);
   error = errno;
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(pipe_fds[1]);

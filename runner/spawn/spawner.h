@@ -25,7 +25,7 @@ class Spawner {
   };
 
   void receive();
-  void start(int id, int (&fds)[kStartFds]);
+  void start(int id, int (&fds)[kMaxFds]);
   void signal_ranks(int id, int signal_number);
   void finish_start(Rank& rank);
   void reap();

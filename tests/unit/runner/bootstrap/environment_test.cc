@@ -200,21 +200,26 @@ TEST(Ray, FolderIsShortAndTheSameOnAllNodes) {
   EXPECT_NE(folder, ray_folder(other));
 }
 
-TEST(OtherMpi, IsTiedToPmixOrRefused) {
-  GangContext gang = make_gang(2, 1, 0);
-  gang.assignment.spec.environment_variables = {{"I_MPI_PMI_LIBRARY", "/opt/libpmix.so.2"}};
-  Variables out(gang);
-  set_other_mpi(gang, &out);
-  const std::map<std::string, std::string> expected = {{"I_MPI_PMI", "pmix"},
-                                                       {"PMI_PORT", "127.0.0.1:1"}};
-  EXPECT_EQ(out.take(), expected);
+TEST(Pmi1Variables, ConnectMpichAndIntelMpi) {
+  auto variables = pmi1_variables(make_gang(1, 4, 0), 3, 20);
+  const std::map<std::string, std::string> expected = {{"PMI_FD", "20"},
+                                                       {"PMI_RANK", "3"},
+                                                       {"PMI_SIZE", "4"},
+                                                       {"MPIR_CVAR_PMI_VERSION", "1"},
+                                                       {"I_MPI_PMI", "pmi1"}};
+  EXPECT_EQ(variables, expected);
+  EXPECT_EQ(pmi1_variables(make_gang(2, 1, 0), 0, 20).at("FI_TCP_IFACE"), "lo");
 }
 
-TEST(OtherMpi, ARankAloneNeedsNoServer) {
-  const GangContext gang = make_gang(1, 1, 0);
-  Variables out(gang);
-  set_other_mpi(gang, &out);
-  EXPECT_EQ(out.take().count("PMI_PORT"), 0u);
+TEST(Pmi1Variables, TheJobsOwnChoiceWins) {
+  GangContext gang = make_gang(2, 1, 0);
+  gang.assignment.spec.environment_variables = {{"I_MPI_PMI_LIBRARY", "/opt/libpmix.so.2"},
+                                                {"MPIR_CVAR_PMI_VERSION", "x"},
+                                                {"PMI_RANK", "7"}};
+  const auto variables = pmi1_variables(gang, 0, 20);
+  EXPECT_EQ(variables.at("I_MPI_PMI"), "pmix");
+  EXPECT_EQ(variables.count("MPIR_CVAR_PMI_VERSION"), 0u);
+  EXPECT_EQ(variables.at("PMI_RANK"), "0");  // but not a rank's identity
 }
 
 TEST(NoneBootstrap, AddsNothing) {

@@ -154,6 +154,8 @@ void Node::start_ranks() {
     results_[rank].aborted = true;
     results_[rank].abort_code = code;
     std::cerr << "harness: rank " << rank << " aborted with " << code << ": " << message << "\n";
+    for (const auto& [pid, each] : rank_of_pid_)  // MPICH waits for it
+      if (each == rank) kill(pid, SIGKILL);
   };
   events.send = [this](GangMessage message) { route(std::move(message)); };
   bootstrap_ = make_bootstrap(gang_, loop_, std::move(events));
@@ -211,9 +213,14 @@ void Node::start_rank(int local_rank, const Bootstrap::RankVariables& own) {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const io::Fd connection = bootstrap_->connection(rank);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, connection.get(), kRankConnectionFd);
   pid_t pid = 0;
-  CHECK(posix_spawn(&pid, "/usr/bin/setpriv", nullptr, &attributes, argv.data(), envp.data()) == 0,
+  CHECK(posix_spawn(&pid, "/usr/bin/setpriv", &files, &attributes, argv.data(), envp.data()) == 0,
         "posix_spawn");
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   rank_of_pid_[pid] = rank;
   results_[rank].rank = rank;

@@ -1,0 +1,119 @@
+// MPI ranks without mpirun: PMIx for Open MPI, and PMI-1 beside it for MPICH's family. A rank's
+// library takes the one that it knows (docs/decisions/059-pmi1.md). A barrier of PMI-1 is a fence
+// of the gang's tree.
+
+#include <optional>
+#include <utility>
+
+#include "common/base/digest.h"
+#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/collective.h"
+#include "runner/bootstrap/gang_tree.h"
+#include "runner/bootstrap/pmi1_server.h"
+#include "runner/bootstrap/pmix_job.h"
+#include "runner/bootstrap/refused_calls.h"
+#include "runner/bootstrap/variables.h"
+
+namespace lockstep::runner {
+namespace {
+
+Pmi1Protocol::Job pmi1_job(const GangContext& gang) {
+  const Assignment& assignment = gang.assignment;
+  // Short, and unique on the machine: MPICH makes names of shared memory from it.
+  const std::string name = "ls-" + sha256(to_string(assignment.attempt)).hex().substr(0, 16);
+  return {name, assignment.nodes(), assignment.ranks_here(), assignment.first_rank()};
+}
+
+class MpiBootstrap final : public Bootstrap {
+ public:
+  MpiBootstrap(const GangContext& gang, io::EventLoop& loop, BootstrapEvents events)
+      : gang_(gang),
+        events_(events),
+        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
+                gang.assignment.ranks_here()),
+        pmi1_(std::make_unique<Pmi1Server>(loop, pmi1_job(gang), pmi1_events())),
+        pmix_(make_pmix_bootstrap(gang, loop, std::move(events))) {}
+
+  void begin(Begun begun) override { pmix_->begin(std::move(begun)); }
+  void environment(int rank, int local_rank, Prepared prepared) override;
+  io::Fd connection(int rank) override { return std::exchange(connections_[rank], io::Fd()); }
+  void receive(const GangMessage& message) override;
+  void end() override {
+    pmi1_.reset();
+    connections_.clear();
+    pmix_->end();
+  }
+  Instant next_deadline() const override { return pmix_->next_deadline(); }
+  void expire(Instant now) override { pmix_->expire(now); }
+
+ private:
+  Pmi1Server::Events pmi1_events();
+  void perform(std::vector<FenceTree::Step> steps);
+  void perform_step(FenceTree::Climb& step) { events_.send(std::move(step.part)); }
+  void perform_step(FenceTree::Descend& step) { events_.send(std::move(step.done)); }
+  void perform_step(FenceTree::Complete& step);
+
+  const std::string signature_ = fence_signature("pmi1", {}, true);
+  const GangContext& gang_;
+  BootstrapEvents events_;
+  RefusedCalls refused_;
+  FenceTree fences_;                   // of all nodes: each has one part in each barrier
+  std::map<int, io::Fd> connections_;  // the ends of ranks that are not yet started
+  std::unique_ptr<Pmi1Server> pmi1_;
+  std::unique_ptr<Bootstrap> pmix_;
+};
+
+Pmi1Server::Events MpiBootstrap::pmi1_events() {
+  return {
+      events_.connected,
+      events_.finalized,
+      [this](int rank, int code, std::string message) {
+        if (message == "abort") message.clear();  // MPICH's word for none
+        events_.aborted(rank, code, refused_.explain(rank, std::move(message)));
+      },
+      [this](int rank, std::string what) { refused_.note(rank, std::move(what)); },
+      [this](std::string new_keys) {
+        std::uint64_t sequence = 0;
+        perform(fences_.contribute(signature_, std::move(new_keys), &sequence));
+      },
+  };
+}
+
+void MpiBootstrap::environment(int rank, int local_rank, Prepared prepared) {
+  auto connection = pmi1_->connect(rank);
+  if (!connection) return prepared(connection.error());
+  connections_[rank] = *std::move(connection);
+  pmix_->environment(rank, local_rank,
+                     [this, rank, prepared = std::move(prepared)](Result<RankVariables> variables) {
+                       if (variables)
+                         variables->merge(pmi1_variables(gang_, rank, kRankConnectionFd));
+                       prepared(std::move(variables));
+                     });
+}
+
+void MpiBootstrap::receive(const GangMessage& message) {
+  const auto* part = std::get_if<FencePart>(&message);
+  const auto* done = std::get_if<FenceDone>(&message);
+  if (part != nullptr && part->signature == signature_) return perform(fences_.receive(*part));
+  if (done != nullptr && done->signature == signature_) return perform(fences_.receive(*done));
+  pmix_->receive(message);
+}
+
+void MpiBootstrap::perform(std::vector<FenceTree::Step> steps) {
+  for (FenceTree::Step& step : steps) std::visit([this](auto& each) { perform_step(each); }, step);
+}
+
+void MpiBootstrap::perform_step(FenceTree::Complete& step) {
+  std::string all;
+  for (const auto& [node, new_keys] : step.blobs) all += new_keys;
+  if (pmi1_) pmi1_->end_barrier(all);
+}
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_mpi_bootstrap(const GangContext& gang, io::EventLoop& loop,
+                                              BootstrapEvents events) {
+  return std::make_unique<MpiBootstrap>(gang, loop, std::move(events));
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,42 @@
+#pragma once
+// The keys and values that the ranks of a job publish by PMI-1, as one node knows them: its own
+// ranks' at once, those of other nodes after a barrier. It counts what each rank puts, and does no
+// I/O.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace lockstep::runner {
+
+inline constexpr std::size_t kMaxPmi1Key = 64;      // as Hydra has them: some clients have
+inline constexpr std::size_t kMaxPmi1Value = 1024;  // buffers of these sizes
+inline constexpr int kMaxPmi1Keys = 4096;           // one rank's puts, in all; MPICH 5 puts 10
+inline constexpr std::size_t kMaxPmi1Bytes = 1 << 20;
+
+class Pmi1Keys {
+ public:
+  // Neither may contain a space or a line's end, and the key no '='. A second value of a key
+  // replaces the first. An error: over a limit.
+  Status put(int rank, std::string_view key, std::string_view value);
+  const std::string* find(const std::string& key) const;  // nullptr: not known here
+
+  // What was put here since the last call, for the other nodes; self-delimiting, so that parts can
+  // be joined.
+  std::string take_new();
+  void add(std::string_view parts);  // take_new()s of this and other nodes
+
+ private:
+  struct Count {
+    int keys = 0;
+    std::size_t bytes = 0;
+  };
+  std::map<std::string, std::string> values_;
+  std::string new_;
+  std::map<int, Count> counts_;  // by rank
+};
+
+}  // namespace lockstep::runner
