@@ -24,7 +24,7 @@ struct PlanRequest {
   std::string spawn_program;
   std::string hostname;
   int runner_pid = 0;
-  int pids_limit = kDefaultPidsLimit;  // of each rank
+  int pids_limit = kDefaultPidsLimit;      // of each rank
   std::optional<std::string> bundle = {};  // the folder of the node's own, for `lockstep`
 };
 

@@ -69,7 +69,8 @@ def test_a_job_submits_streams_and_gets_the_exit_code(any_site):
     assert sorted(children_of(site, "parent")) == ["one", "two"]
     one = site.show("one")
     assert one["status"] == "Failed" and one["lockstep"]["parent"] == "parent"
-    assert one["lockstep"]["submitter"] == site.show("parent")["lockstep"]["submitter"]
+    assert one["creation_context"] and one["creation_context"]["created_by"] == \
+        site.show("parent")["creation_context"]["created_by"]
     assert "2; lockstep job list --parent parent" in site.ok("job", "show", "parent")
     listed = [job["name"] for job in site.json("job", "list")]
     assert listed == ["parent"], "children are listed with their parent alone"

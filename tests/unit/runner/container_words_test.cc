@@ -365,8 +365,8 @@ TEST_F(ContainerPlanTest, WhatIsMountedBelowHomeHasItsFolderThere) {
 TEST_F(ContainerPlanTest, ABundleComesWithTheCredentialThatItsCommandUses) {
   const TemporaryDirectory files;
   const io::AttemptDir directory{files.path() + "/attempts/train.2"};
-  PlanRequest request{directory, assignment_, workspace_, user_, "/libexec/lockstep-spawn", "n1",
-                      77};
+  PlanRequest request{directory, assignment_, workspace_, user_, "/libexec/lockstep-spawn",
+                      "n1",      77};
   request.bundle = "/opt/an odd place";
   const auto has_bundle = [&] {
     const std::vector<Mount> mounts = plan_container(request)->mounts;
