@@ -37,7 +37,7 @@ def test_archived_jobs_and_steps_are_left_out_of_lists(site):
     site.ok("down")
     site.up(1)
     assert names(site, "--archived-only", "--query", "[?archived]") == ["iris", "old"]
-    site.ok("job", "restore", "old", "-n", "iris")
+    site.ok("job", "restore", "old", "iris")
     assert names(site) == ["iris", "old"] and names(site, "--archived-only") == []
     assert site.ok("job", "list", "--query", "[].archived", "-o", "tsv") == "false\nfalse\n"
     site.ok("job", "archive", "old")
