@@ -69,9 +69,8 @@ bool starts_ranks(std::string_view word) {
 std::string note_on(std::string_view name) {
   const auto known = std::find_if(kVariables.begin(), kVariables.end(),
                                   [&](const Variable& one) { return one.slurms == name; });
-  return known == kVariables.end()
-             ? fmt::format("{} is not set", name)
-             : fmt::format("{} is not set; use {}", name, known->ours);
+  return known == kVariables.end() ? fmt::format("{} is not set", name)
+                                   : fmt::format("{} is not set; use {}", name, known->ours);
 }
 
 }  // namespace

@@ -372,6 +372,7 @@ ReadJob JobReader::read() {
   fill_command(job.spec);
   validate_whole(job.spec);
   if (faults_.empty()) warn_of_ignored(job);
+  add_notes_on_unused(source_, root_, step_ ? step_keys() : job_keys(), job.notes);
   return job;
 }
 

@@ -101,7 +101,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
   // Their readers check them.
   if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
-      shape == Shape::after || shape == Shape::unchecked)
+      shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
     return {};
   const bool wants_mapping = shape == Shape::section || shape == Shape::text_map ||
                              shape == Shape::inputs || shape == Shape::outputs ||
@@ -124,6 +124,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::environment:
     case Shape::anything:
     case Shape::unchecked:
+    case Shape::unused:
     case Shape::of_pipeline:
     case Shape::of_step:
     case Shape::of_job:
@@ -216,6 +217,16 @@ Status ShapeChecker::check_number(const YamlEntry& entry, const std::string& pat
 
 void check_shapes(const Source& source, YamlNode& root, Faults& faults, const KeyTable& table) {
   ShapeChecker(source, faults, table).check_section(root, "");
+}
+
+void add_notes_on_unused(const Source& source, const YamlNode& root, const KeyTable& table,
+                         std::vector<std::string>& notes) {
+  for (const YamlEntry& entry : root.entries) {
+    const KnownKey* key = table.find(entry.key);
+    if (key == nullptr || key->shape != Shape::unused || is_empty(entry.value)) continue;
+    notes.push_back(fmt::format("{}: '{}' has no effect: {}", source.where(entry.place), entry.key,
+                                note_of(entry.key)));
+  }
 }
 
 bool is_empty(const YamlNode& node) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launcher/spec/faults.h"
 #include "launcher/spec/keys.h"
@@ -19,6 +20,11 @@ inline constexpr std::string_view kMemoryKey = "lockstep.resources.memory";
 // the shape that the table describes.
 void check_shapes(const Source& source, YamlNode& root, Faults& faults,
                   const KeyTable& table = job_keys());
+
+// One for each key at the top that is read and has no effect: "job.yml:3:1: 'identity' has no
+// effect: …".
+void add_notes_on_unused(const Source& source, const YamlNode& root, const KeyTable& table,
+                         std::vector<std::string>& notes);
 
 // Whether a value is empty. azure-ai-ml writes empty keys that the job does not use: `properties:
 // {}`, `services: null`.

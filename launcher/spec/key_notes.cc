@@ -25,8 +25,14 @@ constexpr KeyNote kNotes[] = {
     {"inputs.*.mode", "eval_mount and eval_download are refused by name"},
     {"outputs.*.mode", "rw_mount and upload mean the same: collected when the rank has ended"},
     {"outputs.*.path", "azureml://datastores/NAME/paths/PATH, for a datastore of the operator"},
+    {"outputs.*.name", "the merged output is registered as data, or as a model, by its `type`"},
+    {"outputs.*.version", "absent: the next whole number"},
+    {"distribution.worker_count", "absent: one for each node"},
+    {"distribution.port", "absent: one that is free"},
+    {"distribution.address", "absent: that of the first node"},
+    {"distribution.dashboard_port", "without `include_dashboard: true` there is no dashboard"},
     {"limits.timeout", "seconds, as on Azure, or 90s, 5m, 2h"},
-    // refused, with what to write instead
+    // read, and without effect
     {"services",
      "to look into a running job, find its nodes with `lockstep job show`, and log in with "
      "`lockstep compute connect-ssh`"},
@@ -34,6 +40,8 @@ constexpr KeyNote kNotes[] = {
      "a job runs as the account of its user on the nodes, and the operator's datastores bring "
      "their own credentials"},
     {"properties", "write what you want to note into `tags`"},
+    {"outputs.*.description", "read and not used"},
+    // refused, with what to write instead
     {"parameters", "write `inputs`"},
     {"schedule", "submit the file from cron, with `lockstep job create -f FILE`"},
     {"resources.locations", "choose a target with `compute`, or nodes with `lockstep.labels`"},
@@ -44,11 +52,6 @@ constexpr KeyNote kNotes[] = {
     {"inputs.*.max", kOfComponents},
     {"inputs.*.enum", kOfComponents},
     {"inputs.*.value", kOfComponents},
-    {"outputs.*.name",
-     "register it when the job has ended: `lockstep data create -n NAME --path "
-     "azureml://jobs/JOB/outputs/OUTPUT`, or `lockstep model create`"},
-    {"outputs.*.version", "give it with --version to `lockstep data create`"},
-    {"outputs.*.description", "describe it in the job's `description`"},
     {"additional_includes", "put these files below the component's `code`, or link them there"},
     {"intellectual_property", "leave it out"},
     // settings of pipelines, which have a reader of their own

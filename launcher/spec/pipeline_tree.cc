@@ -217,6 +217,7 @@ class TreeReader {
     for (const std::string_view key : {"experiment_name", "lockstep"})
       if (const YamlEntry* entry = is_outermost ? nullptr : body.find(key))
         fault(node, entry->place, fmt::format("'{}' belongs to the outermost pipeline", key));
+    add_notes_on_unused(source_, body, pipeline_keys(), notes_);
     node.settings = read_settings(source_, body, is_outermost, faults_, notes_);
     auto jobs = std::find_if(body.entries.begin(), body.entries.end(),
                              [](const YamlEntry& entry) { return entry.key == "jobs"; });

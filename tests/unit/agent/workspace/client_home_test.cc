@@ -14,12 +14,12 @@
 namespace lockstep::agent {
 namespace {
 
-struct Mode {
+struct OwnerAndMode {
   mode_t mode;
   uid_t owner;
-  friend bool operator==(const Mode&, const Mode&) = default;
+  friend bool operator==(const OwnerAndMode&, const OwnerAndMode&) = default;
 };
-Mode mode_of(const std::string& path) {
+OwnerAndMode owner_and_mode(const std::string& path) {
   struct stat info {};
   EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
   return {info.st_mode & 07777, info.st_uid};
@@ -36,10 +36,10 @@ void expect_home_of(const snapshot::Owner& owner) {
   const Status made = make_client_home(directory, {"{}\n", key.secret_key}, owner);
   ASSERT_TRUE(made) << made.error().message;
   const std::string home = directory.client_home();
-  EXPECT_EQ(mode_of(home), (Mode{0700, owner.uid}));
-  EXPECT_EQ(mode_of(home + "/keys"), (Mode{0700, owner.uid}));
-  EXPECT_EQ(mode_of(home + "/keys/user.key"), (Mode{0600, owner.uid}));
-  EXPECT_EQ(mode_of(home + "/endpoint.json"), (Mode{0600, owner.uid}));
+  EXPECT_EQ(owner_and_mode(home), (OwnerAndMode{0700, owner.uid}));
+  EXPECT_EQ(owner_and_mode(home + "/keys"), (OwnerAndMode{0700, owner.uid}));
+  EXPECT_EQ(owner_and_mode(home + "/keys/user.key"), (OwnerAndMode{0600, owner.uid}));
+  EXPECT_EQ(owner_and_mode(home + "/endpoint.json"), (OwnerAndMode{0600, owner.uid}));
   const auto read = io::load_or_create_key_pair(home + "/keys/user.key");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->public_key, key.public_key);

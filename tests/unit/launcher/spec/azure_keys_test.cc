@@ -54,6 +54,8 @@ std::string row(const Kind& kind, const std::string& key) {
   // The notes on inputs of a job are about a job's, where these keys are refused.
   const bool is_of_port = key.starts_with("inputs.*") && !refused && kind.word != "command";
   const std::string words = note.empty() || is_of_port ? "as on Azure" : note;
+  if (known != nullptr && known->shape == Shape::unused)
+    return fmt::format("| `{}` | without effect; a line says so | {} |\n", key, note);
   if (!refused) return fmt::format("| `{}` | yes | {} |\n", key, words);
   return fmt::format("| `{}` | refused | {} |\n", key, note.empty() ? "leave it out" : note);
 }

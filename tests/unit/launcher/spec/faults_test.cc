@@ -98,6 +98,23 @@ TEST(EmptyKeys, AreTakenAsAzureWritesThem) {
             "");
 }
 
+// They are of Azure's own examples, and the job is the same without them.
+TEST(UnusedKeys, AreReadAndNamed) {
+  const auto job = parse_job("job.yml",
+                             "command: x\n"
+                             "identity: {type: user_identity}\n"
+                             "services: {shell: {type: ssh, ssh_public_keys: a}}\n"
+                             "properties: {a: b}\n");
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->notes.size(), 3u);
+  EXPECT_EQ(job->notes[0],
+            "job.yml:2:1: 'identity' has no effect: a job runs as the account of its user on the "
+            "nodes, and the operator's datastores bring their own credentials");
+  EXPECT_EQ(job->notes[1].rfind("job.yml:3:1: 'services' has no effect: ", 0), 0u);
+  EXPECT_EQ(job->notes[2],
+            "job.yml:4:1: 'properties' has no effect: write what you want to note into `tags`");
+}
+
 TEST(Scripts, AreRecognisedAndToldWhatToType) {
   const auto said = [](const std::string& name, const std::string& text) {
     const auto job = parse_job(name, text);
