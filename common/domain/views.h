@@ -108,8 +108,9 @@ struct JobView {
   std::vector<StepView> steps = {};
   // The named outputs of all nodes as one, of a pipeline and of a step.
   std::vector<MergedOutput> merged = {};
-  int children = 0;       // jobs that its attempts submitted; 0 in lists
-  int open_children = 0;  // those that have not ended
+  std::vector<OutputWrite> writes = {};  // of `merged`, to remote datastores
+  int children = 0;                      // jobs that its attempts submitted; 0 in lists
+  int open_children = 0;                 // those that have not ended
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 

@@ -30,6 +30,8 @@ struct JobFileLookups {
   // Finds a datastore for a job of this project.
   std::function<Result<spec::Datastore>(const std::string& project, const std::string& name)>
       find_datastore;
+  // Finds the datastores of the job's outputs, and of its steps'.
+  std::function<Status(JobSpec& spec)> place_outputs = [](JobSpec&) { return Status(); };
 };
 
 // `name`: the file's name, for errors. Returns the parser's errors if parsing failed, and otherwise

@@ -297,6 +297,7 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
   lookups.find_datastore = [this, caller](const std::string& project, const std::string& name) {
     return datastore_for(caller, project, name);
   };
+  lookups.place_outputs = [this, caller](JobSpec& spec) { return place_outputs(caller, spec); };
   return lookups;
 }
 
