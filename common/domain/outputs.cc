@@ -50,6 +50,8 @@ Status validate(const std::vector<OutputSpec>& outputs) {
       return invalid("outputs: '" + output.name + "' is named twice");
     if (output.path.size() > kMaxDatastorePathBytes)
       return invalid("outputs." + output.name + ".path: is too long");
+    if (!output.remote.empty() && !valid_datastore_name(output.remote))
+      return invalid("outputs." + output.name + ".path: its datastore has no name");
     if (output.place)
       if (const Status good = validate(*output.place); !good)
         return invalid("outputs." + output.name + ".path: " + good.error().message);
@@ -63,6 +65,20 @@ Status validate(const std::vector<OutputSpec>& outputs) {
 bool registers_outputs(const std::vector<OutputSpec>& outputs) {
   return std::any_of(outputs.begin(), outputs.end(),
                      [](const OutputSpec& output) { return output.asset.has_value(); });
+}
+
+bool writes_to_remotes(const std::vector<OutputSpec>& outputs) {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const OutputSpec& output) { return !output.remote.empty(); });
+}
+
+std::string_view to_string(OutputWrite::State state) {
+  switch (state) {
+    case OutputWrite::State::waiting: return "waiting";
+    case OutputWrite::State::written: return "written";
+    case OutputWrite::State::given_up: return "given_up";
+  }
+  return "waiting";
 }
 
 std::string named_output_folder(const std::string& name) {
@@ -80,14 +96,25 @@ std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& o
   return paths;
 }
 
-std::string path_in_place(const OutputSpec& output, const std::string& job) {
-  std::string path = output.place ? output.place->path : "";
+namespace {
+
+std::string with_names(std::string path, const OutputSpec& output, const std::string& job) {
   for (const auto& [expression, value] :
        {std::pair<std::string, std::string>("${{name}}", job), {"${{output_name}}", output.name}})
     for (std::size_t at = path.find(expression); at != std::string::npos;
          at = path.find(expression, at + value.size()))
       path.replace(at, expression.size(), value);
   return path;
+}
+
+}  // namespace
+
+std::string path_in_place(const OutputSpec& output, const std::string& job) {
+  return with_names(output.place ? output.place->path : "", output, job);
+}
+
+std::string path_of(const OutputSpec& output, const std::string& job) {
+  return with_names(output.path, output, job);
 }
 
 std::string output_expression(std::string_view name) { return expression_of("outputs", name); }

@@ -42,6 +42,9 @@ struct OutputSpec {
   // "azureml://datastores/…": where the output is written to as well; "": only the launcher.
   std::string path = {};
   std::optional<DatastorePath> place = std::nullopt;  // what `path` is, says the launcher
+  // Says the launcher: `path` is in the remote of this datastore, and the launcher writes the
+  // merged tree to it.
+  std::string remote = {};
   std::optional<OutputAsset> asset = std::nullopt;
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
@@ -54,6 +57,7 @@ bool valid_output_name(const std::string& name);
 // Checks that there are at most kMaxOutputs, with valid and different names.
 Status validate(const std::vector<OutputSpec>& outputs);
 bool registers_outputs(const std::vector<OutputSpec>& outputs);
+bool writes_to_remotes(const std::vector<OutputSpec>& outputs);
 
 // ---- where ranks write -------------------------------------------------------------------------
 // Folders of the working directory, on every node. A snapshot never holds kReservedFolder.
@@ -70,6 +74,8 @@ std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& o
 
 // The path of an output's place, with ${{name}} and ${{output_name}} replaced.
 std::string path_in_place(const OutputSpec& output, const std::string& job);
+// `path` of the output with the same expressions replaced.
+std::string path_of(const OutputSpec& output, const std::string& job);
 
 // "${{outputs.NAME}}". launcher/spec leaves this expression in commands and variables; the node
 // replaces it.
@@ -111,6 +117,21 @@ struct MergedOutput {
   std::vector<std::string> problems;  // at most kMaxOutputProblems
   friend bool operator==(const MergedOutput&, const MergedOutput&) = default;
 };
+
+// A merged output that the launcher writes to a remote datastore.
+struct OutputWrite {
+  enum class State { waiting, written, given_up };
+  std::string output;  // its name
+  std::string to;      // "azureml://datastores/…"
+  State state = State::waiting;
+  std::uint32_t tries = 0;  // that failed
+  std::string why = {};     // of the last failure; at most kMaxWriteFailureBytes
+  // When it was written or given up; while it waits, when it is tried again (ns = 0: at once).
+  Instant at = {};
+  friend bool operator==(const OutputWrite&, const OutputWrite&) = default;
+};
+std::string_view to_string(OutputWrite::State state);
+inline constexpr std::size_t kMaxWriteFailureBytes = 1000;
 
 // ---- what did not come back --------------------------------------------------------------------
 // New and changed files in one node's working directory that belong to no output, so they are

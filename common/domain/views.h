@@ -108,9 +108,10 @@ struct JobView {
   std::vector<StepView> steps = {};
   // The named outputs of all nodes as one, of a pipeline and of a step.
   std::vector<MergedOutput> merged = {};
-  int children = 0;       // jobs that its attempts submitted; 0 in lists
-  int open_children = 0;  // those that have not ended
-  bool archived = false;  // it, or the pipeline whose step it is
+  std::vector<OutputWrite> writes = {};  // of `merged`, to remote datastores
+  int children = 0;                      // jobs that its attempts submitted; 0 in lists
+  int open_children = 0;                 // those that have not ended
+  bool archived = false;                 // it, or the pipeline whose step it is
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 

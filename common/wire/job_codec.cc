@@ -228,6 +228,7 @@ void to_wire(const lockstep::OutputSpec& from, OutputSpec* to) {
   to->set_mode(wire_enum<OutputMode>(from.mode));
   to->set_path(from.path);
   if (from.place) to_wire(*from.place, to->mutable_place());
+  to->set_remote(from.remote);
   if (!from.asset) return;
   to->mutable_asset()->set_name(from.asset->name);
   to->mutable_asset()->set_version(from.asset->version);
@@ -246,6 +247,7 @@ Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
   TRY(read_enum(from.type(), lockstep::OutputType::uri_file, "output.type", &to->type));
   TRY(read_text(from.path(), "output.path", &to->path));
   if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
+  TRY(read_text(from.remote(), "output.remote", &to->remote));
   if (from.has_asset()) TRY(read_asset(from.asset(), &to->asset.emplace()));
   return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
 }

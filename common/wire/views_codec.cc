@@ -23,6 +23,9 @@ static_assert(is_wire_of(lockstep::JobStatus::cancel_requested, JOB_STATUS_CANCE
 static_assert(is_wire_of(lockstep::JobStatus::completed, JOB_STATUS_COMPLETED));
 static_assert(is_wire_of(lockstep::JobStatus::failed, JOB_STATUS_FAILED));
 static_assert(is_wire_of(lockstep::JobStatus::canceled, JOB_STATUS_CANCELED));
+static_assert(is_wire_of(lockstep::OutputWrite::State::waiting, OUTPUT_WRITE_STATE_WAITING));
+static_assert(is_wire_of(lockstep::OutputWrite::State::written, OUTPUT_WRITE_STATE_WRITTEN));
+static_assert(is_wire_of(lockstep::OutputWrite::State::given_up, OUTPUT_WRITE_STATE_GIVEN_UP));
 static_assert(is_wire_of(lockstep::Liveness::alive, LIVENESS_ALIVE));
 static_assert(is_wire_of(lockstep::Liveness::unknown, LIVENESS_UNKNOWN));
 static_assert(is_wire_of(lockstep::Liveness::lost, LIVENESS_LOST));
@@ -152,6 +155,24 @@ Status from_wire(const StepView& from, lockstep::StepView* to) {
   return {};
 }
 
+void to_wire(const lockstep::OutputWrite& from, OutputWrite* to) {
+  to->set_output(from.output);
+  to->set_to(from.to);
+  to->set_state(wire_enum<OutputWriteState>(from.state));
+  to->set_tries(from.tries);
+  to->set_why(fitting_text(from.why));
+  to->set_at_ns(from.at.ns);
+}
+
+Status from_wire(const OutputWrite& from, lockstep::OutputWrite* to) {
+  TRY(read_text(from.output(), "write.output", &to->output));
+  TRY(read_text(from.to(), "write.to", &to->to));
+  TRY(read_enum(from.state(), lockstep::OutputWrite::State::given_up, "write.state", &to->state));
+  to->tries = from.tries();
+  TRY(read_text(from.why(), "write.why", &to->why));
+  return read_instant(from.at_ns(), "write.at", &to->at);
+}
+
 void to_wire(const lockstep::JobView& from, JobView* to) {
   to_wire(from.spec, to->mutable_spec());
   to->set_status(wire_enum<JobStatus>(from.status));
@@ -166,6 +187,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   to->set_silent_ns(from.silent.count());
   write_list(from.steps, to->mutable_steps());
   write_list(from.merged, to->mutable_merged());
+  write_list(from.writes, to->mutable_writes());
   to->set_children(from.children);
   to->set_open_children(from.open_children);
   to->set_archived(from.archived);
@@ -184,6 +206,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   to->archived = from.archived();
   TRY(read_list(from.steps(), kMaxPipelineSteps, "job.steps", &to->steps));
   TRY(read_list(from.merged(), kMaxOutputs, "job.merged", &to->merged));
+  TRY(read_list(from.writes(), kMaxOutputs, "job.writes", &to->writes));
   TRY(read_number(from.children(), 0, INT32_MAX, "job.children", &to->children));
   TRY(read_number(from.open_children(), 0, INT32_MAX, "job.open_children", &to->open_children));
   TRY(read_duration(from.silent_ns(), "job.silent", &to->silent));

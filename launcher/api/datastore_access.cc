@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/nearest.h"
+#include "launcher/spec/output_path.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -97,17 +98,61 @@ RemoteFiles files_of(const spec::Datastore& store, const DatastoreReference& ref
   return files;
 }
 
+namespace {
+
+Status put_in_default(const Datastores& all, OutputSpec& output) {
+  if (!spec::names_default_datastore(output.path)) return {};
+  const auto found =
+      std::find_if(all.begin(), all.end(), [](const auto& store) { return store.is_default; });
+  if (found == all.end())
+    return refusal(
+        "there is no default datastore; write the name of one, azureml://datastores/NAME/paths/… "
+        "(`lockstep datastore list` shows them), or in a pipeline settings: {default_datastore: "
+        "NAME}; for all jobs the operator writes 'default: NAME' in datastores.yml");
+  output.path = spec::with_default_datastore(std::move(output.path), found->view.name);
+  return {};
+}
+
 Status take_place(const spec::Datastore& store, const DatastoreReference& reference,
                   OutputSpec& output) {
-  if (store.view.kind == DatastoreKind::rclone)
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("datastore '{}' is a remote, and outputs are written to "
-                                  "directories only, yet; `lockstep job download` fetches them",
-                                  store.view.name));
   if (store.view.read_only)
     return refusal(fmt::format("datastore '{}' is read-only", store.view.name));
+  if (store.view.kind == DatastoreKind::rclone) {
+    if (output.type == OutputType::uri_file && reference.path.empty())
+      return refusal("it is a folder; name a file: …/paths/FILE");
+    output.remote = store.view.name;
+    return {};
+  }
   output.place = DatastorePath{store.view.name, store.view.directory, reference.path};
   return validate(*output.place);
+}
+
+}  // namespace
+
+Status place_output(const Datastores& all, const DatastoreUser& user, OutputSpec& output) {
+  const auto place = [&]() -> Status {
+    TRY(put_in_default(all, output));
+    const auto reference = datastore_reference(output.path);
+    if (!reference) return refusal("is not azureml://datastores/DATASTORE/paths/PATH");
+    TRY_ASSIGN(const spec::Datastore store, find_datastore(all, user, reference->datastore));
+    return take_place(store, *reference, output);
+  };
+  const Status placed = place();
+  if (placed) return {};
+  return make_error(placed.error().code, fmt::format("outputs.{}.path: {}: {}", output.name,
+                                                     output.path, placed.error().message));
+}
+
+Result<RemoteFiles> remote_of(const Datastores& all, const WriteOutput& write) {
+  const auto reference = datastore_reference(write.to);
+  if (!reference) return refusal("its path names no datastore");
+  TRY_ASSIGN(const spec::Datastore store,
+             find_datastore(all, {write.user, write.project}, write.datastore));
+  if (store.view.kind != DatastoreKind::rclone)
+    return refusal(fmt::format("datastore '{}' is no remote any more", store.view.name));
+  if (store.view.read_only)
+    return refusal(fmt::format("datastore '{}' is read-only now", store.view.name));
+  return files_of(store, *reference);
 }
 
 Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all) {

@@ -8,6 +8,7 @@
 #include "common/base/result.h"
 #include "common/domain/client_messages.h"
 #include "common/domain/data_reference.h"
+#include "launcher/core/action.h"
 #include "launcher/core/authority.h"
 #include "launcher/core/state.h"
 #include "launcher/spec/datastores_file.h"
@@ -45,9 +46,11 @@ Status take_place(const spec::Datastore& store, const DatastoreReference& refere
 Status check_remote(const spec::Datastore& store, const DataInput& input);
 RemoteFiles files_of(const spec::Datastore& store, const DatastoreReference& reference);
 
-// Makes the output one that is written to the datastore's directory as well.
-Status take_place(const spec::Datastore& store, const DatastoreReference& reference,
-                  OutputSpec& output);
+// Makes the output, which has a path, one that is written to the datastore as well: by the nodes to
+// a directory, by the launcher to a remote.
+Status place_output(const Datastores& all, const DatastoreUser& user, OutputSpec& output);
+// Where the launcher writes an output now, as far as its job may still do that.
+Result<RemoteFiles> remote_of(const Datastores& all, const WriteOutput& write);
 
 // `all`, or its error as the caller may see it: the file's lines are for admins.
 Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all);

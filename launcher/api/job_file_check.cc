@@ -80,6 +80,9 @@ class NamesOfJobs {
     const auto secrets = secrets_of(spec.environment_variables);
     if (const Status known = lookups_.expect_secrets(secrets); !known)
       add(known.error().within(where));
+    JobSpec placed = spec;  // the submission looks again
+    if (const Status found = lookups_.place_outputs(placed); !found)
+      add(found.error().within(where));
     for (const DataInput& input : spec.data) {
       const bool is_bound =
           std::any_of(bindings.begin(), bindings.end(),

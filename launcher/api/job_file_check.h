@@ -32,6 +32,8 @@ struct JobFileLookups {
   std::function<Result<spec::Datastore>(const std::string& project, const std::string& name)>
       find_datastore;
   FindMappedImages mapped_images;
+  // Finds the datastores of the job's outputs, and of its steps'.
+  std::function<Status(JobSpec& spec)> place_outputs = [](JobSpec&) { return Status(); };
 };
 
 // `name`: the file's name, for errors. Returns the parser's errors if parsing failed, and otherwise

@@ -335,6 +335,7 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
     return datastore_for(caller, project, name);
   };
   lookups.mapped_images = ports_.mapped_images;
+  lookups.place_outputs = [this, caller](JobSpec& spec) { return place_outputs(caller, spec); };
   return lookups;
 }
 

@@ -160,8 +160,6 @@ class Service {
   Result<spec::Datastore> datastore_for(const Caller& caller, const std::string& project,
                                         const std::string& name) const;
   Status place_outputs(const Caller& caller, JobSpec& spec) const;
-  Status place_outputs_of(const Caller& caller, const std::string& project,
-                          std::vector<OutputSpec>& outputs) const;
   void fetch_for(const Asker& asker, const RemoteFiles& files,
                  std::function<void(const Asker&, Result<snapshot::Subtree>)> then);
   void fetch_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,

@@ -199,34 +199,28 @@ Result<spec::Datastore> Service::datastore_for(const Caller& caller, const std::
 
 // Of the job and of its steps.
 Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
-  TRY(place_outputs_of(caller, spec.project, spec.outputs));
+  std::optional<Datastores> stores;
+  const DatastoreUser user{owner_of(caller),
+                           project_of_new(state().principals(), caller, spec.project)};
+  const auto place = [&](std::vector<OutputSpec>& outputs) -> Status {
+    for (OutputSpec& output : outputs) {
+      output.place.reset();
+      output.remote.clear();
+      if (output.path.empty()) continue;
+      if (!stores) {
+        TRY_ASSIGN(stores, shown_to(state(), caller, ports_.datastores()));
+      }
+      TRY(place_output(*stores, user, output));
+    }
+    return {};
+  };
+  TRY(place(spec.outputs));
   if (!spec.pipeline) return {};
   PipelineSpec pipeline = *spec.pipeline;
   for (PipelineStep& step : pipeline.steps)
-    if (const Status placed = place_outputs_of(caller, spec.project, step.spec.outputs); !placed)
+    if (const Status placed = place(step.spec.outputs); !placed)
       return placed.error().within("jobs." + step.name);
   spec.pipeline = std::move(pipeline);
-  return {};
-}
-
-Status Service::place_outputs_of(const Caller& caller, const std::string& project,
-                                 std::vector<OutputSpec>& outputs) const {
-  for (OutputSpec& output : outputs) {
-    output.place.reset();
-    if (output.path.empty()) continue;
-    const auto fail = [&](const Error& error) {
-      return make_error(error.code, fmt::format("outputs.{}.path: {}: {}", output.name, output.path,
-                                                error.message));
-    };
-    const auto reference = datastore_reference(output.path);
-    if (!reference)
-      return fail(make_error(ErrorCode::invalid_argument,
-                             "is not azureml://datastores/DATASTORE/paths/PATH"));
-    const auto store = datastore_for(caller, project, reference->datastore);
-    if (!store) return fail(store.error());
-    if (const Status placed = take_place(*store, *reference, output); !placed)
-      return fail(placed.error());
-  }
   return {};
 }
 

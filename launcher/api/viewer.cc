@@ -30,6 +30,7 @@ JobView outline_of(JobView view) {
   spec.keep.clear();
   if (spec.pipeline) spec.pipeline = PipelineSpec();
   view.merged.clear();
+  view.writes.clear();
   for (StepView& step : view.steps) step.reason.clear();
   spec.from_checkpoint_of = {};
   spec.queue.after.clear();

@@ -28,7 +28,7 @@ std::string storage_of(const DatastoreView& store) {
 }
 
 std::string access_of(const DatastoreView& store) {
-  return store.kind == DatastoreKind::rclone || store.read_only ? "read" : "read and write";
+  return store.read_only ? "read" : "read and write";
 }
 
 std::string table_of(const std::vector<DatastoreView>& stores) {

@@ -221,6 +221,28 @@ std::string names_of(const std::vector<OutputSpec>& outputs) {
   return text;
 }
 
+// What became of an output whose path is in a remote datastore.
+std::string write_text(const OutputWrite& write, Instant now) {
+  const std::string what = fmt::format("output '{}' ", write.output);
+  const std::string tries =
+      fmt::format("{} {} failed", write.tries, write.tries == 1 ? "try" : "tries");
+  switch (write.state) {
+    case OutputWrite::State::written:
+      return fmt::format("{}to {} at {}", what, write.to, to_string(write.at));
+    case OutputWrite::State::given_up:
+      return fmt::format(
+          "{}not to {}: given up at {}: {}; the last one: {}; `lockstep job "
+          "download` has it",
+          what, write.to, to_string(write.at), tries, in_one_line(write.why));
+    case OutputWrite::State::waiting: break;
+  }
+  if (write.tries == 0) return fmt::format("{}is being written to {}", what, write.to);
+  return fmt::format("{}not yet to {}: {}, the last one: {}; {}", what, write.to, tries,
+                     in_one_line(write.why),
+                     write.at > now ? "tried again in " + format_duration(write.at - now)
+                                    : "it is being tried again");
+}
+
 // "prep (completed), clean (ended)".
 std::string jobs_before(const QueueSettings& queue) {
   std::string text;
@@ -336,6 +358,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("archived", archived_text(job));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
+  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
   lines.add("not kept", not_kept_text(job));
   std::string text = lines.text();
   const AttemptView* before = nullptr;

@@ -176,6 +176,17 @@ struct MergeOutputs {
   };
   std::vector<Output> outputs;
 };
+// Write a merged output to the remote of a datastore. Answered by OutputWrittenInput.
+struct WriteOutput {
+  JobId job;
+  std::uint64_t order = 0;  // of the job
+  std::string output;
+  std::string datastore;  // its name
+  std::string to;         // "azureml://datastores/…"
+  Digest tree;
+  std::string file;           // name of the one file in `tree`; "": it is a folder
+  std::string user, project;  // who must be allowed to use the datastore
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
@@ -186,6 +197,6 @@ using Action =
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
                  ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
                  ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider,
-                 CheckProvider, ForgetCompute, ReplyAsset, MergeOutputs>;
+                 CheckProvider, ForgetCompute, ReplyAsset, MergeOutputs, WriteOutput>;
 
 }  // namespace lockstep::launcher

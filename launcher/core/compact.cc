@@ -175,6 +175,12 @@ struct Compaction::FactFilter {
   bool operator()(PartReleased&) const { return true; }
   bool operator()(JobFinished&) const { return true; }
   bool operator()(OutputsMerged&) const { return true; }
+  bool operator()(OutputWritten&) const { return true; }
+  bool operator()(OutputNotWritten& fact) const {  // only the newest counts
+    for (const OutputWrite& write : all.whole_.job(fact.job)->writes)
+      if (write.output == fact.output) return write.tries == fact.tries;
+    return false;
+  }
   bool operator()(StepReused&) const { return true; }
   bool operator()(StepSkipped&) const { return true; }
   bool operator()(JobDeleted& fact) const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launcher/core/compute_checks.h"
@@ -73,6 +74,8 @@ struct Context {
   // they end.
   std::set<JobId> canceled_late;
   std::set<JobId> merging;  // their outputs are being merged by the shell
+  // The outputs that the shell is writing to remotes, with their jobs' orders.
+  std::set<std::pair<std::uint64_t, std::string>> writing;
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
   MachineCalls machines;

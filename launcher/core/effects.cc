@@ -70,9 +70,14 @@ struct Effects {
       core.scheduler.topology_changed(job.pool);  // nodes may be asked for it again
   }
   void operator()(const OutputsMerged& fact) const { changed(fact.job); }
+  void operator()(const OutputWritten& fact) const { write_settled(fact.job); }
+  void operator()(const OutputNotWritten& fact) const { write_settled(fact.job); }
   void operator()(const StepReused& fact) const { changed(fact.job); }
   void operator()(const StepSkipped& fact) const { changed(fact.job); }
-  void operator()(const JobDeleted& fact) const { core.pending.job_changed(fact.job); }
+  void operator()(const JobDeleted& fact) const {
+    core.pending.job_changed(fact.job);
+    core.retries.clear({TimerKey::Kind::write, {}, {fact.job, 0}});
+  }
 
   // ---- attempts
 
@@ -260,6 +265,11 @@ struct Effects {
   void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
   void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
 
+  // Retention may delete a job when nothing of it waits to be written.
+  void write_settled(const JobId& job) const {
+    changed(job);
+    core.retention.is_due = true;
+  }
   // Jobs that a quota held back may need machines now.
   void quotas_changed() const {
     if (core.state.principals().quotas().empty()) return;

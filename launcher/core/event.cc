@@ -26,6 +26,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::ended: return "Ended";
     case Event::Kind::requeued: return "Requeued";
     case Event::Kind::finished: return "Finished";
+    case Event::Kind::written: return "OutputWritten";
     case Event::Kind::waits: return "Waits";
     case Event::Kind::node_unknown: return "NodeUnknown";
     case Event::Kind::node_heard: return "NodeHeard";
@@ -105,6 +106,7 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::collected:
     case Event::Kind::requeued:
     case Event::Kind::finished:
+    case Event::Kind::written:
     case Event::Kind::waits:
     case Event::Kind::node_unknown:
     case Event::Kind::node_heard:
@@ -138,6 +140,7 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::ranks_ended:
     case Event::Kind::collected:
     case Event::Kind::ended:
+    case Event::Kind::written:
     case Event::Kind::requeued:
     case Event::Kind::waits:
     case Event::Kind::node_unknown:

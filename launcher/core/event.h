@@ -37,6 +37,7 @@ struct Event {
     ended,        // the attempt
     requeued,
     finished,
+    written,  // an output, to a remote datastore; or it was given up
     // of Notes
     waits,
     node_unknown,

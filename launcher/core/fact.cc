@@ -16,6 +16,8 @@ struct JobOf {
   const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
   const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
   const JobId* operator()(const OutputsMerged& fact) const { return &fact.job; }
+  const JobId* operator()(const OutputWritten& fact) const { return &fact.job; }
+  const JobId* operator()(const OutputNotWritten& fact) const { return &fact.job; }
   const JobId* operator()(const StepReused& fact) const { return &fact.job; }
   const JobId* operator()(const StepSkipped& fact) const { return &fact.job; }
   const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }

@@ -254,6 +254,22 @@ struct StepSkipped {
   friend bool operator==(const StepSkipped&, const StepSkipped&) = default;
 };
 
+// The launcher has written the output to the remote that its path names.
+struct OutputWritten {
+  JobId job;
+  std::string output;
+  friend bool operator==(const OutputWritten&, const OutputWritten&) = default;
+};
+// It could not be written.
+struct OutputNotWritten {
+  JobId job;
+  std::string output;
+  std::uint32_t tries = 0;  // that failed, with this one
+  std::string why;
+  Instant again = {};  // it is tried again then; ns = 0: never, it is given up
+  friend bool operator==(const OutputNotWritten&, const OutputNotWritten&) = default;
+};
+
 struct JobDeleted {  // a final job, with its logs and the blobs that only it refers to
   JobId job;
   std::string by;                 // a user's name; empty: deleted by a limit (Retention)
@@ -333,7 +349,8 @@ using Fact =
                  MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
                  SizeGranted, NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead,
                  RecentUseSet, NodeNoticed, InstanceStarted, InstanceStopped, AssetRegistered,
-                 AssetArchived, OutputsMerged, StepReused, StepSkipped, JobArchived, JobAnnotated>;
+                 AssetArchived, OutputsMerged, StepReused, StepSkipped, JobArchived, JobAnnotated,
+                 OutputWritten, OutputNotWritten>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -229,6 +229,14 @@ struct OutputsMergedInput {
   std::string why_not;                // it has to be tried again later; "": it is done
 };
 
+// The answer to WriteOutput.
+struct OutputWrittenInput {
+  JobId job;
+  std::uint64_t order = 0;
+  std::string output;
+  std::string why_not;  // "": it is written
+};
+
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
 using Input =
@@ -239,6 +247,6 @@ using Input =
                  ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
                  ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
                  ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
-                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput>;
+                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput>;
 
 }  // namespace lockstep::launcher

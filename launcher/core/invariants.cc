@@ -77,6 +77,7 @@ class Checker {
       for (std::string& violation : check_pipeline(state_, job))
         violations_.push_back(std::move(violation));
     expect(is_known_to_pipeline(state_, job), what, "is the job that its pipeline knows");
+    check_writes(job, what);
     if (job.finish) check_end(job, what);
     check_events(job, what);
   }
@@ -96,14 +97,39 @@ class Checker {
     expect(count(Event::Kind::finished) == (job.finish ? 1U : 0U), what,
            "ends once, in its events");
     if (job.finish)
-      expect(events.back().kind == Event::Kind::finished && events.back().at == job.finish->at,
-             what, "has its verdict as its last event");
+      expect(is_last(job, Event::Kind::finished), what, "has its verdict as its last event");
     if (job.events.left_out > 0) return;
     expect(count(Event::Kind::placed) == job.attempts.size(), what, "tells of each placement");
     const auto over = static_cast<std::size_t>(
         std::count_if(job.attempts.begin(), job.attempts.end(),
                       [](const Attempt& attempt) { return attempt.ended.has_value(); }));
     expect(count(Event::Kind::ended) == over, what, "tells of each attempt's end");
+  }
+
+  // But for what is told of its outputs afterwards.
+  static bool is_last(const Job& job, Event::Kind kind) {
+    const std::vector<Event>& events = job.events.events;
+    const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
+      return event.kind != Event::Kind::written;
+    });
+    return last != events.rend() && last->kind == kind && last->at == job.finish->at;
+  }
+
+  void check_writes(const Job& job, const std::string& what) {
+    const auto waits = std::count_if(
+        job.writes.begin(), job.writes.end(),
+        [](const OutputWrite& write) { return write.state == OutputWrite::State::waiting; });
+    expect(state_.unwritten().count(job.id) == (waits > 0 ? 1U : 0U), what,
+           "is unwritten exactly while an output waits to be written");
+    expect(job.steps || job.unwritten == waits, what, "counts its outputs that are not written");
+    for (const OutputWrite& write : job.writes)
+      expect(std::any_of(job.merged->begin(), job.merged->end(),
+                         [&](const auto& one) { return one.name == write.output && one.tree; }),
+             what, "writes what was merged");
+    const bool is_kept = job.unwritten > 0 || !job.finish || !job.spec.step.empty();
+    const auto place = std::pair(job.finish ? job.finish->at : Instant{}, job.order);
+    expect(state_.ended().count(place) == (is_kept ? 0U : 1U), what,
+           "is left to retention when it has ended and nothing of it waits to be written");
   }
 
   void check_end(const Job& job, const std::string& what) {

@@ -95,7 +95,8 @@ bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step) {
 }
 
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
-  const bool is_read = !job.spec.step.empty() || registers_outputs(job.spec.outputs);
+  const bool is_read = !job.spec.step.empty() || registers_outputs(job.spec.outputs) ||
+                       writes_to_remotes(job.spec.outputs);
   if (!is_read || job.merged || report.cause != Cause::completed) return false;
   MergeOutputs question = question_of(core.state, job);
   if (question.outputs.empty()) return false;

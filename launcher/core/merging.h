@@ -1,6 +1,6 @@
 #pragma once
 // The outputs of a job become one tree each, before the job is final: for the steps of pipelines,
-// whose outputs other steps read.
+// whose outputs other steps read, and for outputs that are registered or written to remotes.
 
 #include "launcher/core/context.h"
 

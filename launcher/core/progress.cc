@@ -10,6 +10,7 @@
 #include "launcher/core/placement.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/verdict.h"
+#include "launcher/core/writing.h"
 
 namespace lockstep::launcher {
 
@@ -142,6 +143,7 @@ void advance(Context& core, const JobId& id) {
     case Job::Phase::ended: conclude(core, *job); break;
     case Job::Phase::final: break;
   }
+  if (!job->writes.empty()) advance_writes(core, *job);
 }
 
 void react(Context& core, const LogsDurableInput& input) {

@@ -24,6 +24,7 @@
 #include "launcher/core/size_check.h"
 #include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"
+#include "launcher/core/writing.h"
 
 namespace lockstep::launcher {
 
@@ -97,6 +98,7 @@ void fire(Context& core, const TimerKey& timer) {
     case TimerKey::Kind::shutdown: give_up_shutdown(core); break;
     case TimerKey::Kind::machines: core.pending.dirty_targets.insert(timer.target); break;
     case TimerKey::Kind::merge: merge_again(core, timer.attempt.job); break;
+    case TimerKey::Kind::write: core.pending.dirty_jobs.insert(timer.attempt.job); break;
     case TimerKey::Kind::retry: enqueue(core, *core.state.job(timer.attempt.job)); break;
   }
 }
@@ -166,6 +168,7 @@ void recovered(Context& core, Instant now) {
   for (const auto& [order, job] : core.state.queue()) enqueue(core, *core.state.job(job));
   core.recovering = core.retention.is_due = true;
   core.pending.dirty_jobs = core.state.unfinished();
+  core.pending.dirty_jobs.insert(core.state.unwritten().begin(), core.state.unwritten().end());
   for (const auto& [name, compute] : core.state.computes().all())
     core.pending.dirty_targets.insert(name);
   for (const JobId& id : core.state.unfinished()) {

@@ -205,6 +205,8 @@ struct Job {
   std::optional<Steps> steps;  // of a pipeline
   // The named outputs of all nodes; of a pipeline, those that its file names.
   std::optional<std::vector<MergedOutput>> merged;
+  std::vector<OutputWrite> writes;  // of `merged`, those whose path is in a remote datastore
+  int unwritten = 0;  // of `writes`, and of those of a pipeline's steps, those that wait
   std::optional<Digest> reuse_key;  // of a pipeline's step; see step_key.h
   // The job whose attempt submitted it; of a step, the one whose attempt submitted its pipeline.
   // "": none, or deleted since. Unlike spec.parent, it is never a later job of the same name.
@@ -315,8 +317,9 @@ class State {
   const std::set<std::uint64_t>& children(const JobId& job) const;
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
   const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
-  // The final jobs by the time of their end (and their order), without the jobs of steps, which
-  // stay as long as their pipeline; and the total size of all.
+  const std::set<JobId>& unwritten() const { return unwritten_; }  // with outputs that wait to be
+  // The final jobs by the time of their end (and their order) of which nothing waits to be written,
+  // without the jobs of steps, which stay as long as their pipeline; and the total size of all.
   const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
   const JobSize& ended_size() const { return ended_size_; }
   const DeletedJobs& deleted() const { return deleted_; }
@@ -380,6 +383,7 @@ class State {
   std::map<std::uint64_t, JobId> queue_;
   std::map<std::uint64_t, JobId> submitted_;
   std::set<JobId> unfinished_;
+  std::set<JobId> unwritten_;
   std::map<JobId, std::set<std::uint64_t>> dependents_;  // no set is empty
   std::map<JobId, std::set<std::uint64_t>> children_;    // no set is empty
   std::map<PublicKey, NodeId> keys_;

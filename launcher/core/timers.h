@@ -15,10 +15,10 @@
 namespace lockstep::launcher {
 
 struct TimerKey {
-  enum class Kind { node, prepare, logs, shutdown, retry, machines, merge };
+  enum class Kind { node, prepare, logs, shutdown, retry, machines, merge, write };
   Kind kind = Kind::node;
   NodeId node;              // for node and logs
-  AttemptId attempt;        // for prepare and logs; for retry and merge only its job
+  AttemptId attempt;        // for prepare and logs; for retry, merge and write only its job
   std::string target = {};  // for machines
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };

@@ -390,7 +390,7 @@ struct State::Applier {
     state.unfinished_.erase(job.id);
     state.computes_.count(job.spec, {.unfinished = -1});
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
-    if (job.spec.step.empty()) state.ended_.emplace(std::pair(at, job.order), job.id);
+    note_ended(job);
     leave_pipeline(job);
     const JobSize size = size_of(job);
     state.ended_size_.logs.count += size.logs.count;
@@ -401,7 +401,65 @@ struct State::Applier {
   }
 
   void operator()(const OutputsMerged& fact) const {
-    state.job_ref(fact.job).merged = fact.outputs;
+    Job& job = state.job_ref(fact.job);
+    job.merged = fact.outputs;
+    for (const OutputSpec& output : job.spec.outputs) {
+      const auto merged =
+          std::find_if(fact.outputs.begin(), fact.outputs.end(),
+                       [&](const MergedOutput& one) { return one.name == output.name; });
+      if (output.remote.empty() || merged == fact.outputs.end() || !merged->tree) continue;
+      job.writes.push_back({output.name, path_of(output, job.id.value)});
+    }
+    if (job.writes.empty()) return;
+    state.unwritten_.insert(job.id);
+    count_unwritten(job, static_cast<int>(job.writes.size()));
+  }
+
+  void operator()(const OutputWritten& fact) const {
+    Job& job = state.job_ref(fact.job);
+    OutputWrite& write = write_ref(job, fact.output);
+    write = {write.output, write.to, OutputWrite::State::written, 0, "", at};
+    record(job, Event::Kind::written, {}, {},
+           fmt::format("output '{}' to {}", write.output, write.to));
+    write_settled(job);
+  }
+
+  void operator()(const OutputNotWritten& fact) const {
+    Job& job = state.job_ref(fact.job);
+    OutputWrite& write = write_ref(job, fact.output);
+    write.tries = fact.tries;
+    write.why = fact.why;
+    write.at = fact.again;
+    if (fact.again.ns != 0) return;
+    write.state = OutputWrite::State::given_up;
+    write.at = at;
+    record(job, Event::Kind::written, {}, {},
+           fmt::format("output '{}' not to {}: given up after {} tries: {}", write.output, write.to,
+                       write.tries, write.why));
+    write_settled(job);
+  }
+
+  static OutputWrite& write_ref(Job& job, const std::string& output) {
+    const auto found =
+        std::find_if(job.writes.begin(), job.writes.end(),
+                     [&](const OutputWrite& write) { return write.output == output; });
+    CHECK(found != job.writes.end(), "only what is to be written is written");
+    return *found;
+  }
+  // The pipeline stays until the outputs of its steps are written.
+  void count_unwritten(Job& job, int more) const {
+    job.unwritten += more;
+    if (state.steps_around(job) != nullptr) state.job_ref(job.spec.parent).unwritten += more;
+  }
+  void write_settled(Job& job) const {
+    count_unwritten(job, -1);
+    if (job.unwritten == 0) state.unwritten_.erase(job.id);
+    note_ended(job);
+    if (state.steps_around(job) != nullptr) note_ended(state.job_ref(job.spec.parent));
+  }
+  void note_ended(const Job& job) const {
+    if (!job.finish || !job.spec.step.empty() || job.unwritten > 0) return;
+    state.ended_.emplace(std::pair(job.finish->at, job.order), job.id);
   }
 
   void operator()(const StepReused& fact) const {
@@ -487,6 +545,7 @@ struct State::Applier {
       state.ended_.erase(std::pair(job.finish->at, job.order));
       forget_reusable(job);
       leave_family(job);
+      state.unwritten_.erase(job.id);
       state.submitted_.erase(job.order);
       state.submissions_.erase(job.submission);
       if (job.environment) {

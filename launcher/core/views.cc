@@ -318,6 +318,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   for (const Attempt& attempt : job.attempts)
     view.attempts.push_back(view_of_attempt(cluster, job, attempt));
   if (job.merged) view.merged = *job.merged;
+  view.writes = job.writes;
   if (job.spec.pipeline) {
     PipelineSpec outline;
     outline.outputs = job.spec.pipeline->outputs;

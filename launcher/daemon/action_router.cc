@@ -29,6 +29,9 @@ struct Router {
   void operator()(const ReplyCompute& action) const { owners.control.perform(action); }
   void operator()(const ReplySizes& action) const { owners.control.perform(action); }
   void operator()(const ReplyAsset& action) const { owners.control.perform(action); }
+  void operator()(const WriteOutput& action) const {
+    later([&to = owners.control, &action] { to.perform(action); });
+  }
   void operator()(const ExitDaemon& action) const { owners.control.perform(action); }
   void operator()(const ReportRefused& action) const { owners.control.perform(action); }
 

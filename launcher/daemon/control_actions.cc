@@ -90,6 +90,23 @@ struct Performer {
   void operator()(const ReplyCompute& action) const { server.service_.perform(action); }
   void operator()(const ReplySizes& action) const { server.service_.perform(action); }
   void operator()(const ReplyAsset& action) const { server.service_.perform(action); }
+  // The operator's file as it is now decides where to, and whether the job may.
+  void operator()(const WriteOutput& action) const {
+    const auto done = [&server = server, job = action.job, order = action.order,
+                       output = action.output](const Status& written) {
+      server.durable_.feed(
+          OutputWrittenInput{job, order, output, written ? "" : written.error().message});
+    };
+    const auto stores = spec::load_datastores(server.settings_.datastores);
+    if (!stores) {
+      spdlog::warn("{}", stores.error().message);
+      return done(make_error(ErrorCode::unavailable,
+                             "the launcher's datastores.yml cannot be used; an admin is told why"));
+    }
+    const auto to = remote_of(*stores, action);
+    if (!to) return done(to.error());
+    server.settings_.write_remote(action, *to, done);
+  }
   void operator()(const ForgetJob&) const {}  // the compactor's part
   void operator()(const ReplyRefused& action) const {
     if (const auto joining = server.take_joining(action.to)) {

@@ -33,6 +33,7 @@
 #include "launcher/daemon/launcher_server.h"
 #include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/remote_fetcher.h"
+#include "launcher/daemon/remote_writer.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
@@ -96,6 +97,7 @@ struct Daemon {
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;
   std::optional<RemoteFetcher> remotes;
+  std::optional<RemoteWriter> remote_writer;
   std::string owner;  // the account that runs this launcher
   bool leaving = false;
   ExitCode code = ExitCode::ok;
@@ -174,6 +176,11 @@ Status Daemon::open() {
   settings.fetch_remote = [this](const RemoteFiles& files, RemoteFetcher::Tell tell,
                                  RemoteFetcher::Then then) {
     remotes->fetch(files, std::move(tell), std::move(then));
+  };
+  remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
+  settings.write_remote = [this](const WriteOutput& what, const RemoteFiles& to,
+                                 RemoteWriter::Then then) {
+    remote_writer->write(what, to, std::move(then));
   };
   settings.silent_after = options.silent_after;
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };

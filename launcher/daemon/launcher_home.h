@@ -11,7 +11,8 @@
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
 //     environments.map            written by the operator: launcher/spec/environment_map.h
 //     datastores.yml              written by the operator: launcher/spec/datastores_file.h
-//     remote/                     what of remote datastores was fetched: daemon/remote_fetcher.h
+//     remote/                     what of remote datastores was fetched: daemon/remote_fetcher.h;
+//                                 and what is being written to them: daemon/remote_writer.h
 //     version                     kHomeVersion, as text; absent in version 1
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated

@@ -38,7 +38,7 @@ using ControlAction =
                  AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
                  ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
                  ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged, ReplyCompute, ReplySizes,
-                 ReplyAsset>;
+                 ReplyAsset, WriteOutput>;
 
 class LauncherServer {
  public:
@@ -51,6 +51,8 @@ class LauncherServer {
     std::string environments_map;        // see LauncherHome
     decltype(Service::Ports::fetch_remote) fetch_remote;
     std::string datastores;  // the operator's file: spec::load_datastores
+    std::function<void(const WriteOutput&, const RemoteFiles&, std::function<void(Status)>)>
+        write_remote;
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
         find_tree;

@@ -207,10 +207,8 @@ std::string address_of(const RemoteFiles& files) {
   return files.remote + (files.remote.ends_with(':') ? "" : "/") + files.path;
 }
 
-// In words for a user, who does not know what the operator's files have.
-Error failure(const RemoteFiles& files, const Ran& ran) {
-  if (ran.exit_code == kNoFolder || ran.exit_code == kNoFile)
-    return make_error(ErrorCode::not_found, "there is nothing at " + files.shown);
+// What rclone said, in words for a user, who does not know what the operator's files have.
+std::string words_of(const RemoteFiles& files, const Ran& ran) {
   std::string text = replaced(ran.error, address_of(files), files.shown);
   text = without_values(replaced(std::move(text), files.remote, "the datastore"), files.config);
   const auto colon = files.remote.find(':');
@@ -218,8 +216,13 @@ Error failure(const RemoteFiles& files, const Ran& ran) {
   if (base.size() >= 4) text = replaced(std::move(text), base, "***");
   text = std::string(trimmed(text));
   if (text.size() > kMaxErrorBytes) text = text.substr(0, kMaxErrorBytes) + "…";
-  if (text.empty()) text = fmt::format("rclone exited with {}", ran.exit_code);
-  return make_error(ErrorCode::unavailable, "it cannot be fetched: " + text);
+  return text.empty() ? fmt::format("rclone exited with {}", ran.exit_code) : text;
+}
+
+Error failure(const RemoteFiles& files, const Ran& ran) {
+  if (ran.exit_code == kNoFolder || ran.exit_code == kNoFile)
+    return make_error(ErrorCode::not_found, "there is nothing at " + files.shown);
+  return make_error(ErrorCode::unavailable, "it cannot be fetched: " + words_of(files, ran));
 }
 
 bool is_safe(const std::string& path) {
@@ -338,6 +341,20 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
                                        list.get(), progress));
   if (ran.exit_code != 0) return failure(files, ran);
   return {};
+}
+
+Status write_remote(const RemoteFiles& to, const std::string& from, bool is_file,
+                    const RcloneContext& context) {
+  // --ignore-times: a server without times and hashes would take a file of the same size for the
+  // same file.
+  TRY_ASSIGN(Ran ran, run_rclone(to, context,
+                                 {is_file ? "copyto" : "copy", "--ignore-times", "--stats", "1s",
+                                  "--stats-log-level", "NOTICE", "--transfers", "8", "--checkers",
+                                  "16", "--", from, address_of(to)},
+                                 -1, {}));
+  if (ran.exit_code == 0) return {};
+  ran.error = replaced(ran.error, from, "the output");
+  return make_error(ErrorCode::unavailable, "it cannot be written: " + words_of(to, ran));
 }
 
 }  // namespace lockstep::launcher

@@ -14,7 +14,11 @@ Result<Reference> read_reference(const Source& source, const std::string& name,
   TRY_ASSIGN(const BoundText text, parse_bindings(source, node));
   const Reference* reference = text.single();
   const std::string key = join("outputs", name) + (is_path ? ".path" : "");
-  if (reference == nullptr && is_path) return not_yet(source, node.place, fmt::format("'{}'", key));
+  if (reference == nullptr && is_path)
+    return source.error(node.place, fmt::format("'{}' must be one expression alone, "
+                                                "${{{{parent.outputs.NAME}}}}, or "
+                                                "azureml://datastores/NAME/paths/PATH",
+                                                key));
   if (reference == nullptr)
     return source.error(node.place, fmt::format("'{}' must be a mapping (type, mode), nothing, or "
                                                 "the expression ${{{{parent.outputs.NAME}}}}",
@@ -37,8 +41,8 @@ std::optional<BoundOutput> read_bound_output(const Source& source, const YamlEnt
   bound.output = read_output(source, entry.key, entry.value, faults);
   const bool is_text = entry.value.kind == YamlNode::Kind::scalar;
   const YamlEntry* path = entry.value.find("path");
-  const bool has_path = path != nullptr && !is_empty(path->value);
-  if (!is_text && !has_path) return bound;
+  const bool is_bound_by_path = path != nullptr && mentions_parent(path->value.text);
+  if (!is_text && !is_bound_by_path) return bound;
   auto reference = read_reference(source, entry.key, is_text ? entry.value : path->value, !is_text);
   if (!reference) {
     faults.add(is_text ? entry.value.place : path->value.place, reference.error());

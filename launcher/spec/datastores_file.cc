@@ -170,6 +170,26 @@ class StoreReader {
   Faults& faults_;
 };
 
+bool is_default(const YamlEntry& entry) {
+  return entry.key == "default" && entry.value.kind == Kind::scalar;
+}
+
+void set_default(const Source& source, const YamlNode& name, std::vector<Datastore>& stores,
+                 Faults& faults) {
+  std::vector<std::string_view> names;
+  for (Datastore& store : stores) {
+    store.is_default = store.view.name == name.text;
+    if (store.is_default) return;
+    names.push_back(store.view.name);
+  }
+  const std::string near = nearest(name.text, names);
+  faults.add(
+      name.place,
+      source.error(name.place,
+                   fmt::format("'default': the file has no datastore {}{}", quoted_name(name.text),
+                               near.empty() ? "" : fmt::format("; did you mean '{}'?", near))));
+}
+
 // A file that is only comments is an empty one.
 bool has_no_entries(std::string_view text) {
   while (!text.empty()) {
@@ -190,7 +210,9 @@ Result<std::vector<Datastore>> read_datastores(const std::string& name, std::str
   TRY_ASSIGN(const YamlNode root, parse_yaml(source));
   Faults faults;
   for (const YamlEntry& entry : root.entries)
-    stores.push_back(StoreReader(source, entry, faults).read());
+    if (!is_default(entry)) stores.push_back(StoreReader(source, entry, faults).read());
+  for (const YamlEntry& entry : root.entries)
+    if (is_default(entry)) set_default(source, entry.value, stores, faults);
   if (stores.size() > kMaxDatastores)
     faults.add(root.place, source.error(root.place, fmt::format("has more than {} datastores",
                                                                 kMaxDatastores)));

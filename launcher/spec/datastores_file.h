@@ -4,7 +4,9 @@
 //   scratch: {directory: /data/scratch}
 //   faces: {directory: /data/faces, read_only: true, projects: [vision]}
 //   lake: {rclone: "minio:bucket/sets", config: rclone.conf, users: [alice]}
+//   default: scratch
 //
+// `default` is ${{default_datastore}} in the paths of outputs; a mapping makes it a name as others.
 // `config` is rclone's own configuration file, relative to this file's folder. The remote must be a
 // section of it, so that nothing else can be reached.
 
@@ -20,6 +22,7 @@ namespace lockstep::spec {
 struct Datastore {
   DatastoreView view;  // everything but `config`
   std::string config;  // of rclone: absolute; never shown to users
+  bool is_default = false;
   friend bool operator==(const Datastore&, const Datastore&) = default;
 };
 

@@ -23,8 +23,12 @@ constexpr KeyNote kNotes[] = {
     {"resources.properties", "read and not used"},
     {"queue_settings.job_tier", "kept and shown; it changes nothing"},
     {"inputs.*.mode", "eval_mount and eval_download are refused by name"},
-    {"outputs.*.mode", "rw_mount and upload mean the same: collected when the rank has ended"},
-    {"outputs.*.path", "azureml://datastores/NAME/paths/PATH, for a datastore of the operator"},
+    {"outputs.*.mode",
+     "rw_mount, mount and upload mean the same: collected when the rank has ended; direct is "
+     "refused"},
+    {"outputs.*.path",
+     "azureml://datastores/NAME/paths/PATH, for a datastore of the operator, or "
+     "${{default_datastore}} as NAME"},
     {"outputs.*.name", "the merged output is registered as data, or as a model, by its `type`"},
     {"outputs.*.version", "absent: the next whole number"},
     {"distribution.worker_count", "absent: one for each node"},
@@ -55,7 +59,9 @@ constexpr KeyNote kNotes[] = {
     {"additional_includes", "put these files below the component's `code`, or link them there"},
     {"intellectual_property", "leave it out"},
     // settings of pipelines, which have a reader of their own
-    {"settings.default_datastore", "accepted and not used: the launcher keeps all outputs"},
+    {"settings.default_datastore",
+     "what ${{default_datastore}} is in its steps' outputs; outputs without a path stay in the "
+     "launcher"},
     {"settings.continue_on_step_failure",
      "true unless it is given, as on Azure; of the outermost "
      "pipeline"},

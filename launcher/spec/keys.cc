@@ -185,7 +185,7 @@ constexpr KnownWord kWords[] = {
     {"outputs.*.type", "triton_model", true},
     {"outputs.*.mode", "rw_mount", true},
     {"outputs.*.mode", "upload", true},
-    {"outputs.*.mode", "mount", false},
+    {"outputs.*.mode", "mount", true},
     {"outputs.*.mode", "direct", false},
     {"queue_settings.priority", "low", true},
     {"queue_settings.priority", "medium", true},

@@ -9,6 +9,8 @@
 namespace lockstep::spec {
 namespace {
 
+constexpr std::string_view kDatastores = "azureml://datastores/";
+
 // "${{ name }}" -> "${{name}}". Other expressions have no value here.
 Result<std::string> with_plain_expressions(const std::string& path) {
   std::string plain;
@@ -18,17 +20,31 @@ Result<std::string> with_plain_expressions(const std::string& path) {
     if (open == std::string::npos) return plain + path.substr(from);
     const std::string_view name =
         trimmed(std::string_view(path).substr(open + 3, std::min(close, path.size()) - open - 3));
-    if (close == std::string::npos || (name != "name" && name != "output_name"))
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("'{}' has no value in a path; ${{{{name}}}} (the job's) and "
-                                    "${{{{output_name}}}} have",
-                                    path.substr(open, std::min(close, path.size()) - open + 2)));
+    const bool is_default = name == "default_datastore" && path.substr(0, open) == kDatastores;
+    if (close == std::string::npos || (name != "name" && name != "output_name" && !is_default))
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("'{}' has no value {}; ${{{{name}}}} (the job's) and ${{{{output_name}}}} "
+                      "have, and as the datastore's name ${{{{default_datastore}}}}",
+                      path.substr(open, std::min(close, path.size()) - open + 2),
+                      name == "default_datastore" ? "here" : "in a path"));
     plain += path.substr(from, open - from) + fmt::format("${{{{{}}}}}", name);
     from = close + 2;
   }
 }
 
 }  // namespace
+
+bool names_default_datastore(std::string_view path) {
+  return path.starts_with(kDatastores) &&
+         path.substr(kDatastores.size()).starts_with(kDefaultDatastore);
+}
+
+std::string with_default_datastore(std::string path, std::string_view name) {
+  if (names_default_datastore(path))
+    path.replace(kDatastores.size(), kDefaultDatastore.size(), name);
+  return path;
+}
 
 Result<std::string> read_output_path(const Source& source, const YamlNode& node,
                                      const std::string& shown) {
@@ -37,7 +53,7 @@ Result<std::string> read_output_path(const Source& source, const YamlNode& node,
   };
   const auto plain = with_plain_expressions(node.text);
   if (!plain) return fail(plain.error().message);
-  const auto reference = parse_data_reference(*plain);
+  const auto reference = parse_data_reference(with_default_datastore(*plain, "default"));
   if (reference && *reference && std::holds_alternative<DatastoreReference>(**reference))
     return *plain;
   return fail(fmt::format(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/asset.h"
+#include "launcher/spec/bindings.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
 #include "launcher/spec/output_path.h"
@@ -35,6 +36,20 @@ void read_asset(const Source& source, const YamlNode& node, ReadOutput& output, 
   output.asset.reset();  // said once
 }
 
+bool is_direct_mode(const YamlEntry& entry) {
+  return entry.key == "mode" && lower_case(entry.value.text) == "direct";
+}
+
+Error refused_direct(const Source& source, const YamlNode& node, const std::string& shown) {
+  return source.error(
+      node.place,
+      fmt::format("{} 'direct' is not supported; write mode: rw_mount, and a path to which the "
+                  "output is written when the job has ended; to change files of a datastore's "
+                  "directory in place, name it as an input with mode: rw_mount",
+                  shown),
+      ErrorCode::unsupported);
+}
+
 }  // namespace
 
 ReadOutput read_output(const Source& source, const std::string& name, const YamlNode& node,
@@ -44,10 +59,11 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
   for (const auto& inner : node.entries) {
     const bool is_path = inner.key == "path";
     if (is_empty(inner.value) || (inner.key != "type" && inner.key != "mode" && !is_path)) continue;
+    if (is_path && mentions_parent(inner.value.text)) continue;  // it is bound: bound_output.h
     const std::string shown = join(join("outputs", name), inner.key);
-    const auto word = is_path
-                          ? read_output_path(source, inner.value, shown)
-                          : known_word(source, inner.value, join("outputs.*", inner.key), shown);
+    auto word = is_path ? read_output_path(source, inner.value, shown)
+                        : known_word(source, inner.value, join("outputs.*", inner.key), shown);
+    if (!word && is_direct_mode(inner)) word = refused_direct(source, inner.value, shown);
     if (!word) {
       faults.add(inner.value.place, word.error());
       faults.spoil(shown);

@@ -94,6 +94,7 @@ void PipelineOutputs::add_writer(PipelineNode& pipeline, BoundOutput& output, Wr
   BoundOutput* written = writer.node->output(writer.output);
   if (written == nullptr) return;
   if (!written->output.asset) written->output.asset = output.output.asset;
+  if (written->output.path.empty()) written->output.path = output.output.path;
   if (!output.output.type) return;
   if (!written->output.type) written->output.type = output.output.type;
   if (*written->output.type == *output.output.type) return;

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "common/base/nearest.h"
+#include "common/base/quoted_name.h"
+#include "common/domain/datastore.h"
 #include "launcher/spec/known_word.h"
 
 namespace lockstep::spec {
@@ -61,8 +63,7 @@ class SettingsReader {
       return fault(value, fmt::format("'settings.{}' must be a single value, not {}", key,
                                       describe(value.kind)));
     if (key == "default_compute") settings_.compute = &value;
-    if (key == "default_datastore")
-      note(entry.place, "'settings.default_datastore' is not used: the launcher keeps all outputs");
+    if (key == "default_datastore") settings_.datastore = datastore(key, value);
     if (key == "force_rerun") settings_.force_rerun = flag(key, value);
     if (key == "continue_on_step_failure") {
       settings_.continue_on_step_failure = flag(key, value);
@@ -78,6 +79,17 @@ class SettingsReader {
     if (word != "true" && word != "false")
       fault(value, fmt::format("'settings.{}': '{}' is neither true nor false", key, value.text));
     return word == "true";
+  }
+
+  std::string datastore(const std::string& key, const YamlNode& value) {
+    std::string_view name = value.text;
+    for (const std::string_view before : {"azureml://datastores/", "azureml:"})
+      if (name.starts_with(before)) name.remove_prefix(before.size());
+    if (valid_datastore_name(name)) return std::string(name);
+    fault(value, fmt::format("'settings.{}': {} is not a datastore's name: letters, digits, '_' or "
+                             "'-', beginning with a letter or a digit",
+                             key, quoted_name(value.text)));
+    return "";
   }
 
   // "azureml:clean" is what Azure's SDK writes for `clean`.

@@ -17,6 +17,7 @@ struct PipelineSettings {
     Place place;
   };
   const YamlNode* compute = nullptr;  // default_compute, or the pipeline's `compute`
+  std::string datastore;              // default_datastore; "": the launcher's
   bool continue_on_step_failure = true;
   bool force_rerun = false;
   std::optional<Named> on_init, on_finalize;

@@ -195,6 +195,7 @@ class TreeReader {
                         lockstep::to_string(*type), lockstep::to_string(*known.output.type),
                         node.component->shown, source_.where(known.place)));
     if (given.output.mode) known.output.mode = given.output.mode;
+    if (!given.output.path.empty()) known.output.path = given.output.path;
     if (given.bound) known.bound = std::move(given.bound);
     if (given.from) known.from = std::move(given.from);
   }

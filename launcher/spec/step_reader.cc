@@ -6,6 +6,7 @@
 
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/output_path.h"
 #include "launcher/spec/pipeline_values.h"
 
 namespace lockstep::spec {
@@ -80,8 +81,19 @@ class StepReader {
         add_binding(input, *output, ports.inputs, step);
     }
     for (const BoundOutput& output : node_.outputs)
-      if (output.output.name != kArtifacts) ports.outputs.push_back(output_spec(output.output));
+      if (output.output.name != kArtifacts) {
+        OutputSpec& spec = ports.outputs.emplace_back(output_spec(output.output));
+        if (const auto store = default_datastore(); !store.empty())
+          spec.path = with_default_datastore(std::move(spec.path), store);
+      }
     return ports;
+  }
+
+  // That of the nearest pipeline that has one; "": the launcher's.
+  std::string default_datastore() const {
+    for (const PipelineNode* at = node_.parent; at != nullptr; at = at->parent)
+      if (!at->settings.datastore.empty()) return at->settings.datastore;
+    return "";
   }
 
   void add_files(const PipelineInput& input, const InputFiles& files, ReadInputs& inputs) {

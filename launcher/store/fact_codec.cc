@@ -109,6 +109,12 @@ struct FactWriter {
   void operator()(const launcher::OutputsMerged& f) const {
     to_wire(f, wire->mutable_outputs_merged());
   }
+  void operator()(const launcher::OutputWritten& f) const {
+    to_wire(f, wire->mutable_output_written());
+  }
+  void operator()(const launcher::OutputNotWritten& f) const {
+    to_wire(f, wire->mutable_output_not_written());
+  }
   void operator()(const launcher::StepReused& f) const { to_wire(f, wire->mutable_step_reused()); }
   void operator()(const launcher::StepSkipped& f) const {
     to_wire(f, wire->mutable_step_skipped());
@@ -637,6 +643,9 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
       return read_into<launcher::AssetRegistered>(from.asset_registered(), to);
     case Fact::kAssetArchived: return read_into<launcher::AssetArchived>(from.asset_archived(), to);
     case Fact::kOutputsMerged: return read_into<launcher::OutputsMerged>(from.outputs_merged(), to);
+    case Fact::kOutputWritten: return read_into<launcher::OutputWritten>(from.output_written(), to);
+    case Fact::kOutputNotWritten:
+      return read_into<launcher::OutputNotWritten>(from.output_not_written(), to);
     case Fact::kStepReused: return read_into<launcher::StepReused>(from.step_reused(), to);
     case Fact::kStepSkipped: return read_into<launcher::StepSkipped>(from.step_skipped(), to);
     case Fact::kSizeDefined: return read_into<launcher::SizeDefined>(from.size_defined(), to);

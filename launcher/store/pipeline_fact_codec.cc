@@ -13,6 +13,30 @@ Status from_wire(const OutputsMerged& from, launcher::OutputsMerged* to) {
   return read_list(from.outputs(), kMaxOutputs, "merged.outputs", &to->outputs);
 }
 
+void to_wire(const launcher::OutputWritten& from, OutputWritten* to) {
+  to->set_job(from.job.value);
+  to->set_output(from.output);
+}
+Status from_wire(const OutputWritten& from, launcher::OutputWritten* to) {
+  TRY(read_text(from.job(), "written.job", &to->job.value));
+  return read_text(from.output(), "written.output", &to->output);
+}
+
+void to_wire(const launcher::OutputNotWritten& from, OutputNotWritten* to) {
+  to->set_job(from.job.value);
+  to->set_output(from.output);
+  to->set_tries(from.tries);
+  to->set_why(from.why);
+  to->set_again_ns(from.again.ns);
+}
+Status from_wire(const OutputNotWritten& from, launcher::OutputNotWritten* to) {
+  TRY(read_text(from.job(), "not_written.job", &to->job.value));
+  TRY(read_text(from.output(), "not_written.output", &to->output));
+  to->tries = from.tries();
+  TRY(read_text(from.why(), "not_written.why", &to->why));
+  return read_instant(from.again_ns(), "not_written.again", &to->again);
+}
+
 void to_wire(const launcher::StepReused& from, StepReused* to) {
   to->set_job(from.job.value);
   to->set_step(from.step);

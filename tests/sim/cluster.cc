@@ -394,6 +394,7 @@ void Cluster::wind_down() {
 bool Cluster::at_rest() {
   if (!launcher.up() || !workload.settled()) return false;
   if (!launcher.committed().unfinished().empty()) return false;
+  if (!launcher.committed().unwritten().empty()) return false;
   for (const auto& view : launcher.core()->node_views())
     if (view.liveness != Liveness::alive) return false;
   if (!machines_at_rest().empty()) return false;
@@ -425,6 +426,8 @@ std::string Cluster::restless() {
     text += " " + id.value + " is " +
             std::string(to_string(launcher.committed().job(id)->status())) + " (" +
             launcher.core()->job_view(id)->reason + ")";
+  for (const auto& id : launcher.committed().unwritten())
+    text += " an output of " + id.value + " is not written";
   for (const auto& view : launcher.core()->node_views())
     if (view.liveness != Liveness::alive)
       text += " " + view.name + " is " + std::string(to_string(view.liveness));

@@ -409,7 +409,9 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "StepReused",
                                            "StepSkipped",
                                            "JobArchived",
-                                           "JobAnnotated"};
+                                           "JobAnnotated",
+                                           "OutputWritten",
+                                           "OutputNotWritten"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -552,6 +554,22 @@ void LauncherHost::act(const launcher::MergeOutputs& action) {
   const Duration takes = random.between(milliseconds(1), milliseconds(200));
   cluster_.world.after(takes, [this, merged = std::move(merged), life = incarnation_] {
     if (life == incarnation_) deliver(merged);
+  });
+}
+
+// The remote may have it although the launcher, and rclone with it, ended before it was told.
+void LauncherHost::act(const launcher::WriteOutput& action) {
+  auto& random = cluster_.world.random;
+  const bool fails = !cluster_.winding_down && random.chance(0.3);
+  if (fails) cluster_.world.count("fault:write_fails");
+  const launcher::OutputWrittenInput written{action.job, action.order, action.output,
+                                             fails ? "the server refuses it" : ""};
+  const Duration takes = random.between(milliseconds(1), seconds(2));
+  const bool is_quick = random.chance(0.5);
+  cluster_.world.after(takes, [this, action, written, is_quick, life = incarnation_] {
+    if (written.why_not.empty() && (is_quick || life == incarnation_))
+      cluster_.oracle.output_written(action);
+    if (life == incarnation_) deliver(written);
   });
 }
 

@@ -83,6 +83,7 @@ class LauncherHost {
   void act(const launcher::ReplyDeleted& action);
   void act(const launcher::ForgetJob&) {}
   void act(const launcher::MergeOutputs& action);
+  void act(const launcher::WriteOutput& action);
   void act(const launcher::ReplyEnvironment& action);
   void act(const launcher::ReplyCompute& action);
   void act(const launcher::ReplySizes& action);

@@ -94,6 +94,7 @@ class Oracle {
   // The agent now gives up outputs that the launcher has no space for; it has had none since
   // `no_space_since`.
   void settling(const AttemptId& attempt, int node, Instant no_space_since);
+  void output_written(const launcher::WriteOutput& action);  // to the remote
   // The outputs were given up.
   void outputs_settled(const AttemptId& attempt, int node);
   // outputs_on(); after they were given up, without trees and with a problem that says so.
@@ -191,6 +192,7 @@ class Oracle {
   void judge(const launcher::MachineWanted& fact);
   void judge(const launcher::MachineLeaving& fact);
   void judge(const launcher::OutputsMerged& fact);
+  void judge(const launcher::OutputWritten& fact);
   void judge(const launcher::StepReused& fact);
   void judge(const launcher::StepSkipped& fact);
   void check_preemption(const launcher::Job& job, const launcher::JobRequeued& fact);
@@ -276,6 +278,7 @@ class Oracle {
   std::map<Digest, Written> written_;            // checkpoints
   std::set<Digest> stored_;                      // checkpoints in the launcher's store
   std::set<std::pair<AttemptId, int>> arrived_;  // outputs in the launcher's store, by node index
+  std::map<std::pair<std::uint64_t, std::string>, Digest> remote_;  // written outputs of jobs
   std::set<std::pair<AttemptId, int>> settled_;  // outputs that were given up, by node index
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher

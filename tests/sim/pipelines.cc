@@ -22,6 +22,10 @@ PipelineStep draw_step(Random& random, const JobSpec& job,
   step.spec.queue.priority = job.queue.priority;
   step.spec.inputs = {{"seed", std::to_string(random.between(1, 2))}};
   step.spec.outputs = {{kOutput, OutputType::uri_folder, OutputMode::rw_mount}};
+  if (random.chance(0.15)) {
+    step.spec.outputs.front().remote = "lake";
+    step.spec.outputs.front().path = "azureml://datastores/lake/paths/${{name}}";
+  }
   step.reuse = random.chance(0.8);
   for (const PipelineStep& other : before) {
     if (other.role != StepRole::main || !random.chance(0.5)) continue;
@@ -190,6 +194,23 @@ void Oracle::judge(const launcher::OutputsMerged& fact) {
   if (job.spec.pipeline || fact.outputs.empty()) return;
   if (fact.outputs.front().tree != truly_made(job))
     world_.violate("oracle:merged", fact.job.value + " has other outputs than its ranks made");
+}
+
+void Oracle::output_written(const launcher::WriteOutput& action) {
+  remote_[{action.order, action.output}] = action.tree;
+  if (action.to != "azureml://datastores/lake/paths/" + action.job.value)
+    world_.violate("oracle:written", action.job.value + " is written to " + action.to);
+}
+
+// The remote has what the job's ranks made.
+void Oracle::judge(const launcher::OutputWritten& fact) {
+  const launcher::Job& job = *state_.job(fact.job);
+  const auto there = remote_.find({job.order, fact.output});
+  if (there == remote_.end())
+    return world_.violate("oracle:written", fact.job.value + " is not in the remote");
+  if (there->second != truly_made(job))
+    world_.violate("oracle:written",
+                   "the remote has other files than the ranks of " + fact.job.value + " made");
 }
 
 // Only the result of the same content stands in for a step.

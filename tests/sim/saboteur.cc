@@ -87,6 +87,10 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::force_rerun_ignored, "force_rerun_ignored"},
       {Defect::outputs_merged_unheard, "outputs_merged_unheard"},
       {Defect::outputs_of_another_job, "outputs_of_another_job"},
+      {Defect::outputs_written_unheard, "outputs_written_unheard"},
+      {Defect::failed_writes_believed, "failed_writes_believed"},
+      {Defect::failed_writes_forgotten, "failed_writes_forgotten"},
+      {Defect::compaction_forgets_writes, "compaction_forgets_writes"},
       {Defect::compaction_forgets_steps, "compaction_forgets_steps"},
       {Defect::children_survive, "children_survive"},
       {Defect::child_of_another_user, "child_of_another_user"},
@@ -222,6 +226,8 @@ void Saboteur::spoil_pipelines(launcher::Input& input) {
         if (output.tree && !first_output_) first_output_ = output.tree;
         if (output.tree) output.tree = first_output_;
       }
+  if (auto* written = std::get_if<launcher::OutputWrittenInput>(&input))
+    if (has(Defect::failed_writes_believed)) written->why_not.clear();
   auto* submit = std::get_if<launcher::SubmitInput>(&input);
   if (submit == nullptr || !submit->spec.pipeline) return;
   PipelineSpec pipeline = *submit->spec.pipeline;
@@ -296,6 +302,12 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   spoil_pipelines(input);
   spoil_child(input);
   std::vector<launcher::Input> inputs{std::move(input)};
+  if (has(Defect::outputs_written_unheard)) swallow<launcher::OutputWrittenInput>(inputs);
+  if (has(Defect::failed_writes_forgotten))
+    std::erase_if(inputs, [](const launcher::Input& one) {
+      const auto* written = std::get_if<launcher::OutputWrittenInput>(&one);
+      return written != nullptr && !written->why_not.empty();
+    });
   if (has(Defect::outputs_merged_unheard)) swallow<launcher::OutputsMergedInput>(inputs);
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);
   if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
@@ -355,6 +367,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::StepReused*>(nullptr), false);
     erase(static_cast<launcher::StepSkipped*>(nullptr), true);
   }
+  if (has(Defect::compaction_forgets_writes))
+    erase(static_cast<launcher::OutputWritten*>(nullptr), false);
   if (has(Defect::compaction_forgets_revisions))
     erase(static_cast<launcher::NodeRevised*>(nullptr), false);
   if (has(Defect::compaction_forgets_deleted_names))

@@ -35,6 +35,20 @@ void add_merged(const JobView& job, const std::string& name, Json& json) {
   json["problems"] = merged->problems;
 }
 
+// Null keys as far as they have no meaning in its state.
+void add_write(const JobView& job, const std::string& name, Json& json) {
+  const auto found = std::find_if(job.writes.begin(), job.writes.end(),
+                                  [&](const OutputWrite& one) { return one.output == name; });
+  if (found == job.writes.end()) return;
+  const bool waits = found->state == OutputWrite::State::waiting;
+  json["written"] = {{"to", found->to},
+                     {"state", std::string(to_string(found->state))},
+                     {"at", waits ? Json(nullptr) : time_or_null(found->at)},
+                     {"failed_tries", found->tries},
+                     {"reason", text_or_null(found->why)},
+                     {"again_at", waits ? time_or_null(found->at) : Json(nullptr)}};
+}
+
 }  // namespace
 
 Json steps_of(const JobView& job) {
@@ -55,6 +69,7 @@ Json outputs_of(const JobView& job) {
         {"version", output.asset && !output.asset->version.empty() ? Json(output.asset->version)
                                                                    : Json(nullptr)}};
     add_merged(job, output.name, one);
+    add_write(job, output.name, one);
     json[output.name] = std::move(one);
   }
   if (!job.spec.pipeline) return json;

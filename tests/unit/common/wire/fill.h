@@ -262,9 +262,10 @@ class Filler {
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {
-    auto& [name, b, c, d, e, f] = v;
-    each(b, c, d, e, f);
+    auto& [name, b, c, d, e, f, g] = v;
+    each(b, c, d, e, g);
     name = "output_" + std::to_string(next_int());
+    f = "store_" + std::to_string(next_int());
   }
   void fill(OutputAsset& v) {
     auto& [a, b, c] = v;
@@ -370,10 +371,11 @@ class Filler {
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
   }
   void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
@@ -560,6 +562,8 @@ class Filler {
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::OutputNotWritten& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::StepReused& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::StepSkipped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AssetRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }

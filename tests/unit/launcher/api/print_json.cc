@@ -114,6 +114,12 @@ void print_jobs() {
   print_pipelines();
   print_datastores();
   auto job = filled<JobView>();
+  for (const auto state :
+       {OutputWrite::State::waiting, OutputWrite::State::written, OutputWrite::State::given_up}) {
+    job.writes.front().output = job.spec.outputs.front().name;
+    job.writes.front().state = state;
+    print("job", api::to_json(job));
+  }
   for (const auto status : all_of<JobStatus>()) {
     job.status = status;
     print("job", api::to_json(job));

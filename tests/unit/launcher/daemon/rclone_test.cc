@@ -84,6 +84,32 @@ TEST_F(Rclone, ShowsNothingOfTheOperatorsFiles) {
             "refused");
 }
 
+TEST_F(Rclone, WritesOverWhatHasTheSameSize) {
+  const std::string from = folder_ + "/from";
+  const auto at = context("echo \"$@\" >> " + folder_ + "/seen");
+  ASSERT_TRUE(write_remote(files_, from, false, at));
+  ASSERT_TRUE(write_remote(files_, from + "/a", true, at));
+  std::ifstream seen(folder_ + "/seen");
+  std::string folder, file;
+  std::getline(seen, folder);
+  std::getline(seen, file);
+  EXPECT_THAT(folder, HasSubstr(" copy --ignore-times "));
+  EXPECT_THAT(folder, HasSubstr("-- " + from + " there:bucket/set"));
+  EXPECT_THAT(file, HasSubstr(" copyto --ignore-times "));
+}
+
+TEST_F(Rclone, SaysWhyNothingWasWrittenWithoutTheOperatorsFilesAndOurs) {
+  const std::string from = folder_ + "/from";
+  const auto written = write_remote(files_, from, false,
+                                    context("echo \"2026/11/26 16:31:52 cannot copy " + from +
+                                            " to there:bucket/set: obscured-word\" >&2; exit 3"));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(written.error().message,
+            "it cannot be written: cannot copy the output to azureml://datastores/lake/paths/set: "
+            "***");
+}
+
 TEST_F(Rclone, IsEndedWhenItIsSilent) {
   const auto ran = list_remote(files_, context("exec sleep 60", milliseconds(300)));
   ASSERT_FALSE(ran);

@@ -226,7 +226,24 @@ std::vector<BadInput> bad_keys() {
        "command: x\noutputs:\n  model: {path: 'azureml://datastores/x/paths/${{ user }}'}\n",
        {},
        "job.yml:3:17: 'outputs.model.path': '${{ user }}' has no value in a path; ${{name}} (the "
-       "job's) and ${{output_name}} have"},
+       "job's) and ${{output_name}} have, and as the datastore's name ${{default_datastore}}"},
+      {"default_datastore_below_another",
+       "command: x\noutputs:\n  model: {path: "
+       "'azureml://datastores/x/paths/${{default_datastore}}/y'}\n",
+       {},
+       "job.yml:3:17: 'outputs.model.path': '${{default_datastore}}' has no value here; ${{name}} "
+       "(the job's) and ${{output_name}} have, and as the datastore's name "
+       "${{default_datastore}}"},
+      {"default_datastore_without_paths",
+       "command: x\noutputs:\n  model: {path: "
+       "'azureml://datastores/${{default_datastore}}/x'}\n",
+       {},
+       "job.yml:3:17: 'outputs.model.path': "},
+      {"direct_output_mode",
+       "command: x\noutputs: {model: {mode: direct}}\n",
+       {},
+       "job.yml:2:26: outputs.model.mode 'direct' is not supported; write mode: rw_mount",
+       kNotYet},
       {"output_type",
        "command: x\noutputs: {model: {type: mlflow}}\n",
        {},

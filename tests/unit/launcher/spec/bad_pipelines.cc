@@ -473,11 +473,22 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:3:32: 'outputs.m': '${{parent.inputs.n}}' is an input; an output is bound to "
        "${{parent.outputs.NAME}}"},
-      {"output_with_a_path",
-       "jobs:\n  a: {command: x, outputs: {m: {path: azureml://datastores/d/paths/p}}}\n",
+      {"output_with_a_local_path",
+       "jobs:\n  a: {command: x, outputs: {m: {path: ./here}}}\n",
        {},
-       "job.yml:2:39: 'outputs.m.path' is not supported yet",
-       kNotYet},
+       "job.yml:2:39: 'outputs.m.path': ./here is not azureml://datastores/NAME/paths/PATH"},
+      {"output_with_an_expression_in_its_path",
+       "outputs: {m: }\njobs:\n  a: {command: x, outputs: {m: {path: "
+       "'azureml://datastores/d/paths/${{parent.outputs.m}}'}}}\n",
+       {},
+       "job.yml:3:39: 'outputs.m.path' must be one expression alone, ${{parent.outputs.NAME}}, or "
+       "azureml://datastores/NAME/paths/PATH"},
+      {"default_datastore_that_is_no_name",
+       "settings: {default_datastore: a/b}\njobs:\n  a: {command: x}\n",
+       {},
+       "job.yml:1:31: 'settings.default_datastore': a/b is not a datastore's name: letters, "
+       "digits, "
+       "'_' or '-', beginning with a letter or a digit"},
       {"output_that_is_a_value",
        "jobs:\n  a: {command: x, outputs: {m: ./here}}\n",
        {},

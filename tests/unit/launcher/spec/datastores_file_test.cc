@@ -31,6 +31,18 @@ TEST(DatastoresFile, NamesDirectoriesAndRemotes) {
     EXPECT_TRUE(read_datastores("f", text)->empty()) << text;
 }
 
+TEST(DatastoresFile, NamesTheDefault) {
+  const auto stores = read_datastores("f", "default: b\na: {directory: /x}\nb: {directory: /y}\n");
+  ASSERT_TRUE(stores) << stores.error().message;
+  ASSERT_EQ(stores->size(), 2u);
+  EXPECT_FALSE(stores->front().is_default);
+  EXPECT_TRUE(stores->back().is_default);
+  const auto one = read_datastores("f", "default: {directory: /x}\n");
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->front().view.name, "default");
+  EXPECT_FALSE(one->front().is_default) << "it is only a name";
+}
+
 TEST(DatastoresFile, SaysWhatIsWrongAndWhere) {
   struct Case {
     const char* text;
@@ -38,6 +50,8 @@ TEST(DatastoresFile, SaysWhatIsWrongAndWhere) {
   };
   const Case kCases[] = {
       {"a: /data\n", "f:1:1: 'a' must be a mapping with 'directory' or 'rclone', not a value"},
+      {"default: lke\nlake: {directory: /x}\n",
+       "f:1:10: 'default': the file has no datastore lke; did you mean 'lake'?"},
       {"a: {}\n", "f:1:1: 'a' must have one of 'directory' and 'rclone'"},
       {"a: {directory: /x, rclone: 'b:c'}\n", "must have one of 'directory' and 'rclone'"},
       {"a: {directory: x}\n", "f:1:16: 'a.directory': x is not an absolute path"},

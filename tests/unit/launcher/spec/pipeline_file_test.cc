@@ -275,14 +275,46 @@ TEST(PipelineFile, APipelineComponentMayBeTheJob) {
 
 TEST(PipelineFile, SettingsThatAreUnknownAreNoted) {
   const auto job = read(
-      "type: pipeline\nsettings: {default_datestore: a, default_datastore: b, other: 1}\n"
+      "type: pipeline\nsettings: {default_datestore: a, other: 1}\n"
       "jobs: {a: {command: x}}\n");
   const Notes wanted = {
       "jobs/job.yml:2:12: 'settings.default_datestore' is not used; did you mean "
       "'default_datastore'?",
-      "jobs/job.yml:2:34: 'settings.default_datastore' is not used: the launcher keeps all outputs",
-      "jobs/job.yml:2:56: 'settings.other' is not used"};
+      "jobs/job.yml:2:34: 'settings.other' is not used"};
   EXPECT_EQ(job.notes, wanted);
+}
+
+TEST(PipelineFile, OutputsOfStepsMayBeInDatastores) {
+  const auto job = read(R"(
+outputs:
+  model: {path: 'azureml://datastores/lake/paths/best'}
+  report: {path: 'azureml://datastores/${{default_datastore}}/paths/r'}
+settings: {default_datastore: azureml:scratch}
+jobs:
+  a:
+    command: x
+    outputs:
+      o: {path: 'azureml://datastores/${{ default_datastore }}/paths/${{name}}'}
+      m: {path: '${{parent.outputs.model}}', mode: mount}
+  b:
+    type: pipeline
+    settings: {default_datastore: other}
+    outputs: {r: '${{parent.outputs.report}}'}
+    jobs:
+      c:
+        command: x
+        outputs:
+          r: '${{parent.outputs.r}}'
+          o: {path: 'azureml://datastores/${{default_datastore}}/paths/o'}
+)");
+  const auto path = [&](const char* name, std::size_t output) {
+    return step(job, name).spec.outputs.at(output).path;
+  };
+  EXPECT_EQ(path("a", 0), "azureml://datastores/scratch/paths/${{name}}");
+  EXPECT_EQ(path("a", 1), "azureml://datastores/lake/paths/best");
+  EXPECT_EQ(step(job, "a").spec.outputs[1].mode, OutputMode::rw_mount);
+  EXPECT_EQ(path("b.c", 1), "azureml://datastores/other/paths/o");
+  EXPECT_EQ(path("b.c", 0), "azureml://datastores/other/paths/r");
 }
 
 TEST(PipelineFile, StepsMayRunBeforeAndAfterAllOthers) {
