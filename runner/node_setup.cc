@@ -80,7 +80,7 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
                                      orders.container()->engine + " cannot limit memory");
   TRY_ASSIGN(ContainerPlan plan,
              plan_container({directory, orders.assignment, orders.workspace, setup->run_as, spawn,
-                             io::host_name(), getpid(), limits.pids}));
+                             io::host_name(), getpid(), limits.pids, io::bundle_directory()}));
   TRY(mount_placed(orders, *setup, plan));
   TRY_ASSIGN(setup->container, ContainerProcess::start(loop, std::move(plan), directory,
                                                        setup->run_as, std::move(events)));

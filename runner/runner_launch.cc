@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "common/domain/container_places.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "runner/container/arguments.h"
@@ -33,6 +34,17 @@ void Runner::perform(const StartRank& action) {
   }
 }
 
+namespace {
+
+// Where the ranks find the command `lockstep`; "": nowhere.
+std::string client_folder(bool in_container) {
+  if (in_container) return io::bundle_directory() ? std::string(kBundleInside) + "/bin" : "";
+  const std::string folder = io::program_directory();
+  return io::exists(folder + "/lockstep") ? folder : "";
+}
+
+}  // namespace
+
 void Runner::begin_launching() {
   launching_ = Launching::preparing;
   if (!setup_.isolation.spawn || spawner_is_lost()) return refuse_starts("lockstep-spawn is gone");
@@ -48,9 +60,7 @@ void Runner::begin_launching() {
   launch_.container = orders_.container();
   if (io::exists(directory_.client_home())) {
     launch_.client_home = directory_.client_home();
-    const std::string folder = io::program_directory();
-    if (launch_.container == nullptr && io::exists(folder + "/lockstep"))
-      launch_.client_folder = folder;
+    launch_.client_folder = client_folder(launch_.container != nullptr);
   }
   launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
   bootstrap_ = make_bootstrap(*gang_, loop_, bootstrap_events());

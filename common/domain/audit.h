@@ -23,7 +23,7 @@ std::string_view to_string(AuditOutcome outcome);
 struct AuditEntry {
   std::uint64_t number = 0;  // 1, 2, … without gaps
   Instant at;
-  std::string who;      // "alice", "node gpu-1", "lockstepd"
+  std::string who;      // "alice", "alice (attempt train.1)", "node gpu-1", "lockstepd"
   std::string key;      // the requester's, as in key_word.h; "": none
   std::string address;  // "": unknown
   std::string what;     // "cancel job"

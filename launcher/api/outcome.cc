@@ -207,7 +207,9 @@ struct AskedOf {
 
 AuditEntry entry_of(const Asker& asker, AuditOutcome outcome, std::string detail) {
   AuditEntry entry;
-  entry.who = name_of(asker.caller);
+  entry.who = std::holds_alternative<AttemptCaller>(asker.caller)
+                  ? fmt::format("{} ({})", owner_of(asker.caller), name_of(asker.caller))
+                  : name_of(asker.caller);
   entry.key = asker.key.value;
   entry.address = asker.address;
   entry.what = asker.asked.what;

@@ -77,9 +77,10 @@ struct Answerer {
   }
   bool meets(const JobFilter& filter, const Job& job) const {
     const JobSpec& spec = job.spec;
-    if (spec.parent != filter.parent) return false;
+    // A child whose parent was deleted is one of the jobs without a parent.
+    if ((spec.is_child() ? job.child_of : spec.parent) != filter.parent) return false;
     if (filter.since.ns != 0 && job.submitted < filter.since) return false;
-    if (filter.mine && spec.submitter != viewer.name()) return false;
+    if (filter.mine && spec.submitter != viewer.owner()) return false;
     if (!filter.user.empty() && spec.submitter != filter.user) return false;
     if (!filter.experiment.empty() && spec.experiment_name != filter.experiment) return false;
     if (!filter.statuses.empty() && std::find(filter.statuses.begin(), filter.statuses.end(),

@@ -15,6 +15,7 @@ class Viewer {
   Viewer(const State& state, const Caller& caller) : state_(state), caller_(caller) {}
 
   std::string name() const { return name_of(caller_); }
+  std::string owner() const { return owner_of(caller_); }  // whose jobs are the caller's own
   bool sees(const Job& job) const;
   bool reads(const Job& job) const;  // then cut() keeps the contents of its job file
   // The caller reads this job only by virtue of a role, so the read goes into the audit log.

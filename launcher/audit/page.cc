@@ -82,8 +82,9 @@ class Page {
 }  // namespace
 
 bool is_wanted(const AuditEntry& entry, const QueryAudit& query) {
-  const bool of_user =
-      query.user.empty() || entry.who == query.user || entry.object == "user " + query.user;
+  const bool of_user = query.user.empty() || entry.who == query.user ||
+                       entry.who.starts_with(query.user + " (attempt ") ||
+                       entry.object == "user " + query.user;
   const std::string node = "node " + query.node;
   return of_user && (query.node.empty() || entry.who == node || entry.object == node);
 }

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <cstdlib>
+#include <string_view>
+
+#include "common/base/quoted_name.h"
 #include "common/domain/bulk.h"
 #include "common/domain/client_limits.h"
 #include "common/domain/key_word.h"
@@ -165,6 +169,15 @@ Result<io::ClientSocket*> Connection::bulk() {
 Error Connection::Impl::explained(Error error) const {
   if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
   if (error.code != ErrorCode::permission_denied) return error;
+  const char* job = std::getenv("LOCKSTEP_JOB");
+  const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
+  if (job != nullptr && launcher != nullptr &&
+      std::string_view(launcher).ends_with("/lockstep/endpoint.json")) {
+    error.message += fmt::format(
+        "; this is the credential of an attempt of job {}, which counts until the attempt ends",
+        quoted_name(job));
+    return error;
+  }
   const auto user = io::current_user();
   const std::string name = user ? user->name : "NAME";
   error.message += fmt::format(

@@ -65,11 +65,15 @@ std::optional<Bytes> size_of(const std::string& text) {
   return parse_bytes(whole(text) ? text + "m" : text);
 }
 
-// "gpu", "gpu:2", "gpu:a100:2": the number of GPUs; nullopt: another resource.
-std::optional<int> gpus_of_gres(const std::string& text) {
+// "2", "a100:2", "a100": a number of GPUs; nullopt: it is none.
+std::optional<int> gpus_of(const std::string& text) {
   const auto parts = split_at(text, ':');
-  if (parts[0] != "gpu") return std::nullopt;
-  return parts.size() == 1 ? 1 : whole(parts.back()).value_or(1);
+  if (parts.size() > 2 || parts[0].empty()) return std::nullopt;
+  if (parts.size() == 2) return whole(parts[1]);
+  if (const auto number = whole(parts[0])) return number;
+  const bool is_type =
+      (parts[0][0] >= 'a' && parts[0][0] <= 'z') || (parts[0][0] >= 'A' && parts[0][0] <= 'Z');
+  return is_type ? std::optional(1) : std::nullopt;
 }
 
 // The settings of one script, put together.
@@ -166,21 +170,23 @@ class Request {
 
   Status take_gres(const SbatchSetting& setting) {
     for (const std::string& one : split_at(setting.value, ',')) {
-      const auto gpus = gpus_of_gres(one);
-      if (gpus) {
-        gpus_per_node_ = gpus;
-        say_type(setting, one);
-      } else if (one != "none") {
-        note(setting, fmt::format("nodes have no resource {}", quoted_name(one)));
+      if (one != "gpu" && !one.starts_with("gpu:")) {
+        if (one != "none")
+          note(setting, fmt::format("nodes have no resource {}", quoted_name(one)));
+        continue;
       }
+      const auto gpus = one == "gpu" ? std::optional(1) : gpus_of(one.substr(4));
+      if (!gpus) return bad(setting, "a number of GPUs, such as gpu:2");
+      gpus_per_node_ = gpus;
+      say_type(setting, one);
     }
     return {};
   }
 
   // "2", "a100:2".
   Status take_gpus(const SbatchSetting& setting, std::optional<int>& out) {
-    out = whole(split_at(setting.value, ':').back());
-    if (!out) return bad(setting, "a number of GPUs");
+    out = gpus_of(setting.value);
+    if (!out) return bad(setting, "a number of GPUs, of one type");
     say_type(setting, "gpu:" + setting.value);
     return {};
   }
@@ -237,6 +243,10 @@ class Request {
       if (*tasks_ % *tasks_per_node_ != 0) return uneven(*tasks_, "ranks", *tasks_per_node_);
       nodes_ = *tasks_ / *tasks_per_node_;
     }
+    if (tasks_per_node_ && tasks_ && 1LL * *nodes_ * *tasks_per_node_ != *tasks_)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("{}: --ntasks={} is not --nodes={} times --ntasks-per-node={}",
+                                    quoted_name(file_), *tasks_, *nodes_, *tasks_per_node_));
     if (!arguments_.nodes && nodes_) arguments_.nodes = nodes_;
     const int nodes = arguments_.nodes.value_or(1);
     if (!arguments_.ranks && tasks_per_node_) arguments_.ranks = tasks_per_node_;
@@ -245,18 +255,39 @@ class Request {
       arguments_.ranks = *tasks_ / nodes;
     }
     const int ranks = arguments_.ranks.value_or(1);
-    if (!arguments_.cpus && cpus_per_task_) arguments_.cpus = *cpus_per_task_ * ranks;
-    if (!memory_ && memory_per_cpu_ && arguments_.cpus)
-      memory_ = Bytes{memory_per_cpu_->count * static_cast<std::uint64_t>(*arguments_.cpus)};
+    if (!arguments_.cpus && cpus_per_task_) {
+      TRY_ASSIGN(arguments_.cpus, times(*cpus_per_task_, ranks, "--cpus-per-task"));
+    }
+    // Without a number of cpus, Slurm gives one to each task.
+    if (!memory_ && memory_per_cpu_) {
+      memory_ = Bytes{};
+      if (__builtin_mul_overflow(memory_per_cpu_->count,
+                                 static_cast<std::uint64_t>(arguments_.cpus.value_or(ranks)),
+                                 &memory_->count))
+        return too_large("--mem-per-cpu");
+    }
     if (memory_) set(arguments_.memory, std::to_string(memory_->count));
     if (gpus_ && !gpus_per_node_) {
       if (*gpus_ % nodes != 0) return uneven(*gpus_, "GPUs (--gpus)", nodes);
       gpus_per_node_ = *gpus_ / nodes;
     }
-    if (gpus_per_task_ && !gpus_per_node_) gpus_per_node_ = *gpus_per_task_ * ranks;
+    if (gpus_per_task_ && !gpus_per_node_) {
+      TRY_ASSIGN(gpus_per_node_, times(*gpus_per_task_, ranks, "--gpus-per-task"));
+    }
     if (!arguments_.gpus && gpus_per_node_) arguments_.gpus = gpus_per_node_;
     arguments_.env.insert(arguments_.env.begin(), exported_.begin(), exported_.end());
     return {};
+  }
+
+  Error too_large(std::string_view option) const {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{}: {} of all ranks of a node is too large a number",
+                                  quoted_name(file_), option));
+  }
+  Result<int> times(int each, int ranks, std::string_view option) const {
+    int all = 0;
+    if (__builtin_mul_overflow(each, ranks, &all)) return too_large(option);
+    return all;
   }
 
   Error uneven(int all, std::string_view what, int nodes) const {
@@ -298,6 +329,11 @@ Result<std::vector<std::string>> interpreter_of(const std::string& file, const s
 
 Result<std::vector<std::string>> apply_sbatch(const std::string& file, const std::string& text,
                                               RunArguments& arguments) {
+  if (text.substr(0, text.find('\n')).ends_with('\r'))
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{}:1: its lines end as on DOS (CR LF); convert it, as with `sed "
+                                  "-i 's/\\r$//'`",
+                                  quoted_name(file)));
   if (text.find('\0') != std::string::npos)
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{}: holds a NUL byte; name a script", quoted_name(file)));

@@ -20,6 +20,7 @@ constexpr std::array kOptions = std::to_array<SbatchOption>({
     {"nodes", 'N', true, SbatchUse::nodes},
     {"ntasks", 'n', true, SbatchUse::ntasks},
     {"ntasks-per-node", '\0', true, SbatchUse::ntasks_per_node},
+    {"tasks-per-node", '\0', true, SbatchUse::ntasks_per_node},
     {"cpus-per-task", 'c', true, SbatchUse::cpus_per_task},
     {"mem", '\0', true, SbatchUse::mem},
     {"mem-per-cpu", '\0', true, SbatchUse::mem_per_cpu},
@@ -72,9 +73,20 @@ const SbatchOption* find_option(char letter) {
   return found == kOptions.end() ? nullptr : &*found;
 }
 
-// The words of a #SBATCH line, up to a comment.
+// The words of a #SBATCH line, up to a comment. A '#' in quotes begins none.
 Result<std::vector<std::string>> words_of(std::string_view line) {
-  return split_words(line.substr(0, line.find(" #")));
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#' && i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) {
+      line = line.substr(0, i);
+    }
+  }
+  return split_words(line);
 }
 
 // The options of the script, in its order.

@@ -55,6 +55,8 @@ Result<std::unique_ptr<LeftFiles>> code_of(Connection& connection, const JobView
 
 Result<Side> side_of(Connection& connection, const std::string& name) {
   TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(name)}));
+  // One that may see the job but not read it is shown a job without code and words.
+  TRY(connection.ask_for<EventsReply>(ListEvents{JobId(name), Instant::never()}));
   return Side{std::move(reply.job), nullptr};
 }
 

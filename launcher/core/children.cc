@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "launcher/core/clients.h"
@@ -32,6 +33,19 @@ Status check_limits(const State& state, const Job& parent) {
       fmt::format("job '{}' was submitted by a job, which was submitted by a job, and so on {} "
                   "times, the most allowed; submit from a job further up",
                   parent.id.value, kMaxGenerations));
+}
+
+// Names of data and models are for people to give.
+Status check_names(const JobSpec& spec) {
+  const auto named =
+      std::find_if(spec.outputs.begin(), spec.outputs.end(),
+                   [](const OutputSpec& output) { return output.asset.has_value(); });
+  if (named == spec.outputs.end()) return {};
+  return denied(
+      fmt::format("outputs.{0}.name: a job that is submitted by a job cannot register its "
+                  "outputs; leave out 'name', and read it as "
+                  "azureml://jobs/JOB/outputs/{0}",
+                  named->name));
 }
 
 Status take(std::string& asked, const std::string& parents, std::string_view what,
@@ -109,12 +123,14 @@ Status adopt(const Cluster& cluster, const AttemptCaller& caller, JobSpec& spec)
   if (own.run_as == "root" && !cluster.config.allow_root)
     return denied("jobs may not run as root on this launcher any more");
   TRY(check_limits(state, parent));
-  TRY(check_secrets(state, caller, secrets_of(spec.environment_variables)));
+  const auto check_words = [&](const JobSpec& words) -> Status {
+    TRY(check_secrets(state, caller, secrets_of(words.environment_variables)));
+    return check_names(words);
+  };
+  TRY(check_words(spec));
   if (spec.pipeline)
     for (const PipelineStep& step : spec.pipeline->steps)
-      if (const Status allowed =
-              check_secrets(state, caller, secrets_of(step.spec.environment_variables));
-          !allowed)
+      if (const Status allowed = check_words(step.spec); !allowed)
         return allowed.error().within("jobs." + step.name);
   spec.submitter = own.submitter;
   spec.parent = parent.id;

@@ -163,7 +163,11 @@ void react(Context& core, const DeleteInput& input) {
     }
     for (const JobId& id : old) {
       const Job* job = core.state.job(id);  // null: its parent took it along
-      if (job != nullptr && open_descendant(core.state, *job) != nullptr) continue;
+      if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
+        Error why = *not_deletable(core.state, id);
+        result.kept.push_back({id, why.code, std::move(why.message)});
+        continue;
+      }
       if (job != nullptr) delete_family(core, id, by);
       result.jobs.push_back(id);
     }

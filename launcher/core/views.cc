@@ -305,6 +305,10 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
                 int queue_position) {
   JobView view;
   view.spec = job.spec;
+  if (job.spec.is_child() && job.child_of.value.empty()) {  // the parent was deleted
+    view.spec.parent = {};
+    view.spec.parent_attempt = 0;
+  }
   view.status = job.status();
   view.reason = reason_of(cluster, scheduler, job);
   view.queue_position = queue_position;

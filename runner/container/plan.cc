@@ -70,8 +70,10 @@ std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside)
     mounts.push_back({input.tree,
                       directory_inside(request.workspace, attempt) + "/" + input_folder(input.name),
                       true});
-  if (io::exists(attempt.client_home()))
+  if (io::exists(attempt.client_home())) {
     mounts.push_back({attempt.client_home(), attempt.client_home()});
+    if (request.bundle) mounts.push_back({*request.bundle, kBundleInside, true});
+  }
   if (inside.uid != 0) mounts.push_back({attempt.home(), inside.home});
   return mounts;
 }

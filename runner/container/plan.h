@@ -2,6 +2,7 @@
 // Plans the one container of an attempt on this node: its mounts, user, limits and devices, from
 // the assignment and the features of the node's engine. It only computes; it creates nothing.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct PlanRequest {
   std::string spawn_program;
   std::string hostname;
   int runner_pid = 0;
-  int pids_limit = kDefaultPidsLimit;  // of each rank
+  int pids_limit = kDefaultPidsLimit;      // of each rank
+  std::optional<std::string> bundle = {};  // the folder of the node's own, for `lockstep`
 };
 
 // The user of ranks in a container: the run-as user, or root in rootless docker. If the user's home

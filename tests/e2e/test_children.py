@@ -6,6 +6,7 @@ import pathlib
 import pwd
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 from harness.accounts import Neighbour
@@ -51,7 +52,7 @@ def test_a_job_submits_streams_and_gets_the_exit_code(any_site):
     script = f"""
       lockstep run {WORDS} --name one -- bash -c 'echo said-by-one; exit 7'; echo "code $?"
       lockstep job create -f child.yml --name two --stream; echo "code $?"
-      lockstep job show one | grep -q 'child of *parent' && echo knows-its-parent
+      lockstep job show one | grep -q 'child of: *parent' && echo knows-its-parent
       lockstep job list --parent parent -o json | grep -c '"name"'
       tr '\\0' '\\n' < /proc/self/environ | grep -E '^LOCKSTEP_(HOME|LAUNCHER)='
       grep -q "$(sed -n 's/secret //p' $LOCKSTEP_HOME/keys/user.key)" /proc/self/environ && echo LEAKED
@@ -68,7 +69,8 @@ def test_a_job_submits_streams_and_gets_the_exit_code(any_site):
     assert sorted(children_of(site, "parent")) == ["one", "two"]
     one = site.show("one")
     assert one["status"] == "Failed" and one["lockstep"]["parent"] == "parent"
-    assert one["lockstep"]["submitter"] == site.show("parent")["lockstep"]["submitter"]
+    assert one["creation_context"] and one["creation_context"]["created_by"] == \
+        site.show("parent")["creation_context"]["created_by"]
     assert "2; lockstep job list --parent parent" in site.ok("job", "show", "parent")
     listed = [job["name"] for job in site.json("job", "list")]
     assert listed == ["parent"], "children are listed with their parent alone"
@@ -158,3 +160,23 @@ def test_in_a_container_the_credential_is_there(site, shared_bin):
         said = text_of(site, "boxed")
         assert site.show("boxed")["status"] == "Completed", said
         assert "600 " in said and "public_key" in said
+
+
+def test_in_a_container_of_a_node_with_a_bundle_the_command_is_there(site, bundle):
+    with contextlib.ExitStack() as undo:
+        folder = pathlib.Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="ls-bundle-")))
+        folder.chmod(0o755)
+        subprocess.run(["tar", "-xf", bundle, "-C", folder, "--strip-components=1"], check=True)
+        site.bin = folder / "bin"
+        engine = Docker()
+        undo.callback(engine.close)
+        import_debian(engine, "small:1")
+        site.ok("up", "--nodes", "1", env=engine.environment)
+        undo.callback(site.down)
+        script = f"lockstep run {WORDS} --name one -- bash -c 'echo said-by-one; exit 7'; echo code $?"
+        site.submit("--name", "boxed", *SHARE, "--image", "small:1", "--", "bash", "-c", script)
+        site.wait_for_status("boxed", *FINAL)
+        said = text_of(site, "boxed")
+        assert site.show("boxed")["status"] == "Completed", said
+        assert "said-by-one" in said and "code 7" in said, said
+        assert children_of(site, "boxed") == ["one"]

@@ -159,7 +159,7 @@ def test_what_is_no_expression_is_refused_by_both(python):
 
 def test_the_compliance_suite_says_the_same_of_both(python):
     questions = []
-    for path in sorted((ROOT / "tests/data/jmespath").glob("*.json")):
+    for path in sorted((ROOT / "tests/unit/launcher/cli/jmespath_cases").glob("*.json")):
         for group in json.loads(path.read_text(encoding="utf-8")):
             questions += [(case["expression"], group["given"]) for case in group["cases"]]
     assert len(questions) > 600

@@ -37,7 +37,7 @@ print("TF", json.dumps({"rank": os.environ["LOCKSTEP_RANK"], "node": os.environ[
 def test_tensorflow_processes_of_two_nodes_reach_each_other(any_site):
     any_site.up(2)
     any_site.write("tf.py", TF_ECHO)
-    any_site.write("job.yml", "command: /usr/bin/python3 tf.py\nresources: {instance_count: 2}\n"
+    any_site.write("job.yml", "code: .\ncommand: /usr/bin/python3 tf.py\nresources: {instance_count: 2}\n"
                    "distribution: {type: tensorflow, worker_count: 2, parameter_server_count: 1}\n")
     out = any_site.ok("job", "create", "-f", "job.yml", "--stream")
     said = {row["rank"]: row for row in map(json.loads, re.findall(r"TF (\{.*\})", out))}

@@ -21,9 +21,8 @@ void Workload::submit_child(const JobId& parent) {
   plan.spec.name = "kid-" + std::to_string(++kids_);
   plan.spec.submitter = submitter;
   plan.spec.compute = job->spec.compute;
-  if (plan.impossible) plan.failing_rank.reset();
-  plan.endless = plan.impossible = false;
-  plan.spec.resources.instance_count = 1;
+  if (plan.impossible) make_possible(plan);
+  plan.endless = false;
   plan.runs = random.between(milliseconds(100), seconds(15));
   plan.spec.environment.reset();
   const JobId child(plan.spec.name);

@@ -404,8 +404,7 @@ void Oracle::judge(const launcher::JobFinished& fact) {
     case JobStatus::completed: return check_completed(job);
     case JobStatus::failed: check_given_up(job, fact.report); return check_blame(job, fact.report);
     case JobStatus::canceled:
-      if (canceled_.count(fact.job) == 0 && !can_never_run(fact.job) && !is_stopped_step(job) &&
-          !is_orphan(fact.job))
+      if (!is_canceled(fact.job) && !can_never_run(fact.job) && !is_stopped_step(job))
         world_.violate("oracle:canceled", fact.job.value + " is Canceled but nobody canceled it");
       return;
     case JobStatus::queued:

@@ -217,6 +217,7 @@ class Oracle {
   void check_parent(const launcher::AttemptPlaced& fact);
   // Its parent's attempt ended in another way than completed, or is not known any more.
   bool is_orphan(const JobId& job) const;
+  bool is_canceled(const JobId& job) const { return canceled_.count(job) != 0 || is_orphan(job); }
   bool is_stopped_step(const launcher::Job& job) const;
   void check_pipeline_end(const launcher::Job& job, const launcher::JobFinished& fact);
   const PipelineStep* asked_step(const JobId& pipeline, const std::string& name) const;

@@ -39,9 +39,10 @@ void Oracle::outputs_arrived(const AttemptId& attempt, int node) {
   }
 }
 
-// Only of a job that somebody canceled, and not before half a minute without space is over.
+// Only of a job that somebody canceled, or of a child whose parent's attempt has ended; and not
+// before half a minute without space is over.
 void Oracle::settling(const AttemptId& attempt, int node, Instant no_space_since) {
-  if (canceled_.count(attempt.job) == 0)
+  if (!is_canceled(attempt.job))
     world_.violate("oracle:settled", fmt::format("what {} left on node {} was given up, though "
                                                  "nobody canceled it",
                                                  to_string(attempt), node));
@@ -74,7 +75,7 @@ void Oracle::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t e
                           bool is_awaited) {
   const Refused first{episode, false, polled_, polled_, polled_, {}};
   Refused& refused = refused_.try_emplace({attempt, node}, first).first->second;
-  if (canceled_.count(attempt.job) == 0 || refused.episode != episode) refused = first;
+  if (!is_canceled(attempt.job) || refused.episode != episode) refused = first;
   const launcher::Job* job = state_.job(attempt.job);
   const bool is_known = job != nullptr && job->cancel_by && refused.last >= started_since_;
   refused.last = polled_;
@@ -98,10 +99,10 @@ bool Oracle::judge_given_up(const launcher::PartReleased& fact) {
   const auto found = refused_.find({fact.attempt, fact.node});
   if (found == refused_.end()) return false;
   const Refused& refused = found->second;
-  const bool is_canceled = canceled_.count(fact.attempt.job) != 0;
+  const bool was_canceled = is_canceled(fact.attempt.job);
   if (fact.lost_bytes == 0) {
     // Others are given up when nothing is heard of them; these were heard of.
-    if (polled_ - refused.last < logs_timeout_ && refused.last >= started_since_ && !is_canceled)
+    if (polled_ - refused.last < logs_timeout_ && refused.last >= started_since_ && !was_canceled)
       world_.violate("oracle:logs",
                      fmt::format("the logs of {} on node {} were given up while they "
                                  "waited for space",
@@ -109,12 +110,12 @@ bool Oracle::judge_given_up(const launcher::PartReleased& fact) {
     return false;
   }
   world_.count("launcher:gives_up_logs");
-  if (!is_canceled || polled_ - refused.since < seconds(30))
+  if (!was_canceled || polled_ - refused.since < seconds(30))
     world_.violate("oracle:logs", fmt::format("the logs of {} on node {} were given up after {} "
                                               "without space, {}canceled",
                                               to_string(fact.attempt), node_index(fact.node),
                                               format_duration(polled_ - refused.since),
-                                              is_canceled ? "" : "not "));
+                                              was_canceled ? "" : "not "));
   return true;
 }
 

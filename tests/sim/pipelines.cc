@@ -108,11 +108,7 @@ void Workload::submit_pipeline(JobPlan whole, int nodes) {
   for (int i = 0; i < count; ++i) {
     JobPlan plan = draw_job(random, 0, nodes);
     plan.endless = false;
-    if (plan.impossible) {
-      plan.impossible = plan.coupled = false;
-      plan.spec.resources.instance_count = 1;
-      plan.failing_rank.reset();
-    }
+    if (plan.impossible) make_possible(plan);
     if (random.chance(0.6)) make_small(plan);
     plan.spec.compute = whole.spec.compute;
     plan.spec.submitter = whole.spec.submitter;

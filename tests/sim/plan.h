@@ -56,5 +56,7 @@ struct JobPlan {
 };
 
 JobPlan draw_job(Random& random, int number, int nodes);
+// Of a job that asks for more nodes than there are, one that can run.
+void make_possible(JobPlan& plan);
 
 }  // namespace lockstep::sim

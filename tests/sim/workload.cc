@@ -130,6 +130,14 @@ JobPlan draw_job(Random& random, int number, int nodes) {
   return plan;
 }
 
+void make_possible(JobPlan& plan) {
+  plan.impossible = plan.coupled = false;
+  plan.failing_rank.reset();
+  plan.spec.resources.instance_count = 1;
+  if (plan.spec.distribution.kind == Distribution::Kind::tensorflow)
+    plan.spec.distribution = tensorflow_on(1, 2, 1);
+}
+
 void Workload::begin() {
   const auto nodes = cluster_.nodes.size();
   has_lab_ = nodes >= 3 && cluster_.world.random.chance(0.4);
@@ -256,11 +264,7 @@ void Workload::submit_next() {
     plan.spec.retry.on_lost = OnLost::after_fence;
     plan.runs = random.between(seconds(10), seconds(40));
   }
-  if (limits_nodes_ && plan.impossible) {
-    plan.impossible = plan.coupled = false;
-    plan.spec.resources.instance_count = 1;
-    plan.failing_rank.reset();
-  }
+  if (limits_nodes_ && plan.impossible) make_possible(plan);
   const JobId job(plan.spec.name);
   if (has_pipelines_ && !plan.impossible && random.chance(0.5)) {
     submit_pipeline(std::move(plan), static_cast<int>(here));
@@ -577,8 +581,10 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (submit != nullptr && state.deleted().with_submission(submit->submission) != nullptr) return;
     // Its parent's attempt ended meanwhile.
     if (submit != nullptr && code == ErrorCode::permission_denied &&
-        std::holds_alternative<launcher::AttemptCaller>(submit->caller))
+        std::holds_alternative<launcher::AttemptCaller>(submit->caller)) {
+      unborn_.insert(JobId(submit->spec.name));
       return;
+    }
     // The second user is not there yet.
     if (submit != nullptr && code == ErrorCode::permission_denied &&
         submit->spec.submitter == kSecondUser)
@@ -594,6 +600,7 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (update && (code == ErrorCode::conflict || code == ErrorCode::not_found)) return;
     // A cancel may come before its submission did, or after the job's end.
     if (cancel && code == ErrorCode::not_found) {
+      if (unborn_.count(cancels->job) != 0) return;
       ask(request.input, request.what);
       return;
     }

@@ -92,6 +92,7 @@ class Workload {
   bool has_pipelines_ = false;
   bool has_children_ = false;  // running jobs submit some
   int kids_ = 0;
+  std::set<JobId> unborn_;          // children whose parent had ended before they were submitted
   bool has_lab_ = false;            // there is a target with nodes of its own
   bool targets_are_there_ = false;  // all requested targets exist
   bool limits_nodes_ = false;       // a job that needs more nodes than there are would be refused

@@ -65,6 +65,8 @@ INSTANTIATE_TEST_SUITE_P(With, ActivationTest,
                              case Kind::none: return "None";
                              case Kind::pytorch: return "Pytorch";
                              case Kind::mpi: return "Mpi";
+                             case Kind::tensorflow: return "Tensorflow";
+                             case Kind::ray: return "Ray";
                            }
                            return "Unknown";
                          });

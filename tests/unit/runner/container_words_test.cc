@@ -6,10 +6,13 @@
 
 #include <algorithm>
 
+#include "common/domain/container_places.h"
+#include "common/io/file_system.h"
 #include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
 #include "runner/container/plan.h"
 #include "runner/container/refusal.h"
+#include "tests/unit/runner/process_probe.h"
 
 namespace lockstep::runner::testing {
 namespace {
@@ -357,6 +360,22 @@ TEST_F(ContainerPlanTest, WhatIsMountedBelowHomeHasItsFolderThere) {
                                       "lockstep/attempts/train.2/tmp"}));
   user_.home = "/home/ada";
   EXPECT_TRUE(folders_in_home(*plan(), directory_.home()).empty());
+}
+
+TEST_F(ContainerPlanTest, ABundleComesWithTheCredentialThatItsCommandUses) {
+  const TemporaryDirectory files;
+  const io::AttemptDir directory{files.path() + "/attempts/train.2"};
+  PlanRequest request{directory, assignment_, workspace_, user_, "/libexec/lockstep-spawn",
+                      "n1",      77};
+  request.bundle = "/opt/an odd place";
+  const auto has_bundle = [&] {
+    const std::vector<Mount> mounts = plan_container(request)->mounts;
+    const Mount wanted{"/opt/an odd place", kBundleInside, true};
+    return std::find(mounts.begin(), mounts.end(), wanted) != mounts.end();
+  };
+  EXPECT_FALSE(has_bundle());
+  ASSERT_TRUE(io::make_directories(directory.client_home()));
+  EXPECT_TRUE(has_bundle());
 }
 
 TEST_F(ContainerPlanTest, ANameThatIsNoHostnameIsLeftToTheEngine) {

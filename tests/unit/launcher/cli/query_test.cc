@@ -37,7 +37,7 @@ void check(const std::string& file, const Json& given, const Json& one) {
 }
 
 TEST(Query, MeetsTheComplianceSuite) {
-  const std::filesystem::path folder = LOCKSTEP_SOURCE "/tests/data/jmespath";
+  const std::filesystem::path folder = LOCKSTEP_SOURCE "/tests/unit/launcher/cli/jmespath_cases";
   std::size_t cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;

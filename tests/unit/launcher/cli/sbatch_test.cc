@@ -114,6 +114,27 @@ TEST(Sbatch, NamesSlurmsVariablesOfTheScript) {
                        "t.sh:4: SLURM_CLUSTER_NAME is not set"}));
 }
 
+TEST(Sbatch, RefusesNumbersThatDoNotFit) {
+  const auto with = [](const std::string& lines) { return refusal("#!/bin/bash\n" + lines); };
+  EXPECT_EQ(with("#SBATCH --cpus-per-task=1073741825 --ntasks-per-node=4\n"),
+            "t.sh: --cpus-per-task of all ranks of a node is too large a number");
+  EXPECT_EQ(with("#SBATCH -n 5 -N 2 --tasks-per-node=4\n"),
+            "t.sh: --ntasks=5 is not --nodes=2 times --ntasks-per-node=4");
+  EXPECT_EQ(with("#SBATCH --gpus=a100:2,v100:1\n"),
+            "t.sh:2: #SBATCH --gpus: 'a100:2,v100:1' is not a number of GPUs, of one type");
+  EXPECT_EQ(with("#SBATCH --gres=gpu:a100:-2\n"),
+            "t.sh:2: #SBATCH --gres: 'gpu:a100:-2' is not a number of GPUs, such as gpu:2");
+  EXPECT_EQ(refusal("#!/bin/bash\r\necho hi\r\n"),
+            "t.sh:1: its lines end as on DOS (CR LF); convert it, as with `sed -i 's/\\r$//'`");
+}
+
+TEST(Sbatch, GivesEachRankItsMemory) {
+  const auto a =
+      apply("#SBATCH -n 3 --mem-per-cpu=1G --job-name=\"run #3\"  # a comment\n").arguments;
+  EXPECT_EQ(a.memory, "3221225472");
+  EXPECT_EQ(a.display_name, "run #3");
+}
+
 TEST(Sbatch, RefusesWhatWouldBeAnotherJob) {
   EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH hetjob\n"),
             "t.sh:2: heterogeneous jobs are not supported");

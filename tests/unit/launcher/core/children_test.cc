@@ -207,6 +207,45 @@ TEST_F(Children, UseOnlySecretsThatTheirParentNames) {
   EXPECT_THAT(refused(whole, of(p)), HasSubstr("jobs.a: environment_variables"));
 }
 
+TEST_F(Children, RegisterNoNames) {
+  const JobId p = parent(small("p"));
+  JobSpec spec = small("c");
+  OutputSpec output;
+  output.name = "model";
+  output.asset = OutputAsset{};
+  output.asset->name = "digits";
+  spec.outputs = {output};
+  EXPECT_THAT(refused(spec, of(p)), HasSubstr("outputs.model.name: a job that is submitted by"));
+}
+
+TEST_F(Children, AreSharedAsTheirParentIs) {
+  const JobId p = parent(small("p"));
+  const JobId before = child(p, "before");
+  const auto share = [&](bool shared) {
+    launcher.send(ShareInput{launcher.next_reply(), p, shared, UserCaller{"ann"}});
+    launcher.expect_one<ReplyDone>();
+    launcher.drop_notices();
+  };
+  share(true);
+  const JobId during = child(p, "during");
+  EXPECT_TRUE(job(before).shared);
+  EXPECT_TRUE(job(during).shared);
+  share(false);
+  EXPECT_FALSE(job(before).shared);
+  EXPECT_FALSE(job(during).shared);
+}
+
+TEST_F(Children, ThatHaveNotEndedKeepTheirParentFromADeletionOfAll) {
+  const JobId p = parent(small("p"));
+  child(p, "c");
+  end(p);
+  launcher.send(DeleteInput{launcher.next_reply(), {}, true, {}, UserCaller{"ann"}});
+  const JobsDeleted result = launcher.expect_one<ReplyDeleted>().result;
+  EXPECT_TRUE(result.jobs.empty());
+  ASSERT_EQ(result.kept.size(), 1U);
+  EXPECT_EQ(result.kept[0].job, p);
+}
+
 TEST_F(Children, GoWithTheirParentWhenItIsDeletedAndNotBeforeTheyHaveEnded) {
   const JobId p = parent(small("p"));
   const JobId c = child(p, "c");
@@ -250,6 +289,7 @@ TEST_F(Children, AreNoChildrenOfALaterJobOfTheSameName) {
   ASSERT_EQ(other.core->state().job(p), nullptr) << "it was kept long enough";
   ask("p", UserCaller{"ann"});
   EXPECT_TRUE(other.core->state().job(c)->child_of.value.empty());
+  EXPECT_TRUE(other.view(c).spec.parent.value.empty()) << "that of the deleted job, or of another";
   EXPECT_EQ(other.view(p).children, 0);
   other.cancel(p, "ann");
   EXPECT_FALSE(other.core->state().job(c)->cancel_by);

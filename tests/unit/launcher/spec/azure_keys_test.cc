@@ -30,7 +30,7 @@ struct Line {
 };
 
 std::vector<Line> azure_keys() {
-  std::ifstream file(LOCKSTEP_SOURCE "/tests/data/azure_keys.txt");
+  std::ifstream file(LOCKSTEP_SOURCE "/tests/unit/launcher/spec/azure_keys.txt");
   std::vector<Line> lines;
   for (std::string text; std::getline(file, text);) {
     const auto blank = text.find(' ');

@@ -39,7 +39,7 @@ TEST(Keys, EachThatIsNotSupportedYetIsRefusedByName) {
     EXPECT_EQ(job.error().code, ErrorCode::unsupported);
     ++refused;
   }
-  EXPECT_GT(refused, 50);
+  EXPECT_GT(refused, 40);
 }
 
 TEST(Keys, TheNearestKeyIsFoundOnlyWhenItIsNear) {
