@@ -242,7 +242,9 @@ std::vector<BadInput> bad_keys() {
       {"direct_output_mode",
        "command: x\noutputs: {model: {mode: direct}}\n",
        {},
-       "job.yml:2:26: outputs.model.mode 'direct' is not supported; write mode: rw_mount",
+       "job.yml:2:25: outputs.model.mode 'direct' is not supported; write mode: rw_mount, and a "
+       "path to which the output is written when the job has ended; to change files of a "
+       "datastore's directory in place, name it as an input with mode: rw_mount",
        kNotYet},
       {"output_type",
        "command: x\noutputs: {model: {type: mlflow}}\n",

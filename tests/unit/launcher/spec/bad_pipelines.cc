@@ -476,7 +476,9 @@ std::vector<BadInput> bad_pipelines() {
       {"output_with_a_local_path",
        "jobs:\n  a: {command: x, outputs: {m: {path: ./here}}}\n",
        {},
-       "job.yml:2:39: 'outputs.m.path': ./here is not azureml://datastores/NAME/paths/PATH"},
+       "job.yml:2:39: 'outputs.m.path': ./here is not azureml://datastores/NAME/paths/PATH; "
+       "without "
+       "a path the launcher keeps the output, and `lockstep job download` fetches it"},
       {"output_with_an_expression_in_its_path",
        "outputs: {m: }\njobs:\n  a: {command: x, outputs: {m: {path: "
        "'azureml://datastores/d/paths/${{parent.outputs.m}}'}}}\n",
