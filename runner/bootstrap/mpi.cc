@@ -2,10 +2,14 @@
 // library takes the one that it knows (docs/decisions/059-pmi1.md). A barrier of PMI-1 is a fence
 // of the gang's tree.
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <optional>
 #include <utility>
 
 #include "common/base/digest.h"
+#include "common/io/beneath.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/collective.h"
 #include "runner/bootstrap/gang_tree.h"
@@ -17,11 +21,35 @@
 namespace lockstep::runner {
 namespace {
 
+// The same on all nodes of the gang, and of no other attempt, whoever started it: MPICH 5 makes
+// names of shared memory from it, and takes what is there by that name.
+std::string name_of_keys(const GangContext& gang) {
+  std::string unique = to_string(gang.assignment.attempt);
+  unique += ' ' + gang.gang().members.front().runner_key.value;
+  if (gang.assignment.nodes() == 1)  // which has no key
+    unique += fmt::format(" {} {}", gang.tmp_directory, getpid());
+  return "ls-" + sha256(unique).hex().substr(0, 16);
+}
+
 Pmi1Protocol::Job pmi1_job(const GangContext& gang) {
   const Assignment& assignment = gang.assignment;
-  // Short, and unique on the machine: MPICH makes names of shared memory from it.
-  const std::string name = "ls-" + sha256(to_string(assignment.attempt)).hex().substr(0, 16);
-  return {name, assignment.nodes(), assignment.ranks_here(), assignment.first_rank()};
+  return {name_of_keys(gang), assignment.nodes(), assignment.ranks_here(), assignment.first_rank()};
+}
+
+// FNV-1a, by which MPICH 5 shortens the name of the keys.
+std::uint32_t world_of(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+// Ranks of MPICH 5 that were killed leave these; earlier versions unlink theirs in MPI_Init.
+void remove_shared_memory(const GangContext& gang) {
+  const auto folder = io::Folder::open("/dev/shm");
+  if (!folder) return;
+  for (const char* kind : {"shm", "vci"})
+    static_cast<void>(folder->remove(fmt::format(
+        "mpich_{}_{:x}_{}", kind, world_of(name_of_keys(gang)), gang.assignment.node_rank)));
 }
 
 class MpiBootstrap final : public Bootstrap {
@@ -41,6 +69,7 @@ class MpiBootstrap final : public Bootstrap {
   void end() override {
     pmi1_.reset();
     connections_.clear();
+    if (!gang_.container) remove_shared_memory(gang_);
     pmix_->end();
   }
   Instant next_deadline() const override { return pmix_->next_deadline(); }
