@@ -232,8 +232,13 @@ void react(Context& core, const ShareInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::share_job, object_of(*job))) return;
   const std::string project =
       job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
-  if (job->shared != input.shared)
-    core.emit(JobShared{job->id, input.shared, name_of(input.caller)});
+  // With the jobs that it submitted. A step is shared with its pipeline.
+  std::vector<JobId> all = descendants(core.state, *job);
+  all.insert(all.begin(), job->id);
+  for (const JobId& id : all)
+    if (const Job* one = core.state.job(id);
+        one->shared != input.shared && (one == job || one->spec.step.empty()))
+      core.emit(JobShared{id, input.shared, name_of(input.caller)});
   core.act(
       ReplyDone{input.reply, fmt::format("job '{}' is {}shared with project {}", input.job.value,
                                          input.shared ? "" : "no longer ", project)});

@@ -336,21 +336,19 @@ struct EnvironmentsPruned {
   friend bool operator==(const EnvironmentsPruned&, const EnvironmentsPruned&) = default;
 };
 
-using Fact =
-    std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
-                 JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
-                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
-                 TokenForgotten, NodeRevised, IncarnationBegan, JobDeleted, CheckpointSaved,
-                 FenceLifted, EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked,
-                 EnvironmentReset, EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated,
-                 ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
-                 UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
-                 ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
-                 MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved,
-                 SizeGranted, NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead,
-                 RecentUseSet, NodeNoticed, InstanceStarted, InstanceStopped, AssetRegistered,
-                 AssetArchived, OutputsMerged, StepReused, StepSkipped, JobArchived, JobAnnotated,
-                 OutputWritten, OutputNotWritten>;
+using Fact = std::variant<
+    TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged, JobSubmitted,
+    CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone, AttemptDoomed, AttemptEnded,
+    JobRequeued, PartReleased, JobFinished, NodeRemoved, TokenForgotten, NodeRevised,
+    IncarnationBegan, JobDeleted, CheckpointSaved, FenceLifted, EnvironmentRegistered,
+    EnvironmentWanted, EnvironmentLocked, EnvironmentReset, EnvironmentsPruned,
+    EnvironmentNotSolved, ProjectCreated, ProjectRemoved, UserAdded, UserAccountSet, UserRemoved,
+    RoleGranted, RoleWithdrawn, UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared,
+    ComputeCreated, ComputeUpdated, ComputeDeleted, ComputeLeaving, MachineWanted, MachineCreated,
+    MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved, SizeGranted,
+    NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
+    InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
+    StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -231,14 +231,11 @@ struct State::Applier {
     state.shares_.set_recent(fact.pool, fact.user, fact.recent, fact.until);
   }
 
-  void operator()(const JobShared& fact) const { share(state.job_ref(fact.job), fact.shared); }
-  // With its steps, and the jobs that it or they submitted.
-  void share(Job& job, bool shared) const {
-    job.shared = shared;
+  void operator()(const JobShared& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.shared = fact.shared;
     if (job.steps)
-      for (const JobId& step : job.steps->jobs()) share(state.job_ref(step), shared);
-    for (const std::uint64_t order : state.children(job.id))
-      share(state.job_ref(state.submitted().at(order)), shared);
+      for (const JobId& step : job.steps->jobs()) state.job_ref(step).shared = fact.shared;
   }
 
   void operator()(const JobArchived& fact) const {

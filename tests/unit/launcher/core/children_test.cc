@@ -224,6 +224,7 @@ TEST_F(Children, AreSharedAsTheirParentIs) {
   const auto share = [&](bool shared) {
     launcher.send(ShareInput{launcher.next_reply(), p, shared, UserCaller{"ann"}});
     launcher.expect_one<ReplyDone>();
+    launcher.take<ReadersChanged>();
     launcher.drop_notices();
   };
   share(true);
