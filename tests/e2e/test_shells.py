@@ -38,7 +38,7 @@ exit 0
 
 def test_bash_completes_verbs_flags_and_words_of_options(site):
     assert in_bash(site, "lockstep jo") == ["job"]
-    assert set(in_bash(site, "lockstep job re")) == {"resume"}
+    assert set(in_bash(site, "lockstep job re")) == {"restore", "resume"}
     assert in_bash(site, "lockstep job list --par") == ["--parent", "--parent-job-name"]
     assert in_bash(site, "lockstep job list -o ") == ["table", "json", "yaml", "tsv"]
     assert in_bash(site, "lockstep run --priority m") == ["medium"]
