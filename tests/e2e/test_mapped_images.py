@@ -94,7 +94,7 @@ def test_a_bad_line_refuses_image_jobs_and_no_others(one):
     assert one.json("environment", "show", "tools")["interpreter"] == "python3"
     write_map(one, "library/python: gone.yml\n")
     done = one.run("run", "--image", "python", "--", "true")
-    assert done.returncode == REFUSED and f"{path}:1:17: there is no {path.parent}/gone.yml".encode() in done.stderr, done
+    assert done.returncode == REFUSED and f"{path}:1:17: open {path.parent}/gone.yml: No such file".encode() in done.stderr, done
     one.write("job.yml", "command: 'true'\nenvironment: {image: python}\n")
     checked = json.loads(one.run("job", "validate", "-f", "job.yml", "-o", "json").stdout)
     assert not checked["valid"] and "there is no" in checked["errors"][0], checked

@@ -116,7 +116,7 @@ def test_what_may_not_be_written_is_refused(site, tmp_path):
               "fixed: {rclone: 'there:x', config: rclone.conf, read_only: true}\nhers: {rclone: 'there:y', config: rclone.conf, users: [nobody-else]}\n")
     site.up(1)
     for store, how, says in (("fixed/paths/x", "", "datastore 'fixed' is read-only"), ("hers/paths/x", "", "there is no datastore 'hers' for you"),
-                             ("lake", "type: uri_file, ", "name a file"), ("lake/paths/../x", "", "'..'")):
+                             ("lake", "type: uri_file, ", "name a file"), ("lake/paths/../x", "", "/../x is not azureml://datastores/NAME/paths/PATH")):
         done = create(site, "refused", f"command: 'true'\noutputs: {{o: {{{how}path: azureml://datastores/{store}}}}}\n")
         assert done.returncode in (1, 2) and says in done.stderr.decode(), done
     assert site.run("job", "show", "refused").returncode != 0
