@@ -69,6 +69,7 @@ def test_outputs_are_written(site, tmp_path, kind):
         # Of the same size, and a server of WebDAV has neither times nor hashes.
         assert create(site, "k", TWO_NODES % "0.7").returncode == 0
         site.wait_for_status("k", "Completed")
+        wait_written(site, "k")
         wait_written(site, "k", "score")
         assert (base / "scores/newest.txt").read_text() == "0.7\n"
         assert not list((site.home / "launcher/remote/writing").glob("*"))
