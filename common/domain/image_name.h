@@ -23,8 +23,8 @@ std::string tagged_image_name(std::string_view image);
 std::string full_image_name(const std::string& image);
 
 // One name for each image, as docker completes what people write: "python", "python:latest" and
-// "docker.io/python" are "docker.io/library/python:latest". With a digest there is no tag, because
-// docker ignores it. `image` must be valid.
+// "docker.io/python" are "docker.io/library/python:latest". A name with a digest loses its tag,
+// which docker ignores. `image` must be valid.
 std::string normal_image_name(std::string_view image);
 
 }  // namespace lockstep

@@ -25,7 +25,7 @@ struct KeyPair {
 };
 KeyPair generate_key_pair();
 KeyPair key_pair_of(const Digest& secret);  // any 32 bytes are a secret key of CURVE
-Result<KeyPair> key_pair_with(const std::string& secret_key);  // corrupt: it is no key in z85
+Result<KeyPair> key_pair_with(const std::string& secret_key);  // corrupt: not a z85 key
 // Reads a key file of mode 0600 ("public <z85>\nsecret <z85>\n"), or makes it atomically when it
 // does not exist.
 Result<KeyPair> load_or_create_key_pair(const std::string& path);

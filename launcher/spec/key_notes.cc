@@ -34,7 +34,7 @@ constexpr KeyNote kNotes[] = {
     {"distribution.worker_count", "absent: one for each node"},
     {"distribution.port", "absent: one that is free"},
     {"distribution.address", "absent: that of the first node"},
-    {"distribution.dashboard_port", "without `include_dashboard: true` there is no dashboard"},
+    {"distribution.dashboard_port", "used if `include_dashboard` is true"},
     {"limits.timeout", "seconds, as on Azure, or 90s, 5m, 2h"},
     // read, and without effect
     {"services",
