@@ -334,18 +334,29 @@ Error unknown(const std::string& name) {
                            near.empty() ? "there are " + all : "did you mean " + near + "()?"));
 }
 
-}  // namespace
-
-Result<Json> call(const std::string& name, std::vector<Argument> arguments) {
+const Function* find_function(const std::string& name) {
   const auto& all = functions();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Function& one) { return one.name == name; });
-  if (found == all.end()) return unknown(name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Status check_call(const std::string& name, std::size_t arguments) {
+  const Function* const found = find_function(name);
+  if (found == nullptr) return unknown(name);
   const std::size_t least = found->types.size();
-  if (arguments.size() < least || (arguments.size() > least && !found->repeats))
-    return wrong(fmt::format("{}() takes {}{} argument{}, not {}", name,
-                             found->repeats ? "at least " : "", least, least == 1 ? "" : "s",
-                             arguments.size()));
+  if (arguments >= least && (arguments == least || found->repeats)) return {};
+  return wrong(fmt::format("{}() takes {}{} argument{}, not {}", name,
+                           found->repeats ? "at least " : "", least, least == 1 ? "" : "s",
+                           arguments));
+}
+
+Result<Json> call(const std::string& name, std::vector<Argument> arguments) {
+  TRY(check_call(name, arguments.size()));
+  const Function* const found = find_function(name);
+  const std::size_t least = found->types.size();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const unsigned types = found->types[std::min(i, least - 1)];
     if (!fits(arguments[i], types))

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "launcher/cli/jmespath/functions.h"
 #include "launcher/cli/jmespath/lexer.h"
 
 namespace lockstep::cli::jmespath {
@@ -299,13 +300,16 @@ class Parser {
     node.name = left.name;
     if (now().is(")")) {
       take();
-      return node;
+    } else {
+      do {
+        TRY_ASSIGN(Node argument, expression(0));
+        node.children.push_back(std::move(argument));
+      } while (comma());
+      TRY(expect(")", "or ',' after an argument"));
     }
-    do {
-      TRY_ASSIGN(Node argument, expression(0));
-      node.children.push_back(std::move(argument));
-    } while (comma());
-    TRY(expect(")", "or ',' after an argument"));
+    // Now rather than when it is called: a query of `lockstep run` is read before the job is sent.
+    if (const Status good = check_call(node.name, node.children.size()); !good)
+      return fault_at(text_, node.at, good.error().message);
     return node;
   }
 

@@ -75,6 +75,13 @@ TEST(Query, ErrorsNameTheColumn) {
   for (const auto& [text, error] : cases) EXPECT_EQ(answer(text, document), error) << text;
 }
 
+// Before anything is asked of the launcher: `lockstep run --query` submits a job.
+TEST(Query, WhatNoDocumentCouldMendIsFoundWithoutOne) {
+  for (const char* text : {"nosuch(@)", "a.b || length()", "[].abs(a, b)"})
+    EXPECT_FALSE(jmespath::Expression::parse(text)) << text;
+  EXPECT_TRUE(jmespath::Expression::parse("not_null(a, b, c)"));
+}
+
 TEST(Query, IsBoundedForHostileTexts) {
   EXPECT_EQ(answer(std::string(100'000, 'a'), {}), "the expression has more than 65536 bytes");
   for (const char* piece : {"(", "[", "!", "a.", "[?", "{a:", "& ", "[0]", "a||"}) {
