@@ -54,9 +54,10 @@ std::string name_of(const Runner& runner) {
   return runner.directory.substr(runner.directory.rfind('/') + 1);
 }
 
+// Somebody may have removed the directory, or made it again, without the record in it.
 Status remove_cgroups(const Runner& runner) {
-  const AttemptDir directory(runner.directory);
-  if (exists(directory.path())) return clean_cgroups(directory.cgroups());
+  const std::string record = AttemptDir(runner.directory).cgroups();
+  if (exists(record)) return clean_cgroups(record);
   return clean_cgroups_of(name_of(runner), runner.process.pid);
 }
 

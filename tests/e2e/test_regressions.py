@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 
+import pytest
+
 from harness.site import alive, wait_until
 
 
@@ -152,12 +154,15 @@ def test_a_runner_without_its_attempt_directory_is_ended_by_the_next_agent(any_s
     assert not site.runner_pids()
 
 
-def test_down_ends_a_runner_without_its_attempt_directory(site):
+@pytest.mark.parametrize("made_again", [False, True])
+def test_down_ends_a_runner_without_its_attempt_directory(site, made_again):
     site.up(1)
     site.submit("--name", "homeless", "--", "sleep", "600")
     site.wait_for_status("homeless", "Running")
     remove_tree(site.home / "nodes/local-0/attempts")
     site.kill(site.launcher_pids() + site.agent_pids())
+    if made_again:
+        (site.home / "nodes/local-0/attempts/homeless.1").mkdir(parents=True, exist_ok=True)
     site.ok("down", "--cancel")
     assert not site.runner_pids() and not site.rank_pids("homeless")
 

@@ -329,6 +329,14 @@ class FakeTarget(ProviderTarget):
         return [*(self.directory / "state/machines").glob("*"), *self.agents()]
 
 
+def leads(pid):
+    """Whether it is the first of its process group."""
+    try:
+        return os.getpgid(pid) == pid
+    except ProcessLookupError:
+        return False
+
+
 class Hold:
     """`hold` of a target while it runs."""
 
@@ -365,8 +373,9 @@ class Hold:
         return found
 
     def connection(self):
-        """The pid of the ssh that holds the tunnel."""
-        [pid] = [pid for pid, words in self.ssh_pids().items() if "ControlMaster=yes" in words]
+        """The pid of the ssh that holds the tunnel. A child of it has its command line until it runs another
+        program, but is in its process group."""
+        [pid] = [pid for pid, words in self.ssh_pids().items() if "ControlMaster=yes" in words and leads(pid)]
         return pid
 
     def end(self):
