@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <string>
 
 #include "common/base/check.h"
 
@@ -112,6 +113,13 @@ int renameat(int from_folder, const char* from, int to_folder, const char* to) {
 
 int link(const char* from, const char* to) {
   return guarded(Call::link, [&] { return ::link(from, to); });
+}
+
+int link_open_file(int fd, int folder, const char* name) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return guarded(Call::link, [&] {
+    return ::linkat(AT_FDCWD, path.c_str(), folder, name, AT_SYMLINK_FOLLOW);
+  });
 }
 
 int symlinkat(const char* target, int folder, const char* path) {

@@ -32,6 +32,7 @@ int mkdirat(int folder, const char* path, mode_t mode);
 int rename(const char* from, const char* to);
 int renameat(int from_folder, const char* from, int to_folder, const char* to);
 int link(const char* from, const char* to);
+int link_open_file(int fd, int folder, const char* name);  // another name for the open file
 int symlinkat(const char* target, int folder, const char* path);
 int unlink(const char* path);
 int unlinkat(int folder, const char* path, int flags);
