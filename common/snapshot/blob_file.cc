@@ -27,6 +27,9 @@ std::uint64_t check_of(const FileHeader& header) {
   return word_hash({reinterpret_cast<const char*>(&header), offsetof(FileHeader, check)});
 }
 
+// While the rest still comes, the disk writes what is here.
+constexpr std::uint64_t kSyncedAtOnce = 8u << 20;
+
 struct TableRow {
   std::uint64_t offset = 0;
   std::uint32_t size = 0;
@@ -92,6 +95,10 @@ Status BlobFileWriter::store(const BlobPiece& piece, std::string_view raw) {
   pieces_[piece.offset] = {end_, static_cast<std::uint32_t>(piece.data.size()),
                            piece.compressed ? 1u : 0u};
   end_ += piece.data.size();
+  if (end_ - sync_from_ < kSyncedAtOnce) return {};
+  io::disk::begin_sync(fd_.get(), static_cast<off_t>(sync_from_),
+                       static_cast<off_t>(end_ - sync_from_));
+  sync_from_ = end_;
   return {};
 }
 

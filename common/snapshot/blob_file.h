@@ -1,8 +1,8 @@
 #pragma once
-// One larger blob in one file. In pieces: a header, the pieces in the order of their arrival, and at
-// the end a table of the pieces. Each piece is compressed separately or not at all, so that it can
-// be sent as it is stored. Whole: the bytes of the blob and nothing else. BlobFileWriter fills a file
-// under tmp/ and verifies the digest; the caller moves the file to its final place.
+// One larger blob in one file. In pieces: a header, the pieces in the order of their arrival, and
+// at the end a table of the pieces. Each piece is compressed separately or not at all, so that it
+// can be sent as it is stored. Whole: the bytes of the blob and nothing else. BlobFileWriter fills
+// a file under tmp/ and verifies the digest; the caller moves the file to its final place.
 
 #include <cstdint>
 #include <map>
@@ -59,6 +59,7 @@ class BlobFileWriter {
   const BlobLayout layout_;
   std::uint64_t raw_bytes_ = 0;  // raw bytes received
   std::uint64_t end_ = 0;        // of the file
+  std::uint64_t sync_from_ = 0;  // in pieces: the disk was told to write what is before it
   std::uint64_t hashed_ = 0;     // length of the hashed prefix in raw bytes
   Sha256 hash_;
   std::map<std::uint64_t, Stored> pieces_;  // by raw offset
