@@ -171,14 +171,15 @@ std::vector<BadInput> bad_pipelines() {
       {"component_of_azure",
        "jobs:\n  a: {component: 'azureml:train@latest'}\n",
        {},
-       "job.yml:2:18: 'component': azureml:train@latest is not supported yet; name a file, such as "
-       "./train.yml",
+       "job.yml:2:18: 'component': azureml:train@latest is registered with a launcher, and none is "
+       "asked here; name a file, such as ./train.yml",
        kNotYet},
       {"component_of_a_registry",
        "jobs:\n  a: {component: azureml://registries/r/components/c/versions/1}\n",
        {},
        "job.yml:2:18: 'component': azureml://registries/r/components/c/versions/1 is not supported "
-       "yet; name a file, such as ./train.yml",
+       "yet; name a file, or register it with `lockstep component create` and write "
+       "azureml:NAME:VERSION",
        kNotYet},
       {"component_list",
        "jobs:\n  a: {component: [x]}\n",
