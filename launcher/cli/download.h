@@ -59,6 +59,9 @@ struct DownloadPlan {
   Modes modes = Modes::by_umask;
 };
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request);
+// The newest attempt whose ranks saved one; null: none did. A running attempt may have saved
+// nothing yet, and a failed one nothing at all.
+const AttemptView* newest_with_checkpoint(const JobView& job);
 
 // The problems of the requested outputs in all parts of the attempt, each as in "node local-1:
 // ./outputs: a.sock was left out: a socket".

@@ -76,6 +76,47 @@ def test_data_goes_from_step_to_step_and_out(two):
     assert two.run("job", "show", "chain_make").returncode != 0
 
 
+SAVES = """\
+type: pipeline
+jobs:
+  make: {command: 'date +%%N > ${{outputs.o}}/x', outputs: {o: }}
+  train:
+    command: >-
+      cat $LOCKSTEP_CHECKPOINT_DIR/* 2>/dev/null; echo epoch >> $LOCKSTEP_CHECKPOINT_DIR/log; test -e %s
+    inputs: {d: '${{parent.jobs.make.outputs.o}}'}
+    outputs: {o: }
+  last: {command: echo last, inputs: {d: '${{parent.jobs.train.outputs.o}}'}}
+"""
+
+
+def test_a_pipeline_that_failed_is_resumed_at_its_checkpoints(one):
+    flag = one.directory / "flag"
+    create(one, SAVES % flag, "first")
+    assert ended(one, "first")["status"] == "Failed"
+    again = one.ok("job", "resume", "first", "--name", "again").strip()
+    assert again == "again" and ended(one, "again")["status"] == "Failed"
+    assert one.logs("again_train") == b"epoch\n", "from the checkpoint of the first"
+    flag.write_text("")
+    assert one.run("job", "resume", "again", "--name", "third", "--stream").returncode == 0
+    found = steps(one, "third")
+    assert found["make"]["phase"] == "Reused" and found["last"]["phase"] == "Completed", found
+    assert one.logs("third_train") == b"epoch\nepoch\n"
+
+
+def test_what_did_not_complete_of_an_array_is_resumed(one):
+    flag = one.directory / "flag"
+    script = f"echo task $LOCKSTEP_ARRAY_INDEX of $LOCKSTEP_ARRAY_COUNT; test $LOCKSTEP_ARRAY_INDEX != 2 || test -e {flag}"
+    one.ok("run", "--detach", "--name", "sweep", "--array", "0-3%2", "--", "bash", "-c", script)
+    assert ended(one, "sweep")["status"] == "Failed"
+    flag.write_text("")
+    one.ok("job", "resume", "sweep", "--name", "rest")
+    rest = ended(one, "rest")
+    assert rest["status"] == "Completed" and rest["lockstep"]["array"] == "2%2", rest["lockstep"]
+    assert list(rest["jobs"]) == ["2"] and one.logs("rest_2") == b"task 2 of 4\n"
+    nothing = one.run("job", "resume", "rest")
+    assert nothing.returncode == 1 and b"all tasks of array 'rest' have completed" in nothing.stderr
+
+
 def test_what_has_not_changed_is_reused(one):
     deterministic = CHAIN.replace(", artifacts: }", "}").replace("      metric: '${{parent.jobs.make.outputs.artifacts}}'\n", "").replace(
         "; cat ${{inputs.metric}}/outputs/metric >> ${{outputs.text}}/b.txt", "")
