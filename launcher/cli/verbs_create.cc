@@ -148,7 +148,7 @@ int show_plan(Context& context, const CreateOptions& options, const spec::JobFil
 
 int create(Context& context, const CreateOptions& options) {
   const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
-  auto file = spec::load_job(options.file, options.overrides, spec::read_text_file,
+  auto file = spec::load_job(options.file, options.overrides, spec::read_regular_text_file,
                              component_finder(context));
   if (!file) return fail_with_all(context.terminal, file.error());
   if (const Status good = check_options(options, *file); !good)

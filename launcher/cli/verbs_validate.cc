@@ -38,7 +38,7 @@ struct Read {
 Read read_here(Context& context, const ValidateOptions& options) {
   CheckJobFile request{options.file, "", options.overrides};
   const spec::ReadText noting = [&](const std::string& path) {
-    auto text = spec::read_text_file(path);
+    auto text = spec::read_regular_text_file(path);
     if (text) request.files[path] = *text;
     return text;
   };

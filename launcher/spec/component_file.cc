@@ -138,7 +138,7 @@ class ComponentFileReader {
                         fmt::format("{} is an absolute path, which another machine does not have; "
                                     "write it relative to the file that names it",
                                     path));
-    TRY_ASSIGN(std::string text, read_text_file(path));
+    TRY_ASSIGN(std::string text, read_regular_text_file(path));
     if (!is_fetched(path)) files_.insert(absolute(path));
     return text;
   }

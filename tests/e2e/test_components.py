@@ -75,7 +75,7 @@ def test_an_unchanged_step_of_it_is_reused_and_a_changed_copy_is_not_used(parts)
     parts.ok("component", "create", "-f", "parts/train.yml")
     run_step(parts, "one", ":1")
     job = run_step(parts, "two", ":1")
-    assert job["jobs"]["say"]["reused_from"]["job"] == "one_say", job["jobs"]
+    assert job["jobs"]["say"]["reused_from"] == "one_say", job["jobs"]
     copies = list((parts.home / "components").iterdir())
     assert len(copies) == 1 and not (copies[0] / "src/model.big").exists(), "ignored files are not registered"
     (copies[0] / "src/say.sh").write_text("echo changed\n")
