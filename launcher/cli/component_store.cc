@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <map>
+#include <memory>
+#include <set>
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
@@ -59,27 +62,56 @@ Status fetch_into(Context& context, Connection& connection, const RegisteredAsse
   return status ? removed : status;
 }
 
-Result<spec::FoundComponent> find(Context& context, const AssetReference& reference) {
-  TRY_ASSIGN(Connection* const connection, context.connect(Context::Need::launcher));
-  TRY_ASSIGN(const AssetReply reply, connection->ask_for<AssetReply>(ShowAsset{
-                                         AssetKind::component, reference.name, reference.version}));
-  const RegisteredAsset& asset = reply.asset.asset;
-  TRY(validate(asset));
-  if (!asset.component || !asset.tree)
-    return make_error(ErrorCode::internal, "the launcher answered with something else");
-  TRY(io::make_directories(context.home.components(), 0700));
-  const std::string folder = context.home.components() + "/" + asset.tree->hex();
-  if (!is_whole(context, folder, *asset.tree)) TRY(fetch_into(context, *connection, asset, folder));
-  return spec::FoundComponent{folder, folder + "/" + asset.file};
-}
+// Of one command: each reference means the same version all the time.
+class Finder {
+ public:
+  explicit Finder(Context& context) : context_(context) {}
+
+  Result<spec::FoundComponent> find(const AssetReference& reference) {
+    const std::string text = to_string(reference);
+    if (const auto known = known_.find(text); known != known_.end()) return known->second;
+    if (!open_.insert(text).second)
+      return make_error(ErrorCode::invalid_argument, text + ": names itself");
+    auto found = fetch(reference);
+    open_.erase(text);
+    if (!found) return found.error().within(text);
+    known_.emplace(text, *found);
+    return found;
+  }
+
+ private:
+  Result<spec::FoundComponent> fetch(const AssetReference& reference) {
+    TRY_ASSIGN(Connection* const connection, context_.connect(Context::Need::launcher));
+    TRY_ASSIGN(const AssetReply reply,
+               connection->ask_for<AssetReply>(
+                   ShowAsset{AssetKind::component, reference.name, reference.version}));
+    const RegisteredAsset& asset = reply.asset.asset;
+    TRY(validate(asset));
+    if (!asset.component || !asset.tree)
+      return make_error(ErrorCode::internal, "the launcher answered with something else");
+    TRY(io::make_directories(context_.home.components(), 0700));
+    spec::FoundComponent found;
+    found.folder = context_.home.components() + "/" + asset.tree->hex();
+    found.file = found.folder + "/" + asset.file;
+    if (!is_whole(context_, found.folder, *asset.tree))
+      TRY(fetch_into(context_, *connection, asset, found.folder));
+    TRY_ASSIGN(const spec::ComponentFile file,
+               spec::load_component(found.file, {{{"name", asset.name}}, {}},
+                                    [this](const AssetReference& other) { return find(other); }));
+    TRY(spec::check_is_inside(found.folder, file));
+    return found;
+  }
+
+  Context& context_;
+  std::map<std::string, spec::FoundComponent> known_;
+  std::set<std::string> open_;  // they are being read
+};
 
 }  // namespace
 
 spec::FindComponent component_finder(Context& context) {
-  return [&context](const AssetReference& reference) -> Result<spec::FoundComponent> {
-    auto found = find(context, reference);
-    if (!found) return found.error().within(to_string(reference));
-    return found;
+  return [finder = std::make_shared<Finder>(context)](const AssetReference& reference) {
+    return finder->find(reference);
   };
 }
 

@@ -10,8 +10,9 @@ namespace lockstep::cli {
 // Uploads the files and sets their digest in file.asset.
 Status send_component(Context& context, Connection& connection, spec::ComponentFile& file);
 
-// Fetches the files of a registered component, unless they are here unchanged. It connects when it
-// is called first. `context` outlives the result.
+// Fetches the files of a registered component, unless they are here unchanged. permission_denied:
+// it names a file that is not among them. It connects when it is called first. `context` outlives
+// the result.
 spec::FindComponent component_finder(Context& context);
 
 }  // namespace lockstep::cli

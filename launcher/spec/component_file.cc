@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "common/base/quoted_name.h"
 #include "common/domain/asset.h"
 #include "common/io/file_system.h"
 #include "launcher/spec/code_folder.h"
@@ -279,6 +280,21 @@ Result<ComponentFile> load_component(const std::string& path, const ComponentOpt
   TRY_ASSIGN(ComponentFile file, reader.read(options));
   file.asset.path = path;
   return file;
+}
+
+Status check_is_inside(const std::string& folder, const ComponentFile& copy) {
+  std::error_code failure;
+  const std::string bound = fs::canonical(folder, failure).string();
+  for (const auto* all : {&copy.files, &copy.sources, &copy.folders})
+    for (const std::string& path : *all) {
+      const std::string named = path.empty() ? copy.root : copy.root + "/" + path;
+      const std::string real = fs::canonical(named, failure).string();
+      if (!failure && (real == bound || real.starts_with(bound + "/"))) continue;
+      return make_error(
+          ErrorCode::permission_denied,
+          fmt::format("it names {}, which is not one of its own files", quoted_name(named)));
+    }
+  return {};
 }
 
 }  // namespace lockstep::spec

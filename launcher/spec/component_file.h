@@ -36,4 +36,9 @@ struct ComponentOptions {
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find);
 
+// Somebody else may have registered the component that `folder` is a copy of: permission_denied
+// unless each file that it names is in the folder, symlinks followed. Else a job of ours would take
+// other files of this machine along.
+Status check_is_inside(const std::string& folder, const ComponentFile& copy);
+
 }  // namespace lockstep::spec

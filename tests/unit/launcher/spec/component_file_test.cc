@@ -140,6 +140,38 @@ TEST_F(ComponentFileTest, AnotherRegisteredComponentStaysWhereItIs) {
   EXPECT_THAT(floating.error().message, HasSubstr("write azureml:one:VERSION"));
 }
 
+TEST_F(ComponentFileTest, ACopyNamesOnlyItsOwnFiles) {
+  namespace fs = std::filesystem;
+  write("copy/src/t.py", "");
+  write("copy/c.yml", "name: c\ncommand: ls\ncode: ./src\n");
+  write("private/key", "dependencies: [python=3.11]\n");
+  const auto check = [&](const std::string& text) {
+    write("copy/c.yml", text);
+    const auto loaded = load("copy/c.yml");
+    if (!loaded) return loaded.error().message;
+    const Status inside = check_is_inside(dir_ + "/copy", *loaded);
+    return inside ? std::string("inside") : inside.error().message;
+  };
+  const std::string head = "name: c\ncommand: ls\n", denied = "is not one of its own files";
+  EXPECT_EQ(check(head + "code: ./src\n"), "inside");
+  EXPECT_EQ(check(head + "code: .\n"), "inside");
+  EXPECT_THAT(check(head + "code: ../private\n"), HasSubstr("/private, which " + denied));
+  EXPECT_THAT(check(head + "code: ..\n"), HasSubstr(denied));
+  EXPECT_THAT(check(head + "additional_includes: [../private/key]\n"), HasSubstr(denied));
+  EXPECT_THAT(check(head + "environment: {image: x, conda_file: ../private/key}\n"),
+              HasSubstr(denied));
+  EXPECT_THAT(check("name: c\ntype: pipeline\njobs: {a: {command: ls, inputs: {d: {path: "
+                    "../private}}}}\n"),
+              HasSubstr(denied));
+  EXPECT_THAT(check(head + "code: " + dir_ + "/private\n"), HasSubstr("absolute path"));
+  fs::create_directory_symlink(dir_ + "/private", dir_ + "/copy/linked");
+  EXPECT_THAT(check(head + "code: ./linked\n"), HasSubstr(denied));
+  fs::create_symlink(dir_ + "/private/key", dir_ + "/copy/conda.yml");
+  EXPECT_THAT(check(head + "environment: {image: x, conda_file: conda.yml}\n"), HasSubstr(denied));
+  write("copy-of-another/x", "");
+  EXPECT_THAT(check(head + "code: ../copy-of-another\n"), HasSubstr(denied));
+}
+
 TEST_F(ComponentFileTest, WhatCannotBeRegisteredIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal("command: ls\n"), HasSubstr("bad.yml:1:1: needs a name"));
   EXPECT_THAT(refusal("name: c\ncommand: ls\ncode: " + dir_ + "/src\n"),
