@@ -40,7 +40,7 @@ Status check_ended(const JobView& job) {
 }
 
 Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& options) {
-  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(options.name)}));
+  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(options.name), true}));
   TRY(check_owner(connection, reply.job.spec));
   TRY(check_ended(reply.job));
   JobSpec spec = std::move(reply.job.spec);

@@ -102,8 +102,9 @@ jobs:
     assert parts.ok("component", "create", "-f", "both.yml", "-o", "json", "--query", "type") == '"pipeline"\n'
     parts.write("elsewhere/p.yml", "type: pipeline\njobs:\n  b: {component: 'azureml:both@latest', inputs: {word: deep}}\n")
     parts.ok("job", "create", "-f", "elsewhere/p.yml", "--name", "p")
-    assert parts.wait_for_status("p", "Completed", "Failed")["status"] == "Completed"
-    assert parts.logs("p_b.second") == b"deep\n"
+    whole = parts.wait_for_status("p", "Completed", "Failed")
+    assert whole["status"] == "Completed" and list(whole["jobs"]) == ["b.first", "b.second"], whole
+    assert parts.logs(whole["jobs"]["b.second"]["job"]) == b"deep\n"
 
 
 def test_files_beside_the_code_come_into_it(parts):
@@ -133,7 +134,7 @@ def test_files_beside_the_code_come_into_it(parts):
 def test_what_is_wrong_is_said_and_nothing_registered(parts):
     refused = [
         ("command: ls\n", "train.yml:1:1: needs a name"),
-        ("name: c\ncommand: ls ${{inputs.x}}\n", "train.yml:2:10"),
+        ("name: c\ncommand: ls ${{inputs.x}}\n", "train.yml:2:13"),
         ("name: c\ncommand: ls\ncode: /etc\n", "is an absolute path"),
         ("name: c\ncomand: ls\n", "did you mean 'command'"),
         ("name: 'c d'\ncommand: ls\n", "name"),

@@ -429,7 +429,7 @@ class Filler {
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(ShowJob& v) { auto& [a] = v; each(a); }
+  void fill(ShowJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }

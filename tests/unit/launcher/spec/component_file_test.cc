@@ -183,7 +183,7 @@ TEST_F(ComponentFileTest, WhatCannotBeRegisteredIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal("name: c\ncommand: ls ${{inputs.x}}\n"), HasSubstr("bad.yml:2:"));
   const std::string adds = "name: c\ncommand: ls\nadditional_includes: ";
   EXPECT_THAT(refusal(adds + "[../gone]\n"),
-              HasSubstr("bad.yml:3:24: 'additional_includes': ../gone"));
+              HasSubstr("bad.yml:3:23: 'additional_includes': ../gone"));
   EXPECT_THAT(refusal(adds + "[../src, ../envs/../src]\n"), HasSubstr("so does another one"));
   EXPECT_THAT(refusal(adds + "[/etc/passwd]\n"), HasSubstr("is an absolute path"));
   EXPECT_THAT(refusal(adds + "[/]\n"), HasSubstr("absolute path"));
