@@ -65,6 +65,22 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:3: my-step is not a step's name; use letters, digits and '_', and do not begin "
        "with a digit"},
+      {"artifacts_of_a_step_that_cannot_be_read",
+       "jobs:\n  my-step: {command: x}\n"
+       "  b: {command: x, inputs: {i: '${{parent.jobs.my-step.outputs.artifacts}}'}}\n",
+       {},
+       "job.yml:2:3: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "with a digit"},
+      {"artifacts_of_such_a_step_through_a_pipeline",
+       "jobs:\n"
+       "  in:\n"
+       "    type: pipeline\n"
+       "    outputs: {o: '${{parent.jobs.my-step.outputs.artifacts}}'}\n"
+       "    jobs: {my-step: {command: x}}\n"
+       "  b: {command: x, inputs: {i: '${{parent.jobs.in.outputs.o}}'}}\n",
+       {},
+       "job.yml:5:12: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "with a digit"},
       {"step_without_command",
        "jobs:\n  a: {compute: cpu-cluster}\n",
        {},
