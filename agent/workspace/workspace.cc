@@ -167,7 +167,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   impl->has_common_path = has_common_path(impl->can_mount);
   impl->cache = config.cache;
   TRY(io::make_directories(config.cache, 0700));
-  TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
+  TRY_ASSIGN(impl->blobs,
+             snapshot::BlobStore::open(config.cache + "/blobs", snapshot::BlobStore::Mode::cache));
   TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
   impl->cache_limit =
       std::make_unique<BlobCacheLimit>(config.limit, config.cache, *impl->blobs, *impl->trees);
@@ -178,7 +179,10 @@ snapshot::BlobStore& Workspace::blobs() { return *impl_->blobs; }
 
 bool Workspace::cache_has_grown() { return impl_->grown.exchange(false); }
 
-Status Workspace::keep_cache_small() { return impl_->cache_limit->keep(); }
+Status Workspace::keep_cache_small() {
+  TRY(impl_->blobs->sync());  // what a power cut may not take
+  return impl_->cache_limit->keep();
+}
 
 Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                        const io::AttemptDir& directory, BlobSource& source,

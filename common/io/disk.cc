@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <string>
 
 #include "common/base/check.h"
 
@@ -82,6 +83,10 @@ int fdatasync(int fd) {
   return guarded(Call::sync, [&] { return ::fdatasync(fd); });
 }
 
+void begin_sync(int fd, off_t offset, off_t size) {
+  (void)::sync_file_range(fd, offset, size, SYNC_FILE_RANGE_WRITE);
+}
+
 int syncfs(int fd) {
   return guarded(Call::sync, [&] { return ::syncfs(fd); });
 }
@@ -112,6 +117,12 @@ int renameat(int from_folder, const char* from, int to_folder, const char* to) {
 
 int link(const char* from, const char* to) {
   return guarded(Call::link, [&] { return ::link(from, to); });
+}
+
+int link_open_file(int fd, int folder, const char* name) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return guarded(Call::link,
+                 [&] { return ::linkat(AT_FDCWD, path.c_str(), folder, name, AT_SYMLINK_FOLLOW); });
 }
 
 int symlinkat(const char* target, int folder, const char* path) {

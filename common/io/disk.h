@@ -23,6 +23,9 @@ ssize_t write(int fd, const void* data, std::size_t size);
 ssize_t pwrite(int fd, const void* data, std::size_t size, off_t offset);
 int fsync(int fd);
 int fdatasync(int fd);
+// Begins to write these bytes to the disk, so that a later sync has less to wait for. It proves
+// nothing.
+void begin_sync(int fd, off_t offset, off_t size);
 int syncfs(int fd);
 int ftruncate(int fd, off_t size);
 int fallocate(int fd, int mode, off_t offset, off_t size);
@@ -32,6 +35,7 @@ int mkdirat(int folder, const char* path, mode_t mode);
 int rename(const char* from, const char* to);
 int renameat(int from_folder, const char* from, int to_folder, const char* to);
 int link(const char* from, const char* to);
+int link_open_file(int fd, int folder, const char* name);  // another name for the open file
 int symlinkat(const char* target, int folder, const char* path);
 int unlink(const char* path);
 int unlinkat(int folder, const char* path, int flags);

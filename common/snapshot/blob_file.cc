@@ -27,6 +27,9 @@ std::uint64_t check_of(const FileHeader& header) {
   return word_hash({reinterpret_cast<const char*>(&header), offsetof(FileHeader, check)});
 }
 
+// While the rest still comes, the disk writes what is here.
+constexpr std::uint64_t kSyncedAtOnce = 8u << 20;
+
 struct TableRow {
   std::uint64_t offset = 0;
   std::uint32_t size = 0;
@@ -37,11 +40,12 @@ static_assert(sizeof(TableRow) == 16);
 }  // namespace
 
 BlobFileWriter::BlobFileWriter(std::string path, io::Fd fd, const Digest& digest,
-                               std::uint64_t total_size)
+                               std::uint64_t total_size, BlobLayout layout)
     : path_(std::move(path)),
       fd_(std::move(fd)),
       digest_(digest),
       total_size_(total_size),
+      layout_(layout),
       end_(sizeof(FileHeader)) {}
 
 BlobFileWriter::~BlobFileWriter() {
@@ -50,7 +54,8 @@ BlobFileWriter::~BlobFileWriter() {
 
 Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string& path,
                                                                const Digest& digest,
-                                                               std::uint64_t total_size) {
+                                                               std::uint64_t total_size,
+                                                               BlobLayout layout) {
   if (total_size > kMaxBlobBytes) {
     return make_error(ErrorCode::resource_exhausted,
                       fmt::format("blob {} is announced with {} bytes; at most {} can be stored",
@@ -58,7 +63,7 @@ Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string
   }
   TRY_ASSIGN(io::Fd fd, io::open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   return std::unique_ptr<BlobFileWriter>(
-      new BlobFileWriter(path, std::move(fd), digest, total_size));
+      new BlobFileWriter(path, std::move(fd), digest, total_size, layout));
 }
 
 Status BlobFileWriter::add(const BlobPiece& piece) {
@@ -71,15 +76,29 @@ Status BlobFileWriter::add(const BlobPiece& piece) {
   thread_local std::string scratch;
   TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
   if (pieces_.count(piece.offset) != 0) return {};
-  TRY(write_all_at(fd_.get(), end_, piece.data, path_));
-  pieces_[piece.offset] = {end_, static_cast<std::uint32_t>(piece.data.size()),
-                           piece.compressed ? 1u : 0u};
-  end_ += piece.data.size();
+  TRY(store(piece, raw));
   raw_bytes_ += raw.size();
   if (piece.offset == hashed_) {
     hash_.update(raw);
     hashed_ += raw.size();
   }
+  return {};
+}
+
+Status BlobFileWriter::store(const BlobPiece& piece, std::string_view raw) {
+  if (layout_ == BlobLayout::whole) {
+    TRY(write_all_at(fd_.get(), piece.offset, raw, path_));
+    pieces_[piece.offset] = {piece.offset, static_cast<std::uint32_t>(raw.size()), 0u};
+    return {};
+  }
+  TRY(write_all_at(fd_.get(), end_, piece.data, path_));
+  pieces_[piece.offset] = {end_, static_cast<std::uint32_t>(piece.data.size()),
+                           piece.compressed ? 1u : 0u};
+  end_ += piece.data.size();
+  if (end_ - sync_from_ < kSyncedAtOnce) return {};
+  io::disk::begin_sync(fd_.get(), static_cast<off_t>(sync_from_),
+                       static_cast<off_t>(end_ - sync_from_));
+  sync_from_ = end_;
   return {};
 }
 
@@ -104,6 +123,10 @@ Status BlobFileWriter::finish() {
         ErrorCode::corrupt,
         fmt::format("blob {}: the received bytes do not match the digest", digest_.hex()));
   }
+  return layout_ == BlobLayout::whole ? Status() : write_table();
+}
+
+Status BlobFileWriter::write_table() {
   std::string table;
   table.reserve(pieces_.size() * sizeof(TableRow));
   for (const auto& [raw_offset, stored] : pieces_) {
@@ -120,19 +143,30 @@ Status BlobFileWriter::finish() {
   return {};
 }
 
-Result<BlobFileReader> BlobFileReader::open(const std::string& path) {
+Result<BlobFileReader> BlobFileReader::open(const std::string& path, BlobLayout layout) {
   io::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return make_error(ErrorCode::not_found, "no blob at " + path);
   if (!fd) return errno_error(errno, "cannot open " + path);
+  if (layout == BlobLayout::whole) {
+    struct stat info {};
+    if (::fstat(fd.get(), &info) != 0) return errno_error(errno, "cannot stat " + path);
+    return BlobFileReader(path, std::move(fd), layout, static_cast<std::uint64_t>(info.st_size), 0);
+  }
   FileHeader header;
   TRY(read_exactly_at(fd.get(), 0, &header, sizeof header, path));
   if (header.magic != FileHeader{}.magic || header.check != check_of(header)) {
     return make_error(ErrorCode::corrupt, path + " is not a blob file");
   }
-  return BlobFileReader(path, std::move(fd), header.total_size, header.table);
+  return BlobFileReader(path, std::move(fd), layout, header.total_size, header.table);
 }
 
 Result<BlobPiece> BlobFileReader::piece(const Digest& digest, std::uint64_t offset) const {
+  if (layout_ == BlobLayout::whole) {
+    BlobPiece piece{digest, total_size_, offset, false,
+                    std::string(piece_length(total_size_, offset), '\0')};
+    TRY(read_exactly_at(fd_.get(), offset, piece.data.data(), piece.data.size(), path_));
+    return piece;
+  }
   TableRow row;
   const std::uint64_t at = table_ + offset / kMaxPieceBytes * sizeof row;
   TRY(read_exactly_at(fd_.get(), at, &row, sizeof row, path_));

@@ -43,7 +43,8 @@ std::uint64_t BlobStore::Impl::remove(const Digest& digest) {
   packs->drop(digest);
   const std::string path = file_of(digest);
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || io::disk::unlink(path.c_str()) != 0) return 0;
+  if (::stat(path.c_str(), &info) != 0 || io::disk::unlink(path.c_str()) != 0)
+    return remove_whole(digest);
   return static_cast<std::uint64_t>(info.st_blocks) * 512;
 }
 

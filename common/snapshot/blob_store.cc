@@ -46,17 +46,19 @@ Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root, Mode
                       fmt::format("the blob store {} is in use by another process", root));
   }
   TRY(io::expect_version(root + "/version", kBlobStoreVersion, "blob store"));
-  if (mode == Mode::use) {
+  impl->is_cache = mode == Mode::cache;
+  if (mode != Mode::look) {
     TRY(io::record_version(root + "/version", kBlobStoreVersion));
     TRY(io::remove_tree(root + "/tmp"));
     TRY(io::make_directories(root + "/tmp", 0700));
   }
-  TRY_ASSIGN(impl->packs, PackSet::open(root + "/packs", mode == Mode::use));
+  TRY_ASSIGN(impl->packs, PackSet::open(root + "/packs", mode != Mode::look));
+  if (impl->is_cache) TRY(impl->open_cache());
   return std::unique_ptr<BlobStore>(new BlobStore(std::move(impl)));
 }
 
-bool BlobStore::Impl::on_disk(const Digest& digest) const {
-  return packs->has(digest) || ::access(file_of(digest).c_str(), F_OK) == 0;
+bool BlobStore::Impl::on_disk(const Digest& digest) {
+  return packs->has(digest) || has_whole(digest) || ::access(file_of(digest).c_str(), F_OK) == 0;
 }
 
 bool BlobStore::has(const Digest& digest) const {
@@ -65,7 +67,7 @@ bool BlobStore::has(const Digest& digest) const {
 
 std::optional<std::uint64_t> BlobStore::size(const Digest& digest) const {
   if (const auto packed = impl_->packs->size(digest)) return packed;
-  const auto file = BlobFileReader::open(impl_->file_of(digest));
+  const auto file = impl_->open_file(digest);
   if (!file) return std::nullopt;
   return file->total_size();
 }
@@ -78,7 +80,8 @@ Result<std::vector<Digest>> BlobStore::list() const {
     TRY_ASSIGN(const std::vector<std::string> names,
                io::list_directory(impl_->root + "/" + folder));
     for (const std::string& name : names)
-      if (const auto digest = Digest::from_hex(folder + name)) all.push_back(*digest);
+      if (const auto digest = Digest::from_hex(folder + name.substr(0, name.find('.'))))
+        all.push_back(*digest);
   }
   return all;
 }
@@ -175,11 +178,11 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
 Result<std::unique_ptr<BlobFileWriter>> BlobStore::Impl::new_file(const Digest& digest,
                                                                   std::uint64_t size) {
   const std::string path = fmt::format("{}/tmp/{}.{}", root, digest.hex(), ++file_count);
-  return BlobFileWriter::create(path, digest, size);
+  return BlobFileWriter::create(path, digest, size, layout());
 }
 
 Status BlobStore::Impl::move_into_place(const Digest& digest, BlobFileWriter& file) {
-  const std::string to = file_of(digest);
+  const std::string to = is_cache ? whole_of(digest, false) : file_of(digest);
   const std::string folder = to.substr(0, to.rfind('/'));
   const bool is_new_folder = io::disk::mkdir(folder.c_str(), 0700) == 0;
   if (!is_new_folder && errno != EEXIST) return errno_error(errno, "cannot make " + folder);
@@ -187,6 +190,10 @@ Status BlobStore::Impl::move_into_place(const Digest& digest, BlobFileWriter& fi
     return errno_error(errno, fmt::format("cannot move {} to {}", file.path(), to));
   }
   file.moved();
+  if (is_cache) {
+    has_come_whole(digest);
+    return {};
+  }
   unsynced_folders.insert(folder);
   if (is_new_folder) unsynced_folders.insert(root);
   return {};
@@ -199,6 +206,7 @@ void BlobStore::abandon(std::string_view uploader) {
 
 Status BlobStore::sync() {
   std::lock_guard one_at_a_time(impl_->sync_mutex);
+  TRY(impl_->sync_whole());
   std::set<std::string> folders;
   {
     std::lock_guard guard(impl_->write_mutex);
@@ -222,8 +230,7 @@ std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
 // A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
 void BlobStore::Impl::forget(const Digest& digest) {
-  packs->drop(digest);
-  io::disk::unlink(file_of(digest).c_str());
+  (void)remove(digest);
   distrust();
 }
 
@@ -235,18 +242,14 @@ void BlobStore::Impl::distrust() {
 
 // ---- reading -----------------------------------------------------------------------------------
 
-Result<BlobPiece> BlobStore::Impl::piece(const Digest& digest, std::uint64_t offset) const {
+Result<BlobPiece> BlobStore::Impl::piece(const Digest& digest, std::uint64_t offset) {
   auto packed = packs->read(digest);
   if (packed) {
     return BlobPiece{digest, packed->raw_size, offset, packed->compressed, std::move(packed->data)};
   }
   if (packed.error().code != ErrorCode::not_found) return packed.error();
-  auto file = BlobFileReader::open(file_of(digest));
-  if (!file && file.error().code == ErrorCode::not_found) {
-    return make_error(ErrorCode::not_found, "no blob " + digest.hex());
-  }
-  if (!file) return file.error();
-  return file->piece(digest, offset);
+  TRY_ASSIGN(const BlobFileReader file, open_file(digest));
+  return file.piece(digest, offset);
 }
 
 Result<BlobPiece> BlobStore::piece(const Digest& digest, std::uint64_t offset) const {
@@ -257,7 +260,9 @@ Result<BlobPiece> BlobStore::piece(const Digest& digest, std::uint64_t offset) c
         ErrorCode::invalid_argument,
         fmt::format("blob {}: no piece starts at byte {} of {}", digest.hex(), offset, *total));
   }
-  return impl_->piece(digest, offset);
+  auto piece = impl_->piece(digest, offset);
+  if (!piece || !impl_->is_cache || piece->compressed) return piece;
+  return make_piece(digest, piece->total_size, offset, piece->data);
 }
 
 Status BlobStore::stream(const Digest& digest, const Sink& sink) const {

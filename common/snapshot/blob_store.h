@@ -8,6 +8,9 @@
 //   <root>/version         kBlobStoreVersion, as text
 //   <root>/packs/N.pack    blobs up to kPackedBytes, appended; commit marks after each fdatasync
 //   <root>/ab/cdef…        one larger blob: header, pieces, table of pieces
+//   <root>/ab/cdef….whole  in a cache: one larger blob as it is
+//   <root>/ab/cdef….fresh  the same until its first sync; removed by the first open after a boot
+//   <root>/boot            in a cache: the boot in which it was opened last
 //   <root>/tmp/            blobs that are being written; emptied at open
 //   <root>/bad/            damaged blobs that fsck moved here
 //
@@ -47,7 +50,10 @@ enum class Lease { lasting, brief };
 
 class BlobStore {
  public:
-  enum class Mode { use, look };  // look: opening changes no existing file
+  // look: opening changes no existing file. cache: a blob that is lost in a power cut can be
+  // fetched again, so larger blobs are durable only after sync(); they are stored whole (see
+  // link()).
+  enum class Mode { use, look, cache };
   // Makes the store if it does not exist. conflict: another process has it open. unsupported: a
   // newer version made it.
   static Result<std::unique_ptr<BlobStore>> open(const std::string& root, Mode mode = Mode::use);
@@ -99,6 +105,11 @@ class BlobStore {
   // the end: after an error, the caller must discard all parts.
   using Sink = std::function<Status(std::string_view part)>;
   Status stream(const Digest& digest, const Sink& sink) const;
+  // In a cache: makes `name` in `folder` another name of a larger blob's file, of which then nobody
+  // may change a byte. False: the blob has no file of its own that could have this mode, or the
+  // file system makes no links there; copy it. corrupt: the blob was damaged, and was removed.
+  Result<bool> link(const Digest& digest, int folder, const std::string& name,
+                    std::uint32_t mode) const;
   // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored. It is not verified: the
   // peer that it is sent to does that. An empty blob has one empty piece.
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;

@@ -37,6 +37,8 @@ struct Touched {
   bool has_come = false;                     // it arrived after the store was opened
 };
 
+inline constexpr const char *kWhole = ".whole", *kFresh = ".fresh";  // ends of the names of files
+
 struct BlobStore::Impl {
   std::string root;
   std::optional<io::FileLock> lock;
@@ -48,6 +50,15 @@ struct BlobStore::Impl {
   std::map<std::pair<std::string, Digest>, Upload> uploads;
   std::uint64_t touch_count = 0, file_count = 0;  // file_count numbers the files of tmp/
   std::set<std::string> unsynced_folders;
+
+  // Of a cache.
+  struct Whole {
+    bool is_synced = false;
+    bool is_verified = false;  // since the store was opened
+  };
+  bool is_cache = false;
+  std::mutex whole_mutex;  // `whole`, and the names and modes of its files; taken last
+  std::unordered_map<Digest, Whole> whole;
   std::optional<Error> broken;  // a folder sync failed, so every later sync fails with this error
 
   // Blobs that were asked for or sent lately, and blobs that are about to be removed (blob_gc.h). A
@@ -66,11 +77,24 @@ struct BlobStore::Impl {
     const std::string hex = digest.hex();
     return fmt::format("{}/{}/{}", root, hex.substr(0, 2), hex.substr(2));
   }
+  std::string whole_of(const Digest& digest, bool is_synced) const {
+    return file_of(digest) + (is_synced ? kWhole : kFresh);
+  }
+  BlobLayout layout() const { return is_cache ? BlobLayout::whole : BlobLayout::pieces; }
+  Status open_cache();
+  bool has_whole(const Digest& digest);
+  void has_come_whole(const Digest& digest);
+  std::uint64_t remove_whole(const Digest& digest);
+  Status sync_whole();
+  Status sync_whole(const Digest& digest);
+  Result<BlobFileReader> open_whole(const Digest& digest);
+  Result<BlobFileReader> open_file(const Digest& digest);
+  Status verify(const Digest& digest, const BlobFileReader& file);
   bool is_condemned(const Digest& digest);
   bool spare(const Digest& digest);  // true: it was condemned until now
   void touch(const Digest& digest, Lease lease = Lease::lasting);
   void has_come(const Digest& digest);
-  bool on_disk(const Digest& digest) const;
+  bool on_disk(const Digest& digest);
   Status put_large(const Digest& digest, std::string_view raw);
   Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader, Lease lease);
   Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader, Lease lease);
@@ -81,7 +105,7 @@ struct BlobStore::Impl {
   void forget(const Digest& digest);
   void distrust();                             // clears `complete`: those trees may be incomplete
   std::uint64_t remove(const Digest& digest);  // returns the disk space of the blob's own file
-  Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
+  Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset);
   Status walk(const BlobStore& store, const Digest& tree, std::vector<BlobWanted>& missing,
               std::vector<Digest>& visited);
 };

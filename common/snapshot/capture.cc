@@ -188,12 +188,16 @@ Result<FileDigests> digest_all(Scan& found, const StatCache& cache, const Captur
   return digests;
 }
 
-void list_files(const Scan& found, const FileDigests& digests, Snapshot& snapshot) {
+// Files that changed at `settled_before_ns` or later get no identity.
+void list_files(const Scan& found, const FileDigests& digests, std::int64_t settled_before_ns,
+                Snapshot& snapshot) {
   for (std::size_t i = 0; i < found.folders.size(); ++i) {
     for (std::size_t f = 0; f < digests[i].size(); ++f) {
       const ScannedFile& file = found.folders[i].files[f];
       snapshot.files.push_back(
           {found.folders[i].path + file.name, digests[i][f], file.identity.size});
+      if (file.identity.ctime_ns < settled_before_ns)
+        snapshot.files.back().identity = file.identity;
       snapshot.total.count += file.identity.size;
     }
   }
@@ -219,7 +223,7 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
   build_directories(found, digests, nullptr, nullptr, snapshot);
   TRY(refuse_too_large(snapshot));
-  list_files(found, digests, snapshot);
+  list_files(found, digests, scanned_at_ns - StatCache::kTooYoungNs, snapshot);
   const bool is_cache_exact = snapshot.files_read == 0 && cache.size() == snapshot.files.size();
   if (!options.stat_cache.empty() && !is_cache_exact) {
     save_cache(options, found, digests, scanned_at_ns);
@@ -248,7 +252,7 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   build_directories(found, digests, options.lower ? &*options.lower : nullptr,
                     options.previous ? &*options.previous : nullptr, snapshot);
   TRY(refuse_too_large(snapshot));
-  list_files(found, digests, snapshot);
+  list_files(found, digests, INT64_MIN, snapshot);
   std::move(found.skipped.begin(), found.skipped.end(), std::back_inserter(snapshot.skipped));
   snapshot.opened = std::make_shared<io::Fd>(std::move(found.root));
   return snapshot;

@@ -18,6 +18,7 @@
 #include "common/io/file_system.h"
 #include "common/snapshot/content_taker.h"
 #include "common/snapshot/manifest.h"
+#include "common/snapshot/stat_cache.h"
 
 namespace lockstep::snapshot {
 
@@ -46,6 +47,8 @@ struct FileRecord {
   std::string path;  // relative to the root
   Digest digest;
   std::uint64_t size = 0;
+  // Whoever finds the file so reads what was hashed. Absent: it had changed too recently to tell.
+  std::optional<FileIdentity> identity = std::nullopt;
 };
 
 struct DirectoryObject {

@@ -17,6 +17,7 @@ namespace lockstep::snapshot {
 namespace {
 
 constexpr int kMaxReadsOfAChangingFile = 5;
+constexpr std::uint64_t kBytesPerThread = 16u << 20;
 constexpr std::size_t kReadBytes = 256u << 10;
 
 // As much as one call gives, up to `size`; -1 and errno, 0 at the end.
@@ -35,7 +36,11 @@ std::uint64_t beyond(std::uint64_t size) { return size == UINT64_MAX ? size : si
 
 Status Hasher::run(const std::vector<ToHash>& work) {
   const auto threads = static_cast<std::size_t>(std::max(options_.hash_threads, 1));
-  const auto count = std::min<std::size_t>(threads, work.size() / 8 + 1);
+  std::uint64_t bytes = 0;
+  for (const ToHash& item : work)
+    bytes += scan_.folders[item.folder].files[item.file].identity.size;
+  const std::size_t worthwhile = std::max(work.size() / 8, bytes / kBytesPerThread) + 1;
+  const auto count = std::min({threads, worthwhile, std::max<std::size_t>(work.size(), 1)});
   std::vector<std::thread> others;
   for (std::size_t i = 1; i < count; ++i) others.emplace_back([&] { worker(work); });
   worker(work);

@@ -189,6 +189,11 @@ Status Writer::write_files(const io::Fd& folder, const Task& task) {
 }
 
 Status Writer::write_file(int folder, const Entry& entry, const std::string& path) {
+  if (for_all_ && is_ours_ && blobs_.size(entry.digest) == entry.size) {
+    TRY_ASSIGN(const bool is_linked,
+               blobs_.link(entry.digest, folder, entry.name, mode_of_file(entry.mode)));
+    if (is_linked) return {};
+  }
   const io::Fd file(io::disk::openat(folder, entry.name.c_str(),
                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return errno_error(errno, "cannot make the file " + quoted_name(path));

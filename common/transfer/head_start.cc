@@ -1,4 +1,8 @@
+#include "common/transfer/head_start.h"
+
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -37,15 +41,16 @@ TransferOptions with_short_limits(TransferOptions options) {
 // about.
 class HeadStart {
  public:
-  HeadStart(io::ClientSocket& socket, const OnProgress& on_progress, const TransferOptions& options)
+  HeadStart(io::ClientSocket& socket, ContentQueue& queue, const OnProgress& on_progress,
+            const TransferOptions& options)
       : window_(socket, with_short_limits(options)),
         sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
-        queue_(options.held_bytes, [this] { window_.wake(); }),
+        queue_(queue),
         // Less than readers that wait for room leave us: their waiting ends.
         bytes_per_question_(std::min(kBytesPerQuestion, options.held_bytes / 4)),
         on_progress_(on_progress) {}
 
-  ContentQueue& queue() { return queue_; }
+  void wake() { window_.wake(); }  // from any thread
   // Returns when the capture has ended and all that it gave has landed; before that, with what
   // stopped it.
   Status run();
@@ -68,7 +73,7 @@ class HeadStart {
 
   RequestWindow window_;
   PieceSender sender_;
-  ContentQueue queue_;
+  ContentQueue& queue_;
   const std::uint64_t bytes_per_question_;
   const OnProgress& on_progress_;
   Progress progress_;
@@ -199,24 +204,70 @@ void HeadStart::landed(std::uint64_t raw) {
   tell();
 }
 
+// Passes on to the head start, once there is one, that contents have come or that no more will.
+class Waker {
+ public:
+  void wake() {
+    std::lock_guard guard(mutex_);
+    was_woken_ = true;
+    first_.notify_all();
+    if (head_start_ != nullptr) head_start_->wake();
+  }
+  void wait_for_first() {
+    std::unique_lock lock(mutex_);
+    first_.wait(lock, [this] { return was_woken_; });
+  }
+  void pass_to(HeadStart* head_start) {
+    std::lock_guard guard(mutex_);
+    head_start_ = head_start;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable first_;
+  bool was_woken_ = false;
+  HeadStart* head_start_ = nullptr;
+};
+
+// Returns how many bytes have landed. A failure to send stops it, and is not an error.
+Result<std::uint64_t> send_what_comes(const Dial& dial, ContentQueue& queue, Waker& waker,
+                                      const OnProgress& progress, const TransferOptions& options) {
+  waker.wait_for_first();
+  if (queue.empty() && queue.ended()) return 0;
+  TRY_ASSIGN(io::ClientSocket* const socket, dial());
+  HeadStart head_start(*socket, queue, progress, options);
+  waker.pass_to(&head_start);
+  static_cast<void>(head_start.run());
+  waker.pass_to(nullptr);
+  return head_start.landed_bytes();
+}
+
 }  // namespace
 
 Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& directory,
                                   snapshot::CaptureOptions capture, const OnProgress& progress,
                                   TransferOptions options) {
-  HeadStart head_start(socket, progress, options);
-  ContentQueue& queue = head_start.queue();
+  const auto dial = [&socket]() -> Result<io::ClientSocket*> { return &socket; };
+  return capture_and_send(dial, directory, std::move(capture), progress, options);
+}
+
+Result<Captured> capture_and_send(const Dial& dial, const std::string& directory,
+                                  snapshot::CaptureOptions capture, const OnProgress& progress,
+                                  TransferOptions options) {
+  Waker waker;
+  ContentQueue queue(options.held_bytes, [&waker] { waker.wake(); });
   capture.taker = &queue;
   std::optional<Result<snapshot::Snapshot>> captured;
   std::thread reader([&] {
     captured = snapshot::capture(directory, capture);
     queue.end(captured->has_value());
   });
-  const Status sent = head_start.run();
+  const auto landed = send_what_comes(dial, queue, waker, progress, options);
   queue.close();
   reader.join();
   if (!*captured) return captured->error();
-  return Captured{**std::move(captured), head_start.landed_bytes()};
+  if (!landed) return landed.error();
+  return Captured{**std::move(captured), *landed};
 }
 
 }  // namespace lockstep::transfer

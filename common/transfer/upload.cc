@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "common/io/file_system.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/entry_io.h"
+#include "common/snapshot/scan.h"
 #include "common/transfer/piece_sender.h"
 #include "common/transfer/request_window.h"
 #include "common/transfer/transfer.h"
@@ -132,12 +134,31 @@ Error unreadable(int errnum, const std::string& path) {
   return error;
 }
 
+bool has_identity(int fd, const snapshot::FileIdentity& identity) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 && snapshot::identity_of(info) == identity;
+}
+
+bool has_content(int fd, const Digest& digest) {
+  Sha256 hash;
+  std::string part(kMaxPieceBytes, '\0');
+  for (off_t at = 0;;) {
+    const ssize_t got = ::pread(fd, part.data(), part.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0 && hash.finish() == digest;
+    hash.update({part.data(), static_cast<std::size_t>(got)});
+    at += got;
+  }
+}
+
 Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& file) {
   const std::string path = snapshot_.directory + "/" + file.path;
   const io::Fd fd = snapshot::open_entry(snapshot_.opened->get(), file.path,
                                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
   if (!fd) return unreadable(errno, path);
+  // What is as it was when it was hashed need not be hashed again; the other side does.
+  const bool is_as_it_was = file.identity && has_identity(fd.get(), *file.identity);
   Sha256 hash;
   std::string part;
   std::uint64_t offset = 0;
@@ -150,10 +171,13 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
       if (got == 0) return changed(file);
       have += static_cast<std::size_t>(got);
     }
-    hash.update(part);
+    if (!is_as_it_was) hash.update(part);
     const bool is_last = offset + part.size() == file.size;
     // Before the last piece leaves: the other side would only say that the digest is wrong.
-    if (is_last && hash.finish() != digest) return changed(file);
+    const bool is_that = !is_last || (is_as_it_was ? has_identity(fd.get(), *file.identity) ||
+                                                         has_content(fd.get(), digest)
+                                                   : hash.finish() == digest);
+    if (!is_that) return changed(file);
     TRY(sender_.add(snapshot::make_piece(digest, file.size, offset, part), part.size()));
     offset += part.size();
   } while (offset < file.size);

@@ -12,10 +12,10 @@ struct BodyWriter {
   void operator()(const MissingBlobsReply& m) const {
     pb::to_wire(m, wire->mutable_missing_blobs_reply());
   }
-  void operator()(const PutBlobs& m) const { pb::to_wire(m, wire->mutable_put_blobs()); }
+  void operator()(const PutBlobs&) const {}  // encode() writes them
   void operator()(const PutBlobsReply& m) const { pb::to_wire(m, wire->mutable_put_blobs_reply()); }
   void operator()(const GetBlobs& m) const { pb::to_wire(m, wire->mutable_get_blobs()); }
-  void operator()(const BlobData& m) const { pb::to_wire(m, wire->mutable_blob_data()); }
+  void operator()(const BlobData&) const {}
   void operator()(const LogAppend& m) const { pb::to_wire(m, wire->mutable_log_append()); }
   void operator()(const LogAck& m) const { pb::to_wire(m, wire->mutable_log_ack()); }
   void operator()(const LogResume& m) const { pb::to_wire(m, wire->mutable_log_resume()); }
@@ -33,20 +33,66 @@ struct BodyWriter {
   void operator()(const UnitsReply& m) const { pb::to_wire(m, wire->mutable_units_reply()); }
 };
 
-Status read_body(const pb::BulkEnvelope& wire, BulkMessage* body) {
+// Pieces hold megabytes. The data goes into the message at once; by way of protobuf's objects it
+// would be copied twice more. The bytes are those that protobuf writes.
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+void append_head(std::string& out, int field, std::size_t size) {
+  constexpr unsigned kLengthDelimited = 2;
+  append_varint(out, static_cast<unsigned>(field) << 3 | kLengthDelimited);
+  append_varint(out, size);
+}
+
+// A piece's message as far as its data.
+std::string head_of(const BlobPiece& piece) {
+  pb::BlobPiece wire;
+  wire.set_digest(std::string(piece.digest.view()));
+  wire.set_total_size(piece.total_size);
+  wire.set_offset(piece.offset);
+  wire.set_compressed(piece.compressed);
+  std::string head = pb::serialize(wire);
+  if (!piece.data.empty()) append_head(head, pb::BlobPiece::kDataFieldNumber, piece.data.size());
+  return head;
+}
+
+void append_pieces(std::string& out, int field, const std::vector<BlobPiece>& pieces,
+                   const std::string& rest) {
+  static_assert(int{pb::PutBlobs::kPiecesFieldNumber} == int{pb::BlobData::kPiecesFieldNumber});
+  constexpr std::size_t kMostHead = 16;  // two varints
+  std::vector<std::string> heads;
+  std::string body_head, piece_head;
+  std::size_t size = rest.size();
+  for (const BlobPiece& piece : pieces) {
+    heads.push_back(head_of(piece));
+    piece_head.clear();
+    const std::size_t whole = heads.back().size() + piece.data.size();
+    append_head(piece_head, pb::PutBlobs::kPiecesFieldNumber, whole);
+    heads.back().insert(0, piece_head);
+    size += heads.back().size() + piece.data.size();
+  }
+  out.reserve(out.size() + size + kMostHead);
+  append_head(out, field, size);
+  for (std::size_t i = 0; i < pieces.size(); ++i) out.append(heads[i]).append(pieces[i].data);
+  out += rest;
+}
+
+Status read_body(pb::BulkEnvelope& wire, BulkMessage* body) {
   switch (wire.body_case()) {
     case pb::BulkEnvelope::kMissingBlobs:
       return pb::from_wire(wire.missing_blobs(), &body->emplace<MissingBlobs>());
     case pb::BulkEnvelope::kMissingBlobsReply:
       return pb::from_wire(wire.missing_blobs_reply(), &body->emplace<MissingBlobsReply>());
     case pb::BulkEnvelope::kPutBlobs:
-      return pb::from_wire(wire.put_blobs(), &body->emplace<PutBlobs>());
+      return pb::take_from_wire(wire.mutable_put_blobs(), &body->emplace<PutBlobs>());
     case pb::BulkEnvelope::kPutBlobsReply:
       return pb::from_wire(wire.put_blobs_reply(), &body->emplace<PutBlobsReply>());
     case pb::BulkEnvelope::kGetBlobs:
       return pb::from_wire(wire.get_blobs(), &body->emplace<GetBlobs>());
     case pb::BulkEnvelope::kBlobData:
-      return pb::from_wire(wire.blob_data(), &body->emplace<BlobData>());
+      return pb::take_from_wire(wire.mutable_blob_data(), &body->emplace<BlobData>());
     case pb::BulkEnvelope::kLogAppend:
       return pb::from_wire(wire.log_append(), &body->emplace<LogAppend>());
     case pb::BulkEnvelope::kLogAck: return pb::from_wire(wire.log_ack(), &body->emplace<LogAck>());
@@ -84,7 +130,16 @@ std::string encode(const BulkEnvelope& envelope) {
   wire.set_sequence(envelope.sequence);
   wire.set_reply_to(envelope.reply_to);
   std::visit(BodyWriter{&wire}, envelope.body);
-  return pb::serialize(wire);
+  std::string bytes = pb::serialize(wire);
+  if (const auto* put = std::get_if<PutBlobs>(&envelope.body))
+    append_pieces(bytes, pb::BulkEnvelope::kPutBlobsFieldNumber, put->pieces, {});
+  if (const auto* data = std::get_if<BlobData>(&envelope.body)) {
+    pb::BlobData rest;
+    rest.set_absent(pb::join_digests(data->absent));
+    rest.set_last(data->last);
+    append_pieces(bytes, pb::BulkEnvelope::kBlobDataFieldNumber, data->pieces, pb::serialize(rest));
+  }
+  return bytes;
 }
 
 Result<BulkEnvelope> decode_bulk(std::string_view bytes) {

@@ -43,15 +43,11 @@ Status from_wire(const MissingBlobsReply& from, lockstep::MissingBlobsReply* to)
   return split_digests(from.missing(), kMaxDigestsPerRequest, "missing", &to->missing);
 }
 
-void to_wire(const lockstep::BlobPiece& from, BlobPiece* to) {
-  to->set_digest(std::string(from.digest.view()));
-  to->set_total_size(from.total_size);
-  to->set_offset(from.offset);
-  to->set_compressed(from.compressed);
-  to->set_data(from.data);
-}
+namespace {
 
-Status from_wire(const BlobPiece& from, lockstep::BlobPiece* to) {
+Status read_piece(BlobPiece& from, lockstep::BlobPiece* to) {
+  // A zstd frame of what cannot be compressed is a little longer than its content.
+  constexpr std::size_t kMaxData = kMaxPieceBytes + (kMaxPieceBytes >> 4);
   TRY(read_digest(from.digest(), "piece.digest", &to->digest));
   TRY(read_offset(from.total_size(), "piece.total_size", &to->total_size));
   TRY(read_offset(from.offset(), "piece.offset", &to->offset));
@@ -59,15 +55,24 @@ Status from_wire(const BlobPiece& from, lockstep::BlobPiece* to) {
   to->compressed = from.compressed();
   if (!to->compressed && from.data().size() > to->total_size - to->offset)
     return bad_field("piece.data", "goes beyond the blob's end");
-  // A zstd frame of what cannot be compressed is a little longer than its content.
-  return read_text(from.data(), "piece.data", &to->data, kMaxPieceBytes + (kMaxPieceBytes >> 4));
+  if (from.data().size() > kMaxData)
+    return read_text(from.data(), "piece.data", &to->data, kMaxData);  // says what is wrong
+  to->data = std::move(*from.mutable_data());
+  return {};
 }
 
-void to_wire(const lockstep::PutBlobs& from, PutBlobs* to) {
-  write_list(from.pieces, to->mutable_pieces());
+Status read_pieces(google::protobuf::RepeatedPtrField<BlobPiece>& from,
+                   std::vector<lockstep::BlobPiece>* to) {
+  TRY(check_count(from.size(), kMaxDigestsPerRequest, "pieces"));
+  to->reserve(static_cast<std::size_t>(from.size()));
+  for (BlobPiece& piece : from) TRY(read_piece(piece, &to->emplace_back()));
+  return {};
 }
-Status from_wire(const PutBlobs& from, lockstep::PutBlobs* to) {
-  return read_list(from.pieces(), kMaxDigestsPerRequest, "pieces", &to->pieces);
+
+}  // namespace
+
+Status take_from_wire(PutBlobs* from, lockstep::PutBlobs* to) {
+  return read_pieces(*from->mutable_pieces(), &to->pieces);
 }
 
 void to_wire(const lockstep::PutBlobsReply& from, PutBlobsReply* to) {
@@ -97,16 +102,10 @@ Status from_wire(const GetBlobs& from, lockstep::GetBlobs* to) {
   return read_offset(from.limit(), "limit", &to->limit);
 }
 
-void to_wire(const lockstep::BlobData& from, BlobData* to) {
-  write_list(from.pieces, to->mutable_pieces());
-  to->set_absent(join_digests(from.absent));
-  to->set_last(from.last);
-}
-
-Status from_wire(const BlobData& from, lockstep::BlobData* to) {
-  TRY(read_list(from.pieces(), kMaxDigestsPerRequest, "pieces", &to->pieces));
-  TRY(split_digests(from.absent(), kMaxDigestsPerRequest, "absent", &to->absent));
-  to->last = from.last();
+Status take_from_wire(BlobData* from, lockstep::BlobData* to) {
+  TRY(read_pieces(*from->mutable_pieces(), &to->pieces));
+  TRY(split_digests(from->absent(), kMaxDigestsPerRequest, "absent", &to->absent));
+  to->last = from->last();
   return {};
 }
 

@@ -11,14 +11,13 @@ void to_wire(const lockstep::MissingBlobs& from, MissingBlobs* to);
 Status from_wire(const MissingBlobs& from, lockstep::MissingBlobs* to);
 void to_wire(const lockstep::MissingBlobsReply& from, MissingBlobsReply* to);
 Status from_wire(const MissingBlobsReply& from, lockstep::MissingBlobsReply* to);
-void to_wire(const lockstep::PutBlobs& from, PutBlobs* to);
-Status from_wire(const PutBlobs& from, lockstep::PutBlobs* to);
+// These move the data of the pieces out of `from`.
+Status take_from_wire(PutBlobs* from, lockstep::PutBlobs* to);
+Status take_from_wire(BlobData* from, lockstep::BlobData* to);
 void to_wire(const lockstep::PutBlobsReply& from, PutBlobsReply* to);
 Status from_wire(const PutBlobsReply& from, lockstep::PutBlobsReply* to);
 void to_wire(const lockstep::GetBlobs& from, GetBlobs* to);
 Status from_wire(const GetBlobs& from, lockstep::GetBlobs* to);
-void to_wire(const lockstep::BlobData& from, BlobData* to);
-Status from_wire(const BlobData& from, lockstep::BlobData* to);
 void to_wire(const lockstep::FindPeers& from, FindPeers* to);
 Status from_wire(const FindPeers& from, lockstep::FindPeers* to);
 void to_wire(const lockstep::BlobPeer& from, BlobPeer* to);

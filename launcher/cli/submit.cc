@@ -13,7 +13,7 @@
 #include "common/domain/pipeline.h"
 #include "common/io/clock.h"
 #include "common/snapshot/composition.h"
-#include "common/transfer/transfer.h"
+#include "common/transfer/head_start.h"
 #include "launcher/cli/fetched_file.h"
 #include "launcher/cli/paced_lines.h"
 
@@ -43,12 +43,12 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
                                    const std::string& directory, snapshot::CaptureOptions options) {
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.own_files = context.home.path();
-  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   UploadProgress shown(context.terminal);
-  auto captured = transfer::capture_and_send(
-      *bulk, directory, std::move(options), [&](const transfer::Progress& progress) {
-        shown.show(progress.done_bytes, progress.total_bytes);
-      });
+  auto captured =
+      transfer::capture_and_send([&] { return connection.bulk(); }, directory, std::move(options),
+                                 [&](const transfer::Progress& progress) {
+                                   shown.show(progress.done_bytes, progress.total_bytes);
+                                 });
   context.terminal.clear_status();
   return captured;
 }

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "common/transfer/transfer.h"
+#include "common/transfer/head_start.h"
 #include "tests/unit/common/snapshot/trees.h"
 #include "tests/unit/common/transfer/blob_server.h"
 #include "tests/unit/support/noise.h"
@@ -146,6 +146,31 @@ TEST(HeadStart, ATreeThatIsThereInPartIsCompleted) {
   EXPECT_GE(rest->bytes_sent + captured->landed_bytes, 6'000'000u);
   EXPECT_LT(rest->bytes_sent + captured->landed_bytes, 6'300'000u) << "nothing is sent twice";
   EXPECT_TRUE(f.has_all(captured->snapshot));
+}
+
+// So a submission of files that the stat cache knows needs no second connection.
+TEST(HeadStart, DialsOnlyWhenThereIsSomethingToSend) {
+  Fixture f;
+  f.source.file("empty", "");
+  int dialled = 0;
+  auto cli = f.connect();
+  const Dial dial = [&]() -> Result<io::ClientSocket*> {
+    ++dialled;
+    return &cli;
+  };
+  ASSERT_TRUE(capture_and_send(dial, f.source.path(), {}));
+  EXPECT_EQ(dialled, 0);
+  fill(f.source, 100, 50'000);
+  const auto captured = capture_and_send(dial, f.source.path(), {});
+  ASSERT_TRUE(captured);
+  EXPECT_EQ(dialled, 1);
+  EXPECT_GT(captured->landed_bytes, 5'000'000u);
+  const Dial nobody = []() -> Result<io::ClientSocket*> {
+    return make_error(ErrorCode::unavailable, "nobody answers");
+  };
+  const auto failed = capture_and_send(nobody, f.source.path(), {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "nobody answers");
 }
 
 // The bytes that leave are those that were hashed, whatever becomes of the file.
