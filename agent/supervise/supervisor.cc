@@ -10,7 +10,6 @@
 
 #include "agent/supervise/quarantine.h"
 #include "agent/supervise/recovery.h"
-#include "common/io/attempt_cgroups.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -171,7 +170,7 @@ bool Supervisor::is_running(const AttemptId& attempt) const {
 
 void Supervisor::kill(const AttemptId& attempt) {
   const auto found = parts_.find(attempt);
-  if (found == parts_.end() || !found->second.process) return clean(attempt, [] {});
+  if (found == parts_.end() || !found->second.process) return clean(attempt, {}, [] {});
   spdlog::warn("killing the runner of {}", to_string(attempt));
   if (const Status killed = found->second.process->kill(); !killed) {
     spdlog::error("{}", killed.error().message);
@@ -198,7 +197,7 @@ void Supervisor::on_death(const AttemptId& attempt) {
   const std::string path = home_.attempt(attempt).path();
   const std::string removed = io::exists(path) ? "" : "its attempt directory was removed: " + path;
   // What it supervised must be gone before anybody hears that it is.
-  clean(attempt, [this, attempt, removed] {
+  clean(attempt, process->identity(), [this, attempt, removed] {
     const io::AttemptDir directory = home_.attempt(attempt);
     emit_(RunnerGone{attempt, log_sizes(directory),
                      removed.empty() ? last_words(directory) : removed,
@@ -206,10 +205,11 @@ void Supervisor::on_death(const AttemptId& attempt) {
   });
 }
 
-void Supervisor::clean(const AttemptId& attempt, std::function<void()> then) {
+void Supervisor::clean(const AttemptId& attempt, const io::ProcessIdentity& runner,
+                       std::function<void()> then) {
   workers_.submit([this, alive = alive_, attempt, then = std::move(then),
-                   record = home_.attempt(attempt).cgroups(), &loop = loop_] {
-    const Status status = io::clean_cgroups(record);
+                   dead = io::Runner{runner, home_.attempt(attempt).path()}, &loop = loop_] {
+    const Status status = io::remove_cgroups(dead);
     loop.post([this, alive, attempt, then, status] {
       if (!*alive) return;
       if (!status) spdlog::error("{}: {}", to_string(attempt), status.error().message);

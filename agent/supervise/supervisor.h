@@ -68,7 +68,9 @@ class Supervisor {
   void attach(const AttemptId& attempt, const io::ProcessIdentity& identity);
   void started(const AttemptId& attempt, Result<io::ProcessIdentity> result);
   void on_death(const AttemptId& attempt);
-  void clean(const AttemptId& attempt, std::function<void()> then);
+  // `runner`: that has ended; pid 0: none was started.
+  void clean(const AttemptId& attempt, const io::ProcessIdentity& runner,
+             std::function<void()> then);
   void run_removal_if_asked(Part& part, const AttemptId& attempt);
   void watch_directory(const AttemptId& attempt);
   void on_directory_change();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/domain/data_reference.h"
 #include "common/domain/environment.h"
 
@@ -21,6 +23,32 @@ Status validate_path(const std::string& path) {
   for (const unsigned char c : path)
     if (c < 0x20 || c == 0x7f) return invalid_asset("path: has a control character");
   return {};
+}
+
+Status validate_files(const RegisteredAsset& asset) {
+  if (is_a_file(asset.type) && asset.tree && asset.file.empty())
+    return invalid_asset("path: a uri_file is one file, and this is a folder");
+  if (!may_be_a_file(asset.type) && !asset.file.empty())
+    return invalid_asset(
+        fmt::format("path: a {} is a folder, and this is a file", to_string(asset.type)));
+  if (!is_file_name(asset.file))
+    return invalid_asset("path: '" + asset.file + "' is not a file's name");
+  return {};
+}
+
+// A path below the tree: each part of it is a name.
+Status validate_component(const RegisteredAsset& asset) {
+  if (asset.type != InputType::uri_folder) return invalid_asset("type: a component has no other");
+  std::string_view rest = asset.file;
+  bool good = !rest.empty();
+  while (good && !rest.empty()) {
+    const auto slash = std::min(rest.find('/'), rest.size());
+    good =
+        slash > 0 && slash + 1 != rest.size() && is_file_name(std::string(rest.substr(0, slash)));
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+  }
+  if (good) return {};
+  return invalid_asset("file: '" + asset.file + "' is not the path of a component's file");
 }
 
 Status validate_texts(const RegisteredAsset& asset) {
@@ -44,12 +72,17 @@ std::string_view to_string(AssetKind kind) {
   switch (kind) {
     case AssetKind::data: return "data";
     case AssetKind::model: return "model";
+    case AssetKind::component: return "component";
   }
   return "data";
 }
 
 std::string_view noun_of(AssetKind kind) {
-  return kind == AssetKind::data ? "data asset" : "model";
+  return kind == AssetKind::data ? "data asset" : to_string(kind);
+}
+
+std::string_view to_string(ComponentType type) {
+  return type == ComponentType::pipeline ? "pipeline" : "command";
 }
 
 AssetKind kind_of(InputType type) {
@@ -65,8 +98,20 @@ AssetKind kind_of(InputType type) {
 }
 
 std::string types_of(AssetKind kind) {
-  return kind == AssetKind::data ? "uri_file, uri_folder or mltable"
-                                 : "custom_model, mlflow_model or triton_model";
+  switch (kind) {
+    case AssetKind::data: return "uri_file, uri_folder or mltable";
+    case AssetKind::model: return "custom_model, mlflow_model or triton_model";
+    case AssetKind::component: return "command or pipeline";
+  }
+  return "";
+}
+
+AssetKind kind_of(const RegisteredAsset& asset) {
+  return asset.component ? AssetKind::component : kind_of(asset.type);
+}
+
+std::string_view type_word(const RegisteredAsset& asset) {
+  return asset.component ? to_string(*asset.component) : to_string(asset.type);
 }
 
 RegisteredAsset asset_of(const OutputAsset& output) {
@@ -82,15 +127,9 @@ Status validate(const RegisteredAsset& asset) {
   if (!asset.version.empty()) TRY(validate_environment_name("version", asset.version));
   if (asset.version == "latest")
     return invalid_asset("version: 'latest' stands for the newest version; choose another");
-  if (is_a_file(asset.type) && asset.tree && asset.file.empty())
-    return invalid_asset("path: a uri_file is one file, and this is a folder");
-  if (!may_be_a_file(asset.type) && !asset.file.empty())
-    return invalid_asset(
-        fmt::format("path: a {} is a folder, and this is a file", to_string(asset.type)));
   TRY(validate_path(asset.path));
   TRY(validate_path(asset.file));
-  if (!is_file_name(asset.file))
-    return invalid_asset("path: '" + asset.file + "' is not a file's name");
+  TRY(asset.component ? validate_component(asset) : validate_files(asset));
   return validate_texts(asset);
 }
 

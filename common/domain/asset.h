@@ -1,7 +1,8 @@
 #pragma once
 // Registered data and models: a tree of files under a name and a version, which jobs read as inputs
-// (docs/decisions/050-registered-data.md). A version never changes but for its archived flag. The
-// files themselves are in the launcher's blob store.
+// (docs/decisions/050-registered-data.md). Also registered components, whose tree is a component's
+// file and the files that it names (docs/decisions/060-registered-components.md). A version never
+// changes but for its archived flag. The files themselves are in the launcher's blob store.
 
 #include <map>
 #include <optional>
@@ -18,14 +19,17 @@
 
 namespace lockstep {
 
-// Data and models have names of their own.
-enum class AssetKind { data, model };
-inline constexpr AssetKind kAssetKinds[] = {AssetKind::data, AssetKind::model};
-std::string_view to_string(AssetKind kind);  // as the verbs: "data", "model"
-std::string_view noun_of(AssetKind kind);    // in sentences: "data asset", "model"
+// Each kind has names of its own.
+enum class AssetKind { data, model, component };
+inline constexpr AssetKind kInputKinds[] = {AssetKind::data, AssetKind::model};
+std::string_view to_string(AssetKind kind);  // as the verbs: "data", "model", "component"
+std::string_view noun_of(AssetKind kind);    // in sentences: "data asset", "model", "component"
 AssetKind kind_of(InputType type);
 // "uri_file, uri_folder or mltable": the types of a kind, for errors.
 std::string types_of(AssetKind kind);
+
+enum class ComponentType { command, pipeline };
+std::string_view to_string(ComponentType type);
 
 struct RegisteredAsset {
   std::string name, version;
@@ -34,13 +38,17 @@ struct RegisteredAsset {
   // "azureml://jobs/JOB/outputs/NAME", which the launcher has resolved.
   std::string path;
   std::optional<Digest> tree;  // the folder, or a folder with this one file
-  std::string file;            // name of the file in `tree`; "": the asset is the folder itself
+  // Name of the file in `tree`; "": the asset is the folder itself. Of a component: the path of its
+  // file in `tree`, "train/train.yml".
+  std::string file;
   std::string description;
   std::map<std::string, std::string> tags;
+  std::optional<ComponentType> component = {};  // present: it is a component, and has no `type`
   friend bool operator==(const RegisteredAsset&, const RegisteredAsset&) = default;
 
   bool has_content_of(const RegisteredAsset& other) const {
-    return type == other.type && tree == other.tree && file == other.file;
+    return type == other.type && component == other.component && tree == other.tree &&
+           file == other.file;
   }
 };
 
@@ -51,7 +59,9 @@ inline constexpr std::size_t kMaxAssetVersions = 100'000;  // of all names of a 
 inline constexpr std::size_t kMaxAssetsInReply = 10'000;
 inline constexpr std::size_t kMaxJobsInLineage = 20;
 
-RegisteredAsset asset_of(const OutputAsset& output);  // without files
+AssetKind kind_of(const RegisteredAsset& asset);
+std::string_view type_word(const RegisteredAsset& asset);  // "uri_file", "command"
+RegisteredAsset asset_of(const OutputAsset& output);       // without files
 
 // All checks that are possible without its files. Whether it has a tree yet, says the launcher.
 // Errors name the key.

@@ -99,6 +99,7 @@ struct ListJobs {   // newest first, a page at a time
 };
 struct ShowJob {
   JobId job;
+  bool with_steps = false;  // of a pipeline: spec.pipeline has its steps, for who may read the job
   friend bool operator==(const ShowJob&, const ShowJob&) = default;
 };
 struct ExplainJob {

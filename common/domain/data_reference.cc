@@ -115,6 +115,13 @@ Result<std::optional<DataReference>> parse_asset(std::string_view text) {
 
 }  // namespace
 
+std::string to_string(const AssetReference& reference) {
+  std::string text(kScheme);
+  text += reference.name;
+  if (reference.version.empty()) return text + "@" + reference.label;
+  return text + ":" + reference.version;
+}
+
 Result<std::optional<DataReference>> parse_data_reference(std::string_view text) {
   if (!text.starts_with(kScheme)) return std::optional<DataReference>();
   if (text.starts_with(kJobs)) return parse_job_output(text);

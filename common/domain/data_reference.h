@@ -36,6 +36,9 @@ struct DatastoreReference {
   friend bool operator==(const DatastoreReference&, const DatastoreReference&) = default;
 };
 
+// "azureml:train:3", "azureml:train@latest"
+std::string to_string(const AssetReference& reference);
+
 using DataReference = std::variant<JobOutputReference, AssetReference, DatastoreReference>;
 
 inline constexpr std::string_view kArtifacts = "artifacts";

@@ -16,9 +16,13 @@ struct CheckJobFile {  // answered by JobFileChecked
   std::string name;    // the file's name, with which errors begin: "job.yml"
   std::string text;
   std::vector<std::string> overrides = {};  // "k.l=v", applied in order
-  // Files that its environment names, keyed by the path that the reader asks for: the folder of
-  // `name` and the file's path relative to it. A file that is not in here counts as missing.
+  // Files of components and environments that it names, keyed by the path that the reader asks for:
+  // the folder of `name` and the file's path relative to it. A file that is not in here counts as
+  // missing.
   std::map<std::string, std::string> files = {};
+  // Registered components that it names, as to_string gives them: the path of their file in
+  // `files`.
+  std::map<std::string, std::string> components = {};
   friend bool operator==(const CheckJobFile&, const CheckJobFile&) = default;
 };
 

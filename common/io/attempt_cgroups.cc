@@ -14,6 +14,7 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/nursery.h"
 
 namespace lockstep::io {
 namespace {
@@ -61,12 +62,12 @@ Status clean(const std::vector<std::string>& directories) {
     Status removed = empty_and_remove(directory);
     if (!removed) status = std::move(removed);
   }
-  // The empty directory that all attempts share goes with the last of them, as after a runner's own
-  // end; while others are in it rmdir refuses.
+  // The directory that all attempts share goes with the last of them, as after a runner's own end.
+  // A runner that was killed leaves its nursery in it.
   for (const std::string& directory : directories) {
     const auto shared = directory.rfind("/lockstep/");
     if (shared == directory.npos) continue;
-    disk::rmdir(directory.substr(0, shared + std::string("/lockstep").size()).c_str());
+    remove_empty_nurseries_in(directory.substr(0, shared + std::string("/lockstep").size()));
   }
   return status;
 }
@@ -149,11 +150,15 @@ bool any_cgroup(const std::string& record_file) {
   return directories && std::any_of(directories->begin(), directories->end(), exists);
 }
 
-Status clean_cgroups_of(const std::string& attempt, int runner_pid) {
+std::vector<std::string> cgroups_of(const std::string& attempt, int runner_pid) {
   std::vector<std::string> directories;
   const CgroupName wanted = cgroup_name(attempt, runner_pid);
   for (const std::string& mount : cgroup_mounts()) find_below(mount, false, wanted, directories);
-  return clean(directories);
+  return directories;
+}
+
+Status clean_cgroups_of(const std::string& attempt, int runner_pid) {
+  return clean(cgroups_of(attempt, runner_pid));
 }
 
 }  // namespace lockstep::io

@@ -19,6 +19,9 @@ bool any_cgroup(const std::string& record_file);
 // their name in all mounted hierarchies. `attempt`: the name of that directory.
 Status clean_cgroups_of(const std::string& attempt, int runner_pid);
 
+// The directories that clean_cgroups_of would remove, in the order of a record's lines.
+std::vector<std::string> cgroups_of(const std::string& attempt, int runner_pid);
+
 // Names of an attempt's cgroups begin with `lead` and end with `tail`; between is the node rank.
 struct CgroupName {
   std::string lead, tail;

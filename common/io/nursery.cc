@@ -21,14 +21,20 @@ constexpr char kFolder[] = "/lockstep";  // where attempts' cgroups are, too
 constexpr char kPrefix[] = "starting-";
 constexpr int kTries = 20;
 
-// The cgroup of this process that counts processes.
-std::optional<std::string> own_cgroup() {
-  const auto hierarchies = find_cgroup_hierarchies(read_file("/proc/self/mountinfo").value_or(""),
-                                                   read_file("/proc/self/cgroup").value_or(""));
+// The cgroup that counts processes, of a process ("self": of this one).
+std::optional<std::string> cgroup_of(const std::string& pid) {
+  const auto hierarchies =
+      find_cgroup_hierarchies(read_file("/proc/self/mountinfo").value_or(""),
+                              read_file(fmt::format("/proc/{}/cgroup", pid)).value_or(""));
   for (const auto& hierarchy : hierarchies)
-    if (hierarchy.version == 1 && hierarchy.controllers.count("pids") > 0)
-      return outside_nursery(hierarchy.own);
+    if (hierarchy.version == 1 && hierarchy.controllers.count("pids") > 0) return hierarchy.own;
   return std::nullopt;
+}
+
+std::optional<std::string> own_cgroup() {
+  const auto own = cgroup_of("self");
+  if (!own) return std::nullopt;
+  return outside_nursery(*own);
 }
 
 bool enter(const std::string& directory) {
@@ -62,10 +68,16 @@ std::string outside_nursery(const std::string& cgroup) {
   return cgroup.substr(0, found);
 }
 
+std::string nursery_of(int pid) {
+  const auto cgroup = cgroup_of(std::to_string(pid));
+  return cgroup && outside_nursery(*cgroup) != *cgroup ? *cgroup : "";
+}
+
 void remove_empty_nurseries() {
-  const auto own = own_cgroup();
-  if (!own) return;
-  const std::string folder = *own + kFolder;
+  if (const auto own = own_cgroup()) remove_empty_nurseries_in(*own + kFolder);
+}
+
+void remove_empty_nurseries_in(const std::string& folder) {
   {
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
     if (!entries) return;

@@ -16,8 +16,15 @@ std::string enter_nursery();
 // The cgroup in which `cgroup` was made if it is a nursery; else `cgroup` itself.
 std::string outside_nursery(const std::string& cgroup);
 
+// The nursery that a live process is in, or "".
+std::string nursery_of(int pid);
+
 // Removes the empty nurseries below the cgroup of this process. It may also remove one that another
 // process has just made and not entered yet; that process then makes another one.
 void remove_empty_nurseries();
+
+// The same for the folder that the cgroups of attempts share, which goes as well if it is empty
+// then.
+void remove_empty_nurseries_in(const std::string& folder);
 
 }  // namespace lockstep::io

@@ -13,6 +13,7 @@
 #include "common/io/attempt_dir.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/nursery.h"
 #include "common/io/process_table.h"
 
 namespace lockstep::io {
@@ -54,11 +55,23 @@ std::string name_of(const Runner& runner) {
   return runner.directory.substr(runner.directory.rfind('/') + 1);
 }
 
-// Somebody may have removed the directory, or made it again, without the record in it.
-Status remove_cgroups(const Runner& runner) {
+// Writes the record of a runner whose attempt directory was removed, or made again, without it.
+// True if it is there now and was not before.
+bool write_record(const Runner& runner) {
   const std::string record = AttemptDir(runner.directory).cgroups();
-  if (exists(record)) return clean_cgroups(record);
-  return clean_cgroups_of(name_of(runner), runner.process.pid);
+  if (exists(record)) return false;
+  std::string lines;
+  for (const std::string& path : cgroups_of(name_of(runner), runner.process.pid))
+    lines += path + "\n";
+  if (const std::string nursery = nursery_of(runner.process.pid); !nursery.empty())
+    lines += nursery + "\n";
+  return !lines.empty() && make_directories(runner.directory, 0711) &&
+         write_file_atomically(record, lines, 0600, false);
+}
+
+void remove_record(const Runner& runner) {
+  disk::unlink(AttemptDir(runner.directory).cgroups().c_str());
+  disk::rmdir(runner.directory.c_str());  // unless somebody put more into it
 }
 
 // Else the attempt's directory is removed by an agent, and this with it.
@@ -83,16 +96,26 @@ std::vector<Runner> runners_below(const std::string& folder) {
   return found;
 }
 
+Status remove_cgroups(const Runner& runner) {
+  const std::string record = AttemptDir(runner.directory).cgroups();
+  if (exists(record) || runner.process.pid <= 0) return clean_cgroups(record);
+  return clean_cgroups_of(name_of(runner), runner.process.pid);
+}
+
 // Its lockstep-spawn kills the ranks when it is gone, and knows them best; what stays after that is
-// killed one by one.
+// killed one by one. We may be ended at any moment, as an agent is by `down`: before the runner is
+// killed, all that is needed to find its cgroups must be on disk, and its mount point be gone.
 Status end_runner(const Runner& runner) {
+  remove_mount_point(runner);
+  const bool is_record_ours = write_record(runner);
   std::vector<ProcessIdentity> all = descendants_of(runner.process.pid);
   all.push_back(runner.process);
   TRY(signal_process(runner.process, SIGKILL));
   if (!wait_until_gone(all))
     for (const ProcessIdentity& process : all) TRY(signal_process(process, SIGKILL));
   TRY(remove_cgroups(runner));
-  remove_mount_point(runner);
+  if (is_record_ours) remove_record(runner);
+  remove_mount_point(runner);  // older kernels refuse it while it is mounted in the runner's view
   if (wait_until_gone(all)) return {};
   return make_error(ErrorCode::unavailable,
                     fmt::format("the runner of {1} (pid {0}), or a process that it started, does "

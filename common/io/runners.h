@@ -19,7 +19,11 @@ struct Runner {
 std::vector<Runner> runners_below(const std::string& folder);
 
 // Kills a runner, removes its cgroups, and waits some seconds until all its descendants have ended
-// too.
+// too. If the caller is killed meanwhile, the record in the attempt's directory names what is left.
 Status end_runner(const Runner& runner);
+
+// Kills what is in the cgroups of a runner that has ended, and removes them: those in the record of
+// its attempt, or, if somebody removed the record, those with its name.
+Status remove_cgroups(const Runner& runner);
 
 }  // namespace lockstep::io

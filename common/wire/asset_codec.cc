@@ -7,6 +7,9 @@ namespace {
 
 static_assert(is_wire_of(lockstep::AssetKind::data, ASSET_KIND_DATA));
 static_assert(is_wire_of(lockstep::AssetKind::model, ASSET_KIND_MODEL));
+static_assert(is_wire_of(lockstep::AssetKind::component, ASSET_KIND_COMPONENT));
+static_assert(is_wire_of(lockstep::ComponentType::command, COMPONENT_TYPE_COMMAND));
+static_assert(is_wire_of(lockstep::ComponentType::pipeline, COMPONENT_TYPE_PIPELINE));
 static_assert(is_wire_of(lockstep::ArchivedToo::no, ARCHIVED_TOO_NO));
 static_assert(is_wire_of(lockstep::ArchivedToo::yes, ARCHIVED_TOO_YES));
 static_assert(is_wire_of(lockstep::ArchivedToo::only, ARCHIVED_TOO_ONLY));
@@ -22,6 +25,7 @@ void to_wire(const lockstep::RegisteredAsset& from, RegisteredAsset* to) {
   to->set_file(from.file);
   to->set_description(from.description);
   write_map(from.tags, to->mutable_tags());
+  if (from.component) to->set_component(wire_enum<ComponentType>(*from.component));
 }
 Status from_wire(const RegisteredAsset& from, lockstep::RegisteredAsset* to) {
   TRY(read_text(from.name(), "asset.name", &to->name));
@@ -31,11 +35,14 @@ Status from_wire(const RegisteredAsset& from, lockstep::RegisteredAsset* to) {
   if (from.has_tree()) TRY(read_digest(from.tree(), "asset.tree", &to->tree.emplace()));
   TRY(read_text(from.file(), "asset.file", &to->file));
   TRY(read_text(from.description(), "asset.description", &to->description));
+  if (from.component() != COMPONENT_TYPE_UNSPECIFIED)
+    TRY(read_enum(from.component(), lockstep::ComponentType::pipeline, "asset.component",
+                  &to->component.emplace()));
   return read_map(from.tags(), kMaxAssetTags, "asset.tags", &to->tags);
 }
 
 Status read_asset_kind(int value, const char* field, lockstep::AssetKind* out) {
-  return read_enum(value, lockstep::AssetKind::model, field, out);
+  return read_enum(value, lockstep::AssetKind::component, field, out);
 }
 
 void to_wire(const lockstep::AssetView& from, AssetView* to) {

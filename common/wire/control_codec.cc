@@ -270,8 +270,12 @@ Status from_wire(const ListJobs& from, lockstep::ListJobs* to) {
   return read_number(from.limit(), 0, INT32_MAX, "limit", &to->limit);
 }
 
-void to_wire(const lockstep::ShowJob& from, ShowJob* to) { to->set_job(from.job.value); }
+void to_wire(const lockstep::ShowJob& from, ShowJob* to) {
+  to->set_job(from.job.value);
+  to->set_with_steps(from.with_steps);
+}
 Status from_wire(const ShowJob& from, lockstep::ShowJob* to) {
+  to->with_steps = from.with_steps();
   return read_job_named(from, &to->job);
 }
 

@@ -10,13 +10,15 @@ void to_wire(const lockstep::CheckJobFile& from, CheckJobFile* to) {
   to->set_text(from.text);
   write_texts(from.overrides, to->mutable_overrides());
   write_map(from.files, to->mutable_files());
+  write_map(from.components, to->mutable_components());
 }
 
 Status from_wire(const CheckJobFile& from, lockstep::CheckJobFile* to) {
   TRY(read_text(from.name(), "job_file.name", &to->name, kMaxJobFileNameBytes));
   TRY(read_text(from.text(), "job_file.text", &to->text, kMaxUserMessageBytes));
   TRY(read_texts(from.overrides(), kMaxJobFileOverrides, "job_file.overrides", &to->overrides));
-  return read_map(from.files(), kMaxJobFileFiles, "job_file.files", &to->files);
+  TRY(read_map(from.files(), kMaxJobFileFiles, "job_file.files", &to->files));
+  return read_map(from.components(), kMaxJobFileFiles, "job_file.components", &to->components);
 }
 
 void to_wire(const lockstep::JobFileChecked& from, JobFileChecked* to) {

@@ -33,7 +33,7 @@ std::vector<JobId> jobs_with(const State& state, const Viewer& viewer,
                              const RegisteredAsset& asset) {
   const std::string source = "azureml:" + reference_of(asset);
   const auto is_it = [&](const DataInput& input) {
-    return input.source == source && kind_of(input.type) == kind_of(asset.type);
+    return input.source == source && kind_of(input.type) == kind_of(asset);
   };
   std::vector<JobId> jobs;
   std::size_t looked_at = 0;
@@ -79,7 +79,8 @@ ClientReply show_asset(const State& state, const Caller& caller, const ShowAsset
   if (version == nullptr) return refused(no_such_version(*known, question.version));
   const Viewer viewer(state, caller);
   AssetView view = view_of(state, viewer, *known, *version);
-  view.used_by = jobs_with(state, viewer, version->asset);
+  if (question.kind != AssetKind::component)  // a job's record has its steps, not their origin
+    view.used_by = jobs_with(state, viewer, version->asset);
   return AssetReply{std::move(view)};
 }
 

@@ -83,7 +83,7 @@ struct ClaimOf {
   }
   // As for CreateEnvironment.
   Claim operator()(const CreateAsset& m) const {
-    const auto* known = seen_asset(state, caller, kind_of(m.asset.type), m.asset.name);
+    const auto* known = seen_asset(state, caller, kind_of(m.asset), m.asset.name);
     if (known != nullptr) return {Permission::write_names, object_of(*known), ""};
     return {Permission::write_names, own(project_of_new(state.principals(), caller, m.project)),
             ""};

@@ -99,15 +99,15 @@ Error not_the_type(const RegisteredAsset& asset, InputType wanted) {
       ErrorCode::invalid_argument,
       fmt::format(
           "{} {} is a {}, and the input's type is {}; write type: {}, or leave the type out",
-          noun_of(kind_of(asset.type)), reference_of(asset), to_string(asset.type),
-          to_string(wanted), to_string(asset.type)));
+          noun_of(kind_of(asset)), reference_of(asset), to_string(asset.type), to_string(wanted),
+          to_string(asset.type)));
 }
 
 // Among data and models; among one kind only if both have the name.
 Result<FoundAsset> find_asset(const State& state, const Caller& caller, const std::string& name,
                               const DataInput& input) {
   std::vector<FoundAsset> found;
-  for (const AssetKind kind : kAssetKinds)
+  for (const AssetKind kind : kInputKinds)
     if (const AssetName* known = state.assets().find(kind, name)) found.push_back({kind, known});
   const AssetKind wanted = kind_of(input.type);
   if (found.empty()) return no_such_asset(state, caller, wanted, name);

@@ -122,8 +122,16 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
 
 Result<spec::JobFile> parse(const CheckJobFile& request) {
   SentFiles files(request.files);
-  return spec::parse_job(request.name, request.text, request.overrides,
-                         [&files](const std::string& path) { return files.read(path); });
+  const spec::FindComponent find =
+      [&](const AssetReference& reference) -> Result<spec::FoundComponent> {
+    const auto found = request.components.find(to_string(reference));
+    if (found != request.components.end()) return spec::FoundComponent{"", found->second};
+    return make_error(ErrorCode::not_found,
+                      fmt::format("{} was not sent with this job file", to_string(reference)));
+  };
+  return spec::parse_job(
+      request.name, request.text, request.overrides,
+      [&files](const std::string& path) { return files.read(path); }, find);
 }
 
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,

@@ -175,7 +175,7 @@ struct AskedOf {
     return fmt::format("{} {}{}{}", noun_of(kind), name, version.empty() ? "" : ":", version);
   }
   Asked operator()(const CreateAsset& m) const {
-    const AssetKind kind = kind_of(m.asset.type);
+    const AssetKind kind = kind_of(m.asset);
     return {fmt::format("create {}", noun_of(kind)), asset(kind, m.asset.name, m.asset.version),
             "from " + m.asset.path.substr(0, kObjectBytes), true};
   }
@@ -284,7 +284,7 @@ struct EntriesOf {
     if (!asker.asked.changes) return read();
     add(AuditOutcome::done, asker.asked.detail);
     const RegisteredAsset& asset = m.asset.asset;
-    entries.back().object = fmt::format("{} {}", noun_of(kind_of(asset.type)), reference_of(asset));
+    entries.back().object = fmt::format("{} {}", noun_of(kind_of(asset)), reference_of(asset));
   }
   void operator()(const TokenReply& m) const {
     add(AuditOutcome::done, "until " + to_string(m.expires));

@@ -111,7 +111,9 @@ struct Answerer {
     }
     return count;
   }
-  ClientReply operator()(const ShowJob& question) const { return job(question.job); }
+  ClientReply operator()(const ShowJob& question) const {
+    return job(question.job, question.with_steps);
+  }
   ClientReply operator()(const WatchJob& question) const { return job(question.job); }
   ClientReply operator()(const ListEvents& question) const {
     auto events = core.job_events(question.job, question.since);
@@ -168,9 +170,10 @@ struct Answerer {
     return StatusReply{std::move(status)};
   }
 
-  ClientReply job(const JobId& id) const {
+  ClientReply job(const JobId& id, bool with_steps = false) const {
     auto view = core.job_view(id);
     if (!view) return refused_job(id);
+    if (with_steps) view->spec.pipeline = core.state().job(id)->spec.pipeline;
     return JobReply{viewer.cut(std::move(*view))};
   }
 };

@@ -17,6 +17,15 @@ ExitReport without_words(ExitReport report) {
   return report;
 }
 
+void hide_values(JobSpec& spec) {
+  for (auto& [name, value] : spec.environment_variables) value = kHiddenValue;
+  if (!spec.pipeline) return;
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps)
+    for (auto& [name, value] : step.spec.environment_variables) value = kHiddenValue;
+  spec.pipeline = std::move(pipeline);
+}
+
 // Name, state, place and resources.
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
@@ -166,7 +175,7 @@ JobView Viewer::cut(JobView view) const {
   });
   if (!may_of(Permission::read_job, view)) return outline_of(std::move(view));
   if (may_of(Permission::read_values, view)) return view;
-  for (auto& [name, value] : view.spec.environment_variables) value = kHiddenValue;
+  hide_values(view.spec);
   return view;
 }
 

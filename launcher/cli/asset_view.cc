@@ -16,13 +16,14 @@ void add_line(std::string& text, std::string_view label, const std::string& valu
 
 std::string asset_table(AssetKind kind, const std::vector<AssetView>& assets) {
   if (assets.empty())
-    return fmt::format("no {0}s; make one with: lockstep {1} create -n NAME --path PATH\n",
-                       noun_of(kind), to_string(kind));
+    return fmt::format("no {0}s; make one with: lockstep {1} create {2}\n", noun_of(kind),
+                       to_string(kind),
+                       kind == AssetKind::component ? "-f FILE" : "-n NAME --path PATH");
   Table table({"NAME", "VERSION", "TYPE", "CREATED", "BY", "FROM"});
   for (const AssetView& view : assets) {
     const RegisteredAsset& asset = view.asset;
     table.add({asset.name, asset.version + (view.archived ? " (archived)" : ""),
-               std::string(to_string(asset.type)), to_string(view.created), view.created_by,
+               std::string(type_word(asset)), to_string(view.created), view.created_by,
                asset.path});
   }
   return table.text();
@@ -35,7 +36,7 @@ std::string asset_text(const AssetView& view) {
     tags += fmt::format("{}{}={}", tags.empty() ? "" : ", ", key, value);
   add_line(text, "name", asset.name);
   add_line(text, "version", asset.version + (view.archived ? " (archived)" : ""));
-  add_line(text, "type", std::string(to_string(asset.type)));
+  add_line(text, "type", std::string(type_word(asset)));
   add_line(text, "description", asset.description);
   add_line(text, "tags", tags);
   add_line(text, "from", asset.path);
@@ -47,7 +48,8 @@ std::string asset_text(const AssetView& view) {
   if (view.used_by)
     for (const JobId& job : *view.used_by) uses += (uses.empty() ? "" : ", ") + job.value;
   add_line(text, "used by", uses);
-  add_line(text, "in a job file", "path: azureml:" + reference_of(asset));
+  add_line(text, "in a job file",
+           (asset.component ? "component: azureml:" : "path: azureml:") + reference_of(asset));
   return text;
 }
 

@@ -127,7 +127,7 @@ Result<Downloaded> make_ready(Connection& connection, const JobId& job, Download
       const std::string path = begun / ("ready/" + tree.to.path);
       TRY(io::make_directories(path.substr(0, path.rfind('/'))));
       snapshot::MaterializeOptions options;
-      options.umask = own_umask();
+      options.umask = plan.modes == Modes::exact ? 0 : own_umask();
       TRY(snapshot::materialize(*blobs, root, path, options));
       TRY(count(root, *blobs, tree.to));
       done.trees.push_back(std::move(tree.to));
@@ -179,14 +179,16 @@ Result<Downloaded> download_job(Connection& connection, const JobId& job, Downlo
 }
 
 Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,
-                                      const std::string& folder, const OnText& progress) {
+                                      const std::string& folder, const OnText& progress,
+                                      Modes modes) {
   DownloadPlan plan;
+  plan.modes = modes;
   DownloadPlan::Tree& tree = plan.trees.emplace_back();
   tree.to.kind = OutputKind::named;
   tree.to.name = tree.to.path = asset.name;
   tree.from.push_back({0, *asset.tree});
   const std::string what =
-      fmt::format("{}-{}-{}", to_string(kind_of(asset.type)), asset.name, asset.version);
+      fmt::format("{}-{}-{}", to_string(kind_of(asset)), asset.name, asset.version);
   TRY_ASSIGN(Downloaded done,
              download(connection, JobId(), what, std::move(plan), folder, progress));
   return std::move(done.trees.front());

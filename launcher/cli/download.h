@@ -44,6 +44,8 @@ struct Downloaded {
   std::vector<LogFile> logs;  // below "artifacts/user_logs"
 };
 
+enum class Modes { by_umask, exact };  // of the files that are written
+
 // The requested outputs that the attempt has. An error of plan_download lists the existing ones.
 struct DownloadPlan {
   struct Tree {
@@ -54,8 +56,12 @@ struct DownloadPlan {
   std::uint32_t attempt = 0;
   std::vector<Tree> trees;
   bool logs = false;
+  Modes modes = Modes::by_umask;
 };
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request);
+// The newest attempt whose ranks saved one; null: none did. A running attempt may have saved
+// nothing yet, and a failed one nothing at all.
+const AttemptView* newest_with_checkpoint(const JobView& job);
 
 // The problems of the requested outputs in all parts of the attempt, each as in "node local-1:
 // ./outputs: a.sock was left out: a socket".
@@ -70,7 +76,9 @@ using OnText = std::function<void(const std::string&)>;  // progress, in words
 Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
                                 const std::string& folder, const OnText& progress);
 // The files of a registered version (its tree is known), into a folder of its name below `folder`.
+// Modes::exact: with the modes that they have in the tree, so that they make the same tree again.
 Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,
-                                      const std::string& folder, const OnText& progress);
+                                      const std::string& folder, const OnText& progress,
+                                      Modes modes = Modes::by_umask);
 
 }  // namespace lockstep::cli

@@ -72,15 +72,6 @@ void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& na
   if (!tree.from.empty()) plan.trees.push_back(std::move(tree));
 }
 
-// A running attempt may have saved nothing yet, and a failed one nothing at all.
-const AttemptView* newest_with_checkpoint(const JobView& job) {
-  for (auto attempt = job.attempts.rbegin(); attempt != job.attempts.rend(); ++attempt)
-    for (const PartView& part : attempt->parts)
-      for (const CollectedOutput& output : part.outputs)
-        if (output.kind == OutputKind::checkpoint && output.tree) return &*attempt;
-  return nullptr;
-}
-
 // Written and yet not kept is not the same as not written.
 Error no_checkpoint(const JobView& job, const AttemptView& attempt,
                     const DownloadRequest& request) {
@@ -99,6 +90,14 @@ Error no_checkpoint(const JobView& job, const AttemptView& attempt,
 }
 
 }  // namespace
+
+const AttemptView* newest_with_checkpoint(const JobView& job) {
+  for (auto attempt = job.attempts.rbegin(); attempt != job.attempts.rend(); ++attempt)
+    for (const PartView& part : attempt->parts)
+      for (const CollectedOutput& output : part.outputs)
+        if (output.kind == OutputKind::checkpoint && output.tree) return &*attempt;
+  return nullptr;
+}
 
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request) {
   TRY_ASSIGN(const AttemptView* attempt, attempt_of(job, request.attempt));

@@ -86,6 +86,7 @@ std::string_view arguments_in(std::string_view rest) {
 std::vector<ScriptOption> options_in(const std::string& text) {
   static const RE2 call(R"(add_argument\()");
   static const RE2 name(R"RE(["'](--[A-Za-z][\w-]*)["'])RE");
+  static const RE2 position(R"RE(\A\s*["']([A-Za-z]\w*)["'])RE");  // a required positional argument
   static const RE2 value(R"RE(\bdefault\s*=\s*("[^"]*"|'[^']*'|[^,\s)]+))RE");
   static const RE2 is_required(R"(\brequired\s*=\s*True)");
   static const RE2 is_flag(R"(\baction\s*=|\bnargs\s*=)");
@@ -96,17 +97,20 @@ std::vector<ScriptOption> options_in(const std::string& text) {
     const re2::StringPiece piece(words.data(), words.size());
     ScriptOption option;
     std::string literal;
-    if (!RE2::PartialMatch(piece, name, &option.option) || RE2::PartialMatch(piece, is_flag))
-      continue;
+    const bool is_positional = RE2::PartialMatch(piece, position, &option.option);
+    if (!is_positional && !RE2::PartialMatch(piece, name, &option.option)) continue;
+    if (RE2::PartialMatch(piece, is_flag)) continue;
     if (RE2::PartialMatch(piece, value, &literal)) option.value = scalar_of(literal);
-    if (!option.value.empty() || RE2::PartialMatch(piece, is_required))
+    if (is_positional || !option.value.empty() || RE2::PartialMatch(piece, is_required))
       options.push_back(std::move(option));
   }
   return options;
 }
 
+bool is_positional(const std::string& option) { return !option.starts_with("--"); }
+
 std::string input_name(const std::string& option) {
-  std::string name = option.substr(2);
+  std::string name = option.substr(is_positional(option) ? 0 : 2);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
@@ -119,7 +123,8 @@ std::string command_text(const ScriptFolder& folder, const ScriptLook& look) {
   std::string inputs = "inputs:      # change them for one run with --set inputs.NAME=VALUE\n";
   for (const ScriptOption& option : look.options) {
     const std::string name = input_name(option.option);
-    text += fmt::format("  {} \"${{{{inputs.{}}}}}\"\n", option.option, name);
+    const std::string before = is_positional(option.option) ? "" : option.option + " ";
+    text += fmt::format("  {}\"${{{{inputs.{}}}}}\"\n", before, name);
     inputs += option.value.empty()
                   ? fmt::format("  {}: CHANGE-ME      # the script requires it\n", name)
                   : fmt::format("  {}: {}\n", name, option.value);

@@ -17,7 +17,7 @@ struct ScriptFolder {
 };
 
 struct ScriptOption {
-  std::string option;  // "--learning-rate"
+  std::string option;  // "--learning-rate"; "data": a positional argument
   std::string value;   // its default as a YAML scalar; "": it has none, and needs one
   friend bool operator==(const ScriptOption&, const ScriptOption&) = default;
 };

@@ -15,6 +15,7 @@
 //   nodes/local-K/agent.log, join.token (0600)
 //   datastores.yml                    by the person: launcher/spec/datastores_file.h
 //   stat-cache/                       one file per captured directory
+//   components/DIGEST/                files of a registered component, as they were fetched
 
 #include <string>
 
@@ -39,6 +40,7 @@ class LocalHome {
   std::string authorized_users() const { return launcher_keys() + "/authorized_users"; }
   std::string launcher_log() const { return launcher() + "/lockstepd.log"; }
   std::string stat_cache() const { return path_ + "/stat-cache"; }
+  std::string components() const { return path_ + "/components"; }
   std::string datastores() const { return path_ + "/datastores.yml"; }
   std::string nodes() const { return path_ + "/nodes"; }
   // Packages that the local nodes fetched for environments; they share this folder.

@@ -1,8 +1,10 @@
 #include "launcher/cli/submit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -10,7 +12,7 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/pipeline.h"
 #include "common/io/clock.h"
-#include "common/snapshot/capture.h"
+#include "common/snapshot/composition.h"
 #include "common/transfer/head_start.h"
 #include "launcher/cli/fetched_file.h"
 #include "launcher/cli/paced_lines.h"
@@ -157,8 +159,11 @@ class Captures {
 
   // Sets the digests in `spec`.
   Status add(JobSpec& spec, const std::optional<std::string>& directory, bool was_named,
+             const std::vector<std::string>& includes,
              const std::optional<spec::BuildFolder>& build, std::vector<spec::LocalData>& data) {
-    if (directory) {
+    if (!includes.empty()) {
+      TRY_ASSIGN(spec.snapshot, compose(directory, includes));
+    } else if (directory) {
       TRY_ASSIGN(spec.snapshot, once({"source", *directory, ""}, [&] {
                    return capture_source(context_, connection_, *directory, was_named);
                  }));
@@ -192,6 +197,45 @@ class Captures {
     digests_.emplace(kind, digest);
     return digest;
   }
+  // The source directory with what comes into it.
+  Result<Digest> compose(const std::optional<std::string>& directory,
+                         const std::vector<std::string>& includes) {
+    const std::string all = fmt::format("{}", fmt::join(includes, "\n"));
+    const Kind kind{"composed", directory.value_or(""), all};
+    if (const auto known = digests_.find(kind); known != digests_.end()) return known->second;
+    snapshot::Composition whole;
+    if (directory) {
+      TRY_ASSIGN(auto code, capture_source(context_, connection_, *directory, true));
+      for (const std::string& include : includes)
+        if (const std::string name = last_of(include); snapshot::has_entry(code.snapshot, name))
+          return make_error(ErrorCode::conflict,
+                            fmt::format("additional_includes: {} comes into the code as '{}', and "
+                                        "{} has an entry of that name; rename one",
+                                        include, name, *directory));
+      whole.add(code.snapshot, "");
+      captured_.push_back(std::move(code));
+    }
+    for (const std::string& include : includes) TRY(add_include(include, whole));
+    transfer::Captured composed;
+    TRY_ASSIGN(composed.snapshot, whole.finish(directory.value_or(".")));
+    const Digest digest = composed.snapshot.root;
+    captured_.push_back(std::move(composed));
+    digests_.emplace(kind, digest);
+    return digest;
+  }
+  Status add_include(const std::string& include, snapshot::Composition& whole) {
+    const std::string name = last_of(include);
+    const bool is_folder = std::filesystem::is_directory(include);
+    spec::LocalData file;
+    file.path = include;
+    TRY_ASSIGN(auto captured, is_folder ? capture_source(context_, connection_, include, true)
+                                        : capture_data(context_, connection_, file, name));
+    whole.add(captured.snapshot, is_folder ? name : "");
+    captured_.push_back(std::move(captured));
+    return {};
+  }
+  static std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
   Result<transfer::Captured> fetch(spec::LocalData& local, const DataInput& input) {
     TRY(fetch_data(context_, local, input, fetched_));
     return capture_data(context_, connection_, local, input.file);
@@ -207,9 +251,9 @@ class Captures {
 Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmission>& steps) {
   if (!spec.pipeline) return {};
   PipelineSpec pipeline = *spec.pipeline;
-  for (std::size_t i = 0; i < pipeline.steps.size(); ++i)
+  for (std::size_t i = 0; i < steps.size(); ++i)
     TRY(captures.add(pipeline.steps[i].spec, steps[i].directory, steps[i].directory_was_named,
-                     steps[i].build, steps[i].data));
+                     steps[i].includes, steps[i].build, steps[i].data));
   spec.pipeline = std::move(pipeline);
   return {};
 }
@@ -220,8 +264,8 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
   Captures captures(context, connection);
-  TRY(captures.add(spec, submission.directory, submission.directory_was_named, submission.build,
-                   submission.data));
+  TRY(captures.add(spec, submission.directory, submission.directory_was_named, submission.includes,
+                   submission.build, submission.data));
   TRY(capture_steps(captures, spec, submission.steps));
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
@@ -248,6 +292,22 @@ Status send_build(Context& context, Connection& connection, const spec::BuildFol
   TRY_ASSIGN(const transfer::Captured captured, capture_build(context, connection, build));
   build_of(environment).context = captured.snapshot.root;
   return upload(context, connection, captured);
+}
+
+Result<snapshot::Snapshot> send_source(Context& context, Connection& connection,
+                                       const std::string& folder) {
+  TRY_ASSIGN(transfer::Captured captured, capture_source(context, connection, folder, true));
+  TRY(upload(context, connection, captured));
+  return std::move(captured.snapshot);
+}
+
+Result<snapshot::Snapshot> send_data(Context& context, Connection& connection,
+                                     const std::string& path, const std::string& file) {
+  spec::LocalData local;
+  local.path = path;
+  TRY_ASSIGN(transfer::Captured captured, capture_data(context, connection, local, file));
+  TRY(upload(context, connection, captured));
+  return std::move(captured.snapshot);
 }
 
 Status send_files(Context& context, Connection& connection, const spec::LocalData& local,

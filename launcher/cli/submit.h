@@ -9,6 +9,7 @@
 
 #include "common/domain/asset.h"
 #include "common/domain/job_spec.h"
+#include "common/snapshot/capture.h"
 #include "launcher/cli/context.h"
 #include "launcher/spec/build_folder.h"
 #include "launcher/spec/input_reader.h"
@@ -24,6 +25,7 @@ struct StepSubmission {
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};
   bool directory_was_named = true;
+  std::vector<std::string> includes = {};  // files and folders that come into the directory
 };
 
 struct Submission {
@@ -35,7 +37,9 @@ struct Submission {
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
   bool quiet = false;                      // does not print the launcher's notes
-  std::vector<StepSubmission> steps = {};  // of the pipeline's steps, in their order
+  // Of the pipeline's steps, in their order; empty: they take nothing from this machine.
+  std::vector<StepSubmission> steps = {};
+  std::vector<std::string> includes = {};  // as in StepSubmission
 };
 
 // Interrupts end the process until the job exists, and are blocked from then on.
@@ -44,6 +48,13 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
 // Captures the whole build context of an image, uploads it, and sets its digest in `environment`.
 Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,
                   EnvironmentSpec& environment);
+
+// Captures a source folder, or files (`file`: the one file of its path; "": the path is a folder),
+// and uploads them.
+Result<snapshot::Snapshot> send_source(Context& context, Connection& connection,
+                                       const std::string& folder);
+Result<snapshot::Snapshot> send_data(Context& context, Connection& connection,
+                                     const std::string& path, const std::string& file);
 
 // Captures the files of an asset, uploads them, and sets their digest in `asset`.
 Status send_files(Context& context, Connection& connection, const spec::LocalData& local,

@@ -1,5 +1,5 @@
 // `lockstep data` and `lockstep model`: registered files that jobs read as inputs, as az ml has
-// them.
+// them. Also what `lockstep component` shares with them.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "common/domain/data_reference.h"
 #include "launcher/api/json/asset.h"
 #include "launcher/cli/asset_view.h"
+#include "launcher/cli/component_store.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -134,6 +135,13 @@ Result<AssetView> find(Connection& connection, const AssetArguments& arguments,
   return std::move(reply.asset);
 }
 
+// The text of a component's file.
+Result<std::string> definition_of(Context& context, const AssetView& view) {
+  TRY_ASSIGN(const spec::FoundComponent found,
+             component_finder(context)({view.asset.name, view.asset.version, ""}));
+  return spec::read_regular_text_file(found.file);
+}
+
 int show(Context& context, const AssetArguments& arguments) {
   const auto reference = reference_of(arguments);
   if (!reference) return fail(context.terminal, reference.error(), kExitUsage);
@@ -141,7 +149,15 @@ int show(Context& context, const AssetArguments& arguments) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto found = find(**connection, arguments, *reference);
   if (!found) return fail(context.terminal, found.error());
-  return print(context, arguments.format, api::to_json(*found), asset_text(*found));
+  Json json = api::to_json(*found);
+  std::string text = asset_text(*found);
+  if (arguments.kind == AssetKind::component) {
+    const auto definition = definition_of(context, *found);
+    if (!definition) return fail(context.terminal, definition.error());
+    json["lockstep"]["definition"] = *definition;
+    text += "\n" + in_lines(*definition, 0) + "\n";
+  }
+  return print(context, arguments.format, json, text);
 }
 
 // One version, or all of a name that stands alone.
@@ -260,7 +276,10 @@ void add_group(VerbTable table, AssetKind kind, const std::string& what) {
   const auto arguments = std::make_shared<AssetArguments>(kind);
   const std::string noun(noun_of(kind));
   group.require_subcommand(1);
-  add_create(group, table, arguments);
+  if (kind == AssetKind::component)
+    add_component_create_verb(group, table);
+  else
+    add_create(group, table, arguments);
   auto& all =
       add_verb(group, table, arguments, "list", "list the newest version of each " + noun, list);
   all.add_option("-n,--name", arguments->name, "list all versions of this name")
@@ -271,7 +290,10 @@ void add_group(VerbTable table, AssetKind kind, const std::string& what) {
   add_format(all, arguments->format);
   add_format(
       add_named(group, table, arguments, "show",
-                "show one version (the newest), the job that made it and those that used it", show),
+                kind == AssetKind::component
+                    ? "show one version (the newest) and its file"
+                    : "show one version (the newest), the job that made it and those that used it",
+                show),
       arguments->format);
   if (kind == AssetKind::model)
     add_named(group, table, arguments, "download", "download a model's files", download)
@@ -288,6 +310,7 @@ void add_group(VerbTable table, AssetKind kind, const std::string& what) {
 void add_asset_verbs(VerbTable table) {
   add_group(table, AssetKind::data, "register and show data: files that jobs read");
   add_group(table, AssetKind::model, "register, show and download models");
+  add_group(table, AssetKind::component, "register and show components: steps of pipelines");
 }
 
 }  // namespace lockstep::cli

@@ -7,6 +7,7 @@
 
 #include "common/domain/pipeline.h"
 #include "launcher/cli/client_settings.h"
+#include "launcher/cli/component_store.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/plan.h"
 #include "launcher/cli/submit.h"
@@ -130,11 +131,12 @@ Submission submission_of(const CreateOptions& options, spec::JobFile file) {
   submission.directory_was_named = true;
   submission.rebuild = options.rebuild;
   submission.build = std::move(file.build);
+  submission.includes = std::move(file.includes);
   submission.data = std::move(file.data);
   submission.quiet = options.quiet;
   for (spec::StepFiles& step : file.steps)
-    submission.steps.push_back(
-        {std::move(step.code_dir), std::move(step.build), std::move(step.data)});
+    submission.steps.push_back({std::move(step.code_dir), std::move(step.build),
+                                std::move(step.data), true, std::move(step.includes)});
   return submission;
 }
 
@@ -146,7 +148,8 @@ int show_plan(Context& context, const CreateOptions& options, const spec::JobFil
 
 int create(Context& context, const CreateOptions& options) {
   const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
-  auto file = spec::load_job(options.file, options.overrides);
+  auto file = spec::load_job(options.file, options.overrides, spec::read_regular_text_file,
+                             component_finder(context));
   if (!file) return fail_with_all(context.terminal, file.error());
   if (const Status good = check_options(options, *file); !good)
     return fail(context.terminal, good.error(), kExitUsage);

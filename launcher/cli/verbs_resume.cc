@@ -1,9 +1,11 @@
-// A job that ended, submitted anew: the same in all but its name, from where its checkpoint is.
+// A job that ended, submitted anew: the same in all but its name, from where its checkpoint is. Of
+// a pipeline, each step that did not complete.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
+#include "launcher/cli/pipeline_resume.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 
@@ -38,22 +40,25 @@ Status check_ended(const JobView& job) {
 }
 
 Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& options) {
-  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(options.name)}));
+  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(options.name), true}));
   TRY(check_owner(connection, reply.job.spec));
   TRY(check_ended(reply.job));
   JobSpec spec = std::move(reply.job.spec);
-  if (spec.pipeline)
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("job '{}' is a pipeline, which has no checkpoint; submit its "
-                                  "file again: steps whose content has not changed are reused",
-                                  spec.name));
   spec.parent = {};
   spec.step.clear();
   spec.parent_attempt = 0;
   if (spec.display_name == spec.name) spec.display_name.clear();
   spec.queue.after.clear();  // they had ended
   spec.queue.not_before = {};
-  spec.from_checkpoint_of = JobId(std::exchange(spec.name, options.new_name));
+  const JobId before(std::exchange(spec.name, options.new_name));
+  if (!spec.pipeline) {
+    spec.from_checkpoint_of = before;
+    return spec;
+  }
+  reply.job.spec = spec;
+  reply.job.spec.name = before.value;
+  TRY_ASSIGN(PipelineSpec pipeline, steps_to_resume(connection, reply.job));
+  spec.pipeline = std::move(pipeline);
   return spec;
 }
 
@@ -66,7 +71,7 @@ int resume(Context& context, const ResumeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   auto spec = spec_to_resume(**connection, options);
   if (!spec) return fail(context.terminal, spec.error(), otherwise);
-  const int world_size = spec->world_size();
+  const int world_size = spec->is_pipeline() ? 0 : spec->world_size();
   Submission submission;
   submission.spec = *std::move(spec);
   const auto job = submit(context, **connection, std::move(submission));
@@ -82,7 +87,9 @@ int resume(Context& context, const ResumeOptions& options) {
 void add_resume_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ResumeOptions>();
   CLI::App* const verb = table.add_below(
-      group, "resume", "submit an ended job again, starting from its newest checkpoint");
+      group, "resume",
+      "submit an ended job again, starting from its newest checkpoint; of a pipeline or an array, "
+      "what did not complete");
   if (verb == nullptr) return;
   verb->add_option("NAME", options->name, "the job")->required();
   verb->add_option("--name", options->new_name, "the new job's name (default: a generated one)")

@@ -7,6 +7,7 @@
 #include "common/io/file_system.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/client_settings.h"
+#include "launcher/cli/component_store.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/spec/job_file.h"
 
@@ -28,20 +29,28 @@ struct ValidateOptions {
   Format format = Format::table;
 };
 
-// The file and those that its environment names, as they were read here.
+// The file and those that it names, as they were read here.
 struct Read {
   CheckJobFile request;
   Result<spec::JobFile> parsed;
 };
 
-Read read_here(const ValidateOptions& options) {
+Read read_here(Context& context, const ValidateOptions& options) {
   CheckJobFile request{options.file, "", options.overrides};
   const spec::ReadText noting = [&](const std::string& path) {
-    auto text = spec::read_text_file(path);
+    auto text = spec::read_regular_text_file(path);
     if (text) request.files[path] = *text;
     return text;
   };
-  auto parsed = spec::load_job(options.file, options.overrides, noting);
+  const spec::FindComponent fetching = component_finder(context);
+  spec::FindComponent find;
+  if (!options.local)
+    find = [&](const AssetReference& reference) {
+      auto found = fetching(reference);
+      if (found) request.components[to_string(reference)] = found->file;
+      return found;
+    };
+  auto parsed = spec::load_job(options.file, options.overrides, noting, find);
   if (!parsed) return {std::move(request), std::move(parsed)};
   auto text = io::read_file(options.file, Bytes{spec::kMaxFileBytes});
   if (!text) return {std::move(request), std::move(text).error()};
@@ -61,7 +70,7 @@ int print_checked(Context& context, const ValidateOptions& options, const JobFil
 }
 
 int validate(Context& context, const ValidateOptions& options) {
-  Read read = read_here(options);
+  Read read = read_here(context, options);
   if (read.parsed && read.parsed->spec.compute.empty() && !options.local) {
     const auto chosen = default_compute(context.home);
     if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);

@@ -31,7 +31,7 @@ std::string next_version(const AssetName* known) {
 std::optional<Error> not_for_this_project(const State& state, const CreateAssetInput& input,
                                           const AssetName& known) {
   const std::string& name = input.asset.name;
-  const std::string_view noun = noun_of(kind_of(input.asset.type));
+  const std::string_view noun = noun_of(kind_of(input.asset));
   if (!may_see(state.principals(), input.caller, known))
     return make_error(ErrorCode::permission_denied,
                       fmt::format("the name '{}' is taken: names of {}s are unique in the "
@@ -74,14 +74,14 @@ std::string version_for(const RegisteredAsset& asset, const AssetName* known) {
 
 std::optional<Error> not_as_it_is(const RegisteredAsset& asset, const AssetVersion& known) {
   if (known.asset.has_content_of(asset)) return std::nullopt;
-  const std::string what = known.asset.type == asset.type
+  const std::string what = type_word(known.asset) == type_word(asset)
                                ? "other files"
-                               : fmt::format("type {}", to_string(known.asset.type));
+                               : fmt::format("type {}", type_word(known.asset));
   return make_error(
       ErrorCode::already_exists,
       fmt::format("{} {} already exists with {}, and a version cannot be changed; choose another "
                   "version, or leave the version out to get the next number",
-                  noun_of(kind_of(asset.type)), reference_of(asset), what));
+                  noun_of(kind_of(asset)), reference_of(asset), what));
 }
 
 std::string many(AssetKind kind, const ArchiveAssetInput& input) {
@@ -127,13 +127,13 @@ Error no_such_asset(const State& state, const Caller& caller, AssetKind kind,
 Error no_such_version(const AssetName& known, const std::string& version) {
   const auto& all = known.versions;
   const RegisteredAsset& last = all.back().asset;
-  const std::string_view noun = noun_of(kind_of(last.type));
+  const std::string_view noun = noun_of(kind_of(last));
   if (version.empty())
     return make_error(
         ErrorCode::not_found,
         fmt::format("all versions of {} '{}' are archived; name one, or restore it with "
                     "`lockstep {} restore -n {}`",
-                    noun, last.name, to_string(kind_of(last.type)), last.name));
+                    noun, last.name, to_string(kind_of(last)), last.name));
   std::string versions;
   for (std::size_t i = all.size(); i > 0 && all.size() - i < kMaxVersionsNamed; --i)
     versions.append(versions.empty() ? "" : ", ").append(all[i - 1].asset.version);
@@ -146,7 +146,7 @@ Result<Registration> registration_of(const State& state, const CreateAssetInput&
   RegisteredAsset asset = input.asset;
   TRY(validate(asset));
   if (!asset.tree) return make_error(ErrorCode::invalid_argument, "path: the asset has no files");
-  const AssetName* known = state.assets().find(kind_of(asset.type), asset.name);
+  const AssetName* known = state.assets().find(kind_of(asset), asset.name);
   const std::string project = project_of_new(state.principals(), input.caller, input.project);
   if (auto error = not_writable(state, input, known, project)) return *std::move(error);
   asset.version = version_for(asset, known);
@@ -155,8 +155,8 @@ Result<Registration> registration_of(const State& state, const CreateAssetInput&
     if (auto error = not_as_it_is(asset, *same)) return *std::move(error);
   } else if (state.assets().versions() >= kMaxAssetVersions) {
     return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("the launcher has {} versions of data and models, the most that "
-                                  "are possible",
+                      fmt::format("the launcher has {} versions of data, models and components, "
+                                  "the most that are possible",
                                   kMaxAssetVersions));
   }
   Registration registration;
@@ -172,7 +172,7 @@ void react(Context& core, const CreateAssetInput& input) {
   if (!registration)
     return core.refuse(input.reply, registration.error().code, registration.error().message);
   const RegisteredAsset& asset = registration->fact.asset;
-  ReplyAsset reply{input.reply, kind_of(asset.type), asset.name, asset.version};
+  ReplyAsset reply{input.reply, kind_of(asset), asset.name, asset.version};
   if (!registration->is_there) core.emit(std::move(registration->fact));
   core.act(std::move(reply));
 }

@@ -29,7 +29,7 @@ const std::set<Assets::Key>& Assets::with_tree(const Digest& tree) const {
 }
 
 void Assets::apply(Instant at, const AssetRegistered& fact) {
-  const Key key{kind_of(fact.asset.type), fact.asset.name};
+  const Key key{kind_of(fact.asset), fact.asset.name};
   AssetName& name = names_[key];
   if (name.versions.empty()) name.project = fact.project;
   name.versions.push_back({fact.asset, at, fact.by, false});

@@ -20,22 +20,32 @@ bool is_description(std::string_view key) {
   return false;
 }
 
-// "./train.yml", "file:train.yml"; the components that Azure's workspace has are refused.
-Result<std::string> path_of(const Source& source, const YamlNode& node) {
-  const auto refuse = [&](const std::string& message, ErrorCode code) {
-    return source.error(node.place, "'component': " + message, code);
-  };
-  if (node.text.empty())
-    return refuse("is empty; name a file, such as ./train.yml", ErrorCode::invalid_argument);
-  if (const auto marked = marked_file(node.text)) return *marked;
-  if (node.text.starts_with("azureml:"))
-    return refuse(
-        fmt::format("{} is not supported yet; name a file, such as ./train.yml", node.text),
-        ErrorCode::unsupported);
-  if (node.text.find("://") != std::string::npos)
-    return refuse(fmt::format("{} is not supported yet; name a local file", node.text),
-                  ErrorCode::unsupported);
-  return node.text;
+constexpr std::string_view kRegistered = "azureml:";
+
+// "./train.yml", "file:train.yml"
+Result<std::string> local_path_of(const std::string& text) {
+  if (text.empty())
+    return make_error(ErrorCode::invalid_argument, "is empty; name a file, such as ./train.yml");
+  if (const auto marked = marked_file(text)) return *marked;
+  if (text.find("://") != std::string::npos)
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("{} is not supported yet; name a local file", text));
+  return text;
+}
+
+// "azureml:train:3", "azureml:train@latest"
+Result<AssetReference> reference_in(const std::string& text) {
+  if (text.starts_with("azureml://"))
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("{} is not supported yet; name a file, or register it with "
+                                  "`lockstep component create` and write azureml:NAME:VERSION",
+                                  text));
+  const auto parsed = parse_data_reference(text);
+  if (!parsed) return parsed.error();
+  const AssetReference* const reference =
+      *parsed ? std::get_if<AssetReference>(&**parsed) : nullptr;
+  if (reference != nullptr) return *reference;
+  return make_error(ErrorCode::invalid_argument, text + " is not azureml:NAME:VERSION");
 }
 
 }  // namespace
@@ -55,16 +65,39 @@ Component* ComponentReader::read(const YamlNode& node) {
                                                       describe(node.kind))));
     return nullptr;
   }
-  const auto path = path_of(source_, node);
+  if (!node.text.starts_with(kRegistered)) return read_file(node);
+  if (const auto known = by_reference_.find(node.text); known != by_reference_.end())
+    return known->second;
+  return by_reference_[node.text] = read_file(node);
+}
+
+Component* ComponentReader::read_file(const YamlNode& node) {
+  const auto path = path_of(node);
   if (!path) {
-    faults_.add(node.place, path.error());
+    faults_.add(node.place, source_.error(node.place, "'component': " + path.error().message,
+                                          path.error().code));
     return nullptr;
   }
-  const std::string full = source_.of(node.place).beside(*path);
-  if (const auto known = by_path_.find(full); known != by_path_.end()) return known->second;
-  auto loaded = load(node, full);
+  if (const auto known = by_path_.find(*path); known != by_path_.end()) return known->second;
+  auto loaded = load(node, *path);
   if (!loaded) faults_.add(node.place, loaded.error());
-  return by_path_[full] = loaded ? *loaded : nullptr;
+  return by_path_[*path] = loaded ? *loaded : nullptr;
+}
+
+Result<std::string> ComponentReader::path_of(const YamlNode& node) const {
+  if (!node.text.starts_with(kRegistered)) {
+    TRY_ASSIGN(const std::string path, local_path_of(node.text));
+    return source_.of(node.place).beside(path);
+  }
+  TRY_ASSIGN(const AssetReference reference, reference_in(node.text));
+  if (find_) {
+    TRY_ASSIGN(FoundComponent found, find_(reference));
+    return std::move(found.file);
+  }
+  return make_error(ErrorCode::unsupported,
+                    fmt::format("{} is registered with a launcher, and none is asked here; name a "
+                                "file, such as ./train.yml",
+                                node.text));
 }
 
 Result<Component*> ComponentReader::load(const YamlNode& node, const std::string& path) {

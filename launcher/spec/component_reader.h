@@ -1,12 +1,14 @@
 #pragma once
-// Components: a command or a pipeline with typed inputs and outputs, in a file or inside a step.
-// Each file is read once, however many steps use it.
+// Components: a command or a pipeline with typed inputs and outputs, in a file, registered with the
+// launcher, or inside a step. Each file is read once, however many steps use it.
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "common/domain/data_reference.h"
 #include "launcher/spec/bound_output.h"
 #include "launcher/spec/job_kind.h"
 #include "launcher/spec/port_reader.h"
@@ -30,13 +32,24 @@ struct Component {
 inline constexpr std::size_t kMaxComponentFiles = 1'000;
 inline constexpr std::size_t kMaxComponentBytes = 64u << 20;  // of all files
 
+// A registered component on this machine.
+struct FoundComponent {
+  std::string folder;  // absolute; has all files that it names
+  std::string file;    // its own, in `folder`
+};
+// An error's message says no place.
+using FindComponent = std::function<Result<FoundComponent>(const AssetReference& reference)>;
+
 class ComponentReader {
  public:
-  // `source` is the job file. Components and their places live as long as this.
-  ComponentReader(const Source& source, const ReadText& read_text, Faults& faults)
-      : source_(source), read_text_(read_text), faults_(faults) {}
+  // `source` is the job file; without `find`, registered components are refused. Components and
+  // their places live as long as this.
+  ComponentReader(const Source& source, const ReadText& read_text, const FindComponent& find,
+                  Faults& faults)
+      : source_(source), read_text_(read_text), find_(find), faults_(faults) {}
 
-  // `node` is the value of a step's `component`: a path or a mapping. nullptr behind a fault.
+  // `node` is the value of a step's `component`: a path, "azureml:NAME:VERSION" or a mapping.
+  // nullptr behind a fault.
   Component* read(const YamlNode& node);
 
  private:
@@ -45,16 +58,20 @@ class ComponentReader {
     Source source;
   };
 
+  Component* read_file(const YamlNode& node);
+  Result<std::string> path_of(const YamlNode& node) const;
   Result<Component*> load(const YamlNode& node, const std::string& path);
   Component* interpret(YamlNode tree, std::string shown);
   void read_ports(Component& component, YamlNode ports, Faults& faults) const;
 
   const Source& source_;
   const ReadText& read_text_;
+  const FindComponent& find_;
   Faults& faults_;
   std::deque<File> files_;
   std::deque<Component> components_;
   std::map<std::string, Component*> by_path_;
+  std::map<std::string, Component*> by_reference_;  // registered ones, as they are written
   std::size_t bytes_ = 0;
 };
 

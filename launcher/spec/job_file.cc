@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "common/io/file_system.h"
+#include "launcher/spec/code_folder.h"
 #include "launcher/spec/job_kind.h"
 #include "launcher/spec/job_reader.h"
 #include "launcher/spec/pipeline_reader.h"
@@ -55,35 +54,28 @@ std::string where_of_compute(const Source& source, const ReadJob& job) {
   return job.compute_place ? source.where(*job.compute_place) : "";
 }
 
-bool is_remote(const std::string& code) {
-  for (std::string_view prefix : {"azureml:", "http://", "https://", "git+", "git://"})
-    if (code.rfind(prefix, 0) == 0) return true;
-  return false;
-}
-
-Status check_is_local(const Source& source, const ReadJob& job) {
-  if (!job.code || !is_remote(*job.code)) return {};
-  return source.error(
-      job.code_place,
-      fmt::format("code '{}' is not supported yet; name a local directory", *job.code),
-      ErrorCode::unsupported);
-}
-
 // Places do not outlive the files that they are in.
 std::vector<LocalData> without_sources(std::vector<LocalData> data) {
   for (LocalData& local : data) local.place.source = nullptr;
   return data;
 }
 
+std::vector<std::string> paths_of(const std::vector<Include>& includes) {
+  std::vector<std::string> paths;
+  for (const Include& include : includes) paths.push_back(include.path);
+  return paths;
+}
+
 // Each task needs the files of this machine that the job names.
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
-  file.steps.assign(array.indices.size(),
-                    {file.code_dir, file.environment, file.build, file.data, file.compute_where});
+  file.steps.assign(array.indices.size(), {file.code_dir, file.environment, file.build, file.data,
+                                           file.compute_where, file.includes});
   file.code_dir.reset();
   file.environment.reset();
   file.build.reset();
   file.data.clear();
+  file.includes.clear();
 }
 
 JobFile job_file_of(const Source& source, ReadFile& read) {
@@ -92,6 +84,7 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
   file.spec = std::move(read.job.spec);
   if (read.pipeline) file.spec.pipeline = *std::move(read.pipeline);
   file.code_dir = std::move(read.job.code);
+  file.includes = paths_of(read.job.includes);
   file.environment = std::move(read.job.environment);
   file.build = std::move(read.job.build);
   file.notes = std::move(read.job.notes);
@@ -99,7 +92,7 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
   for (ReadJob& step : read.steps)
     file.steps.push_back({std::move(step.code), std::move(step.environment), std::move(step.build),
                           without_sources(std::move(step.local_data)),
-                          where_of_compute(source, step)});
+                          where_of_compute(source, step), paths_of(step.includes)});
   if (read.job.array) become_array(file, *read.job.array);
   return file;
 }
@@ -110,25 +103,10 @@ void find_data_of(const Source& source, ReadJob& job, JobSpec& spec, Faults& fau
       if (input.name == local.name) faults.add(local.place, find_data(source, local, input));
 }
 
-// `code` is relative to the file that names it, as on Azure.
-Status find_code(const Source& source, ReadJob& job) {
-  namespace fs = std::filesystem;
-  TRY(check_is_local(source, job));
-  if (!job.code) return {};
-  const fs::path directory = fs::path(source.of(job.code_place).name).parent_path() / *job.code;
-  std::error_code failure;
-  const fs::file_status status = fs::status(directory, failure);
-  const std::string_view why = fs::exists(status) ? "is not a directory" : "does not exist";
-  const std::string shown = directory.lexically_normal().string();
-  if (!fs::is_directory(status))
-    return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why, shown));
-  job.code = shown;
-  return {};
-}
-
 // What the job or step needs of this machine's files, but its image's build folder.
 void find_files(const Source& source, ReadJob& job, JobSpec& spec, Faults& faults) {
   faults.add(job.code_place, find_code(source, job));
+  faults.add(job.code_place, find_includes(source, job));
   find_data_of(source, job, spec, faults);
 }
 
@@ -149,7 +127,7 @@ Status find_builds(const ReadFile& file) {
 }  // namespace
 
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides,
-                         const ReadText& read_text) {
+                         const ReadText& read_text, const FindComponent& find) {
   if (path == "-")
     return make_error(
         ErrorCode::invalid_argument,
@@ -158,7 +136,7 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
   if (!text) return std::move(text).error();
   const Source source = job_source(path, *text);
   Faults faults;
-  ComponentReader components(source, read_text, faults);
+  ComponentReader components(source, read_text, find, faults);
   TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
   find_all_files(source, file, faults);
   TRY(faults.status());
@@ -167,17 +145,19 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
 }
 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
-                          const std::vector<std::string>& overrides, ReadText read_text) {
+                          const std::vector<std::string>& overrides, ReadText read_text,
+                          const FindComponent& find) {
   const Source source = job_source(name, text);
   if (!read_text)
     read_text = [](const std::string& path) -> Result<std::string> {
       return make_error(ErrorCode::not_found, "file " + path + " was not sent with this job file");
     };
   Faults faults;
-  ComponentReader components(source, read_text, faults);
+  ComponentReader components(source, read_text, find, faults);
   TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
-  faults.add(file.job.code_place, check_is_local(source, file.job));
-  for (const ReadJob& step : file.steps) faults.add(step.code_place, check_is_local(source, step));
+  faults.add(file.job.code_place, check_code_is_local(source, file.job));
+  for (const ReadJob& step : file.steps)
+    faults.add(step.code_place, check_code_is_local(source, step));
   TRY(faults.status());
   return job_file_of(source, file);
 }

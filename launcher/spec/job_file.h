@@ -12,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/job_spec.h"
+#include "launcher/spec/component_reader.h"
 #include "launcher/spec/environment_reader.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/input_reader.h"
@@ -25,6 +26,7 @@ struct StepFiles {
   std::optional<BuildFolder> build = {};
   std::vector<LocalData> data = {};
   std::string compute_where = {};
+  std::vector<std::string> includes = {};  // files and folders that come into the code
 };
 
 struct JobFile {
@@ -37,17 +39,21 @@ struct JobFile {
   std::vector<LocalData> data = {};   // of inputs of `spec`; load_job has found them
   std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
+  std::vector<std::string> includes = {};  // as in StepFiles
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
-// files, and those that its environments name, come from `read_text`.
+// files, and those that its environments name, come from `read_text`; registered components are
+// looked up with `find`.
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {},
-                         const ReadText& read_text = read_text_file);
+                         const ReadText& read_text = read_text_file,
+                         const FindComponent& find = {});
 
 // The same without the file system, for text from anywhere. `code` is returned as written; neither
 // it nor the image's build folder is checked to exist. Files of components and environments come
 // from `read_text`; without it, naming a file is an error.
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
-                          const std::vector<std::string>& overrides = {}, ReadText read_text = {});
+                          const std::vector<std::string>& overrides = {}, ReadText read_text = {},
+                          const FindComponent& find = {});
 
 }  // namespace lockstep::spec

@@ -61,6 +61,7 @@ class JobReader {
   void fill_compute(ReadJob& job) const;
   void fill_distribution(JobSpec& spec) const;
   void fill_resources(JobSpec& spec) const;
+  void fill_includes(ReadJob& job) const;
   void fill_inputs(ReadJob& job) const;
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
@@ -139,6 +140,24 @@ void JobReader::fill_texts(ReadJob& job) const {
     if (code->text.empty()) return fault("code", code->place, "'code' is empty; name a directory");
     job.code = code->text;
     job.code_place = code->place;
+  }
+}
+
+void JobReader::fill_includes(ReadJob& job) const {
+  const YamlNode* list = at("additional_includes");
+  if (list == nullptr) return;
+  if (list->kind != YamlNode::Kind::sequence)
+    return fault("additional_includes", list->place,
+                 fmt::format("'additional_includes' must be a list of files and folders, not {}",
+                             describe(list->kind)));
+  for (const YamlNode& item : list->items) {
+    if (item.kind != YamlNode::Kind::scalar || item.text.empty())
+      fault("additional_includes", item.place,
+            fmt::format("'additional_includes': an entry must be the name of a file or folder, not "
+                        "{}",
+                        item.text.empty() ? "nothing" : describe(item.kind)));
+    else
+      job.includes.push_back({item.text, item.place});
   }
 }
 
@@ -360,6 +379,7 @@ ReadJob JobReader::read() {
   ReadJob job;
   check_shapes(source_, root_, faults_, step_ ? step_keys() : job_keys());
   fill_texts(job);
+  fill_includes(job);
   fill_ports(job);
   fill_kept(job.spec);
   fill_compute(job);

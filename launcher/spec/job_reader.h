@@ -17,10 +17,17 @@
 
 namespace lockstep::spec {
 
+// A file or folder that comes into the source folder by its name.
+struct Include {
+  std::string path;  // as written; after find_includes: absolute, without "/" at its end
+  Place place;
+};
+
 struct ReadJob {
   JobSpec spec;
   std::optional<std::string> code;  // as written
   Place code_place;
+  std::vector<Include> includes = {};               // `additional_includes`
   std::optional<Place> compute_place = {};          // absent: the file names no target
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is complete
   std::optional<BuildFolder> build;                 // the build folder of spec.environment

@@ -56,7 +56,7 @@ constexpr KeyNote kNotes[] = {
     {"inputs.*.max", kOfComponents},
     {"inputs.*.enum", kOfComponents},
     {"inputs.*.value", kOfComponents},
-    {"additional_includes", "put these files below the component's `code`, or link them there"},
+    {"additional_includes", "files and folders beside `code`, which come into it by their names"},
     {"intellectual_property", "leave it out"},
     // settings of pipelines, which have a reader of their own
     {"settings.default_datastore",

@@ -26,7 +26,7 @@ constexpr KnownKey kStepKeys[] = {
     {"lockstep.array", Shape::not_yet},
     {"lockstep.not_before", Shape::of_job},
     // of a component's parts that are not in its file
-    {"additional_includes", Shape::not_yet},
+    {"additional_includes", Shape::unchecked},
     {"intellectual_property", Shape::not_yet},
 };
 

@@ -142,7 +142,7 @@ Value PipelineOutputs::follow(PipelineNode* node, std::string output) {
   if (const BoundOutput* written = node->output(output)) {
     found.type = written->output.type.value_or(InputType::uri_folder);
     found.place = written->place;
-  } else if (output != kArtifacts) {
+  } else if (output != kArtifacts || !node->has_ports) {  // of a step that could not be read
     return {};
   }
   return found;

@@ -1,9 +1,4 @@
-"""Pipelines from their files to their ends: data from step to step, reuse, failures, restarts, and kill -9 in the middle."""
-import json
-import random
-import subprocess
-import time
-
+"""Pipelines from their files to their ends: data from step to step, reuse, failures and arrays."""
 import pytest
 from harness.site import wait_until
 
@@ -74,6 +69,47 @@ def test_data_goes_from_step_to_step_and_out(two):
     two.ok("job", "delete", "chain")
     assert [j["name"] for j in two.json("job", "list")] == ["reader"]
     assert two.run("job", "show", "chain_make").returncode != 0
+
+
+SAVES = """\
+type: pipeline
+jobs:
+  make: {command: 'date +%%N > ${{outputs.o}}/x', outputs: {o: }}
+  train:
+    command: >-
+      cat $LOCKSTEP_CHECKPOINT_DIR/* 2>/dev/null; echo epoch >> $LOCKSTEP_CHECKPOINT_DIR/log; test -e %s && echo done > ${{outputs.o}}/x
+    inputs: {d: '${{parent.jobs.make.outputs.o}}'}
+    outputs: {o: }
+  last: {command: echo last, inputs: {d: '${{parent.jobs.train.outputs.o}}'}}
+"""
+
+
+def test_a_pipeline_that_failed_is_resumed_at_its_checkpoints(one):
+    flag = one.directory / "flag"
+    create(one, SAVES % flag, "first")
+    assert ended(one, "first")["status"] == "Failed"
+    again = one.ok("job", "resume", "first", "--name", "again").strip()
+    assert again == "again" and ended(one, "again")["status"] == "Failed"
+    assert one.logs("again_train") == b"epoch\n", "from the checkpoint of the first"
+    flag.write_text("")
+    assert one.run("job", "resume", "again", "--name", "third", "--stream").returncode == 0
+    found = steps(one, "third")
+    assert found["make"]["phase"] == "Reused" and found["last"]["phase"] == "Completed", found
+    assert one.logs("third_train") == b"epoch\nepoch\n"
+
+
+def test_what_did_not_complete_of_an_array_is_resumed(one):
+    flag = one.directory / "flag"
+    script = f"echo task $LOCKSTEP_ARRAY_INDEX of $LOCKSTEP_ARRAY_COUNT; test $LOCKSTEP_ARRAY_INDEX != 2 || test -e {flag}"
+    one.ok("run", "--detach", "--name", "sweep", "--array", "0-3%2", "--", "bash", "-c", script)
+    assert ended(one, "sweep")["status"] == "Failed"
+    flag.write_text("")
+    one.ok("job", "resume", "sweep", "--name", "rest")
+    rest = ended(one, "rest")
+    assert rest["status"] == "Completed" and rest["lockstep"]["array"] == "2%2", rest["lockstep"]
+    assert list(rest["jobs"]) == ["2"] and one.logs("rest_2") == b"task 2 of 4\n"
+    nothing = one.run("job", "resume", "rest")
+    assert nothing.returncode == 1 and b"all tasks of array 'rest' have completed" in nothing.stderr
 
 
 def test_what_has_not_changed_is_reused(one):
@@ -170,56 +206,6 @@ def test_a_cancel_ends_all_and_begins_nothing(one):
     assert whole["status"] == "Canceled"
     assert one.json("job", "show", "p_a")["status"] == "Canceled"
     assert one.run("job", "show", "p_b").returncode != 0, "it never began"
-
-
-def twenty():
-    """Twenty steps in five layers: each reads all of the layer before it, and says that it ran."""
-    lines = ["type: pipeline", "jobs:"]
-    for layer in range(5):
-        for place in range(4):
-            before = [f"s{layer - 1}_{k}" for k in range(4)] if layer else []
-            inputs = ", ".join(f"i{k}: '${{{{parent.jobs.{b}.outputs.o}}}}'" for k, b in enumerate(before))
-            read = " ".join(f"${{{{inputs.i{k}}}}}/t" for k in range(len(before)))
-            command = f"sleep 0.2; echo s{layer}_{place} >> $RAN; cat {read} /dev/null > ${{{{outputs.o}}}}/t; echo s{layer}_{place} >> ${{{{outputs.o}}}}/t"
-            lines.append(f"  s{layer}_{place}:\n    command: {json.dumps(command)}\n    outputs: {{o: }}\n    resources: {{instance_count: 1}}\n"
-                         f"    lockstep: {{resources: {{cpus: 1, memory: 50M}}}}\n    environment_variables: {{RAN: PATH}}")
-            if inputs:
-                lines.append(f"    inputs: {{{inputs}}}")
-    return "\n".join(lines) + "\n"
-
-
-def expected():
-    texts = {}
-    for layer in range(5):
-        for place in range(4):
-            before = "".join(texts[f"s{layer - 1}_{k}"] for k in range(4)) if layer else ""
-            texts[f"s{layer}_{place}"] = before + f"s{layer}_{place}\n"
-    return texts
-
-
-def test_kill_9_of_anything_in_the_middle_runs_each_step_once_to_completion(site):
-    site.up(2)
-    ran = f"{site.work}/ran"
-    chance = random.Random(7)
-    create(site, twenty().replace("RAN: PATH", f"RAN: {ran}"), "p")
-    for _ in range(10):
-        time.sleep(chance.uniform(0.2, 0.8))
-        if chance.random() < 0.5:
-            site.kill(site.launcher_pids())
-        else:
-            site.kill(site.agent_pids()[:1])
-        site.up(2)
-    whole = ended(site, "p", timeout=120)
-    assert whole["status"] == "Completed", whole["report"]
-    jobs = site.json("job", "list", "--parent", "p")
-    assert sorted(j["name"] for j in jobs) == sorted(f"p_s{a}_{b}" for a in range(5) for b in range(4)), "one job for each step"
-    done = [j["name"] for j in jobs if j["status"] == "Completed"]
-    assert len(done) == 20
-    for name, text in expected().items():
-        target = f"{site.work}/got_{name}"
-        site.ok("job", "download", f"p_{name}", "--output-name", "o", "--download-path", target)
-        found = subprocess.run(["find", target, "-name", "t"], capture_output=True, text=True).stdout.split()
-        assert [open(path).read() for path in found] == [text], name
 
 
 def test_an_array_runs_each_index_and_so_many_at_a_time(one):

@@ -167,6 +167,15 @@ def test_down_ends_a_runner_without_its_attempt_directory(site, made_again):
     assert not site.runner_pids() and not site.rank_pids("homeless")
 
 
+def test_a_killed_runner_without_its_attempt_directory_leaves_no_cgroup(site):
+    site.up(1)
+    site.submit("--name", "homeless", "--retry", "0", "--", "sleep", "600")
+    site.wait_for_status("homeless", "Running")
+    remove_tree(site.home / "nodes/local-0/attempts/homeless.1")
+    site.kill(site.runner_pids("homeless"))
+    site.wait_for_status("homeless", "Failed")
+
+
 def test_a_job_whose_attempt_directory_was_removed_says_so(site):
     site.up(1)
     flag = site.directory / "flag"

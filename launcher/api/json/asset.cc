@@ -9,7 +9,7 @@ Json to_json(const AssetView& view) {
   Json json;
   json["name"] = asset.name;
   json["version"] = asset.version;
-  json["type"] = std::string(to_string(asset.type));
+  json["type"] = std::string(type_word(asset));
   json["path"] = asset.path;
   json["description"] = asset.description;
   json["tags"] = map_of(asset.tags);

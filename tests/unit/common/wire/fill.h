@@ -249,8 +249,8 @@ class Filler {
 
   // common/domain/asset.h
   void fill(RegisteredAsset& v) {
-    auto& [a, b, c, d, e, f, g, h] = v;
-    each(a, b, c, d, e, f, g, h);
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
   }
   void fill(CreateAsset& v) { auto& [a, b] = v; each(a, b); }
   void fill(ListAssets& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -429,7 +429,7 @@ class Filler {
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(ShowJob& v) { auto& [a] = v; each(a); }
+  void fill(ShowJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
@@ -441,7 +441,7 @@ class Filler {
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
-  void fill(CheckJobFile& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(CheckJobFile& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }

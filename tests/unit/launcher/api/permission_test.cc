@@ -583,6 +583,33 @@ TEST(Permissions, OfUsersAndNodesMessagesNoneIsReadFromTheOther) {
   });
 }
 
+// Its steps are shown as a job of its own would be.
+TEST(Permissions, StepsTellNoMoreThanJobs) {
+  for (const Kind kind : {Kind::admin, Kind::submitter, Kind::viewer})
+    for (const Whose whose : kWhose)
+      for (const bool shared : {false, true}) {
+        World world(kind);
+        const JobId pipeline = world.add_pipeline(whose, shared);
+        if (shared) world.share_jobs();
+        const auto plain = world.ask(ShowJob{world.job(whose)});
+        const auto reply = world.ask(ShowJob{pipeline, true});
+        ASSERT_TRUE(plain && reply);
+        const auto* job = std::get_if<JobReply>(&*plain);
+        const auto* shown = std::get_if<JobReply>(&*reply);
+        ASSERT_EQ(job == nullptr, shown == nullptr) << to_string(kind);
+        if (job == nullptr) continue;
+        JobView step;
+        for (const PipelineStep& one : shown->job.spec.pipeline->steps) step.spec = one.spec;
+        const bool is_outline = letter_of(job->job) == 'o';
+        EXPECT_EQ(shown->job.spec.pipeline->steps.empty(), is_outline);
+        if (!is_outline) {
+          EXPECT_EQ(letter_of(step), letter_of(job->job)) << to_string(kind);
+        }
+        const auto without = world.ask(ShowJob{pipeline});
+        EXPECT_TRUE(std::get<JobReply>(*without).job.spec.pipeline->steps.empty());
+      }
+}
+
 // What a provider is given, and the jobs of other projects, are not for everybody who may see a
 // target.
 TEST(Permissions, ATargetTellsNoCredentialAndNoJobOfAnotherProject) {

@@ -99,6 +99,25 @@ void PermissionWorld::add_things(Whose whose) {
   feed(submit);
 }
 
+JobId PermissionWorld::add_pipeline(Whose whose, bool shared) {
+  SubmitInput submit;
+  submit.submission = submit.spec.name = "pipeline-of-" + user(whose);
+  submit.spec.submitter = submit.spec.run_as = user(whose);
+  submit.spec.project = project(whose);
+  submit.caller = LauncherItself{};
+  PipelineStep step;
+  step.name = "train";
+  step.spec.command = ShellCommand{kCanaryCommand};
+  step.spec.environment_variables = {{"TOKEN", kCanaryValue}};
+  PipelineSpec pipeline;
+  pipeline.steps.push_back(std::move(step));
+  submit.spec.pipeline = std::move(pipeline);
+  feed(submit);
+  const JobId id(submit.spec.name);
+  if (shared) feed(ShareInput{{}, id, true, LauncherItself{}});
+  return id;
+}
+
 void PermissionWorld::add_cluster(const std::string& name) {
   ComputeSpec spec;
   spec.name = name;

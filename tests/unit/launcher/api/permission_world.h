@@ -47,6 +47,8 @@ class PermissionWorld {
   static std::string size() { return "lab-size"; }
   // A cluster made by a site's program, one machine of which a job of another project waits for.
   void add_cluster(const std::string& name);
+  // A pipeline with one step, which has the command and the variable of the jobs.
+  JobId add_pipeline(Whose whose, bool shared);
   void end_jobs();  // so that they can be deleted
   void share_jobs();
 

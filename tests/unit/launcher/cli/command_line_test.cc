@@ -32,7 +32,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
        "unknown verb 'fly'; the verbs are up, down, status, run, job, environment, data, model, "
-       "datastore, "
+       "component, datastore, "
        "top, node, "
        "compute, size, user, project, secret, audit, quota, config, snapshot, doctor, "
        "completion, init"},

@@ -31,10 +31,11 @@ TEST(JobSuggestion, ReadsOptionsOfArgparse) {
       "p.add_argument('--when', default=time.time())\n"
       "p.add_argument('--local-rank', default=0)\n"
       "# p.add_argument('--old', default=1)\n"
-      "p.add_argument('file')\n");
-  EXPECT_THAT(look.options,
-              ElementsAre(ScriptOption{"--lr", "1e-3"}, ScriptOption{"--epochs", "3"},
-                          ScriptOption{"--out", "\"a b\""}, ScriptOption{"--data", ""}));
+      "p.add_argument('file')\n"
+      "p.add_argument('more', nargs='*')\n");
+  EXPECT_THAT(look.options, ElementsAre(ScriptOption{"--lr", "1e-3"}, ScriptOption{"--epochs", "3"},
+                                        ScriptOption{"--out", "\"a b\""},
+                                        ScriptOption{"--data", ""}, ScriptOption{"file", ""}));
 }
 
 TEST(JobSuggestion, ReadsWhatItImports) {
@@ -53,6 +54,7 @@ TEST(JobSuggestion, EachIsAValidJob) {
       "import torch.distributed\n.cuda\n",
       "import mpi4py\n",
       "add_argument('--a-b', default=\"it's: #1 \xc3\xa9\")\nadd_argument('--n', required=True)\n",
+      "add_argument('data')\nadd_argument(\"n\", type=int)\n",
       "add_argument(",
       std::string("\xff\xfe\0(", 4)};
   const std::vector<Names> folders{{}, {"requirements.txt"}, {"environment.yml"}};

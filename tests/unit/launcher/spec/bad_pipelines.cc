@@ -65,6 +65,22 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:2:3: my-step is not a step's name; use letters, digits and '_', and do not begin "
        "with a digit"},
+      {"artifacts_of_a_step_that_cannot_be_read",
+       "jobs:\n  my-step: {command: x}\n"
+       "  b: {command: x, inputs: {i: '${{parent.jobs.my-step.outputs.artifacts}}'}}\n",
+       {},
+       "job.yml:2:3: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "with a digit"},
+      {"artifacts_of_such_a_step_through_a_pipeline",
+       "jobs:\n"
+       "  in:\n"
+       "    type: pipeline\n"
+       "    outputs: {o: '${{parent.jobs.my-step.outputs.artifacts}}'}\n"
+       "    jobs: {my-step: {command: x}}\n"
+       "  b: {command: x, inputs: {i: '${{parent.jobs.in.outputs.o}}'}}\n",
+       {},
+       "job.yml:5:12: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "with a digit"},
       {"step_without_command",
        "jobs:\n  a: {compute: cpu-cluster}\n",
        {},
@@ -171,14 +187,15 @@ std::vector<BadInput> bad_pipelines() {
       {"component_of_azure",
        "jobs:\n  a: {component: 'azureml:train@latest'}\n",
        {},
-       "job.yml:2:18: 'component': azureml:train@latest is not supported yet; name a file, such as "
-       "./train.yml",
+       "job.yml:2:18: 'component': azureml:train@latest is registered with a launcher, and none is "
+       "asked here; name a file, such as ./train.yml",
        kNotYet},
       {"component_of_a_registry",
        "jobs:\n  a: {component: azureml://registries/r/components/c/versions/1}\n",
        {},
        "job.yml:2:18: 'component': azureml://registries/r/components/c/versions/1 is not supported "
-       "yet; name a file, such as ./train.yml",
+       "yet; name a file, or register it with `lockstep component create` and write "
+       "azureml:NAME:VERSION",
        kNotYet},
       {"component_list",
        "jobs:\n  a: {component: [x]}\n",

@@ -72,7 +72,8 @@ class Node {
   std::map<int, int> rank_of_pid_;
   std::map<int, RankResult> results_;
   int children_drained_ = 0;
-  int prepared_ = 0;  // ranks
+  int prepared_ = 0;      // ranks
+  int ends_in_line_ = 0;  // of ranks that are reaped
   bool failed_ = false, told_up_ = false, leave_ = false, started_ = false;
 };
 
@@ -267,6 +268,7 @@ void Node::on_connected(int rank) {
   }
 }
 
+// What a rank told its server before it ended has been posted before; so its end waits in line.
 void Node::reap() {
   int status = 0;
   for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -274,7 +276,11 @@ void Node::reap() {
     if (found == rank_of_pid_.end()) continue;
     const int rank = found->second;
     rank_of_pid_.erase(found);
-    on_exit(rank, status);
+    ++ends_in_line_;
+    loop_.post([this, rank, status] {
+      --ends_in_line_;
+      on_exit(rank, status);
+    });
   }
 }
 
@@ -303,7 +309,7 @@ void Node::kill_ranks() {
 }
 
 void Node::leave_if_drained() {
-  const bool all = started_ && rank_of_pid_.empty() &&
+  const bool all = started_ && rank_of_pid_.empty() && ends_in_line_ == 0 &&
                    children_drained_ == static_cast<int>(link_->children().size());
   if (!all || told_up_) return;
   told_up_ = true;
