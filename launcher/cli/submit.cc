@@ -251,7 +251,7 @@ class Captures {
 Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmission>& steps) {
   if (!spec.pipeline) return {};
   PipelineSpec pipeline = *spec.pipeline;
-  for (std::size_t i = 0; i < pipeline.steps.size(); ++i)
+  for (std::size_t i = 0; i < steps.size(); ++i)
     TRY(captures.add(pipeline.steps[i].spec, steps[i].directory, steps[i].directory_was_named,
                      steps[i].includes, steps[i].build, steps[i].data));
   spec.pipeline = std::move(pipeline);

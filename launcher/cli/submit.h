@@ -37,7 +37,8 @@ struct Submission {
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
   bool quiet = false;                      // does not print the launcher's notes
-  std::vector<StepSubmission> steps = {};  // of the pipeline's steps, in their order
+  // Of the pipeline's steps, in their order; empty: they take nothing from this machine.
+  std::vector<StepSubmission> steps = {};
   std::vector<std::string> includes = {};  // as in StepSubmission
 };
 
