@@ -77,7 +77,7 @@ jobs:
   make: {command: 'date +%%N > ${{outputs.o}}/x', outputs: {o: }}
   train:
     command: >-
-      cat $LOCKSTEP_CHECKPOINT_DIR/* 2>/dev/null; echo epoch >> $LOCKSTEP_CHECKPOINT_DIR/log; test -e %s
+      cat $LOCKSTEP_CHECKPOINT_DIR/* 2>/dev/null; echo epoch >> $LOCKSTEP_CHECKPOINT_DIR/log; test -e %s && echo done > ${{outputs.o}}/x
     inputs: {d: '${{parent.jobs.make.outputs.o}}'}
     outputs: {o: }
   last: {command: echo last, inputs: {d: '${{parent.jobs.train.outputs.o}}'}}
