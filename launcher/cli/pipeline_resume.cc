@@ -29,8 +29,7 @@ std::string text_of(const PipelineSpec& tasks) {
   return text;
 }
 
-}  // namespace
-
+// The tasks that did not complete, without their checkpoints: "3,7%4" of "0-9%4".
 Result<PipelineSpec> tasks_to_resume(const JobView& array) {
   PipelineSpec tasks = *array.spec.pipeline;
   const auto steps = by_name(array);
@@ -46,6 +45,8 @@ Result<PipelineSpec> tasks_to_resume(const JobView& array) {
     tasks.array = std::move(text);
   return tasks;
 }
+
+}  // namespace
 
 Result<PipelineSpec> steps_to_resume(Connection& connection, const JobView& job) {
   PipelineSpec pipeline = *job.spec.pipeline;

@@ -12,7 +12,4 @@ namespace lockstep::cli {
 // did.
 Result<PipelineSpec> steps_to_resume(Connection& connection, const JobView& job);
 
-// The tasks that did not complete, without their checkpoints: "3,7%4" of "0-9%4".
-Result<PipelineSpec> tasks_to_resume(const JobView& array);
-
 }  // namespace lockstep::cli

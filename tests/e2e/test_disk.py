@@ -1,4 +1,5 @@
 """Disks that are small, full, read-only or damaged: what is refused, by what words, and what goes on."""
+import contextlib
 import os
 import subprocess
 
@@ -29,7 +30,12 @@ def disk(site):
 
 
 def fill(path, leave=0):
+    """At once, so that the space of the reserve, which is given back when little is left, is not filled as well."""
+    space = os.statvfs(path.parent)
     with open(path, "wb", buffering=0) as file:
+        with contextlib.suppress(OSError):  # then block by block
+            os.posix_fallocate(file.fileno(), 0, max(1, (space.f_bavail - 1) * space.f_frsize))
+        file.seek(0, os.SEEK_END)
         try:
             while True:
                 file.write(bytes(1 << 16))
