@@ -88,8 +88,8 @@ TEST(BlobCache, RefusesWhatDoesNotMatchItsDigest) {
   wrong.back() = 'x';
   Result<bool> put = false;
   for (std::uint64_t at = 0; put && at < wrong.size(); at += kMaxPieceBytes)
-    put = f.store->put_piece(make_piece(f.digest, wrong.size(), at,
-                                        std::string_view(wrong).substr(at, kMaxPieceBytes)));
+    put = f.store->put_piece(
+        make_piece(f.digest, wrong.size(), at, std::string_view(wrong).substr(at, kMaxPieceBytes)));
   ASSERT_FALSE(put);
   EXPECT_EQ(put.error().code, ErrorCode::corrupt);
   EXPECT_FALSE(f.store->has(f.digest));
