@@ -157,7 +157,8 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
                                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
   if (!fd) return unreadable(errno, path);
-  // What is as it was when it was hashed need not be hashed again; the other side does.
+  // A file that has not changed since it was hashed is not hashed again: the other side verifies
+  // it.
   const bool is_as_it_was = file.identity && has_identity(fd.get(), *file.identity);
   Sha256 hash;
   std::string part;

@@ -1,5 +1,5 @@
 #pragma once
-// What is submitted when a pipeline or a job array that ended is resumed.
+// `job resume` of a pipeline or a job array: the steps that it submits.
 
 #include "common/domain/pipeline.h"
 #include "common/domain/views.h"

@@ -8,6 +8,7 @@
 #include "common/domain/data_reference.h"
 #include "launcher/api/json/asset.h"
 #include "launcher/cli/asset_view.h"
+#include "launcher/cli/asset_words.h"
 #include "launcher/cli/component_store.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/submit.h"
@@ -47,28 +48,11 @@ struct AssetArguments {
 using Arguments = std::shared_ptr<AssetArguments>;
 using Verb = int (*)(Context&, const AssetArguments&);
 
-// The launcher says what is kept if the same content was registered with other words before.
-void say_what_stays(Context& context, const RegisteredAsset& asked, const RegisteredAsset& has) {
-  if (asked.description == has.description && asked.tags == has.tags) return;
-  context.terminal.print_line(fmt::format(
-      "{} has these files already; its description and tags stay as they are", reference_of(has)));
-}
-
-Status read_tags(const AssetArguments& arguments, spec::AssetOptions& options) {
-  for (const std::string& tag : arguments.tags) {
-    const auto equals = tag.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("--tags: '{}' is not NAME=VALUE", tag));
-    options.tags[tag.substr(0, equals)] = tag.substr(equals + 1);
-  }
-  return {};
-}
-
 int create(Context& context, const AssetArguments& arguments) {
   spec::AssetOptions options = arguments.options;
-  if (const Status good = read_tags(arguments, options); !good)
-    return fail(context.terminal, good.error(), kExitUsage);
+  auto tags = tags_of(arguments.tags);
+  if (!tags) return fail(context.terminal, tags.error(), kExitUsage);
+  options.tags = *std::move(tags);
   auto read = spec::load_asset(arguments.kind, arguments.file, options);
   if (!read) return fail(context.terminal, read.error(), kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/asset.h"
+#include "launcher/cli/asset_words.h"
 #include "launcher/cli/component_store.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/submit.h"
@@ -29,29 +30,11 @@ struct CreateOptions {
   Format format = Format::table;
 };
 
-Status read_tags(const CreateOptions& options, spec::ComponentOptions& values) {
-  for (const std::string& tag : options.tags) {
-    const auto equals = tag.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("--tags: '{}' is not NAME=VALUE", tag));
-    values.tags[tag.substr(0, equals)] = tag.substr(equals + 1);
-  }
-  return {};
-}
-
-// The launcher keeps the words of the version that is there.
-void say_what_stays(Context& context, const RegisteredAsset& asked, const RegisteredAsset& has) {
-  if (asked.description == has.description && asked.tags == has.tags) return;
-  context.terminal.print_line(
-      fmt::format("{}:{} has these files already; its description and tags stay as they are",
-                  has.name, has.version));
-}
-
 int create(Context& context, const CreateOptions& options) {
   spec::ComponentOptions values = options.values;
-  if (const Status good = read_tags(options, values); !good)
-    return fail(context.terminal, good.error(), kExitUsage);
+  auto tags = tags_of(options.tags);
+  if (!tags) return fail(context.terminal, tags.error(), kExitUsage);
+  values.tags = *std::move(tags);
   auto read = spec::load_component(options.file, values, component_finder(context));
   if (!read) {
     for (const Error& fault : spec::faults_of(read.error()))

@@ -55,7 +55,8 @@ struct Fixture {
 
 std::string content(const std::string& path) { return *io::read_file(path, mebibytes(64)); }
 
-// Pieces in any order, twice; what is sent to a peer is compressed where that helps.
+// The pieces come in any order, and each comes twice. A piece that goes to a peer is compressed
+// where that helps.
 TEST(BlobCache, KeepsALargeBlobAsItIs) {
   Fixture f;
   std::vector<BlobPiece> pieces;
