@@ -12,6 +12,7 @@
 
 #include "common/transfer/content_queue.h"
 #include "common/transfer/piece_sender.h"
+#include "common/transfer/questions.h"
 #include "common/transfer/request_window.h"
 #include "common/transfer/transfer.h"
 
@@ -22,7 +23,6 @@ namespace {
 constexpr std::uint64_t kWorthwhileBytes = 1u << 20;
 constexpr std::size_t kWorthwhileFiles = 64;
 constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // of contents; fewer at the end
-constexpr std::size_t kDigestsPerQuestion = 10'000;
 constexpr std::size_t kProbeFactor = 16;
 // Then the capture goes on without, and the submission says what is wrong.
 constexpr Duration kSilence = seconds(15);
@@ -131,7 +131,9 @@ bool HeadStart::is_time_to_ask() const {
 Status HeadStart::ask() {
   if (anything_missing_) {
     unasked_bytes_ = 0;
-    return ask_about(std::exchange(unasked_, {}));
+    // More than one question: everything that was read while the probe waited for its answer.
+    return in_questions(std::exchange(unasked_, {}),
+                        [this](std::vector<Digest> part) { return ask_about(std::move(part)); });
   }
   if (taken_ >= probe_at_) return probe();
   drop_unasked();

@@ -66,6 +66,9 @@ Status RequestWindow::receive() {
   while (const auto bytes = socket_.receive()) {
     auto envelope = wire::decode_bulk(*bytes);
     if (!envelope) return envelope.error().within("the launcher's bulk socket");
+    // A refusal that names no request: the launcher could not read one of ours.
+    const auto* refused = std::get_if<BulkRefused>(&envelope->body);
+    if (envelope->reply_to == 0 && refused != nullptr) return error_of(*refused);
     TRY(answered(envelope->reply_to, envelope->body));
   }
   return {};

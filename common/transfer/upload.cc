@@ -15,13 +15,13 @@
 #include "common/snapshot/entry_io.h"
 #include "common/snapshot/scan.h"
 #include "common/transfer/piece_sender.h"
+#include "common/transfer/questions.h"
 #include "common/transfer/request_window.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {
 namespace {
 
-constexpr std::size_t kDigestsPerQuestion = 10'000;
 constexpr int kMaxRounds = 3;  // of asking what is missing and sending it
 
 // Where the bytes of a blob are: in a directory object, or in a file of the captured tree.
@@ -92,17 +92,15 @@ Result<UploadResult> Uploader::run() {
 // Which of these lack over there, in the order of `digests`.
 Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
   std::unordered_set<Digest> missing;
-  for (std::size_t begin = 0; begin < digests.size(); begin += kDigestsPerQuestion) {
-    const auto end = std::min(begin + kDigestsPerQuestion, digests.size());
-    const auto at = [&](std::size_t i) { return digests.begin() + static_cast<std::ptrdiff_t>(i); };
-    TRY(window_.request(MissingBlobs{{at(begin), at(end)}}, kDigestsPerQuestion * 32,
-                        [&](BulkMessage& answer) -> Result<bool> {
-                          const auto* reply = std::get_if<MissingBlobsReply>(&answer);
-                          if (reply == nullptr) return false;
-                          missing.insert(reply->missing.begin(), reply->missing.end());
-                          return true;
-                        }));
-  }
+  TRY(in_questions(digests, [&](std::vector<Digest> part) {
+    return window_.request(MissingBlobs{std::move(part)}, kDigestsPerQuestion * sizeof(Digest),
+                           [&](BulkMessage& answer) -> Result<bool> {
+                             const auto* reply = std::get_if<MissingBlobsReply>(&answer);
+                             if (reply == nullptr) return false;
+                             missing.insert(reply->missing.begin(), reply->missing.end());
+                             return true;
+                           });
+  }));
   TRY(window_.drain());
   std::vector<Digest> ordered;
   std::copy_if(digests.begin(), digests.end(), std::back_inserter(ordered),

@@ -61,7 +61,10 @@ class BlobServer {
         auto envelope = wire::decode_bulk(incoming->bytes);
         const Fate fate = wire_(messages_++);
         for (int i = fate == Fate::lose ? 0 : fate == Fate::twice ? 2 : 1; i > 0; --i) {
-          if (envelope) answer_one(*socket, incoming->peer, incoming->key, *envelope);
+          if (envelope)
+            answer_one(*socket, incoming->peer, incoming->key, *envelope);
+          else
+            refuse(incoming->peer, envelope.error());
         }
       }
     });
@@ -97,6 +100,12 @@ class BlobServer {
       reply(peer, request, UnitsReply{true, false, 0, ""});
     }
     flush(socket);
+  }
+
+  // As the launcher does: it does not know which request this was.
+  void refuse(const std::string& peer, const Error& why) {
+    outgoing_.emplace_back(
+        peer, wire::encode(BulkEnvelope{wire::kBulkVersion, 0, 0, BulkRefused{why.message}}));
   }
 
   void reply(const std::string& peer, const BulkEnvelope& request, BulkMessage body) {

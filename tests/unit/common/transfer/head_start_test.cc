@@ -1,9 +1,12 @@
 // A capture with an upload beside it, against a launcher's blob store behind a wire that loses,
 // doubles and refuses.
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "common/transfer/head_start.h"
 #include "tests/unit/common/snapshot/trees.h"
@@ -72,6 +75,31 @@ TEST(HeadStart, WhatWasReadIsThereBeforeTheUpload) {
   EXPECT_EQ(rest->blobs_sent, captured->snapshot.directories.size() + 1);
   EXPECT_TRUE(f.has_all(captured->snapshot));
   EXPECT_LT(f.server.messages(), 80u);
+}
+
+// What is read while the launcher is slow to answer the first question is more than one question.
+TEST(HeadStart, FilesReadDuringTheFirstQuestionAreAskedAboutInSeveral) {
+  constexpr unsigned kFiles = 21'000;
+  static_assert(kFiles > kMaxDigestsPerRequest);
+  std::atomic<unsigned> read{0};
+  Fixture f([&](unsigned n) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (n == 0 && read < kFiles && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+    return Fate::pass;
+  });
+  for (unsigned i = 0; i < kFiles; ++i)
+    f.source.file("d" + std::to_string(i % 100) + "/" + std::to_string(i),
+                  "file " + std::to_string(i));
+  snapshot::CaptureOptions capture;
+  capture.on_read = [&](const std::string&) { ++read; };
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), capture);
+  ASSERT_TRUE(captured) << captured.error().message;
+  ASSERT_EQ(read, kFiles);
+  std::uint64_t bytes = 0;
+  for (const auto& file : captured->snapshot.files) bytes += file.size;
+  EXPECT_EQ(captured->landed_bytes, bytes);
 }
 
 class LossyHeadStart : public ::testing::TestWithParam<unsigned> {};

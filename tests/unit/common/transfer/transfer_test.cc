@@ -1,4 +1,5 @@
 #include "common/transfer/transfer.h"
+#include "common/transfer/request_window.h"
 
 #include <filesystem>
 #include <random>
@@ -178,6 +179,20 @@ TEST(Transfer, ADeafLauncherIsGivenUp) {
   ASSERT_FALSE(uploaded);
   EXPECT_EQ(uploaded.error().code, ErrorCode::unavailable);
   EXPECT_GT(f.server.messages(), 2u);
+}
+
+// It was repeated until the launcher was given up for silent.
+TEST(Transfer, ARequestThatTheLauncherCannotReadFailsAtOnce) {
+  Fixture f;
+  auto agent = f.connect();
+  RequestWindow window(agent, {});
+  MissingBlobs question;
+  question.digests.resize(kMaxDigestsPerRequest + 1);
+  ASSERT_TRUE(window.request(question, 1, [](BulkMessage&) -> Result<bool> { return true; }));
+  const Status answered = window.drain();
+  ASSERT_FALSE(answered);
+  EXPECT_NE(answered.error().message.find("at most 20000"), std::string::npos)
+      << answered.error().message;
 }
 
 // The outputs of a job were once given up when the launcher's disk was full for a moment.
