@@ -39,25 +39,24 @@ bool is_whole(const Context& context, const std::string& folder, const Digest& t
   return found && found->root == tree && found->skipped.empty();
 }
 
-// Another process may have been faster, whose files are as good.
-Status put_in_place(const Context& context, const std::string& ready, const std::string& folder,
-                    const Digest& tree) {
-  if (is_whole(context, folder, tree)) return {};
+Status put_in_place(const std::string& ready, const std::string& folder) {
   if (io::exists(folder)) TRY(io::remove_tree(folder));
-  if (io::disk::rename(ready.c_str(), folder.c_str()) == 0 || errno == ENOTEMPTY || errno == EEXIST)
-    return {};
+  if (io::disk::rename(ready.c_str(), folder.c_str()) == 0) return {};
   return errno_error(errno, "rename " + ready + " to " + folder);
 }
 
 Status fetch_into(Context& context, Connection& connection, const RegisteredAsset& asset,
                   const std::string& folder) {
-  const std::string begun = fmt::format("{}.{:016x}", folder, io::random_u64());
+  TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(folder + ".lock"));
+  if (is_whole(context, folder, *asset.tree)) return {};
+  const std::string begun = folder + ".begun";
+  if (io::exists(begun)) TRY(io::remove_tree(begun));  // that process was killed
   TRY(io::make_directories(begun, 0700));
   const auto progress = [&](const std::string& text) { context.terminal.progress(text); };
   const auto done = download_asset(connection, asset, begun, progress, Modes::exact);
   context.terminal.clear_status();
-  Status status = done ? put_in_place(context, begun + "/" + done->path, folder, *asset.tree)
-                       : Status(done.error());
+  const Status status =
+      done ? put_in_place(begun + "/" + done->path, folder) : Status(done.error());
   const Status removed = io::remove_tree(begun);
   return status ? removed : status;
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "launcher/spec/component_rules.h"
+
 namespace lockstep::spec {
 namespace {
 
@@ -35,6 +37,7 @@ Status find_code(const Source& source, ReadJob& job) {
   const std::string shown = directory.lexically_normal().string();
   if (!fs::is_directory(status))
     return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why, shown));
+  TRY(check_is_own_file(source, job.code_place, shown));
   job.code = shown;
   return {};
 }
@@ -58,6 +61,7 @@ Status find_includes(const Source& source, ReadJob& job) {
     if (!fs::exists(status)) return refuse(fmt::format("does not exist ({})", path));
     if (!fs::is_directory(status) && !fs::is_regular_file(status))
       return refuse("is neither a file nor a folder");
+    TRY(check_is_own_file(source, include.place, path));
     if (!names.insert(name).second)
       return refuse(fmt::format("comes into the code as '{}', and so does another one", name));
     include.path = path;

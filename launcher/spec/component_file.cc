@@ -70,7 +70,7 @@ YamlNode sample_of(const Port& port) {
 class ComponentFileReader {
  public:
   ComponentFileReader(const std::string& path, std::string_view text, const FindComponent& find)
-      : source_{path, without_mark(text), "a component file"},
+      : source_(source_of(path, text)),
         find_(find),
         read_text_([this](const std::string& name) { return note(name); }),
         find_fixed_([this](const AssetReference& reference) { return find_fixed(reference); }),
@@ -93,6 +93,11 @@ class ComponentFileReader {
   }
 
  private:
+  static Source source_of(const std::string& path, std::string_view text) {
+    Source source{path, without_mark(text), "a component file"};
+    source.is_registered = true;
+    return source;
+  }
   void fault(const Place& place, const std::string& message) {
     faults_.add(place, source_.error(place, message));
   }
@@ -275,7 +280,7 @@ class ComponentFileReader {
 
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find) {
-  TRY_ASSIGN(const std::string text, io::read_file(path, Bytes{kMaxFileBytes + 1}));
+  TRY_ASSIGN(const std::string text, read_regular_text_file(path));
   ComponentFileReader reader(from_here(path), text, find);
   TRY_ASSIGN(ComponentFile file, reader.read(options));
   file.asset.path = path;

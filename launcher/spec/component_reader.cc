@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "launcher/spec/component_rules.h"
 #include "launcher/spec/environment_reference.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
@@ -72,27 +73,29 @@ Component* ComponentReader::read(const YamlNode& node) {
 }
 
 Component* ComponentReader::read_file(const YamlNode& node) {
-  const auto path = path_of(node);
-  if (!path) {
-    faults_.add(node.place, source_.error(node.place, "'component': " + path.error().message,
-                                          path.error().code));
+  const auto found = find_file(node);
+  if (!found) {
+    faults_.add(node.place, source_.error(node.place, "'component': " + found.error().message,
+                                          found.error().code));
     return nullptr;
   }
-  if (const auto known = by_path_.find(*path); known != by_path_.end()) return known->second;
-  auto loaded = load(node, *path);
+  const std::pair key{found->path, found->folder};
+  if (const auto known = by_path_.find(key); known != by_path_.end()) return known->second;
+  auto loaded = load(node, *found);
   if (!loaded) faults_.add(node.place, loaded.error());
-  return by_path_[*path] = loaded ? *loaded : nullptr;
+  return by_path_[key] = loaded ? *loaded : nullptr;
 }
 
-Result<std::string> ComponentReader::path_of(const YamlNode& node) const {
+Result<ComponentReader::Found> ComponentReader::find_file(const YamlNode& node) const {
   if (!node.text.starts_with(kRegistered)) {
     TRY_ASSIGN(const std::string path, local_path_of(node.text));
-    return source_.of(node.place).beside(path);
+    const Source& named_by = source_.of(node.place);
+    return Found{named_by.beside(path), named_by.is_registered, named_by.folder};
   }
   TRY_ASSIGN(const AssetReference reference, reference_in(node.text));
   if (find_) {
     TRY_ASSIGN(FoundComponent found, find_(reference));
-    return std::move(found.file);
+    return Found{std::move(found.file), true, std::move(found.folder)};
   }
   return make_error(ErrorCode::unsupported,
                     fmt::format("{} is registered with a launcher, and none is asked here; name a "
@@ -100,7 +103,9 @@ Result<std::string> ComponentReader::path_of(const YamlNode& node) const {
                                 node.text));
 }
 
-Result<Component*> ComponentReader::load(const YamlNode& node, const std::string& path) {
+Result<Component*> ComponentReader::load(const YamlNode& node, const Found& found) {
+  const std::string& path = found.path;
+  TRY(check_is_own_file(found.folder, source_, node.place, path));
   if (files_.size() >= kMaxComponentFiles)
     return source_.error(node.place,
                          fmt::format("there are more than {} component files", kMaxComponentFiles),
@@ -117,7 +122,7 @@ Result<Component*> ComponentReader::load(const YamlNode& node, const std::string
   file.text = *std::move(text);
   file.source = {path,          without_mark(file.text), "a component file",
                  "a 'command'", kMaxFileBytes,           kMaxJobNodes,
-                 files_.size()};
+                 files_.size(), found.is_registered,     found.folder};
   TRY_ASSIGN(YamlNode tree, parse_yaml(file.source));
   set_source(tree, file.source);
   return interpret(std::move(tree), node.text);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/domain/data_reference.h"
@@ -59,8 +60,13 @@ class ComponentReader {
   };
 
   Component* read_file(const YamlNode& node);
-  Result<std::string> path_of(const YamlNode& node) const;
-  Result<Component*> load(const YamlNode& node, const std::string& path);
+  struct Found {
+    std::string path;
+    bool is_registered = false;
+    std::string folder;  // of a registered one's copy
+  };
+  Result<Found> find_file(const YamlNode& node) const;
+  Result<Component*> load(const YamlNode& node, const Found& found);
   Component* interpret(YamlNode tree, std::string shown);
   void read_ports(Component& component, YamlNode ports, Faults& faults) const;
 
@@ -70,7 +76,7 @@ class ComponentReader {
   Faults& faults_;
   std::deque<File> files_;
   std::deque<Component> components_;
-  std::map<std::string, Component*> by_path_;
+  std::map<std::pair<std::string, std::string>, Component*> by_path_;  // and folder of its copy
   std::map<std::string, Component*> by_reference_;  // registered ones, as they are written
   std::size_t bytes_ = 0;
 };

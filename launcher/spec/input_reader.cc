@@ -4,6 +4,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/domain/data_reference.h"
+#include "launcher/spec/component_rules.h"
 #include "launcher/spec/data_path.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
@@ -88,6 +89,8 @@ class InputReader {
                            reference.error().code);
     // Until the launcher knows the datastore.
     const bool is_stored = std::holds_alternative<DatastoreReference>(**reference);
+    if (std::holds_alternative<JobOutputReference>(**reference))
+      TRY(check_may_read(source_, path.place, "outputs of a job"));
     if (input.mode == InputMode::direct && is_stored) input.address = path.text;
     if (input.mode == InputMode::direct && !is_stored)
       return source_.error(path.place,
@@ -108,6 +111,7 @@ class InputReader {
       return source_.error(
           path.place,
           fmt::format("'{}.path': an address names one file; write type: uri_file", path_));
+    TRY(check_may_read(source_, path.place, "an address"));
     input.file = file_of(path.text);
     out_.local.push_back({input.name, "", path.place, source_.where(path.place), path.text});
     return {};
@@ -182,6 +186,7 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
 Status find_data(const Source& source, LocalData& local, DataInput& input) {
   if (!local.url.empty()) return {};
   local.path = absolute_path(source.of(local.place).name, local.path);
+  TRY(check_is_own_file(source, local.place, local.path));
   if (input.mode == InputMode::direct) {
     input.address = local.path;
     return {};

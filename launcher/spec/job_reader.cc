@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/access.h"
 #include "common/domain/compute.h"
+#include "launcher/spec/component_rules.h"
 #include "launcher/spec/distribution_reader.h"
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
@@ -230,6 +231,8 @@ void JobReader::fill_command(JobSpec& spec) const {
       fault(path, entry.place, fmt::format("'{}' is not a variable's name", entry.key));
     if (!value && names_are_known)
       fault(path, entry.place, value.error());
+    else if (const Status plain = check_has_no_secret(source_, entry); !plain)
+      fault(path, entry.value.place, plain.error());
     else if (value)
       spec.environment_variables[entry.key] = *std::move(value);
   }

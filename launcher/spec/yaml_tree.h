@@ -60,6 +60,9 @@ struct Source {
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
   std::size_t order = 0;  // among the files of one job; errors are sorted by it
+  // Of a registered component, which may name less: see component_rules.h.
+  bool is_registered = false;
+  std::string folder = {};  // the fetched copy of its files, absolute; "" = it is not a copy
 
   // "job.yml:2:1: MESSAGE", or "--set k.l=v: MESSAGE".
   Error error(const Place& place, std::string_view message,

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "launcher/spec/component_file.h"
+#include "launcher/spec/job_file.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::spec {
@@ -170,6 +171,68 @@ TEST_F(ComponentFileTest, ACopyNamesOnlyItsOwnFiles) {
   EXPECT_THAT(check(head + "environment: {image: x, conda_file: conda.yml}\n"), HasSubstr(denied));
   write("copy-of-another/x", "");
   EXPECT_THAT(check(head + "code: ../copy-of-another\n"), HasSubstr(denied));
+}
+
+// A value chose the path after the component was checked: ~/.ssh was sent to whoever had written
+// it.
+TEST_F(ComponentFileTest, AStepsValuesDoNotLeadOutOfTheCopy) {
+  write("private/key", "secret");
+  write("copy/own/x", "");
+  const FindComponent find = [&](const AssetReference&) -> Result<FoundComponent> {
+    return FoundComponent{dir_ + "/copy", dir_ + "/copy/c.yml"};
+  };
+  const auto use = [&](const std::string& step, const std::string& value) {
+    write("copy/c.yml",
+          "name: c\ntype: pipeline\ninputs: {x: {type: string}}\njobs: {a: " + step + "}\n");
+    const std::string job = write(
+        "home/job.yml",
+        "type: pipeline\njobs: {s: {component: 'azureml:c:1', inputs: {x: " + value + "}}}\n");
+    const auto loaded = load_job(job, {}, read_regular_text_file, find);
+    if (loaded) {
+      EXPECT_THAT(loaded->steps[0].data, IsEmpty());
+    }
+    return loaded ? std::string("read") : loaded.error().message;
+  };
+  const std::string denied = "which is not one of its own files";
+  const std::string includes = "{command: ls, additional_includes: ['./${{parent.inputs.x}}']}";
+  EXPECT_EQ(use(includes, "own"), "read");
+  EXPECT_THAT(use(includes, "../private"), HasSubstr(denied));
+  EXPECT_THAT(use(includes, "../home/job.yml"), HasSubstr(denied));
+  std::filesystem::create_directory_symlink(dir_ + "/private", dir_ + "/copy/linked");
+  EXPECT_THAT(use(includes, "linked"), HasSubstr(denied));
+  const std::string nested =
+      "{type: pipeline, jobs: {b: " + includes + "}, inputs: {x: ../private}}";
+  EXPECT_THAT(use(nested, "own"), HasSubstr(denied));
+  // Of an input, such a path is a text.
+  EXPECT_EQ(use("{command: ls, inputs: {d: {path: './${{parent.inputs.x}}'}}}", "../private"),
+            "read");
+  EXPECT_NE(use("{component: './${{parent.inputs.x}}'}", "../home/job.yml"), "read");
+}
+
+TEST_F(ComponentFileTest, WhatIsItsUsersIsRefusedHereAndInACopy) {
+  const FindComponent find = [&](const AssetReference&) -> Result<FoundComponent> {
+    return FoundComponent{dir_ + "/parts", dir_ + "/parts/bad.yml"};
+  };
+  const std::string job =
+      write("home/job.yml", "type: pipeline\njobs: {s: {component: 'azureml:c:1'}}\n");
+  const auto expect = [&](const std::string& step, const std::string& why) {
+    EXPECT_THAT(refusal("name: c\ntype: pipeline\njobs: {a: " + step + "}\n"), HasSubstr(why));
+    const auto loaded = load_job(job, {}, read_regular_text_file, find);
+    EXPECT_THAT(loaded ? "read" : loaded.error().message, HasSubstr(why));
+  };
+  expect("{command: ls, environment_variables: {T: '${{secrets.tok}}'}}",
+         "write 'environment_variables: {T: ${{secrets.tok}}}' in the step that uses it");
+  expect("{command: ls, inputs: {d: {path: 'azureml://jobs/j/outputs/artifacts/paths/outputs'}}}",
+         "may not read outputs of a job");
+  expect("{command: ls, inputs: {d: {type: uri_file, path: 'http://127.0.0.1:1/x'}}}",
+         "may not read an address");
+  // The user's own step may give the secret.
+  write("parts/bad.yml", "name: c\ncommand: ls\n");
+  write("home/job.yml",
+        "type: pipeline\njobs: {s: {component: 'azureml:c:1', environment_variables: {T: "
+        "'${{secrets.tok}}'}}}\n");
+  const auto loaded = load_job(job, {}, read_regular_text_file, find);
+  EXPECT_TRUE(loaded) << loaded.error().message;
 }
 
 TEST_F(ComponentFileTest, WhatCannotBeRegisteredIsRefusedWithItsPlace) {
