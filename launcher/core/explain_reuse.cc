@@ -42,7 +42,8 @@ std::string why_not_reusable(const State& state, const Job& job) {
   if (job.spec.outputs.empty())
     return "no result is reused: the step has no outputs, so it was written for its effect";
   if (!job.reuse_key)
-    return "no result is reused: the step has a secret, or an input that is read in place";
+    return "no result is reused: the step has a secret, begins from a checkpoint, or reads an "
+           "input in place";
   return "";
 }
 

@@ -119,9 +119,12 @@ PartChange change_of(const std::string& part, const JobSpec& before, const JobSp
 
 std::optional<Digest> reuse_key(const JobSpec& spec) {
   if (spec.outputs.empty() || !secrets_of(spec.environment_variables).empty()) return std::nullopt;
-  const bool reads_in_place =
-      std::any_of(spec.data.begin(), spec.data.end(),
-                  [](const DataInput& input) { return input.mode == InputMode::direct; });
+  // The other job may have written newer checkpoints since.
+  if (!spec.from_checkpoint_of.value.empty()) return std::nullopt;
+  // An input without a tree: a path in a datastore's directory.
+  const bool reads_in_place = std::any_of(
+      spec.data.begin(), spec.data.end(),
+      [](const DataInput& input) { return input.mode == InputMode::direct || !input.tree; });
   const bool writes_elsewhere =
       std::any_of(spec.outputs.begin(), spec.outputs.end(),
                   [](const OutputSpec& output) { return !output.path.empty(); });

@@ -33,10 +33,11 @@ Status check_may_read(const Source& source, const Place& place, std::string_view
   if (!source.of(place).is_registered) return {};
   return source.error(
       place,
-      fmt::format("a registered component may not read {}, because each user of the component would "
-                  "read it with their own rights; declare an input for it, or register the files "
-                  "with `lockstep data create` and write azureml:NAME:VERSION",
-                  what),
+      fmt::format(
+          "a registered component may not read {}, because each user of the component would "
+          "read it with their own rights; declare an input for it, or register the files "
+          "with `lockstep data create` and write azureml:NAME:VERSION",
+          what),
       ErrorCode::permission_denied);
 }
 

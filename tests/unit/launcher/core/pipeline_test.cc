@@ -3,6 +3,7 @@
 #include "common/domain/pipeline.h"
 
 #include "launcher/core/explain_reuse.h"
+#include "launcher/core/step_key.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -184,6 +185,21 @@ TEST_F(Pipelines, TheSameContentIsReusedAndOtherContentIsNot) {
   start(pipeline("placed", steps));
   EXPECT_EQ(phase(JobId("placed"), "a"), "Running");
   end(JobId("placed_a"), "A");
+  // Nothing tells whether files that are read in place, or another job's checkpoints, are the same.
+  DataInput in_place;
+  in_place.name = "data";
+  in_place.source = "azureml://datastores/d/paths/x";
+  steps[0].spec.outputs[0].path.clear();
+  steps[0].spec.data = {in_place};
+  for (const std::string name : {"files", "files_again"}) {
+    start(pipeline(name, steps));
+    EXPECT_EQ(phase(JobId(name), "a"), "Running");
+    end(JobId(name + "_a"), "A");
+  }
+  JobSpec resumed = spec_of("p_a");
+  EXPECT_TRUE(reuse_key(resumed));
+  resumed.from_checkpoint_of = JobId("p_b");
+  EXPECT_FALSE(reuse_key(resumed));
   // What another user made is not taken.
   JobSpec foreign = pipeline("s", {step("a")});
   foreign.submitter = "bob";
