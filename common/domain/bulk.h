@@ -84,6 +84,9 @@ struct FindPeersReply {
   NodeId self;
   bool core = false;  // this node is one of those that fetch from the launcher for the others
   std::vector<BlobPeer> peers;
+  // How many other nodes that this one can reach have an attempt with this tree, of the core at
+  // most: they have the tree, or fetch it about now.
+  std::uint32_t expected = 0;
   friend bool operator==(const FindPeersReply&, const FindPeersReply&) = default;
 };
 // A node reports the end of a fetch to the launcher, once.

@@ -15,6 +15,11 @@ namespace {
 constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; the rest is asked for after
 constexpr Duration kTick = milliseconds(50);
 constexpr Duration kFindEvery = milliseconds(500);
+// A unit that is begun at the launcher is fetched there to its end. So nobody begins with large
+// ones before the others of the gang are known, but waits for them at most this long.
+constexpr std::uint64_t kLargeUnitBytes = 4u << 20;
+constexpr Duration kGatherFor = seconds(1);
+constexpr Duration kGatherEvery = milliseconds(100);
 constexpr Duration kStoodStill = seconds(1);  // longer than a turn ever takes
 constexpr Duration kFarewell = seconds(1);    // for the launcher to take the report
 constexpr std::size_t kMaxFaultText = 1'000;
@@ -69,7 +74,7 @@ void Swarm::request(NodeId to, BulkMessage body, std::optional<std::size_t> unit
 }
 
 void Swarm::find_peers() {
-  find_at_ = steady_now() + kFindEvery;
+  find_at_ = steady_now() + (is_gathering_ ? kGatherEvery : kFindEvery);
   requests_.erase(finding_);
   request(kLauncher, FindPeers{root_, site_.port, lock_});
   finding_ = next_sequence_;
@@ -162,6 +167,7 @@ Status Swarm::take(NodeId from, std::uint64_t sequence, BulkMessage& answer) {
   } else if (const auto* reply = std::get_if<FindPeersReply>(&answer)) {
     if (sequence == finding_) plan_->told(*reply, steady_now());
     is_told_ = true;
+    if (plan_->peers().size() >= reply->expected) is_gathering_ = false;
     requests_.erase(found);
   }
   return {};
@@ -315,6 +321,9 @@ Status Swarm::run(std::vector<TreeUnit> units, const std::set<Digest>* wanted) {
 Status Swarm::loop() {
   const Instant start = steady_now();
   Instant last = start;
+  is_gathering_ = std::any_of(units_.begin(), units_.end(), [this](const TreeUnit& unit) {
+    return unit.bytes >= kLargeUnitBytes && !is_here(unit);
+  });
   find_peers();
   tell();
   while (!plan_->done() && !is_over(steady_now())) {
@@ -328,8 +337,9 @@ Status Swarm::loop() {
     dial_new_peers();
     if (now >= find_at_) find_peers();
     for (const NodeId peer : plan_->questions(now)) request(peer, AskUnits{root_});
+    if (now - start >= kGatherFor) is_gathering_ = false;
     // Who else is there is known first: else the first units would always be the launcher's.
-    if (is_told_ || now - start >= kFindEvery)
+    if ((is_told_ || now - start >= kFindEvery) && !is_gathering_)
       for (const FetchPlan::Ask& one : plan_->next(now)) ask(one);
     send_what_waits();
     TRY(check_launcher(now));

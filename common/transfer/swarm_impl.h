@@ -92,6 +92,7 @@ class Swarm {
   std::uint64_t next_sequence_ = io::random_u64() >> 1;
   std::uint64_t finding_ = 0;  // the sequence of the open FindPeers
   bool is_told_ = false;       // a FindPeersReply has come
+  bool is_gathering_ = false;  // waits until the others of the gang are known
   Instant find_at_;
   Instant launcher_heard_;  // last time that it sent data or owed none
   bool was_down_ = false;

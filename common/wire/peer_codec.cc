@@ -39,10 +39,12 @@ void to_wire(const lockstep::FindPeersReply& from, FindPeersReply* to) {
   to->set_self(from.self.value);
   to->set_core(from.core);
   write_list(from.peers, to->mutable_peers());
+  to->set_expected(from.expected);
 }
 
 Status from_wire(const FindPeersReply& from, lockstep::FindPeersReply* to) {
   to->self = NodeId(from.self());
+  to->expected = from.expected();
   to->core = from.core();
   return read_list(from.peers(), kMaxBlobPeers, "peers", &to->peers);
 }

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/wire/bulk.h"
 #include "launcher/api/outcome.h"
@@ -452,6 +453,20 @@ bool can_reach(const Core& core, const Node& asker, NodeId id) {
   return !is_local || here.host_id == there.host_id;
 }
 
+// How many others have a part in an attempt of the node's with this tree, as far as they are named
+// to it at once.
+std::uint32_t others_with(const Core& core, const Node& node, const Digest& tree) {
+  std::set<NodeId> others;
+  for (const auto& [id, node_rank] : node.parts) {
+    bool has_tree = false;
+    each_tree_of(*core.state().job(id.job), [&](const Digest& one) { has_tree |= one == tree; });
+    if (!has_tree) continue;
+    for (const Part& part : core.state().attempt(id)->parts)
+      if (part.node != node.id && can_reach(core, node, part.node)) others.insert(part.node);
+  }
+  return static_cast<std::uint32_t>(std::min(others.size(), kPeerCore - 1));
+}
+
 std::string endpoint_of(const std::string& address, std::uint16_t port) {
   const bool is_v6 = address.find(':') != std::string::npos;
   return fmt::format("tcp://{}:{}", is_v6 ? "[" + address + "]" : address, port);
@@ -469,6 +484,7 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
     for (const NodeId peer : found.to_tell)
       tell_node_(peer, AllowPeers{{from.key}, ask.root, false});
     reply.core = found.core;
+    reply.expected = others_with(core, *node, ask.root);
     for (const auto& peer : found.peers) {
       const Node& there = *core.state().node(peer.node);
       reply.peers.push_back({peer.node, there.name, endpoint_of(there.inventory.address, peer.port),

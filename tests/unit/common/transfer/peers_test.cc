@@ -124,6 +124,33 @@ TEST_F(Peers, FourThatBeginTogetherTakeAboutOneCopyFromTheLauncher) {
   EXPECT_LT(launcher.sent_bytes(), 2 * kTreeBytes);
 }
 
+// Each one that came too early to know the others took a large file from the launcher.
+TEST_F(Peers, FourThatBeginOneAfterTheOtherTakeOneCopyOfALargeFile) {
+  const auto nodes = core_of(4);
+  std::vector<PublicKey> asked;
+  launcher.find_peers = [&](const PublicKey& asker) {
+    if (std::find(asked.begin(), asked.end(), asker) == asked.end()) asked.push_back(asker);
+    FindPeersReply reply{{}, true, {}, 3};
+    for (const BlobPeer& peer : peers) {
+      if (peer.key == asker) reply.self = peer.node;
+      const bool is_known = std::find(asked.begin(), asked.end(), peer.key) != asked.end();
+      if (peer.key != asker && is_known) reply.peers.push_back(peer);
+    }
+    return reply;
+  };
+  std::vector<std::thread> threads;
+  for (const auto& node : nodes) {
+    threads.emplace_back([&, raw = node.get()] {
+      const Status fetched = fetch(*raw);
+      EXPECT_TRUE(fetched) << fetched.error().message;
+    });
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& node : nodes) expect_whole(*node);
+  EXPECT_LT(launcher.sent_bytes(), kTreeBytes * 5 / 4);
+}
+
 TEST_F(Peers, ASmallTreeIsTheLaunchersAlone) {
   source.folder("small");
   TempDir small;

@@ -491,7 +491,7 @@ class Filler {
   void fill(BulkRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FindPeers& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(BlobPeer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(FindPeersReply& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(FindPeersReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(FetchReport::Share& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(FetchReport& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AskUnits& v) { auto& [a] = v; each(a); }
