@@ -93,7 +93,7 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
                                           "inputs are there",
                                           name));
   Error refused = not_yet(source_, entry.place, fmt::format("'{}'", name));
-  const std::string_view instead = note_of(path);
+  const std::string_view instead = key->instead.empty() ? note_of(path) : key->instead;
   if (!instead.empty()) refused.message.append("; ").append(instead);
   return refused;
 }

@@ -522,7 +522,22 @@ std::vector<BadInput> bad_pipelines() {
       {"pipeline_after_a_job",
        "jobs: {a: {command: x}}\nlockstep: {after: [j]}\n",
        {},
-       "job.yml:2:12: 'lockstep.after' is not supported yet",
+       "job.yml:2:12: 'lockstep.after' is not supported yet; submit the pipeline when that job has "
+       "ended: lockstep job stream JOB && lockstep job create -f FILE",
+       kNotYet},
+      {"pipeline_of_an_array",
+       "jobs: {a: {command: x}}\nlockstep: {array: 0-3}\n",
+       {},
+       "job.yml:2:12: 'lockstep.array' is not supported yet; write a step for each index, or "
+       "submit "
+       "the array in a step's command: lockstep job create -f array.yml",
+       kNotYet},
+      {"step_of_an_array",
+       "jobs:\n  a: {command: x, lockstep: {array: 0-3}}\n",
+       {},
+       "job.yml:2:30: 'lockstep.array' is not supported yet; write a step for each index, or "
+       "submit "
+       "the array in a step's command: lockstep job create -f array.yml",
        kNotYet},
       // numbers that are bound
       {"bound_number_that_is_none",
