@@ -177,6 +177,15 @@ def test_init_overwrites_nothing_and_asks_which_script(tmp_path):
 
 
 # ---- defaults, --query, compare ----------------------------------------------------------------
+    done = alone("init", str(tmp_path / "a.py"))
+    assert done.returncode == 0 and "python3 a.py" in (tmp_path / "job.yml").read_text(), done.stderr
+    (tmp_path / "sub").mkdir()
+    done = alone("init", str(tmp_path / "sub"))
+    assert done.returncode == 2 and "is empty; put the script there first" in done.stderr
+    done = alone("init", str(tmp_path / "sub"), "--script", str(tmp_path / "a.py"))
+    assert done.returncode == 2, done.stderr
+    done = alone("init", str(tmp_path / "none.py"))
+    assert done.returncode == 2 and "is not a folder; name the script's folder" in done.stderr
 
 def test_defaults_hold_for_jobs_and_output(site):
     site.up(1)
