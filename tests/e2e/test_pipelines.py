@@ -66,7 +66,8 @@ def test_data_goes_from_step_to_step_and_out(two):
     assert [j["name"] for j in two.json("job", "list")] == ["reader", "chain"], "steps are listed with their pipeline"
     refused = two.run("job", "delete", "chain_make")
     assert refused.returncode != 0 and b"is step 'make' of pipeline 'chain'" in refused.stderr, refused.stderr
-    two.ok("job", "delete", "chain")
+    deleted = two.run("job", "delete", "chain")
+    assert deleted.returncode == 0 and b"1 job deleted, with the jobs of 3 steps" in deleted.stderr, deleted.stderr
     assert [j["name"] for j in two.json("job", "list")] == ["reader"]
     assert two.run("job", "show", "chain_make").returncode != 0
 
@@ -144,7 +145,6 @@ jobs:
 """
 
 
-def test_explain_counts_the_files_that_changed(one):
 def test_compare_names_what_differs_between_steps(one):
     inner = "type: pipeline\njobs:\n  deep: {{command: 'echo {0} > ${{{{outputs.o}}}}/x', code: {0}, outputs: {{o: }}}}\n"
     for name, more in (("ca", "only: {command: 'true'}"), ("cb", "cancel: {command: 'exit 3'}")):
@@ -166,6 +166,7 @@ def test_compare_names_what_differs_between_steps(one):
     assert one.json("job", "compare", "ca", "ca")["same"]
 
 
+def test_explain_counts_the_files_that_changed(one):
     for name in ("a", "deep/b", "deep/c", "z"):
         one.write(f"data/{name}", name)
     one.write("src/train.py", "1")
