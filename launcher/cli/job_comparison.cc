@@ -57,11 +57,11 @@ class LineComparer {
       TRY_ASSIGN(const bool has_first, bring(a_, path, folder_ + "/a"));
       TRY_ASSIGN(const bool has_second, bring(b_, path, folder_ + "/b"));
       if (!has_first || !has_second) continue;
-      TRY_ASSIGN(const io::ProgramOutput made,
-                 io::run_program({"diff", "-u", "--label", jobs.a_job + "/" + source_path(path),
-                                  "--label", jobs.b_job + "/" + source_path(path), folder_ + "/a",
-                                  folder_ + "/b"},
-                                 seconds(30)));
+      TRY_ASSIGN(
+          const io::ProgramOutput made,
+          io::run_program({"diff", "-u", "--label", jobs.a_job + "/" + source_path(path), "--label",
+                           jobs.b_job + "/" + source_path(path), folder_ + "/a", folder_ + "/b"},
+                          seconds(30)));
       code.lines[path] = made.text;
       --most;
     }

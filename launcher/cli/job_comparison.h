@@ -11,7 +11,7 @@
 
 namespace lockstep::cli {
 
-inline constexpr std::size_t kMostFilesOfLines = 50;    // whose lines are compared, of all steps
+inline constexpr std::size_t kMostFilesOfLines = 50;     // whose lines are compared, of all steps
 inline constexpr std::size_t kMostStepsWithJobs = 1000;  // whose jobs are asked for
 inline constexpr std::size_t kMostTreePairs = 50;        // of source trees of steps
 
