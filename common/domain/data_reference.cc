@@ -1,7 +1,9 @@
 #include "common/domain/data_reference.h"
 
 #include <algorithm>
+#include <array>
 
+#include "common/base/nearest.h"
 #include "common/base/quoted_name.h"
 #include "common/domain/datastore.h"
 #include "common/domain/environment.h"
@@ -91,6 +93,24 @@ Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
   return parse_datastore(text, text.substr(stores + kStores.size()));
 }
 
+// azureml://datastore/NAME/…, azureml:/jobs/…: written nearly like one that is known, or not.
+Error not_known(std::string_view text) {
+  std::string_view rest = text.substr(kScheme.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
+  const std::string_view word = rest.substr(0, rest.find('/'));
+  const std::string shown = quoted_name(std::string(text));
+  static constexpr std::array<std::string_view, 3> kKnown{"datastores", "jobs", "subscriptions"};
+  const std::string near = nearest(word, kKnown);
+  if (near == "datastores")
+    return invalid_reference(shown + " is not azureml://datastores/DATASTORE/paths/PATH");
+  if (near == "jobs") return invalid_reference(shown + " is not azureml://jobs/JOB/outputs/OUTPUT");
+  return make_error(ErrorCode::unsupported,
+                    shown +
+                        " is not supported yet; write azureml:NAME:VERSION, "
+                        "azureml://datastores/DATASTORE/paths/PATH, "
+                        "azureml://jobs/JOB/outputs/OUTPUT, or a local path");
+}
+
 Result<std::optional<DataReference>> parse_asset(std::string_view text) {
   std::string_view rest = text.substr(kScheme.size());
   AssetReference reference;
@@ -127,9 +147,7 @@ Result<std::optional<DataReference>> parse_data_reference(std::string_view text)
   if (text.starts_with(kJobs)) return parse_job_output(text);
   if (text.starts_with(kDatastores)) return parse_datastore(text, text.substr(kDatastores.size()));
   if (text.starts_with(kSubscriptions)) return parse_long_form(text);
-  if (text.starts_with("azureml:/"))
-    return make_error(ErrorCode::unsupported,
-                      quoted_name(std::string(text)) + " is not supported yet");
+  if (text.starts_with("azureml:/")) return not_known(text);
   return parse_asset(text);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/io/file_system.h"
+#include "launcher/cli/job_filter.h"
 #include "launcher/cli/local_processes.h"
 #include "launcher/cli/verb_tree.h"
 
@@ -11,7 +12,8 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr int kMostJobs = 200;  // the newest
+constexpr int kMostJobs = 200;   // the newest
+constexpr int kMostParents = 3;  // pipelines whose steps are asked for
 constexpr Duration kPatience = milliseconds(900);
 
 bool begins_with(const std::string& text, std::string_view start) {
@@ -39,6 +41,11 @@ std::optional<Noun> noun_from(std::string_view word) {
     return Noun::job;
   if (word == "node") return Noun::node;
   if (word == "compute") return Noun::compute;
+  if (word == "datastore") return Noun::datastore;
+  if (word == "data") return Noun::data;
+  if (word == "model") return Noun::model;
+  if (word == "component") return Noun::component;
+  if (word == "environment") return Noun::environment;
   return std::nullopt;
 }
 
@@ -54,12 +61,15 @@ std::optional<Noun> noun_of(const CLI::App& verb, const CLI::Option& option) {
 }
 
 std::vector<Candidate> values_of(const CLI::App& verb, const CLI::Option& option,
-                                 const NamesOf& names) {
+                                 const NamesOf& names, const std::string& typed) {
   std::vector<Candidate> values;
   for (std::string& word : choices_of(option)) values.push_back({std::move(word), ""});
+  if (option.check_lname("status"))  // too many for the usage line
+    for (const JobStatus status : all_statuses())
+      values.push_back({std::string(to_string(status)), ""});
   if (!values.empty()) return values;
   const auto noun = noun_of(verb, option);
-  return noun ? names(*noun) : values;
+  return noun ? names(*noun, typed) : values;
 }
 
 std::vector<Candidate> flags_of(const CLI::App& verb) {
@@ -74,13 +84,14 @@ std::vector<Candidate> flags_of(const CLI::App& verb) {
   return flags;
 }
 
-std::vector<Candidate> words_of(const CLI::App& verb, const NamesOf& names) {
+std::vector<Candidate> words_of(const CLI::App& verb, const NamesOf& names,
+                                const std::string& typed) {
   std::vector<Candidate> words;
   for (const CLI::App* below : verbs_below(verb))
     words.push_back({below->get_name(), below->get_description()});
   if (!words.empty()) return words;
   for (const CLI::Option* option : options_of(verb))
-    if (option->get_positional()) return values_of(verb, *option, names);
+    if (option->get_positional()) return values_of(verb, *option, names, typed);
   return words;
 }
 
@@ -116,13 +127,13 @@ std::vector<Candidate> candidates_for(const CLI::App& verbs, std::vector<std::st
   std::vector<Candidate> all;
   const auto equals = typed.find('=');
   if (waits != nullptr) {
-    all = values_of(*verb, *waits, names);
+    all = values_of(*verb, *waits, names, typed);
   } else if (begins_with(typed, "--") && equals != std::string::npos) {
     const CLI::Option* option = option_named(*verb, typed);
-    if (option != nullptr) all = values_of(*verb, *option, names);
+    if (option != nullptr) all = values_of(*verb, *option, names, typed.substr(equals + 1));
     for (Candidate& one : all) one.word.insert(0, typed, 0, equals + 1);
   } else {
-    all = begins_with(typed, "-") ? flags_of(*verb) : words_of(*verb, names);
+    all = begins_with(typed, "-") ? flags_of(*verb) : words_of(*verb, names, typed);
   }
   keep_those_of(all, typed);
   return all;
@@ -130,45 +141,109 @@ std::vector<Candidate> candidates_for(const CLI::App& verbs, std::vector<std::st
 
 namespace {
 
-Result<std::vector<Candidate>> ask_names(const Context& context, Noun noun) {
+class NameAsker {
+ public:
+  explicit NameAsker(Connection& connection) : connection_(connection) {}
+
+  Result<std::vector<Candidate>> names(Noun noun, const std::string& typed) const {
+    switch (noun) {
+      case Noun::job: return jobs(typed);
+      case Noun::archived_job: return archived_jobs();
+      case Noun::node: return nodes();
+      case Noun::compute: return computes();
+      case Noun::data: return assets(AssetKind::data);
+      case Noun::model: return assets(AssetKind::model);
+      case Noun::component: return assets(AssetKind::component);
+      case Noun::environment: return environments();
+      case Noun::datastore: return datastores();
+    }
+    return std::vector<Candidate>{};
+  }
+
+ private:
+  Result<std::vector<Candidate>> listed(const ListJobs& question) const {
+    TRY_ASSIGN(const JobsReply reply, connection_.ask_for<JobsReply>(question, kPatience));
+    std::vector<Candidate> names;
+    for (const JobView& job : reply.jobs)
+      names.push_back({job.spec.name, std::string(to_string(job.status))});
+    return names;
+  }
+  // Of `faces_tr` also the jobs of the steps of the pipeline `faces`.
+  Result<std::vector<Candidate>> jobs(const std::string& typed) const {
+    ListJobs question;
+    question.limit = kMostJobs;
+    TRY_ASSIGN(std::vector<Candidate> names, listed(question));
+    std::size_t at = typed.find('_');
+    for (int i = 0; i < kMostParents && at != std::string::npos;
+         ++i, at = typed.find('_', at + 1)) {
+      question.filter.parent = JobId(typed.substr(0, at));
+      const auto steps = listed(question);  // refused: there is no such job
+      if (steps) names.insert(names.end(), steps->begin(), steps->end());
+    }
+    return names;
+  }
+  Result<std::vector<Candidate>> archived_jobs() const {
+    ListJobs question;
+    question.limit = kMostJobs;
+    question.filter.archived = ArchivedToo::only;
+    return listed(question);
+  }
+  Result<std::vector<Candidate>> nodes() const {
+    TRY_ASSIGN(const NodesReply reply, connection_.ask_for<NodesReply>(ListNodes{}, kPatience));
+    std::vector<Candidate> names;
+    for (const NodeView& node : reply.nodes) names.push_back({node.name, "node"});
+    return names;
+  }
+  Result<std::vector<Candidate>> computes() const {
+    TRY_ASSIGN(const ComputesReply reply,
+               connection_.ask_for<ComputesReply>(ListComputes{}, kPatience));
+    std::vector<Candidate> names;
+    for (const ComputeView& compute : reply.computes)
+      names.push_back({compute.spec.name, "compute target"});
+    return names;
+  }
+  Result<std::vector<Candidate>> assets(AssetKind kind) const {
+    TRY_ASSIGN(const AssetsReply reply,
+               connection_.ask_for<AssetsReply>(ListAssets{kind, "", ArchivedToo::no}, kPatience));
+    std::vector<Candidate> names;
+    for (const AssetView& view : reply.assets)
+      names.push_back({view.asset.name, "version " + view.asset.version});
+    return names;
+  }
+  Result<std::vector<Candidate>> environments() const {
+    TRY_ASSIGN(const EnvironmentsReply reply,
+               connection_.ask_for<EnvironmentsReply>(ListEnvironments{}, kPatience));
+    std::vector<Candidate> names;
+    for (const EnvironmentView& view : reply.environments)
+      names.push_back({view.environment.spec.name, "version " + view.environment.spec.version});
+    return names;
+  }
+  Result<std::vector<Candidate>> datastores() const {
+    TRY_ASSIGN(const DatastoresReply reply,
+               connection_.ask_for<DatastoresReply>(ListDatastores{}, kPatience));
+    std::vector<Candidate> names;
+    for (const DatastoreView& store : reply.datastores) names.push_back({store.name, "datastore"});
+    return names;
+  }
+
+  Connection& connection_;
+};
+
+Result<std::vector<Candidate>> ask_names(const Context& context, Noun noun,
+                                         const std::string& typed) {
   const auto endpoint = context.find_endpoint();
   if (!endpoint || !io::exists(context.home.user_key())) return std::vector<Candidate>{};
   TRY_ASSIGN(const io::KeyPair keys, user_keys(context.home));
   TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
-  std::vector<Candidate> names;
-  switch (noun) {
-    case Noun::job:
-    case Noun::archived_job: {
-      ListJobs question;
-      question.limit = kMostJobs;
-      if (noun == Noun::archived_job) question.filter.archived = ArchivedToo::only;
-      TRY_ASSIGN(const JobsReply reply, connection->ask_for<JobsReply>(question, kPatience));
-      for (const JobView& job : reply.jobs)
-        names.push_back({job.spec.name, std::string(to_string(job.status))});
-      break;
-    }
-    case Noun::node: {
-      TRY_ASSIGN(const NodesReply reply, connection->ask_for<NodesReply>(ListNodes{}, kPatience));
-      for (const NodeView& node : reply.nodes) names.push_back({node.name, "node"});
-      break;
-    }
-    case Noun::compute: {
-      TRY_ASSIGN(const ComputesReply reply,
-                 connection->ask_for<ComputesReply>(ListComputes{}, kPatience));
-      for (const ComputeView& compute : reply.computes)
-        names.push_back({compute.spec.name, "compute target"});
-      break;
-    }
-  }
-  return names;
+  return NameAsker(*connection).names(noun, typed);
 }
 
 }  // namespace
 
 int print_completions(Context& context, const std::vector<std::string>& words) {
   const VerbTree tree;
-  const NamesOf names = [&context](Noun noun) {
-    return ask_names(context, noun).value_or(std::vector<Candidate>{});
+  const NamesOf names = [&context](Noun noun, const std::string& typed) {
+    return ask_names(context, noun, typed).value_or(std::vector<Candidate>{});
   };
   std::string text;
   for (const Candidate& one : candidates_for(tree.app(), words, names))

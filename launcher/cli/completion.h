@@ -23,8 +23,20 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-enum class Noun { job, archived_job, node, compute };  // things that have names on the launcher
-using NamesOf = std::function<std::vector<Candidate>(Noun)>;
+// Things that have names on the launcher.
+enum class Noun {
+  job,
+  archived_job,
+  node,
+  compute,
+  data,
+  model,
+  component,
+  environment,
+  datastore
+};
+// `typed`: the beginning of the name, for jobs of a pipeline's steps.
+using NamesOf = std::function<std::vector<Candidate>(Noun, const std::string& typed)>;
 
 // Nothing: the shell offers files. `names` is asked only where a name stands.
 std::vector<Candidate> candidates_for(const CLI::App& verbs, std::vector<std::string> words,

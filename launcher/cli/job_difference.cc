@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/pipeline.h"
 #include "launcher/api/json/job.h"
 
 namespace lockstep::cli {
@@ -33,6 +34,9 @@ Json results_of(const JobView& job, const Json& json) {
         outputs[fmt::format("{}@{}", is_named ? output.name : "outputs", part.node_rank)] =
             output.tree->hex();
       }
+  if (job.spec.pipeline)
+    for (const MergedOutput& output : job.merged)
+      if (output.tree) outputs[output.name] = output.tree->hex();
   results["outputs"] = std::move(outputs);
   return results;
 }
@@ -44,9 +48,11 @@ Json compared(const JobView& job) {
   for (const char* key : kOwn) all["lockstep"].erase(key);
   Json outputs = Json::object();
   for (const auto& [name, output] : json["outputs"].items())
-    for (const char* key : {"type", "mode"})
+    for (const char* key : {"type", "mode", "step", "output"})
       if (output.contains(key)) outputs[name][key] = output[key];
   all["outputs"] = std::move(outputs);
+  if (job.spec.pipeline)
+    all["settings"] = {{"continue_on_step_failure", job.spec.pipeline->continue_on_step_failure}};
   all["results"] = results_of(job, json);
   return all;
 }

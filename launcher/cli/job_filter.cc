@@ -17,13 +17,6 @@ Error wrong(const std::string& what) {
   return make_error(ErrorCode::invalid_argument, "job list: " + what);
 }
 
-std::vector<JobStatus> all_statuses() {
-  std::vector<JobStatus> all;
-  for (int i = 0; i <= static_cast<int>(JobStatus::canceled); ++i)
-    all.push_back(static_cast<JobStatus>(i));
-  return all;
-}
-
 std::optional<JobStatus> status_in_any_case(const std::string& word) {
   for (const JobStatus status : all_statuses())
     if (::strcasecmp(std::string(to_string(status)).c_str(), word.c_str()) == 0) return status;
@@ -49,6 +42,13 @@ Status read_statuses(const std::string& words, std::vector<JobStatus>& statuses)
 }
 
 }  // namespace
+
+std::vector<JobStatus> all_statuses() {
+  std::vector<JobStatus> all;
+  for (int i = 0; i <= static_cast<int>(JobStatus::canceled); ++i)
+    all.push_back(static_cast<JobStatus>(i));
+  return all;
+}
 
 void add_job_filters(CLI::App& verb, JobFilterWords& words) {
   verb.add_flag("--mine", words.mine, "only jobs that you submitted");

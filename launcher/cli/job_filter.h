@@ -21,6 +21,8 @@ struct JobFilterWords {
   std::vector<std::string> tags;  // K or K=V
 };
 
+std::vector<JobStatus> all_statuses();
+
 void add_job_filters(CLI::App& verb, JobFilterWords& words);
 
 // An error names the option; an error about an unknown status lists all statuses.

@@ -19,6 +19,12 @@ bool is_over(const StepView& step) {
   return step.phase != StepPhase::waiting && step.phase != StepPhase::running;
 }
 
+// A step whose job was canceled has failed, for those that need it.
+std::string_view counted_as(const StepView& step) {
+  const bool is_canceled = step.phase == StepPhase::failed && step.status == JobStatus::canceled;
+  return is_canceled ? to_string(JobStatus::canceled) : to_string(step.phase);
+}
+
 std::string counted_steps(std::size_t count) {
   return fmt::format("{} step{}", count, count == 1 ? "" : "s");
 }
@@ -197,13 +203,15 @@ std::string steps_shape(const JobView& job) {
 }
 
 std::string steps_summary(const std::vector<StepView>& steps) {
-  std::map<StepPhase, std::size_t> counts;
-  for (const StepView& step : steps) ++counts[step.phase];
+  std::map<std::string_view, std::size_t> counts;
+  for (const StepView& step : steps) ++counts[counted_as(step)];
   std::string text;
-  for (const StepPhase phase : {StepPhase::completed, StepPhase::reused, StepPhase::failed,
-                                StepPhase::skipped, StepPhase::running, StepPhase::waiting})
-    if (counts.count(phase) != 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[phase], to_string(phase));
+  for (const std::string_view word :
+       {to_string(StepPhase::completed), to_string(StepPhase::reused), to_string(StepPhase::failed),
+        to_string(JobStatus::canceled), to_string(StepPhase::skipped),
+        to_string(StepPhase::running), to_string(StepPhase::waiting)})
+    if (counts.contains(word))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[word], word);
   return text;
 }
 

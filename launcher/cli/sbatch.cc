@@ -212,14 +212,31 @@ class Request {
   }
 
   Status take_export(const SbatchSetting& setting) {
+    bool wants_all = false;
+    std::vector<std::string> named;
     for (const std::string& one : split_at(setting.value, ',')) {
       if (one == "NONE" || one == "NIL") continue;
       if (one == "ALL")
-        note(setting, "the job gets no variables of this shell; name them with --env NAME");
+        wants_all = true;
       else
-        exported_.push_back(one);
+        named.push_back(one);
     }
+    if (wants_all) note_on_all(setting, named);
+    exported_.insert(exported_.end(), named.begin(), named.end());
     return {};
+  }
+
+  void note_on_all(const SbatchSetting& setting, const std::vector<std::string>& named) {
+    constexpr std::string_view kInstead = "name what it needs with --env NAME";
+    if (named.empty())
+      return note(setting, fmt::format("the job gets no variables of this shell; {}", kInstead));
+    std::string names;
+    for (const std::string& one : named)
+      names += (names.empty() ? "" : ", ") + quoted_name(one.substr(0, one.find('=')));
+    notes_.push_back(
+        fmt::format("{}:{}: #SBATCH {}: the job gets {}; 'ALL' is not used, so it gets no other "
+                    "variables of this shell; {}",
+                    quoted_name(file_), setting.line, quoted_name(setting.name), names, kInstead));
   }
 
   Status take_dependency(const SbatchSetting& setting) {

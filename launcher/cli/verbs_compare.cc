@@ -1,28 +1,24 @@
 // `lockstep job compare A B`: what differs between two runs.
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/base/quoted_name.h"
-#include "common/io/file_system.h"
-#include "common/io/run_program.h"
-#include "launcher/cli/job_difference.h"
+#include "launcher/cli/job_comparison.h"
+#include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr std::uint64_t kMostShown = 1u << 20;  // bytes of a file whose lines are compared
-constexpr std::size_t kMostFiles = 50;          // whose lines are compared
 constexpr const char* kCompareExamples = R"(
   lockstep job compare good bad                 what differs: files, command, variables, results
   lockstep job compare good bad --diff          and the lines of changed files
+The steps of pipelines are compared by their names.
 Exit code 0: also when they differ.)";
 
 struct CompareOptions {
@@ -31,126 +27,49 @@ struct CompareOptions {
   Format format = Format::table;
 };
 
-struct Side {
-  JobView job;
-  std::unique_ptr<LeftFiles> code;  // null: the job has no files, or both have the same
-};
-
-struct Comparison {
-  Side a, b;
-  std::vector<FieldDifference> fields;
-  CodeDifference code;
-  std::map<std::string, std::string> lines = {};  // of changed files, as `diff -u` shows them
-};
-
-Result<std::unique_ptr<LeftFiles>> code_of(Connection& connection, const JobView& job) {
-  if (!job.spec.snapshot) return std::unique_ptr<LeftFiles>();
-  DownloadPlan plan;
-  DownloadPlan::Tree& tree = plan.trees.emplace_back();
-  tree.to.kind = OutputKind::named;
-  tree.to.path = "code";
-  tree.from = {{0, *job.spec.snapshot}};
-  return LeftFiles::fetch(connection, JobId(job.spec.name), std::move(plan));
-}
-
-Result<Side> side_of(Connection& connection, const std::string& name) {
-  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(name)}));
-  // One that may see the job but not read it is shown a job without code and words.
-  TRY(connection.ask_for<EventsReply>(ListEvents{JobId(name), Instant::never()}));
-  return Side{std::move(reply.job), nullptr};
-}
-
-// Its place below the source folder.
-std::string shown(const std::string& path) { return path.substr(path.find('/') + 1); }
-
-class LineComparer {
- public:
-  LineComparer(Connection& connection, Comparison& all) : connection_(connection), all_(all) {}
-  ~LineComparer() {
-    if (!folder_.empty()) static_cast<void>(io::remove_tree(folder_));
-  }
-  LineComparer(const LineComparer&) = delete;
-  LineComparer& operator=(const LineComparer&) = delete;
-
-  Status run() {
-    folder_ = "/tmp/lockstep-compare-XXXXXX";
-    if (::mkdtemp(folder_.data()) == nullptr) {
-      folder_.clear();
-      return make_error(ErrorCode::unavailable, "compare: cannot make a folder in /tmp");
-    }
-    for (const std::string& path : all_.code.changed) {
-      if (all_.lines.size() >= kMostFiles) break;
-      TRY_ASSIGN(const bool has_first, bring(*all_.a.code, path, folder_ + "/a"));
-      TRY_ASSIGN(const bool has_second, bring(*all_.b.code, path, folder_ + "/b"));
-      if (!has_first || !has_second) continue;
-      TRY_ASSIGN(const io::ProgramOutput made,
-                 io::run_program(
-                     {"diff", "-u", "--label", all_.a.job.spec.name + "/" + shown(path), "--label",
-                      all_.b.job.spec.name + "/" + shown(path), folder_ + "/a", folder_ + "/b"},
-                     seconds(30)));
-      all_.lines[path] = made.text;
-    }
-    return {};
-  }
-
- private:
-  // False: a symlink, or larger than kMostShown.
-  Result<bool> bring(LeftFiles& files, const std::string& path, const std::string& to) {
-    const auto found = std::find_if(files.files().begin(), files.files().end(),
-                                    [&](const LeftFile& file) { return file.path == path; });
-    const bool is_fit = found != files.files().end() &&
-                        found->entry.kind == snapshot::EntryKind::file &&
-                        found->entry.size <= kMostShown;
-    if (!is_fit) return false;
-    std::string bytes;
-    TRY(files.read(connection_, *found, [&](std::string_view piece) {
-      bytes += piece;
-      return true;
-    }));
-    TRY(io::write_file_atomically(to, bytes, 0600));
-    return true;
-  }
-
-  Connection& connection_;
-  Comparison& all_;
-  std::string folder_;
-};
-
-Result<Comparison> comparison_of(Connection& connection, const CompareOptions& options) {
-  Comparison all;
-  TRY_ASSIGN(all.a, side_of(connection, options.a));
-  TRY_ASSIGN(all.b, side_of(connection, options.b));
-  all.fields = differences_of(all.a.job, all.b.job);
-  if (all.a.job.spec.snapshot == all.b.job.spec.snapshot) return all;
-  TRY_ASSIGN(all.a.code, code_of(connection, all.a.job));
-  TRY_ASSIGN(all.b.code, code_of(connection, all.b.job));
-  const std::vector<LeftFile> none;
-  all.code = differences_of(all.a.code ? all.a.code->files() : none,
-                            all.b.code ? all.b.code->files() : none);
-  if (options.diff) TRY(LineComparer(connection, all).run());
-  return all;
-}
-
 Json paths_of(const std::vector<std::string>& paths) {
   Json list = Json::array();
-  for (const std::string& path : paths) list.push_back(shown(path));
+  for (const std::string& path : paths) list.push_back(source_path(path));
   return list;
+}
+
+Json to_json(const std::vector<FieldDifference>& fields) {
+  Json list = Json::array();
+  for (const FieldDifference& field : fields)
+    list.push_back({{"key", field.key}, {"a", field.a}, {"b", field.b}});
+  return list;
+}
+
+Json to_json(const SourceDifference& code) {
+  Json json = {{"added", paths_of(code.paths.added)},
+               {"removed", paths_of(code.paths.removed)},
+               {"changed", paths_of(code.paths.changed)}};
+  Json lines = Json::object();
+  for (const auto& [path, text] : code.lines) lines[source_path(path)] = text;
+  json["lines"] = std::move(lines);
+  return json;
+}
+
+Json to_json(const StepComparison& step) {
+  const bool in_both = step.in_a && step.in_b;
+  Json json;
+  json["name"] = step.name;
+  json["only_in"] = in_both ? Json(nullptr) : Json(step.in_a ? "a" : "b");
+  json["fields"] = in_both ? to_json(step.fields) : Json::array();
+  json["code"] = to_json(step.code);
+  return json;
 }
 
 Json to_json(const Comparison& all) {
   Json json;
-  json["a"] = all.a.job.spec.name;
-  json["b"] = all.b.job.spec.name;
-  json["same"] = all.fields.empty() && all.code.empty();
-  json["fields"] = Json::array();
-  for (const FieldDifference& field : all.fields)
-    json["fields"].push_back({{"key", field.key}, {"a", field.a}, {"b", field.b}});
-  json["code"] = {{"added", paths_of(all.code.added)},
-                  {"removed", paths_of(all.code.removed)},
-                  {"changed", paths_of(all.code.changed)}};
-  Json lines = Json::object();
-  for (const auto& [path, text] : all.lines) lines[shown(path)] = text;
-  json["code"]["lines"] = std::move(lines);
+  json["a"] = all.a;
+  json["b"] = all.b;
+  json["same"] = all.is_same();
+  json["fields"] = to_json(all.fields);
+  json["code"] = to_json(all.code);
+  json["steps"] = Json::array();
+  for (const StepComparison& step : all.steps) json["steps"].push_back(to_json(step));
+  json["steps_by_state"] = all.by_states;
   return json;
 }
 
@@ -160,36 +79,79 @@ std::string value_text(const Json& value) {
                            : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string text_of(const Comparison& all, std::optional<std::size_t> columns) {
-  if (all.fields.empty() && all.code.empty())
-    return fmt::format("{} and {} do not differ\n", all.a.job.spec.name, all.b.job.spec.name);
-  std::string text;
-  if (!all.fields.empty()) {
-    const std::string first = printable(all.a.job.spec.name),
-                      second = printable(all.b.job.spec.name);
-    Table table({"", "FIRST: " + first, "SECOND: " + second});
-    for (const FieldDifference& field : all.fields)
-      table.add({field.key, value_text(field.a), value_text(field.b)});
-    text =
-        columns ? table.text(*columns, {"FIRST: " + first, "SECOND: " + second}, {}) : table.text();
-  }
-  const auto add = [&](const char* what, const std::vector<std::string>& paths) {
-    for (const std::string& path : paths)
-      text += fmt::format("code {:<8} {}\n", what, quoted_name(shown(path)));
-  };
-  add("added", all.code.added);
-  add("removed", all.code.removed);
-  add("changed", all.code.changed);
-  for (const auto& [path, lines] : all.lines) text += printable(lines);
-  return text;
+std::string joined(const std::string& prefix, const std::string& key) {
+  return prefix.empty() || key.empty() ? prefix + key : prefix + "." + key;
 }
+
+class ComparisonText {
+ public:
+  ComparisonText(const Comparison& all, std::optional<std::size_t> columns)
+      : all_(all), columns_(columns) {}
+
+  std::string text() {
+    add("", all_.fields, all_.code);
+    const std::size_t shown = std::min(all_.steps.size(), kMostStepsShown);
+    for (std::size_t i = 0; i < shown; ++i)
+      add("jobs." + all_.steps[i].name, all_.steps[i].fields, all_.steps[i].code);
+    std::string text = table() + files_;
+    if (all_.is_same()) text = fmt::format("{} and {} do not differ\n", all_.a, all_.b);
+    if (all_.steps.size() > shown)
+      text += fmt::format("{} more steps differ; -o json names all\n", all_.steps.size() - shown);
+    if (all_.by_states > 0)
+      text += fmt::format(
+          "the results of {} more steps are compared by their states alone; compare their jobs\n",
+          all_.by_states);
+    return text;
+  }
+
+ private:
+  void add(const std::string& prefix, const std::vector<FieldDifference>& fields,
+           const SourceDifference& code) {
+    for (const FieldDifference& field : fields)
+      rows_.push_back({joined(prefix, field.key), value_text(field.a), value_text(field.b)});
+    const std::string files = text_of(code);
+    if (files.empty()) return;
+    const auto [same, is_new] = shown_.emplace(files, prefix);
+    if (!prefix.empty()) files_ += prefix + ":" + (is_new ? "\n" : " ");
+    files_ += is_new ? files : fmt::format("as {}\n", same->second);
+  }
+
+  static std::string text_of(const SourceDifference& code) {
+    std::string text;
+    const auto list = [&](const char* what, const std::vector<std::string>& paths) {
+      for (const std::string& path : paths)
+        text += fmt::format("code {:<8} {}\n", what, quoted_name(source_path(path)));
+    };
+    list("added", code.paths.added);
+    list("removed", code.paths.removed);
+    list("changed", code.paths.changed);
+    for (const auto& [path, lines] : code.lines) text += printable(lines);
+    return text;
+  }
+
+  std::string table() const {
+    if (rows_.empty()) return "";
+    const std::string first = "FIRST: " + printable(all_.a);
+    const std::string second = "SECOND: " + printable(all_.b);
+    Table table({"", first, second});
+    for (const auto& row : rows_) table.add(row);
+    return columns_ ? table.text(*columns_, {first, second}, {}) : table.text();
+  }
+
+  const Comparison& all_;
+  const std::optional<std::size_t> columns_;
+  std::vector<std::vector<std::string>> rows_;
+  std::string files_;
+  std::map<std::string, std::string> shown_;  // differences of files, and where they stand
+};
 
 int compare(Context& context, const CompareOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto all = comparison_of(**connection, options);
+  const auto all = compare_jobs(**connection, options.a, options.b, options.diff);
   if (!all) return fail(context.terminal, all.error());
-  return print(context, options.format, to_json(*all), text_of(*all, context.terminal.columns()));
+  return print(context, options.format, to_json(*all),
+               ComparisonText(*all, context.terminal.columns()).text());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/job.h"
@@ -42,19 +43,55 @@ Result<JobsDeleted> delete_all(Connection& connection, DeleteJobs request) {
   }
 }
 
-std::string counted(std::size_t count) {
-  return fmt::format("{} job{}", count, count == 1 ? "" : "s");
+std::string counted(std::size_t count, std::string_view what = "job") {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// What goes with a job that is named: the jobs of its steps, and those that it submitted.
+struct Below {
+  std::size_t steps = 0, children = 0;
+};
+
+// Nothing of a job that cannot be shown: deleting it says why.
+std::map<JobId, Below> below_of(Connection& connection, const std::vector<JobId>& names) {
+  constexpr std::size_t kMostAsked = 100;
+  std::map<JobId, Below> all;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostAsked); ++i) {
+    const auto reply = connection.ask_for<JobReply>(ShowJob{names[i]});
+    if (!reply) continue;
+    Below& below = all[names[i]];
+    below.children = static_cast<std::size_t>(std::max(reply->job.children, 0));
+    for (const StepView& step : reply->job.steps) below.steps += step.status.has_value();
+  }
+  return all;
+}
+
+// ", with the jobs of 3 steps and 2 children"; "" for none.
+std::string below_text(const std::map<JobId, Below>& below, const JobsDeleted& result) {
+  Below sum;
+  for (const JobId& job : result.jobs)
+    if (const auto found = below.find(job); found != below.end()) {
+      sum.steps += found->second.steps;
+      sum.children += found->second.children;
+    }
+  std::string text;
+  if (sum.steps > 0) text = "the jobs of " + counted(sum.steps, "step");
+  if (sum.children > 0)
+    text += fmt::format("{}{} child{} and all below {}", text.empty() ? "" : " and ", sum.children,
+                        sum.children == 1 ? "" : "ren", sum.children == 1 ? "it" : "them");
+  return text.empty() ? "" : ", with " + text;
 }
 
 // "2 jobs deleted, 1 kept"; of none that had ended, that.
-std::string summary(const DeleteOptions& options, const JobsDeleted& result) {
+std::string summary(const DeleteOptions& options, const JobsDeleted& result,
+                    const std::string& below) {
   if (result.jobs.empty() && result.kept.empty())
     return options.older_than.empty()
                ? "no job has ended: nothing was deleted"
                : fmt::format("no job has ended {} ago or earlier: nothing was deleted",
                              options.older_than);
   const std::string kept = result.kept.empty() ? "" : fmt::format(", {} kept", result.kept.size());
-  return counted(result.jobs.size()) + " deleted" + kept;
+  return counted(result.jobs.size()) + " deleted" + below + kept;
 }
 
 // Of many that cannot be deleted the first are reason enough.
@@ -112,13 +149,15 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
     context.terminal.print_line("nothing was deleted");
     return kExitFailure;
   }
+  const auto below = below_of(**connection, request.jobs);
   const auto result = delete_all(**connection, std::move(request));
   if (!result) return fail(context.terminal, result.error());
   std::string text;
   for (const JobId& job : result->jobs) text += job.value + "\n";
   const int shown = print(context, options.format, api::to_json(*result), text);
   say_kept(context, *result);
-  if (options.format == Format::table) context.terminal.print_line(summary(options, *result));
+  if (options.format == Format::table)
+    context.terminal.print_line(summary(options, *result, below_text(below, *result)));
   return result->kept.empty() ? shown : kExitFailure;
 }
 

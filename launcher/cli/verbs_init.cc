@@ -22,6 +22,7 @@ constexpr const char* kJobFile = "job.yml";
 constexpr const char* kInitExamples = R"(
   lockstep init                        for this folder
   lockstep init examples --script fit.py
+  lockstep init examples/fit.py        the same
 It looks at the script's imports and options and at requirements.txt or conda.yml, runs nothing, and
 never overwrites a file.)";
 
@@ -41,11 +42,30 @@ std::string name_of(const std::string& directory) {
   return name.empty() ? "Default" : name;
 }
 
+// `lockstep init dir/train.py` means the script train.py of the folder dir.
+void take_file_as_script(InitOptions& options) {
+  std::error_code failed;
+  const std::filesystem::path given = options.directory;
+  if (!options.script.empty() || !std::filesystem::is_regular_file(given, failed)) return;
+  options.script = given.filename();
+  options.directory = given.has_parent_path() ? given.parent_path().string() : ".";
+}
+
 Result<ScriptFolder> read_folder(const InitOptions& options) {
   ScriptFolder folder;
+  std::error_code failed;
+  if (!std::filesystem::is_directory(options.directory, failed))
+    return make_error(ErrorCode::not_found,
+                      fmt::format("init: {} is not a folder; name the script's folder, or the "
+                                  "script alone, such as src/train.py",
+                                  quoted_name(options.directory)));
   TRY_ASSIGN(folder.others, io::list_directory(options.directory));
   folder.script = options.script;
   if (folder.script.empty()) {
+    if (folder.others.empty())
+      return make_error(ErrorCode::not_found,
+                        fmt::format("init: {} is empty; put the script there first",
+                                    quoted_name(options.directory)));
     const auto likely = likely_script(folder.others);
     if (!likely)
       return make_error(ErrorCode::not_found,
@@ -77,7 +97,8 @@ Status write_new(const std::string& path, const std::string& text) {
   return io::write_all(file->get(), text);
 }
 
-int init(Context& context, const InitOptions& options) {
+int init(Context& context, InitOptions options) {
+  take_file_as_script(options);
   const auto folder = read_folder(options);
   if (!folder) return fail(context.terminal, folder.error(), kExitUsage);
   const std::string path = options.directory + "/" + kJobFile;
@@ -96,7 +117,8 @@ void add_init_verb(VerbTable table) {
   if (verb == nullptr) return;
   const auto options = std::make_shared<InitOptions>();
   verb->footer(kInitExamples);
-  verb->add_option("DIR", options->directory, "the folder (default: this one)")
+  verb->add_option("DIR", options->directory,
+                   "the folder, or the script in it (default: this folder)")
       ->check(filled("leave it out for this folder"));
   verb->add_option("--script", options->script, "the script that the job runs, in this folder")
       ->check(filled("leave it out to have it found"));

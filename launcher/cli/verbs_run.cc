@@ -326,7 +326,8 @@ void add_run_verb(VerbTable table) {
                    "ranks of a job")
       ->check(whole_number(1, kMaxRanksPerNode));
   verb->add_option("--distribution", arguments->distribution,
-                   "mpi, pytorch, tensorflow, ray or none (default)");
+                   "what the ranks are told of each other (default none)")
+      ->type_name("mpi|pytorch|tensorflow|ray|none");
   verb->add_option("--code", arguments->code,
                    "source directory to upload (default: the current one)")
       ->check(filled("leave it out to take the current directory"));

@@ -163,7 +163,7 @@ class AssetReader {
 
 void set_option(YamlNode& root, const std::string& key, const std::string& text) {
   YamlEntry entry{key, {}, {}};
-  entry.place.override_text = key + "=" + text;
+  entry.place.override_text = fmt::format("--{} {}", key, text);  // as it was typed
   entry.value.kind = Kind::scalar;
   entry.value.text = text;
   entry.value.place = entry.place;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "common/domain/outputs.h"
+#include "launcher/spec/bindings.h"
 #include "launcher/spec/key_notes.h"
 #include "launcher/spec/keys.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 class ShapeChecker {
  public:
-  ShapeChecker(const Source& source, Faults& faults, const KeyTable& table)
-      : source_(source), faults_(faults), table_(table) {}
+  ShapeChecker(const Source& source, Faults& faults, const KeyTable& table, Numbers numbers)
+      : source_(source), faults_(faults), table_(table), numbers_(numbers) {}
 
   void check_section(YamlNode& node, const std::string& section) const;
 
@@ -38,6 +39,7 @@ class ShapeChecker {
   const Source& source_;
   Faults& faults_;
   const KeyTable& table_;
+  const Numbers numbers_;
 };
 
 Error ShapeChecker::unknown_key(const YamlEntry& entry, std::string_view section) const {
@@ -91,7 +93,7 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
                                           "inputs are there",
                                           name));
   Error refused = not_yet(source_, entry.place, fmt::format("'{}'", name));
-  const std::string_view instead = note_of(path);
+  const std::string_view instead = key->instead.empty() ? note_of(path) : key->instead;
   if (!instead.empty()) refused.message.append("; ").append(instead);
   return refused;
 }
@@ -196,27 +198,30 @@ Status ShapeChecker::check_output(YamlEntry& output, const std::string& path, Sh
 Status ShapeChecker::check_number(const YamlEntry& entry, const std::string& path,
                                   Shape shape) const {
   const std::string& value = entry.value.text;
-  const Place& place = entry.value.place;
+  if (numbers_ == Numbers::may_be_bound && mentions_parent(value)) return {};
+  const std::string& from = entry.value.filled_from;
+  const auto wrong = [&](std::string_view why) {
+    return error(entry.value.place, fmt::format("'{}': '{}'{} {}", path, value,
+                                                from.empty() ? "" : " (" + from + ")", why));
+  };
   if (shape == Shape::duration && parse_duration(value) < Duration::zero())
-    return error(place, fmt::format("'{}': '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
-                                    path, value));
+    return wrong("is not a time; write seconds, or 90s, 5m, 2h, 1d");
   if (shape == Shape::bytes) {
     const auto bytes = parse_bytes(value);
-    if (!bytes)
-      return error(place, fmt::format("'{}': '{}' is not a size; write 512m or 2g", path, value));
+    if (!bytes) return wrong("is not a size; write 512m or 2g");
     if (path == kMemoryKey && *bytes < mebibytes(1))
-      return error(place, fmt::format("'{}': '{}' is {}, too small to run in; write 512m or 2g",
-                                      path, value, to_string(*bytes)));
+      return wrong(fmt::format("is {}, too small to run in; write 512m or 2g", to_string(*bytes)));
   }
   if (shape == Shape::whole_number && !to_whole_number(value))
-    return error(place, fmt::format("'{}': '{}' is not a whole number", path, value));
+    return wrong("is not a whole number");
   return {};
 }
 
 }  // namespace
 
-void check_shapes(const Source& source, YamlNode& root, Faults& faults, const KeyTable& table) {
-  ShapeChecker(source, faults, table).check_section(root, "");
+void check_shapes(const Source& source, YamlNode& root, Faults& faults, const KeyTable& table,
+                  Numbers numbers) {
+  ShapeChecker(source, faults, table, numbers).check_section(root, "");
 }
 
 void add_notes_on_unused(const Source& source, const YamlNode& root, const KeyTable& table,

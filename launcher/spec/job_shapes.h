@@ -16,10 +16,13 @@ namespace lockstep::spec {
 
 inline constexpr std::string_view kMemoryKey = "lockstep.resources.memory";
 
+// Whether a number may be an expression that is replaced later, ${{parent.inputs.n}}.
+enum class Numbers { as_written, may_be_bound };
+
 // Adds each fault to `faults` and removes the faulty entry from the tree. The rest of the tree has
 // the shape that the table describes.
 void check_shapes(const Source& source, YamlNode& root, Faults& faults,
-                  const KeyTable& table = job_keys());
+                  const KeyTable& table = job_keys(), Numbers numbers = Numbers::as_written);
 
 // One for each key at the top that is read and has no effect: "job.yml:3:1: 'identity' has no
 // effect: …".

@@ -38,6 +38,7 @@ enum class Shape {
 struct KnownKey {
   std::string_view path;  // dotted; '*' = a key of the user's choice
   Shape shape;
+  std::string_view instead = {};  // of not_yet: what to do instead; "": as key_notes.h says
 };
 
 std::span<const KnownKey> known_keys();

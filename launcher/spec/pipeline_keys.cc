@@ -7,6 +7,14 @@ namespace lockstep::spec {
 
 namespace {
 
+constexpr std::string_view kNoArray =
+    "write a step for each index, or submit the array in a step's command: lockstep job create -f "
+    "array.yml";
+constexpr std::string_view kNoAfter =
+    "submit the pipeline when that job has ended: lockstep job stream JOB && lockstep job create "
+    "-f FILE";
+constexpr std::string_view kNoBefore = "submit the pipeline at that time, from cron or `at`";
+
 constexpr KnownKey kStepKeys[] = {
     {"experiment_name", Shape::of_pipeline},
     {"component", Shape::unchecked},
@@ -23,7 +31,7 @@ constexpr KnownKey kStepKeys[] = {
     {"is_deterministic", Shape::text},
     {"lockstep.project", Shape::of_pipeline},
     {"lockstep.after", Shape::of_job},
-    {"lockstep.array", Shape::not_yet},
+    {"lockstep.array", Shape::not_yet, kNoArray},
     {"lockstep.not_before", Shape::of_job},
     // of a component's parts that are not in its file
     {"additional_includes", Shape::unchecked},
@@ -104,9 +112,9 @@ constexpr KnownKey kPipelineKeys[] = {
     {"lockstep.retry", Shape::of_step},
     {"lockstep.keep", Shape::of_step},
     {"lockstep.from_checkpoint_of", Shape::of_step},
-    {"lockstep.after", Shape::not_yet},
-    {"lockstep.array", Shape::not_yet},
-    {"lockstep.not_before", Shape::not_yet},
+    {"lockstep.after", Shape::not_yet, kNoAfter},
+    {"lockstep.array", Shape::not_yet, kNoArray},
+    {"lockstep.not_before", Shape::not_yet, kNoBefore},
     {"lockstep.checkpoint", Shape::of_step},
 };
 

@@ -46,7 +46,8 @@ class TreeReader {
     node.has_ports = read_component(node);
     if (!node.has_ports) return;
     const bool is_pipeline = node.kind == JobKind::pipeline;
-    check_shapes(source_, *node.own, node.faults, is_pipeline ? pipeline_keys() : step_keys());
+    check_shapes(source_, *node.own, node.faults, is_pipeline ? pipeline_keys() : step_keys(),
+                 is_pipeline ? Numbers::as_written : Numbers::may_be_bound);
     if (!node.faults.empty()) node.is_good = false;
     if (node.faults.is_spoilt("inputs") || node.faults.is_spoilt("outputs")) node.has_ports = false;
     faults_.add_all(node.faults);

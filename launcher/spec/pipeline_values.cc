@@ -11,6 +11,8 @@ namespace {
 using Kind = YamlNode::Kind;
 using State = PipelineInput::State;
 
+constexpr std::size_t kMostFrom = 500;  // bytes of the places of a text's values
+
 // Whether data of one type can be read as another: a file also as a folder that has it.
 bool fits(InputType given, InputType wanted) {
   return given == wanted || (given == InputType::uri_file && wanted == InputType::uri_folder);
@@ -38,7 +40,9 @@ class ValueFinder {
   void find(PipelineNode& node, PipelineInput& input);
   // The input to which a reference in a step of `pipeline` leads; nullptr behind a fault.
   PipelineInput* target(PipelineNode& pipeline, const Reference& reference);
-  std::optional<std::string> joined(PipelineNode& pipeline, const BoundText& text);
+  // `from`: gets the expressions and the places of their values; may be null.
+  std::optional<std::string> joined(PipelineNode& pipeline, const BoundText& text,
+                                    std::string* from = nullptr);
 
  private:
   struct Frame {
@@ -222,7 +226,8 @@ PipelineInput* ValueFinder::target(PipelineNode& pipeline, const Reference& refe
   return nullptr;
 }
 
-std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline, const BoundText& text) {
+std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline, const BoundText& text,
+                                               std::string* from) {
   std::string whole;
   for (const BoundText::Piece& piece : text.pieces) {
     whole += piece.text;
@@ -247,6 +252,9 @@ std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline, const Bou
       return std::nullopt;
     }
     whole += literal->text;
+    if (from != nullptr && from->size() < kMostFrom)
+      *from += fmt::format("{}{}, {}", from->empty() ? "" : "; ", reference.whole,
+                           source_.where(literal->place));
     if (whole.size() > kMaxFileBytes) {
       fault(reference.place, "is longer than 1 MiB after its inputs are filled in");
       return std::nullopt;
@@ -332,14 +340,18 @@ void find_values(const Source& source, PipelineTree& tree, PipelineOutputs& outp
         if (input.state != State::done) finder.find(*node, input);
 }
 
-std::optional<std::string> literal_text(const Source& source, const PipelineNode& node,
-                                        const YamlNode& scalar, Faults& faults) {
+bool put_in_literals(const Source& source, const PipelineNode& node, YamlNode& scalar,
+                     Faults& faults) {
   auto text = parse_bindings(source, scalar);
   if (!text) {
     faults.add(scalar.place, text.error());
-    return std::nullopt;
+    return false;
   }
-  return ValueFinder(source, nullptr, faults).joined(*node.parent, *text);
+  auto whole =
+      ValueFinder(source, nullptr, faults).joined(*node.parent, *text, &scalar.filled_from);
+  if (!whole) return false;
+  scalar.text = *std::move(whole);
+  return true;
 }
 
 }  // namespace lockstep::spec

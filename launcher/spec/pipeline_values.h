@@ -13,9 +13,9 @@ namespace lockstep::spec {
 void find_values(const Source& source, PipelineTree& tree, PipelineOutputs& outputs,
                  Faults& faults);
 
-// The text of a scalar with its expressions of the parent replaced by their literals; `node` is a
-// step whose inputs have been found. nullopt behind a fault.
-std::optional<std::string> literal_text(const Source& source, const PipelineNode& node,
-                                        const YamlNode& scalar, Faults& faults);
+// Replaces the expressions of the parent in a scalar by their literals; `node` is a step whose
+// inputs have been found. False behind a fault.
+bool put_in_literals(const Source& source, const PipelineNode& node, YamlNode& scalar,
+                     Faults& faults);
 
 }  // namespace lockstep::spec

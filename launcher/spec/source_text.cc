@@ -28,6 +28,7 @@ std::size_t utf8_length(std::string_view text) {
 }  // namespace
 
 std::string Source::where(const Place& place) const {
+  if (place.override_text && place.override_text->starts_with("--")) return *place.override_text;
   if (place.override_text) return "--set " + *place.override_text;
   const Source& file = of(place);
   return fmt::format("{}:{}:{}", file.name, place.line, file.column_of(place));

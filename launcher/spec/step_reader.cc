@@ -169,10 +169,7 @@ class StepReader {
     std::erase_if(node.items, [&](YamlNode& item) { return !put_in_literals(item); });
     std::erase_if(node.entries, [&](YamlEntry& entry) { return !put_in_literals(entry.value); });
     if (node.kind != Kind::scalar || !mentions_parent(node.text)) return true;
-    auto text = literal_text(source_, node_, node, faults_);
-    if (!text) return false;
-    node.text = *std::move(text);
-    return true;
+    return spec::put_in_literals(source_, node_, node, faults_);
   }
 
   void inherit_compute(YamlNode& tree) const {

@@ -38,6 +38,9 @@ struct YamlNode {
   enum class Kind { null, scalar, sequence, mapping };
   Kind kind = Kind::null;
   std::string text;  // scalar: as written, quotes removed
+  // For errors: from where values were put into `text`, "${{parent.inputs.n}}, job.yml:3:6"; "":
+  // it is as written.
+  std::string filled_from;
   Place place;
   std::vector<YamlNode> items;     // sequence
   std::vector<YamlEntry> entries;  // mapping, in the order of the file

@@ -74,7 +74,8 @@ def test_a_job_submits_streams_and_gets_the_exit_code(any_site):
     assert "2; lockstep job list --parent parent" in site.ok("job", "show", "parent")
     listed = [job["name"] for job in site.json("job", "list")]
     assert listed == ["parent"], "children are listed with their parent alone"
-    site.ok("job", "delete", "parent", "--yes")
+    deleted = site.run("job", "delete", "parent", "--yes")
+    assert deleted.returncode == 0 and b"1 job deleted, with 2 children and all below them" in deleted.stderr, deleted.stderr
     assert site.run("job", "show", "one").returncode == 1
 
 

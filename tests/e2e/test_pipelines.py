@@ -66,7 +66,8 @@ def test_data_goes_from_step_to_step_and_out(two):
     assert [j["name"] for j in two.json("job", "list")] == ["reader", "chain"], "steps are listed with their pipeline"
     refused = two.run("job", "delete", "chain_make")
     assert refused.returncode != 0 and b"is step 'make' of pipeline 'chain'" in refused.stderr, refused.stderr
-    two.ok("job", "delete", "chain")
+    deleted = two.run("job", "delete", "chain")
+    assert deleted.returncode == 0 and b"1 job deleted, with the jobs of 3 steps" in deleted.stderr, deleted.stderr
     assert [j["name"] for j in two.json("job", "list")] == ["reader"]
     assert two.run("job", "show", "chain_make").returncode != 0
 
@@ -142,6 +143,27 @@ jobs:
     inputs: {data: {path: data}}
     outputs: {o: }
 """
+
+
+def test_compare_names_what_differs_between_steps(one):
+    inner = "type: pipeline\njobs:\n  deep: {{command: 'echo {0} > ${{{{outputs.o}}}}/x', code: {0}, outputs: {{o: }}}}\n"
+    for name, more in (("ca", "only: {command: 'true'}"), ("cb", "cancel: {command: 'exit 3'}")):
+        one.write(f"{name}/train.py", name)
+        one.write(f"{name}-in.yml", inner.format(name))
+        create(one, "type: pipeline\njobs:\n  same: {command: 'true', outputs: {o: }}\n  nest: {component: ./%s-in.yml}\n  %s\n" % (name, more), name)
+        ended(one, name)
+    found = one.json("job", "compare", "ca", "cb", "--diff")
+    by_name = {step["name"]: step for step in found["steps"]}
+    assert not found["same"] and [name for name in by_name if name != "same"] == ["nest.deep", "only", "cancel"], found
+    assert by_name["only"]["only_in"] == "a" and by_name["cancel"]["only_in"] == "b"
+    deep = by_name["nest.deep"]
+    keys = [field["key"] for field in deep["fields"]]
+    assert "command" in keys and "results.outputs.o@0" in keys and deep["code"]["changed"] == ["train.py"], deep
+    assert "+cb" in deep["code"]["lines"]["train.py"]
+    assert not {field["key"] for field in by_name.get("same", {"fields": []})["fields"]} - {"results.status", "results.seconds"}
+    text = one.ok("job", "compare", "ca", "cb")
+    assert "jobs.nest.deep.command" in text and "jobs.nest.deep:\ncode changed  train.py" in text, text
+    assert one.json("job", "compare", "ca", "ca")["same"]
 
 
 def test_explain_counts_the_files_that_changed(one):

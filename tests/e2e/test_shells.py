@@ -74,6 +74,12 @@ def test_bash_completes_names_that_the_launcher_has(site):
     assert in_bash(site, "lockstep node drain ") == ["local-0"]
     assert in_bash(site, "lockstep compute show ") == ["local"]
     assert in_bash(site, "lockstep run --compute l") == ["local"]
+    site.write("set/a", "")
+    site.ok("data", "create", "-n", "faces", "--path", "set")
+    assert in_bash(site, "lockstep data show -n f") == ["faces"]
+    site.write("two.yml", "type: pipeline\njobs: {fit: {command: 'true'}, score: {command: 'true'}}\n")
+    site.ok("job", "create", "-f", "two.yml", "--name", "two", "--stream")
+    assert set(in_bash(site, "lockstep job show two_")) == {"two_fit", "two_score"}
     shown = site.ok("__complete", "job", "show", "digits-2").splitlines()
     assert shown == ["digits-2\tCompleted"]
     site.down()
@@ -171,6 +177,15 @@ def test_init_overwrites_nothing_and_asks_which_script(tmp_path):
     (tmp_path / "b.py").write_text("")
     done = alone("init", str(tmp_path))
     assert done.returncode == 2 and "--script" in done.stderr
+    done = alone("init", str(tmp_path / "a.py"))
+    assert done.returncode == 0 and "python3 a.py" in (tmp_path / "job.yml").read_text(), done.stderr
+    (tmp_path / "sub").mkdir()
+    done = alone("init", str(tmp_path / "sub"))
+    assert done.returncode == 2 and "is empty; put the script there first" in done.stderr
+    done = alone("init", str(tmp_path / "sub"), "--script", str(tmp_path / "a.py"))
+    assert done.returncode == 2, done.stderr
+    done = alone("init", str(tmp_path / "none.py"))
+    assert done.returncode == 2 and "is not a folder; name the script's folder" in done.stderr
     (tmp_path / "job.yml").write_text("mine")
     done = alone("init", str(tmp_path), "--script", "a.py")
     assert done.returncode == 1 and "exists already" in done.stderr and (tmp_path / "job.yml").read_text() == "mine"

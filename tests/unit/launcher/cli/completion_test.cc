@@ -17,12 +17,19 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Words = std::vector<std::string>;
 
-std::vector<Candidate> names_of(Noun noun) {
+std::vector<Candidate> names_of(Noun noun, const std::string& typed) {
   switch (noun) {
-    case Noun::job: return {{"train-1", "Running"}, {"test-2", "Completed"}};
+    case Noun::job:
+      if (typed == "p_") return {{"p_step", "Running"}};
+      return {{"train-1", "Running"}, {"test-2", "Completed"}};
     case Noun::archived_job: return {{"old-3", "Completed"}};
     case Noun::node: return {{"n1", ""}};
     case Noun::compute: return {{"lab", ""}};
+    case Noun::data: return {{"faces", ""}};
+    case Noun::model: return {{"net", ""}};
+    case Noun::component: return {{"fit", ""}};
+    case Noun::environment: return {{"torch", ""}};
+    case Noun::datastore: return {{"blobs", ""}};
   }
   return {};
 }
@@ -49,6 +56,9 @@ TEST(Completion, FlagsAndTheirWords) {
   EXPECT_THAT(words_for({"job", "list", "--output=y"}), ElementsAre("--output=yaml"));
   EXPECT_THAT(words_for({"job", "list", "--output", "=", "y"}), ElementsAre("yaml"));
   EXPECT_THAT(words_for({"job", "list", "--output", "="}), Not(IsEmpty()));
+  EXPECT_THAT(words_for({"run", "--distribution", "p"}), ElementsAre("pytorch"));
+  EXPECT_THAT(words_for({"job", "list", "--status", "C"}),
+              ElementsAre("CancelRequested", "Completed", "Canceled"));
   EXPECT_THAT(words_for({"run", "--name", "--pri"}), IsEmpty());  // the value of --name
 }
 
@@ -63,6 +73,14 @@ TEST(Completion, NamesOfThingsWhereTheyStand) {
   EXPECT_THAT(words_for({"node", "drain", ""}), ElementsAre("n1"));
   EXPECT_THAT(words_for({"run", "--compute", ""}), ElementsAre("lab"));
   EXPECT_THAT(words_for({"compute", "create", ""}), IsEmpty());  // a new name
+  EXPECT_THAT(words_for({"job", "show", "p_"}), ElementsAre("p_step"));
+  EXPECT_THAT(words_for({"job", "show", "--name=p_"}), ElementsAre("--name=p_step"));
+  EXPECT_THAT(words_for({"data", "show", "-n", "f"}), ElementsAre("faces"));
+  EXPECT_THAT(words_for({"data", "create", "-n", ""}), IsEmpty());  // a new name
+  EXPECT_THAT(words_for({"model", "download", ""}), ElementsAre("net"));
+  EXPECT_THAT(words_for({"component", "show", ""}), ElementsAre("fit"));
+  EXPECT_THAT(words_for({"environment", "show", "t"}), ElementsAre("torch"));
+  EXPECT_THAT(words_for({"datastore", "show", ""}), ElementsAre("blobs"));
 }
 
 TEST(Completion, FilesAndCommandsAreTheShells) {

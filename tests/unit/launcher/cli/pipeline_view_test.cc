@@ -91,6 +91,17 @@ TEST(PipelineText, ATerminalGetsThoseThatRunFirst) {
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 8 + 1 + 1'000) << all.substr(0, 900);
 }
 
+TEST(PipelineText, CountsCanceledStepsAsTheTableNamesThem) {
+  JobView job = sample_pipeline();
+  job.steps.push_back(sample_step("stopped", StepPhase::failed));
+  job.steps.back().status = JobStatus::canceled;
+  const std::string text = pipeline_text(job, kNoon, {});
+  EXPECT_NE(text.find("6: 1 Reused, 1 Failed, 1 Canceled, 1 NotRun, 1 Running, 1 Waiting\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nstopped  Canceled"), std::string::npos) << text;
+}
+
 TEST(PipelineText, ATableOfJobsCountsItsSteps) {
   JobView job = sample_pipeline();
   EXPECT_NE(job_table({job}, kNoon).find("  3/5 steps  "), std::string::npos);

@@ -52,6 +52,19 @@ TEST(Sbatch, TakesWhatHasAMeaningHere) {
   EXPECT_EQ(a.command[3], "t.sh");
 }
 
+TEST(Sbatch, OfExportItSaysWhatIsUsedAndWhatIsNot) {
+  const auto [both, said] = apply("#SBATCH --export=ALL,FOO=1,HOME\n");
+  EXPECT_EQ(both.env, (std::vector<std::string>{"FOO=1", "HOME"}));
+  EXPECT_EQ(said, std::vector<std::string>{
+                      "t.sh:2: #SBATCH --export: the job gets FOO, HOME; 'ALL' is not used, so it "
+                      "gets no other variables of this shell; name what it needs with --env NAME"});
+  const auto [all, notes] = apply("#SBATCH --export=ALL\n");
+  EXPECT_TRUE(all.env.empty());
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "t.sh:2: #SBATCH --export is not used: the job gets no variables of this "
+                       "shell; name what it needs with --env NAME"});
+}
+
 TEST(Sbatch, OptionsOfTheCommandLineWin) {
   RunArguments given;
   given.nodes = 4;

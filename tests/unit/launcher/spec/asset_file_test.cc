@@ -104,6 +104,21 @@ TEST(AssetFile, WhatIsWrongIsSaidWithItsPlace) {
   }
 }
 
+TEST(AssetFile, AnErrorNamesTheOptionThatWasGiven) {
+  AssetOptions options;
+  options.values = {{"name", "faces"}, {"path", "azureml://datastore/faces/x"}};
+  const auto file = parse_asset(kData, "", "", options);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().message,
+            "--path azureml://datastore/faces/x: 'path': azureml://datastore/faces/x is not "
+            "azureml://datastores/DATASTORE/paths/PATH");
+  options.values.pop_back();
+  options.overrides = {"path=azureml:faces:1"};
+  const auto set = parse_asset(kData, "", "", options);
+  ASSERT_FALSE(set);
+  EXPECT_THAT(set.error().message, ::testing::StartsWith("--set path=azureml:faces:1: "));
+}
+
 TEST(AssetFile, EverythingThatIsWrongIsSaidAtOnce) {
   const auto file = parse_asset(kData, "data.yml", "name: [a]\ntype: x\nstage: y\ncolour: z\n");
   ASSERT_FALSE(file);

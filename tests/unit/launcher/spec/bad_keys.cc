@@ -322,8 +322,19 @@ std::vector<BadInput> bad_keys() {
        {},
        "job.yml:2:23: 'inputs.data.path': azureml://registries/r/data/d/versions/1 is not "
        "supported "
-       "yet",
+       "yet; write azureml:NAME:VERSION, azureml://datastores/DATASTORE/paths/PATH, "
+       "azureml://jobs/JOB/outputs/OUTPUT, or a local path",
        kNotYet},
+      {"datastore_without_its_s",
+       "command: x\ninputs: {data: {path: azureml://datastore/lake/paths/a}}\n",
+       {},
+       "job.yml:2:23: 'inputs.data.path': azureml://datastore/lake/paths/a is not "
+       "azureml://datastores/DATASTORE/paths/PATH"},
+      {"job_with_an_s_less",
+       "command: x\ninputs: {data: {path: azureml:/job/j/outputs/o}}\n",
+       {},
+       "job.yml:2:23: 'inputs.data.path': azureml:/job/j/outputs/o is not "
+       "azureml://jobs/JOB/outputs/OUTPUT"},
       {"web_folder",
        "command: x\ninputs: {data: {path: 'https://example.com/a.csv'}}\n",
        {},

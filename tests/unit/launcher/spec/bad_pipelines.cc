@@ -522,8 +522,54 @@ std::vector<BadInput> bad_pipelines() {
       {"pipeline_after_a_job",
        "jobs: {a: {command: x}}\nlockstep: {after: [j]}\n",
        {},
-       "job.yml:2:12: 'lockstep.after' is not supported yet",
+       "job.yml:2:12: 'lockstep.after' is not supported yet; submit the pipeline when that job has "
+       "ended: lockstep job stream JOB && lockstep job create -f FILE",
        kNotYet},
+      {"pipeline_of_an_array",
+       "jobs: {a: {command: x}}\nlockstep: {array: 0-3}\n",
+       {},
+       "job.yml:2:12: 'lockstep.array' is not supported yet; write a step for each index, or "
+       "submit "
+       "the array in a step's command: lockstep job create -f array.yml",
+       kNotYet},
+      {"step_of_an_array",
+       "jobs:\n  a: {command: x, lockstep: {array: 0-3}}\n",
+       {},
+       "job.yml:2:30: 'lockstep.array' is not supported yet; write a step for each index, or "
+       "submit "
+       "the array in a step's command: lockstep job create -f array.yml",
+       kNotYet},
+      // numbers that are bound
+      {"bound_number_that_is_none",
+       "inputs:\n  n: many\njobs:\n  a:\n    command: x\n    resources: {instance_count: "
+       "'${{parent.inputs.n}}'}\n",
+       {},
+       "job.yml:6:33: 'resources.instance_count': 'many' (${{parent.inputs.n}}, job.yml:2:6) is "
+       "not "
+       "a whole number"},
+      {"bound_time_that_is_none",
+       "inputs: {t: soon}\njobs:\n  a:\n    command: x\n    limits: {timeout: "
+       "'${{parent.inputs.t}}'}\n",
+       {},
+       "job.yml:5:23: 'limits.timeout': 'soon' (${{parent.inputs.t}}, job.yml:1:13) is not a time; "
+       "write seconds, or 90s, 5m, 2h, 1d"},
+      {"bound_size_too_small",
+       "inputs: {m: {type: integer, default: 3}}\njobs:\n  a: {command: x, lockstep: {resources: "
+       "{memory: '${{parent.inputs.m}}k'}}}\n",
+       {},
+       "job.yml:3:50: 'lockstep.resources.memory': '3k' (${{parent.inputs.m}}, job.yml:1:38) is "
+       "3.0 "
+       "KiB, too small to run in; write 512m or 2g"},
+      {"number_bound_in_a_job",
+       "type: command\ncommand: x\nresources: {instance_count: '${{parent.inputs.n}}'}\n",
+       {},
+       "job.yml:3:29: 'resources.instance_count': '${{parent.inputs.n}}' is not a whole number"},
+      {"number_bound_to_no_input",
+       "jobs:\n  a: {command: x, resources: {instance_count: '${{parent.inputs.n}}'}}\n",
+       {},
+       "job.yml:2:47: the pipeline has no input 'n' (in '${{parent.inputs.n}}'); write it under "
+       "the "
+       "'inputs' of the pipeline"},
       // order
       {"cycle",
        "jobs:\n"

@@ -170,6 +170,36 @@ inputs: {where: big-cluster, lr: {type: number, default: 5e-1}}
   EXPECT_EQ(job.steps[0].code_dir, "./src");
 }
 
+TEST(PipelineFile, NumbersOfAStepMayBeBoundToInputs) {
+  const std::string inner = R"(
+type: pipeline
+inputs: {n: {type: integer}}
+jobs:
+  deep:
+    command: x
+    resources: {instance_count: '${{parent.inputs.n}}', shm_size: '${{parent.inputs.n}}g'}
+)";
+  const auto job = read(R"(
+inputs: {n: 2, t: {type: integer, default: 30}}
+jobs:
+  train:
+    command: x
+    resources: {instance_count: '${{parent.inputs.n}}'}
+    distribution: {type: pytorch, process_count_per_instance: '${{parent.inputs.n}}'}
+    limits: {timeout: '${{parent.inputs.t}}'}
+    lockstep: {resources: {memory: '${{parent.inputs.n}}g'}}
+  nest: {component: ./inner.yml, inputs: {n: '1${{parent.inputs.n}}'}}
+)",
+                        {{"jobs/inner.yml", inner}});
+  const PipelineStep& train = step(job, "train");
+  EXPECT_EQ(train.spec.resources.instance_count, 2);
+  EXPECT_EQ(train.spec.distribution.processes_per_node, 2);
+  EXPECT_EQ(train.spec.timeout, seconds(30));
+  EXPECT_EQ(train.spec.resources.memory, gibibytes(2));
+  EXPECT_EQ(step(job, "nest.deep").spec.resources.instance_count, 12);
+  EXPECT_EQ(step(job, "nest.deep").spec.resources.shm_size, gibibytes(12));
+}
+
 TEST(PipelineFile, OptionalInputsAreLeftOutOfTheCommand) {
   const std::string component = R"(
 inputs:
