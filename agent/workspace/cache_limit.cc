@@ -61,7 +61,7 @@ Status BlobCacheLimit::remove_oldest(std::uint64_t bytes, bool* any) {
   std::uint64_t removed = 0;
   for (const auto& tree : trees) {
     if (removed >= bytes) return {};
-    if (in_use.count(tree.path) != 0) continue;
+    if (in_use.count(tree.found_as) != 0) continue;
     TRY_ASSIGN(const std::uint64_t size, snapshot::disk_usage(tree.path));
     TRY_ASSIGN(const bool gone, trees_.remove_unless_used(tree, limit_.in_use_for));
     if (!gone) continue;

@@ -128,11 +128,8 @@ void Collector::write_to_datastore(const Place& place, const io::Fd& base, Colle
     if (place.kind != OutputKind::named || output.name != place.name || !output.place) continue;
     parts_.tell(fmt::format("writing {} to {}", describe(place.kind, place.name), output.path));
     const std::string& job = parts_.assignment.attempt.job.value;
-    if (const Status written = write_back(base, output, job, user_); !written)
-      out.problems.push_back(
-          fmt::format("it was not written to {}: {}; `lockstep job download` "
-                      "has it",
-                      output.path, written.error().message));
+    const auto node = one_of_nodes(parts_.assignment, parts_.directory);
+    add_problems(write_back(base, output, job, user_, node), output, out.problems);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/base/quoted_name.h"
@@ -30,11 +31,12 @@ class Copier {
 
   // A copy that the calling thread's user owns and may change.
   enum class Existing { is_error, is_replaced };
-  explicit Copier(Existing existing)
+  explicit Copier(Existing existing, SharedPlace* shared = nullptr)
       : owner_(snapshot::current_owner()),
         must_give_(false),
         more_mode_(0600),
-        replaces_(existing == Existing::is_replaced) {}
+        replaces_(existing == Existing::is_replaced),
+        shared_(shared) {}
 
   Status folder(int from_parent, int to_parent, const std::string& from, const std::string& to);
   Status entry(int from, int to, const std::string& name) { return entry(from, to, name, name); }
@@ -44,15 +46,21 @@ class Copier {
  private:
   Status file(int from, int to, const std::string& name, const std::string& as,
               const struct stat& info);
+  Status fill(const io::Fd& source, const io::Fd& target, const std::string& name,
+              const struct stat& info);
+  Result<bool> make_folder(int parent, std::string& name);  // false: it is there
   // The name under which an entry is made, and its change to the final one.
   std::string staged(const std::string& name);
   Status settle(int to, const std::string& made, const std::string& name) const;
+  Status given_up(int to, const std::string& made, Status why) const;
   Status link(int from, int to, const std::string& name, const std::string& as);
 
   const snapshot::Owner owner_;
   const bool must_give_;
   const mode_t more_mode_ = 0;  // bits that every file and folder gets beside its own
   const bool replaces_ = false;
+  SharedPlace* const shared_ = nullptr;
+  std::string path_;  // of the folder that is copied, below the top: "a/b/"
   int staged_ = 0;
   bool can_clone_ = true;
   int depth_ = 0;  // of the folder that is copied, below the top
@@ -70,8 +78,19 @@ Result<std::vector<std::string>> names_in(int fd, const std::string& path) {
   return names;
 }
 
+Result<bool> Copier::make_folder(int parent, std::string& name) {
+  if (shared_ != nullptr) {
+    TRY_ASSIGN(SharedPlace::Folder made, shared_->make_folder(parent, name, path_));
+    name = std::move(made.name);
+    return made.is_new;
+  }
+  if (io::disk::mkdirat(parent, name.c_str(), 0700) == 0) return true;
+  if (errno == EEXIST && replaces_) return false;
+  return errno_error(errno, "cannot make " + name);
+}
+
 Status Copier::folder(int from_parent, int to_parent, const std::string& from,
-                      const std::string& to) {
+                      const std::string& wanted) {
   if (depth_ > snapshot::kMaxTreeDepth)
     return make_error(
         ErrorCode::unsupported,
@@ -81,13 +100,16 @@ Status Copier::folder(int from_parent, int to_parent, const std::string& from,
   if (!source) return errno_error(errno, "cannot open " + from);
   struct stat info {};
   if (::fstat(source.get(), &info) != 0) return errno_error(errno, "cannot stat " + from);
-  const bool is_new = io::disk::mkdirat(to_parent, to.c_str(), 0700) == 0;
-  if (!is_new && (errno != EEXIST || !replaces_)) return errno_error(errno, "cannot make " + to);
+  std::string to = wanted;
+  TRY_ASSIGN(const bool is_new, make_folder(to_parent, to));
   const io::Fd target(io::disk::openat(to_parent, to.c_str(), kFlags));
   if (!target) return errno_error(errno, "cannot open " + to);
   TRY_ASSIGN(const std::vector<std::string> names, names_in(source.get(), from));
   ++depth_;
+  const std::size_t above = path_.size();
+  path_ += to + "/";
   for (const std::string& name : names) TRY(entry(source.get(), target.get(), name));
+  path_.resize(above);
   --depth_;
   if (!is_new) return {};
   if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
@@ -101,14 +123,25 @@ Status Copier::folder(int from_parent, int to_parent, const std::string& from,
 }
 
 std::string Copier::staged(const std::string& name) {
-  return replaces_ ? fmt::format(".lockstep-{}-{}", ::getpid(), staged_++) : name;
+  if (!replaces_) return name;
+  // Nodes that write to one folder may have agents of the same pid.
+  const std::string node = shared_ == nullptr ? "" : fmt::format("{}-", shared_->node_rank());
+  return fmt::format(".lockstep-{}{}-{}", node, ::getpid(), staged_++);
+}
+
+// Nothing half is left in a folder of the user's.
+Status Copier::given_up(int to, const std::string& made, Status why) const {
+  if (replaces_) io::disk::unlinkat(to, made.c_str(), 0);
+  return why;
 }
 
 Status Copier::settle(int to, const std::string& made, const std::string& name) const {
+  if (shared_ != nullptr) {
+    Status settled = shared_->settle(to, made, name, path_);
+    return settled ? settled : given_up(to, made, std::move(settled));
+  }
   if (!replaces_ || io::disk::renameat(to, made.c_str(), to, name.c_str()) == 0) return {};
-  const Error error = errno_error(errno, "cannot replace " + name);
-  io::disk::unlinkat(to, made.c_str(), 0);
-  return error;
+  return given_up(to, made, errno_error(errno, "cannot replace " + name));
 }
 
 Status Copier::entry(int from, int to, const std::string& name, const std::string& as) {
@@ -134,6 +167,13 @@ Status Copier::file(int from, int to, const std::string& name, const std::string
   const io::Fd target(io::disk::openat(to, made.c_str(),
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target) return errno_error(errno, "cannot make " + name);
+  if (Status filled = fill(source, target, name, info); !filled)
+    return given_up(to, made, std::move(filled));
+  return settle(to, made, as);
+}
+
+Status Copier::fill(const io::Fd& source, const io::Fd& target, const std::string& name,
+                    const struct stat& info) {
   can_clone_ = can_clone_ && io::disk::clone(target.get(), source.get()) == 0;
   if (!can_clone_) TRY(content(source.get(), target.get(), name));
   if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
@@ -145,7 +185,7 @@ Status Copier::file(int from, int to, const std::string& name, const std::string
   if (io::disk::fchmod(target.get(), (info.st_mode & 0777) | more_mode_) != 0) {
     return errno_error(errno, "cannot set the mode of " + name);
   }
-  return settle(to, made, as);
+  return {};
 }
 
 Status Copier::content(int from, int to, const std::string& name) {
@@ -195,8 +235,9 @@ Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const 
   return {};
 }
 
-Status copy_over(int from, const std::string& only, const std::string& file, int to) {
-  Copier copier(Copier::Existing::is_replaced);
+Status copy_over(int from, const std::string& only, const std::string& file, int to,
+                 SharedPlace* shared) {
+  Copier copier(Copier::Existing::is_replaced, shared);
   if (!only.empty()) return copier.entry(from, to, only, file);
   TRY_ASSIGN(const std::vector<std::string> names, names_in(from, "the output"));
   for (const std::string& name : names) TRY(copier.entry(from, to, name));

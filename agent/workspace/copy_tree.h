@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "agent/workspace/shared_place.h"
 #include "common/base/result.h"
 #include "common/io/open_place.h"
 #include "common/snapshot/materialize.h"
@@ -23,7 +24,9 @@ Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const 
 
 // Copies the entries of the open folder `from` over those of the open folder `to`, or, with `only`,
 // its file of this name as `file`. Each file is written beside and renamed, so nobody sees a part
-// of it. What else `to` has stays. With the rights of the calling thread.
-Status copy_over(int from, const std::string& only, const std::string& file, int to);
+// of it. What else `to` has stays. With the rights of the calling thread. `shared`: names the
+// files, because other nodes write to the same folder; null: an entry of the same name is replaced.
+Status copy_over(int from, const std::string& only, const std::string& file, int to,
+                 SharedPlace* shared);
 
 }  // namespace lockstep::agent

@@ -170,6 +170,13 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   TRY_ASSIGN(impl->blobs,
              snapshot::BlobStore::open(config.cache + "/blobs", snapshot::BlobStore::Mode::cache));
   TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
+  impl->blobs->on_damage([trees = impl->trees.get()](const auto& file) {
+    for (const std::string& path : trees->set_aside(file))
+      spdlog::warn(
+          "a file of the tree {} is damaged: the next part that needs the tree gets a "
+          "new one; check this node's disk",
+          path);
+  });
   impl->cache_limit =
       std::make_unique<BlobCacheLimit>(config.limit, config.cache, *impl->blobs, *impl->trees);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));

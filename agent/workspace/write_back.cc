@@ -1,6 +1,7 @@
 #include "agent/workspace/write_back.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/open_below.h"
@@ -9,8 +10,9 @@
 
 namespace lockstep::agent {
 
-Status write_back(const io::Fd& base, const OutputSpec& output, const std::string& job,
-                  const io::User& user) {
+Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec& output,
+                                            const std::string& job, const io::User& user,
+                                            const std::optional<OneOfNodes>& node) {
   DatastorePath place = *output.place;
   place.path = path_in_place(output, job);
   const bool is_file = output.type == OutputType::uri_file;
@@ -24,10 +26,33 @@ Status write_back(const io::Fd& base, const OutputSpec& output, const std::strin
   TRY_ASSIGN(const io::Fd target, io::make_place(place, user));
   TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(user));
   const Opened opened = open_below(base, named_output_folder(output.name));
-  if (opened.what != Opened::What::folder) return {};
-  const Status copied = copy_over(opened.fd.get(), is_file ? output.name : "", file, target.get());
-  if (copied) return {};
+  if (opened.what != Opened::What::folder) return std::vector<std::string>();
+  std::optional<SharedPlace> shared;
+  if (node) shared.emplace(*node);
+  const Status copied = copy_over(opened.fd.get(), is_file ? output.name : "", file, target.get(),
+                                  shared ? &*shared : nullptr);
+  if (copied) return shared ? shared->notes() : std::vector<std::string>();
   return copied.error().within(fmt::format("datastore '{}'", place.datastore));
+}
+
+std::optional<OneOfNodes> one_of_nodes(const Assignment& assignment,
+                                       const io::AttemptDir& directory) {
+  if (assignment.nodes() < 2) return std::nullopt;
+  struct stat staged {};  // the time of an attempt that was never staged: all is later
+  (void)::stat(directory.workspace().c_str(), &staged);
+  return OneOfNodes{assignment.node_rank,
+                    {staged.st_mtim.tv_sec * 1'000'000'000LL + staged.st_mtim.tv_nsec}};
+}
+
+void add_problems(const Result<std::vector<std::string>>& written, const OutputSpec& output,
+                  std::vector<std::string>& problems) {
+  if (!written) {
+    problems.push_back(fmt::format("it was not written to {}: {}; `lockstep job download` has it",
+                                   output.path, written.error().message));
+    return;
+  }
+  for (const std::string& note : *written)
+    problems.push_back(fmt::format("in {}: {}", output.path, note));
 }
 
 }  // namespace lockstep::agent

@@ -1,18 +1,33 @@
 #pragma once
 // Writes a collected output to the datastore's directory that its path names, as the job's user.
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "agent/workspace/shared_place.h"
 #include "common/base/result.h"
+#include "common/domain/assignment.h"
 #include "common/domain/outputs.h"
+#include "common/io/attempt_dir.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 
 namespace lockstep::agent {
 
 // `base`: the folder that has the ranks' named_output_folder(). A file in the datastore that has
-// the same name is replaced. The error names the datastore and the path, with the cause.
-Status write_back(const io::Fd& base, const OutputSpec& output, const std::string& job,
-                  const io::User& user);
+// the same name is replaced. `node`: of an attempt of several nodes; their files that differ are
+// kept beside each other (SharedPlace), and the result says which. The error names the datastore
+// and the path, with the cause.
+Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec& output,
+                                            const std::string& job, const io::User& user,
+                                            const std::optional<OneOfNodes>& node);
+
+// nullopt: the attempt has one node.
+std::optional<OneOfNodes> one_of_nodes(const Assignment& assignment,
+                                       const io::AttemptDir& directory);
+// Adds the failure or the notes, in words for the user.
+void add_problems(const Result<std::vector<std::string>>& written, const OutputSpec& output,
+                  std::vector<std::string>& problems);
 
 }  // namespace lockstep::agent

@@ -115,6 +115,16 @@ int renameat(int from_folder, const char* from, int to_folder, const char* to) {
   return guarded(Call::rename, [&] { return ::renameat(from_folder, from, to_folder, to); });
 }
 
+int rename_new(int from_folder, const char* from, int to_folder, const char* to) {
+  return guarded(Call::rename, [&] {
+    const int renamed = ::renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE);
+    if (renamed == 0 || (errno != EINVAL && errno != ENOSYS)) return renamed;
+    // NFS has no such rename, but links.
+    const int linked = ::linkat(from_folder, from, to_folder, to, 0);
+    return linked != 0 ? linked : ::unlinkat(from_folder, from, 0);
+  });
+}
+
 int link(const char* from, const char* to) {
   return guarded(Call::link, [&] { return ::link(from, to); });
 }

@@ -34,6 +34,8 @@ int mkdir(const char* path, mode_t mode);
 int mkdirat(int folder, const char* path, mode_t mode);
 int rename(const char* from, const char* to);
 int renameat(int from_folder, const char* from, int to_folder, const char* to);
+// Fails with EEXIST if `to` exists.
+int rename_new(int from_folder, const char* from, int to_folder, const char* to);
 int link(const char* from, const char* to);
 int link_open_file(int fd, int folder, const char* name);  // another name for the open file
 int symlinkat(const char* target, int folder, const char* path);

@@ -19,6 +19,22 @@ namespace {
 
 constexpr std::size_t kVerifiedAtOnce = 1u << 20;
 
+// Without the time at which names or the mode changed, since links come and go.
+FileIdentity identity_of(const struct stat& info) {
+  FileIdentity file;
+  file.device = info.st_dev;
+  file.inode = info.st_ino;
+  file.size = static_cast<std::uint64_t>(info.st_size);
+  file.mtime_ns = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  return file;
+}
+
+std::optional<FileIdentity> identity_of(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return std::nullopt;
+  return identity_of(info);
+}
+
 Error not_here(const Digest& digest) {
   return make_error(ErrorCode::not_found, "no blob " + digest.hex());
 }
@@ -40,7 +56,7 @@ Status BlobStore::Impl::open_cache() {
       const auto digest = Digest::from_hex(folder + name.substr(0, name.find('.')));
       if (!digest || (!is_synced && !name.ends_with(kFresh))) continue;
       if (is_synced || is_same)
-        whole[*digest] = {is_synced, false};
+        whole[*digest] = {is_synced, {}};
       else
         io::disk::unlink(fmt::format("{}/{}/{}", root, folder, name).c_str());
     }
@@ -56,7 +72,24 @@ bool BlobStore::Impl::has_whole(const Digest& digest) {
 
 void BlobStore::Impl::has_come_whole(const Digest& digest) {
   std::lock_guard guard(whole_mutex);
-  whole[digest] = {false, true};
+  struct stat info {};
+  const bool is_there = ::stat(whole_of(digest, false).c_str(), &info) == 0;
+  whole[digest] = {false, {}};
+  if (is_there) whole[digest].verified = identity_of(info);
+}
+
+std::optional<FileIdentity> BlobStore::Impl::linked_file(const Digest& digest) {
+  std::lock_guard guard(whole_mutex);
+  const auto found = whole.find(digest);
+  if (found == whole.end()) return std::nullopt;
+  struct stat info {};
+  const std::string path = whole_of(digest, found->second.is_synced);
+  if (::stat(path.c_str(), &info) != 0 || info.st_nlink < 2) return std::nullopt;
+  return identity_of(info);
+}
+
+void BlobStore::on_damage(std::function<void(const FileIdentity&)> then) {
+  impl_->on_damage = std::move(then);
 }
 
 // Returns the disk space that is free now: not that of a file which a tree has too.
@@ -122,11 +155,14 @@ Result<BlobFileReader> BlobStore::Impl::open_file(const Digest& digest) {
   return file;
 }
 
+// An ordinary write changes the file's time, so what it damages is found here. Other damage is
+// found by whoever reads the blob through stream(), or by the next process.
 Status BlobStore::Impl::verify(const Digest& digest, const BlobFileReader& file) {
+  const auto now = identity_of(file.fd());
   {
     std::lock_guard guard(whole_mutex);
-    if (const auto found = whole.find(digest); found != whole.end() && found->second.is_verified)
-      return {};
+    const auto found = whole.find(digest);
+    if (now && found != whole.end() && found->second.verified == now) return {};
   }
   Sha256 hash;
   std::string part;
@@ -142,7 +178,7 @@ Status BlobStore::Impl::verify(const Digest& digest, const BlobFileReader& file)
         fmt::format("the stored blob {} was damaged and has been removed", digest.hex()));
   }
   std::lock_guard guard(whole_mutex);
-  if (const auto found = whole.find(digest); found != whole.end()) found->second.is_verified = true;
+  if (const auto found = whole.find(digest); found != whole.end()) found->second.verified = now;
   return {};
 }
 

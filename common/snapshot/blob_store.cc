@@ -230,8 +230,10 @@ std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
 // A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
 void BlobStore::Impl::forget(const Digest& digest) {
+  const auto linked = linked_file(digest);
   (void)remove(digest);
   distrust();
+  if (linked && on_damage) on_damage(*linked);
 }
 
 void BlobStore::Impl::distrust() {

@@ -28,6 +28,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/domain/bulk.h"
+#include "common/snapshot/stat_cache.h"
 
 namespace lockstep::snapshot {
 
@@ -110,6 +111,10 @@ class BlobStore {
   // file system makes no links there; copy it. corrupt: the blob was damaged, and was removed.
   Result<bool> link(const Digest& digest, int folder, const std::string& name,
                     std::uint32_t mode) const;
+  // In a cache: called, on any thread, after a blob whose file has other names too was found
+  // damaged and removed. Whoever made those names must not use them any more. Call it before the
+  // store is used by several threads.
+  void on_damage(std::function<void(const FileIdentity& file)> then);
   // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored. It is not verified: the
   // peer that it is sent to does that. An empty blob has one empty piece.
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "common/snapshot/blob_file.h"
 #include "common/snapshot/blob_pack.h"
 #include "common/snapshot/blob_store.h"
+#include "common/snapshot/stat_cache.h"
 
 namespace lockstep::snapshot {
 
@@ -54,11 +56,13 @@ struct BlobStore::Impl {
   // Of a cache.
   struct Whole {
     bool is_synced = false;
-    bool is_verified = false;  // since the store was opened
+    // The file when its bytes were last found to match the digest, since the store was opened.
+    std::optional<FileIdentity> verified = {};
   };
   bool is_cache = false;
   std::mutex whole_mutex;  // `whole`, and the names and modes of its files; taken last
   std::unordered_map<Digest, Whole> whole;
+  std::function<void(const FileIdentity&)> on_damage;  // see BlobStore::on_damage
   std::optional<Error> broken;  // a folder sync failed, so every later sync fails with this error
 
   // Blobs that were asked for or sent lately, and blobs that are about to be removed (blob_gc.h). A
@@ -84,6 +88,7 @@ struct BlobStore::Impl {
   Status open_cache();
   bool has_whole(const Digest& digest);
   void has_come_whole(const Digest& digest);
+  std::optional<FileIdentity> linked_file(const Digest& digest);  // nullopt: no tree has it
   std::uint64_t remove_whole(const Digest& digest);
   Status sync_whole();
   Status sync_whole(const Digest& digest);

@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/snapshot/blob_store.h"
+#include "common/snapshot/stat_cache.h"
 
 namespace lockstep::snapshot {
 
@@ -49,8 +50,13 @@ class TreeCache {
   Result<std::string> get(const BlobStore& blobs, const Digest& root,
                           const MaterializeOptions& options = {});
 
+  // Finds no tree any more that has this file: the next get() builds it anew. The trees themselves
+  // stay, because parts may use them. Returns their paths.
+  std::vector<std::string> set_aside(const FileIdentity& file);
+
   struct Tree {
     std::string path;
+    std::string found_as;  // what get() returned; not `path` if the tree was set aside
     Digest root;
     Instant last_used;
   };

@@ -133,6 +133,23 @@ resources: {instance_count: 2}
     assert b"datastore 'fixed' is read-only" in done.stderr, done
 
 
+def test_files_of_two_nodes_that_differ_are_kept_beside_each_other(stores):
+    here = "azureml://datastores/scratch/paths/both"
+    stores.write("job.yml", "command: echo $LOCKSTEP_NODE_RANK > ${{outputs.o}}/differs; echo x > ${{outputs.o}}/same\n"
+                            f"outputs: {{o: {{path: '{here}'}}}}\nresources: {{instance_count: 2}}\n")
+    folder = stores.directory / "scratch/both"
+    for name in ("first", "again"):  # the second job replaces what the first wrote
+        done = stores.run("job", "create", "-f", "job.yml", "--name", name, "--stream")
+        assert done.returncode == 0, done.stderr.decode()
+        files = {p.name: p.read_text() for p in folder.iterdir()}
+        beside = next(f"differs.node{rank}" for rank in (0, 1) if f"differs.node{rank}" in files)
+        assert files["same"] == "x\n" and files[beside] == f"{beside[-1]}\n" and files["differs"] == f"{1 - int(beside[-1])}\n", files
+        says = f"in {here}: differs differs between nodes: that of node rank {beside[-1]} was kept as {beside}"
+        assert says in done.stderr.decode() and says in stores.ok("job", "show", name), done.stderr.decode()
+        (folder / beside).unlink()
+    assert sorted(p.name for p in folder.iterdir()) == ["differs", "same"]
+
+
 def test_names_are_the_operators(site):
     stores = site.up(1)
     assert site.ok("datastore", "list").startswith("no datastores")

@@ -7,9 +7,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
+#include <thread>
 
 #include "agent/workspace/stage_inputs.h"
 #include "agent/workspace/write_back.h"
+#include "common/io/clock.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::agent {
@@ -111,20 +115,133 @@ TEST_F(PlacesOfStores, OutputsReplaceWhatIsThere) {
   OutputSpec model{"model", OutputType::uri_folder, OutputMode::rw_mount, "", {}};
   model.place = DatastorePath{"store", dir_ / "store", "set"};
   give(dir_ / "store/set/sub");
-  Status written = write_back(base, model, "j", user_);
+  auto written = write_back(base, model, "j", user_, {});
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(read(dir_ / "store/set/a.txt"), "new");
   EXPECT_EQ(read(dir_ / "store/set/sub/b.txt"), "second") << "what else is there stays";
   EXPECT_EQ(read(dir_ / "store/set/sub/c.txt"), "third");
   OutputSpec score{"score", OutputType::uri_file, OutputMode::rw_mount, "", {}};
   score.place = DatastorePath{"store", dir_ / "store", "set/${{name}}/${{output_name}}.txt"};
-  written = write_back(base, score, "j", user_);
+  written = write_back(base, score, "j", user_, {});
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(read(dir_ / "store/set/j/score.txt"), "0.9");
   model.place->path = "set/a.txt/below";
-  EXPECT_THAT(write_back(base, model, "j", user_).error().message, HasSubstr("is not a folder"));
+  EXPECT_THAT(write_back(base, model, "j", user_, {}).error().message,
+              HasSubstr("is not a folder"));
   for (const auto& entry : fs::recursive_directory_iterator(dir_ / "store"))
     EXPECT_EQ(entry.path().filename().string().find(".lockstep-"), std::string::npos);
+}
+
+class NodesOfOneStore : public PlacesOfStores {
+ protected:
+  NodesOfOneStore() {
+    model_.place = DatastorePath{"store", dir_ / "store", "set"};
+    model_.path = "azureml://datastores/store/paths/set";
+    give(dir_ / "store/set/sub");
+    prepare();
+  }
+  // Files that were written until now are older than the attempt, by more than the tick of the
+  // file system's clock.
+  void prepare() {
+    const Instant until = io::wall_clock() + milliseconds(20);
+    while (io::wall_clock() < until) std::this_thread::yield();
+    prepared_ = io::wall_clock();
+  }
+  // What the node wrote to its output: path -> text.
+  void wrote(int node, const std::map<std::string, std::string>& files) const {
+    const std::string root = fmt::format("node{}/.lockstep/outputs/model/", node);
+    fs::remove_all(dir_ / root);
+    fs::create_directories(dir_ / root);
+    for (const auto& [path, text] : files) write(root + path, text);
+  }
+  std::vector<std::string> back(int node) const {
+    const std::string root = dir_ / fmt::format("node{}", node);
+    const io::Fd base(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const auto notes =
+        write_back(base, model_, "j", user_, OneOfNodes{node, prepared_, longest_claim_});
+    EXPECT_TRUE(notes) << notes.error().message;
+    return notes.value_or(std::vector<std::string>{"(failed)"});
+  }
+  std::map<std::string, std::string> stored() const {
+    std::map<std::string, std::string> all;
+    const fs::path top = dir_ / "store/set";
+    for (const auto& entry : fs::recursive_directory_iterator(top))
+      if (entry.is_regular_file())
+        all[entry.path().lexically_relative(top).string()] = read(entry.path());
+    return all;
+  }
+
+  OutputSpec model_{"model", OutputType::uri_folder, OutputMode::rw_mount, "", {}};
+  Instant prepared_;
+  Duration longest_claim_ = seconds(10);
+};
+
+TEST_F(NodesOfOneStore, FilesThatDifferAreKeptBesideEachOther) {
+  wrote(0, {{"a.txt", "of 0"}, {"same", "same"}, {"sub/c", "of 0"}, {"only0", "x"}});
+  wrote(1, {{"a.txt", "of 1"}, {"same", "same"}, {"sub/c", "OF 1"}, {"only1", "y"}});
+  EXPECT_THAT(back(0), testing::IsEmpty()) << "what was there before the attempt is replaced";
+  const auto second = testing::UnorderedElementsAre(
+      "a.txt differs between nodes: that of node rank 1 was kept as a.txt.node1",
+      "sub/c differs between nodes: that of node rank 1 was kept as sub/c.node1");
+  EXPECT_THAT(back(1), second);
+  const std::map<std::string, std::string> both{
+      {"a.txt", "of 0"},       {"a.txt.node1", "of 1"}, {"same", "same"}, {"sub/c", "of 0"},
+      {"sub/c.node1", "OF 1"}, {"sub/b.txt", "second"}, {"only0", "x"},   {"only1", "y"}};
+  EXPECT_EQ(stored(), both);
+  EXPECT_THAT(back(1), second) << "a collection that is repeated says the same";
+  EXPECT_THAT(back(0), testing::IsEmpty());
+  EXPECT_EQ(stored(), both);
+}
+
+TEST_F(NodesOfOneStore, ALaterAttemptReplacesAll) {
+  wrote(0, {{"a.txt", "of 0"}});
+  wrote(1, {{"a.txt", "of 1"}});
+  back(0);
+  back(1);
+  prepare();
+  wrote(0, {{"a.txt", "new 0"}});
+  wrote(1, {{"a.txt", "new 1"}});
+  EXPECT_EQ(back(1).size(), 0u);
+  EXPECT_EQ(back(0).size(), 1u);
+  const auto all = stored();
+  EXPECT_EQ(all.at("a.txt"), "new 1");
+  EXPECT_EQ(all.at("a.txt.node0"), "new 0");
+}
+
+TEST_F(NodesOfOneStore, AFolderAndAFileOfOneName) {
+  wrote(0, {{"x", "file"}, {"y/in", "folder"}});
+  wrote(1, {{"x/in", "folder"}, {"y", "file"}});
+  back(0);
+  EXPECT_EQ(back(1).size(), 2u);
+  const auto all = stored();
+  EXPECT_EQ(all.at("x"), "file");
+  EXPECT_EQ(all.at("x.node1/in"), "folder");
+  EXPECT_EQ(all.at("y/in"), "folder");
+  EXPECT_EQ(all.at("y.node1"), "file");
+}
+
+TEST_F(NodesOfOneStore, ManyAtOnceLoseNothing) {
+  constexpr int kNodes = 8;
+  for (int node = 0; node < kNodes; ++node) wrote(node, {{"a.txt", fmt::format("of {}", node)}});
+  std::vector<std::thread> threads;
+  for (int node = 0; node < kNodes; ++node) threads.emplace_back([&, node] { back(node); });
+  for (std::thread& thread : threads) thread.join();
+  std::set<std::string> texts;
+  for (const auto& [path, text] : stored()) texts.insert(text);
+  for (int node = 0; node < kNodes; ++node)
+    EXPECT_EQ(texts.count(fmt::format("of {}", node)), 1u) << node;
+  EXPECT_EQ(texts.size(), kNodes + 1u) << "and sub/b.txt";
+}
+
+TEST_F(NodesOfOneStore, AClaimOfAKilledAgentIsRemoved) {
+  write("store/set/.lockstep-replacing", "");
+  prepare();
+  give(dir_ / "store/set/.lockstep-replacing");
+  wrote(0, {{"a.txt", "of 0"}});
+  longest_claim_ = milliseconds(50);
+  back(0);
+  EXPECT_EQ(stored().at("a.txt"), "of 0");
+  EXPECT_EQ(stored().count(".lockstep-replacing"), 0u);
 }
 
 }  // namespace

@@ -55,6 +55,12 @@ struct Fixture {
 
 std::string content(const std::string& path) { return *io::read_file(path, mebibytes(64)); }
 
+void damage(const std::string& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(1 << 20);
+  file << '!' << '?';
+}
+
 // The pieces come in any order, and each comes twice. A piece that goes to a peer is compressed
 // where that helps.
 TEST(BlobCache, KeepsALargeBlobAsItIs) {
@@ -157,11 +163,7 @@ TEST(BlobCache, VerifiesAnOlderFileBeforeATreeGetsIt) {
   ASSERT_TRUE(f.store->sync());
   const Digest root = f.tree(0644);
   f.reopen();
-  {
-    std::fstream file(f.path(".whole"), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(1 << 20);
-    file << '!' << '?';
-  }
+  damage(f.path(".whole"));
   const Status written = f.write(root, "out");
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, ErrorCode::corrupt);
@@ -169,6 +171,53 @@ TEST(BlobCache, VerifiesAnOlderFileBeforeATreeGetsIt) {
   ASSERT_TRUE(io::remove_tree(f.dir / "out"));
   ASSERT_TRUE(f.store->put(f.digest, f.large));
   EXPECT_TRUE(f.write(root, "out"));
+}
+
+// Its own mode is changed for the first link, and further links change its times of names.
+TEST(BlobCache, VerifiesAFileAgainThatWasWrittenTo) {
+  Fixture f;
+  ASSERT_TRUE(f.store->put(f.digest, f.large));
+  ASSERT_TRUE(f.write(f.tree(0644), "before"));
+  ASSERT_TRUE(f.store->sync());
+  damage(f.path(".whole"));
+  EXPECT_EQ(f.write(f.tree(0644, "other"), "out").error().code, ErrorCode::corrupt);
+  EXPECT_FALSE(f.store->has(f.digest));
+  ASSERT_TRUE(io::remove_tree(f.dir / "out"));
+  ASSERT_TRUE(f.store->put(f.digest, f.large));
+  ASSERT_TRUE(f.write(f.tree(0644, "other"), "out"));
+  EXPECT_EQ(content(f.dir / "out/other"), f.large);
+}
+
+TEST(BlobCache, TreesWithADamagedFileAreNotFoundAnyMore) {
+  Fixture f;
+  const auto trees = *TreeCache::open(f.dir / "trees");
+  f.store->on_damage([&](const FileIdentity& file) { trees->set_aside(file); });
+  MaterializeOptions all;
+  all.for_all = true;
+  ASSERT_TRUE(f.store->put(f.digest, f.large));
+  const Digest root = f.tree(0644), other = f.tree(0644, "other");
+  ASSERT_TRUE(f.store->put(sha256("small"), "small"));
+  Directory apart;
+  apart.entries = {{"small", EntryKind::file, 0644, 5, sha256("small"), {}}};
+  ASSERT_TRUE(f.store->put(sha256(encode(apart)), encode(apart)));
+  const std::string path = *trees->get(*f.store, root, all);
+  ASSERT_TRUE(trees->get(*f.store, other, all));
+  ASSERT_TRUE(trees->get(*f.store, sha256(encode(apart)), all));
+  damage(f.path(".fresh"));
+  EXPECT_FALSE(f.store->get(f.digest)) << "a reader finds it";
+  EXPECT_EQ(trees->find(root, all), "");
+  EXPECT_EQ(trees->find(other, all), "");
+  EXPECT_NE(trees->find(sha256(encode(apart)), all), "") << "it has another file";
+  const auto list = *trees->list();
+  ASSERT_EQ(list.size(), 3u);
+  for (const auto& tree : list) {
+    EXPECT_TRUE(io::exists(tree.path)) << "a part may use it";
+    if (tree.root == root) {
+      EXPECT_EQ(tree.found_as, path);
+    }
+  }
+  ASSERT_TRUE(f.store->put(f.digest, f.large));
+  EXPECT_EQ(content(*trees->get(*f.store, root, all) + "/data"), f.large);
 }
 
 TEST(BlobCache, AFileThatSomebodyRemovedIsMissing) {
