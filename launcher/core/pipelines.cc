@@ -27,23 +27,34 @@ void skip(Context& core, const Job& job, std::size_t index, std::string why) {
 
 // ---- steps that never run -----------------------------------------------------------------------
 
-// The step that failed, through those that were not run because of it.
+// Why a step cannot run that needs the step `name`, which failed or was not run. `link`: how it
+// needs that. The first failure further up is named too: it is the one to look at.
+std::string why_hopeless(const Job& job, const std::string& name, const std::string& link) {
+  const Steps& steps = *job.steps;
+  const Steps::Step& needed = steps.of(name);
+  if (needed.phase == Steps::Phase::failed) return fmt::format("step '{}' failed{}", name, link);
+  const std::string not_run = fmt::format("step '{}' was not run{}", name, link);
+  if (!needed.cause) return fmt::format("{}: {}", not_run, needed.why);
+  const Steps::Step& first = steps.all()[*needed.cause];
+  const std::string& first_name = step_at(job, *needed.cause).name;
+  if (first.phase == Steps::Phase::failed)
+    return fmt::format("{}, because step '{}' failed", not_run, first_name);
+  return fmt::format("{}, because step '{}' was not run: {}", not_run, first_name, first.why);
+}
+
 std::string why_hopeless(const Job& job, const PipelineStep& step) {
-  const auto cause_of = [&](const std::string& name) -> std::string {
-    const Steps::Step& other = job.steps->of(name);
-    if (other.phase == Steps::Phase::failed) return fmt::format("step '{}' failed", name);
-    if (other.phase != Steps::Phase::skipped) return "";
-    return other.why;
+  const auto is_unsuccessful = [&](const std::string& name) {
+    const Steps::Phase phase = job.steps->of(name).phase;
+    return phase == Steps::Phase::failed || phase == Steps::Phase::skipped;
   };
   for (const StepBinding& binding : step.bindings)
-    if (std::string why = cause_of(binding.step); !why.empty())
-      return job.steps->of(binding.step).phase == Steps::Phase::failed
-                 ? fmt::format("{}, whose output '{}' is its input '{}'", why, binding.output,
-                               binding.input)
-                 : why;
+    if (is_unsuccessful(binding.step))
+      return why_hopeless(
+          job, binding.step,
+          fmt::format(", whose output '{}' is its input '{}'", binding.output, binding.input));
   for (const PipelineStep& other : job.spec.pipeline->steps)
-    if (other.role == StepRole::on_init)
-      if (std::string why = cause_of(other.name); !why.empty()) return why;
+    if (other.role == StepRole::on_init && is_unsuccessful(other.name))
+      return why_hopeless(job, other.name, "");
   return "a step that it needs was not run";
 }
 

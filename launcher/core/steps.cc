@@ -75,10 +75,12 @@ void Steps::settle(std::size_t step, Phase phase) {
   if (phase != Phase::completed) unsuccessful_ = true;
   for (const std::size_t next : dependents_[step]) {
     if (waiting_.count(next) == 0) continue;
-    if (phase != Phase::completed)
+    if (phase != Phase::completed) {
       hopeless_.insert(next);
-    else if (--steps_[next].missing == 0)
+      if (!steps_[next].cause) steps_[next].cause = steps_[step].cause.value_or(step);
+    } else if (--steps_[next].missing == 0) {
       ready_.insert(next);
+    }
   }
   if (finalizer_ && open_ == 1 && waiting_.count(*finalizer_) != 0) ready_.insert(*finalizer_);
 }

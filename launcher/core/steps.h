@@ -32,6 +32,9 @@ class Steps {
     std::string why = {};                    // it was skipped
     std::vector<MergedOutput> outputs = {};  // of a completed one
     std::size_t missing = 0;                 // so many steps must complete before it
+    // The step because of which it can never run, which failed or was not run for a reason of its
+    // own; null: there is none (yet).
+    std::optional<std::size_t> cause = {};
     friend bool operator==(const Step&, const Step&) = default;
   };
 

@@ -102,13 +102,46 @@ TEST_F(Pipelines, WhatNeedsAFailedStepIsNotRunAndTheOthersAre) {
       pipeline("p", {step("a"), step("b"), step("c", {"a"}), step("d", {"c"}), step("e", {"b"})}));
   end(JobId("p_a"), "", 3);
   EXPECT_EQ(phase(job, "c"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
-  EXPECT_EQ(phase(job, "d"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
+  EXPECT_EQ(phase(job, "d"),
+            "NotRun: step 'c' was not run, whose output 'made' is its input 'from_c', because step "
+            "'a' failed");
   end(JobId("p_b"), "B");
   end(JobId("p_e"), "E");
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
   const JobView view = launcher.view(job);
   EXPECT_EQ(view.report->exit_code, 3);
   EXPECT_THAT(view.report->message, HasSubstr("step 'a' (job p_a): "));
+}
+
+// A step far down names the first failure, the step before it, and an input of its own.
+TEST_F(Pipelines, AStepFarDownNamesTheFirstFailureAndItsOwnInput) {
+  const JobId job = start(pipeline(
+      "p", {step("one"), step("two", {"one"}), step("three", {"two"}), step("four", {"three"})}));
+  end(JobId("p_one"), "", 3);
+  EXPECT_EQ(phase(job, "two"),
+            "NotRun: step 'one' failed, whose output 'made' is its input 'from_one'");
+  EXPECT_EQ(phase(job, "three"),
+            "NotRun: step 'two' was not run, whose output 'made' is its input 'from_two', because "
+            "step 'one' failed");
+  EXPECT_EQ(phase(job, "four"),
+            "NotRun: step 'three' was not run, whose output 'made' is its input 'from_three', "
+            "because step 'one' failed");
+}
+
+TEST_F(Pipelines, AStepFarDownOfOneThatCouldNotBeginSaysWhy) {
+  std::vector<PipelineStep> steps = {step("a"), step("b", {"a"}), step("c", {"b"}),
+                                     step("d", {"c"})};
+  steps[1].spec.data[0].type = InputType::uri_file;
+  const JobId job = start(pipeline("p", steps));
+  end(JobId("p_a"), "A");
+  const std::string why = "its input 'from_a' is a uri_file, but step 'a' wrote a folder to 'made'";
+  EXPECT_EQ(phase(job, "b"), "NotRun: " + why);
+  EXPECT_EQ(phase(job, "c"),
+            "NotRun: step 'b' was not run, whose output 'made' is its input 'from_b': " + why);
+  EXPECT_EQ(phase(job, "d"),
+            "NotRun: step 'c' was not run, whose output 'made' is its input 'from_c', because step "
+            "'b' was not run: " +
+                why);
 }
 
 TEST_F(Pipelines, WithoutContinuingNoFurtherStepBegins) {
