@@ -14,17 +14,21 @@ namespace {
 constexpr std::size_t kMaxVersionsNamed = 10;     // in a refusal
 constexpr std::size_t kMaxNamesCompared = 1'000;  // to find the nearest one
 
+constexpr std::size_t kMaxCountedDigits = 17;  // a longer number is not counted on from
+
 // The next number that no version has.
 std::string next_version(const AssetName* known) {
   std::uint64_t highest = 0;
   if (known != nullptr)
     for (const AssetVersion& one : known->versions) {
       const std::string& version = one.asset.version;
-      const bool digits = !version.empty() && version.size() < 19 &&
+      const bool digits = !version.empty() && version.size() <= kMaxCountedDigits &&
                           version.find_first_not_of("0123456789") == std::string::npos;
       if (digits) highest = std::max<std::uint64_t>(highest, std::stoull(version));
     }
-  return std::to_string(highest + 1);
+  do ++highest;
+  while (known != nullptr && known->find(std::to_string(highest)) != nullptr);
+  return std::to_string(highest);
 }
 
 // Of a name that somebody may not see they learn only that it is taken.

@@ -66,6 +66,15 @@ TEST_F(AssetTest, AVersionIsCountedWhereNoneIsGiven) {
   EXPECT_EQ(newest(), "8");
 }
 
+TEST_F(AssetTest, ALongNumberDoesNotEndTheCounting) {
+  EXPECT_EQ(create(files("a", "18446744073709551615")), "18446744073709551615");
+  EXPECT_EQ(create(files("b", "999999999999999999")), "999999999999999999");
+  EXPECT_EQ(create(files("c")), "1") << "so long a number is a word";
+  EXPECT_EQ(create(files("d", "99999999999999999")), "99999999999999999");
+  EXPECT_EQ(create(files("e")), "100000000000000000");
+  EXPECT_EQ(create(files("f")), "100000000000000001") << "the one before is longer, but taken";
+}
+
 TEST_F(AssetTest, TheSameContentAgainIsTheSameVersion) {
   EXPECT_EQ(create(files("a")), "1");
   EXPECT_EQ(create(files("a")), "1");
