@@ -111,7 +111,8 @@ Status give_credential(const Assignment& assignment, const io::AttemptDir& direc
   if (assignment.credential.empty()) return {};
   const std::string& run_as = assignment.spec.run_as;
   TRY_ASSIGN(const io::User user, run_as.empty() ? io::current_user() : io::find_user(run_as));
-  return make_client_home(directory, {endpoint, assignment.credential}, {user.uid, user.gid});
+  return make_client_home(directory, {endpoint, assignment.credential, assignment.attempt},
+                          {user.uid, user.gid});
 }
 
 }  // namespace

@@ -44,6 +44,10 @@ Status make_client_home(const io::AttemptDir& directory, const ClientAccess& acc
   TRY(write_file(keys, "user.key",
                  fmt::format("public {}\nsecret {}\n", key.public_key.value, key.secret_key),
                  owner));
+  // For the error of whoever copies the key and uses it later.
+  TRY(write_file(
+      keys, "attempt",
+      fmt::format("attempt {} of job {}", access.attempt.number, access.attempt.job.value), owner));
   TRY(write_file(home, "endpoint.json", access.endpoint, owner));
   TRY(keys.give({owner.uid, owner.gid}, 0700));
   return home.give({owner.uid, owner.gid}, 0700);

@@ -14,6 +14,7 @@ namespace lockstep::agent {
 struct ClientAccess {
   std::string endpoint;    // the text of endpoint.json
   std::string secret_key;  // of the attempt, z85
+  AttemptId attempt;
 };
 
 // Makes it anew, and gives it to `owner` when it is whole: until then it is closed to all others.

@@ -13,6 +13,7 @@
 #include "common/io/clock.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
+#include "launcher/cli/output.h"
 
 namespace lockstep::cli {
 
@@ -79,6 +80,7 @@ struct Connection::Impl {
   Endpoint endpoint;
   io::KeyPair keys;
   std::string when_down;
+  std::string of_attempt;
   io::EventLoop loop;
   io::Transport transport;
   io::SystemClock clock;
@@ -148,10 +150,11 @@ Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Connection::~Connection() = default;
 
 Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
-                                                     const io::KeyPair& keys,
-                                                     std::string when_down) {
+                                                     const io::KeyPair& keys, std::string when_down,
+                                                     std::string of_attempt) {
   auto impl = std::make_unique<Impl>(keys);
   impl->when_down = std::move(when_down);
+  impl->of_attempt = std::move(of_attempt);
   impl->sequence = io::random_u64() >> 16;
   impl->endpoint = endpoint;
   TRY(impl->dial());
@@ -169,13 +172,10 @@ Result<io::ClientSocket*> Connection::bulk() {
 Error Connection::Impl::explained(Error error) const {
   if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
   if (error.code != ErrorCode::permission_denied) return error;
-  const char* job = std::getenv("LOCKSTEP_JOB");
-  const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
-  if (job != nullptr && launcher != nullptr &&
-      std::string_view(launcher).ends_with("/lockstep/endpoint.json")) {
+  if (!of_attempt.empty()) {
     error.message += fmt::format(
-        "; this is the credential of an attempt of job {}, which counts until the attempt ends",
-        quoted_name(job));
+        "; this is the credential of {}, which counts until the attempt ends; use your own key",
+        printable(of_attempt));
     return error;
   }
   const auto user = io::current_user();

@@ -21,8 +21,11 @@ namespace lockstep::cli {
 class Connection {
  public:
   // `when_down`: advice for the user, appended to the error when nobody answers at the endpoint.
+  // `of_attempt`: "attempt 2 of job x" if the keys are this attempt's, for the error when they no
+  // longer count.
   static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const io::KeyPair& keys,
-                                                  std::string when_down = "");
+                                                  std::string when_down = "",
+                                                  std::string of_attempt = "");
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

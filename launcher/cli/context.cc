@@ -61,7 +61,8 @@ Result<Connection*> Context::connect(Need need) const {
   if (launcher.empty()) TRY(authorize(home, keys.public_key));
   // ZeroMQ's threads inherit the mask: an interrupt shall reach this thread only.
   hold_interrupts(true);
-  auto connection = Connection::open(endpoint, keys, operators_launcher_is_down(launcher));
+  auto connection = Connection::open(endpoint, keys, operators_launcher_is_down(launcher),
+                                     io::read_file(home.key_of_attempt()).value_or(""));
   hold_interrupts(false);
   // A job uploads its code: the second handshake goes on while the first request is answered.
   if (!connection) return connection.error();

@@ -33,7 +33,8 @@ void expect_home_of(const snapshot::Owner& owner) {
   // A staging that was cut off has left one.
   ASSERT_TRUE(io::make_directories(directory.client_home() + "/keys", 0700));
   ASSERT_TRUE(io::write_file_atomically(directory.client_home() + "/keys/user.key", "old", 0600));
-  const Status made = make_client_home(directory, {"{}\n", key.secret_key}, owner);
+  const Status made =
+      make_client_home(directory, {"{}\n", key.secret_key, {JobId("train"), 2, 7}}, owner);
   ASSERT_TRUE(made) << made.error().message;
   const std::string home = directory.client_home();
   EXPECT_EQ(owner_and_mode(home), (OwnerAndMode{0700, owner.uid}));
@@ -44,6 +45,8 @@ void expect_home_of(const snapshot::Owner& owner) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->public_key, key.public_key);
   EXPECT_EQ(*io::read_file(home + "/endpoint.json"), "{}\n");
+  EXPECT_EQ(owner_and_mode(home + "/keys/attempt"), (OwnerAndMode{0600, owner.uid}));
+  EXPECT_EQ(*io::read_file(home + "/keys/attempt"), "attempt 2 of job train");
 }
 
 TEST(ClientHome, IsOurOwnUsers) { expect_home_of(snapshot::current_owner()); }
@@ -58,7 +61,7 @@ TEST(ClientHome, IsGivenToTheRunAsUser) {
 TEST(ClientHome, OfNoKeyIsNotMade) {
   const snapshot::TempDir parent;
   const io::AttemptDir directory(parent.path());
-  EXPECT_FALSE(make_client_home(directory, {"{}\n", "short"}, snapshot::current_owner()));
+  EXPECT_FALSE(make_client_home(directory, {"{}\n", "short", {}}, snapshot::current_owner()));
   EXPECT_FALSE(io::exists(directory.client_home()));
 }
 
