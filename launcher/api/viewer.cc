@@ -103,9 +103,17 @@ bool Viewer::sees(const EnvironmentVersion& version) const {
   return may_see(state_.principals(), caller_, version);
 }
 
+// A user sees all jobs of their projects; an attempt sees only its own and its children, so a job
+// that it may not see can be of any project.
+std::string Viewer::hidden_job() const {
+  return std::holds_alternative<AttemptCaller>(caller_) ? "another job"
+                                                        : "a job of another project";
+}
+
 // The core names jobs as 'NAME' and NAME.ATTEMPT.
 std::string Viewer::cut(std::string words, Gone gone) const {
-  static const std::string kJob = "job '", kHiddenJob = "a job of another project";
+  static const std::string kJob = "job '";
+  const std::string hidden = hidden_job();
   const auto is_hidden = [this](const std::string& name, bool if_gone) {
     const Job* job = state_.job(JobId(name));
     return job == nullptr ? if_gone : !sees(*job);
@@ -113,7 +121,7 @@ std::string Viewer::cut(std::string words, Gone gone) const {
   for (auto at = words.find(kJob); at != words.npos; at = words.find(kJob, at + 1)) {
     const auto name = at + kJob.size(), end = words.find('\'', name);
     if (end != words.npos && is_hidden(words.substr(name, end - name), gone == Gone::hidden))
-      words.replace(at, end + 1 - at, kHiddenJob);
+      words.replace(at, end + 1 - at, hidden);
   }
   std::string shown;
   for (std::size_t at = 0; at < words.size();) {
@@ -128,7 +136,7 @@ std::string Viewer::cut(std::string words, Gone gone) const {
       }
     const bool has_attempt = after > end + 1;
     if (end > at && has_attempt && is_hidden(words.substr(at, end - at), false)) {
-      shown += kHiddenJob;
+      shown += hidden;
       at = after;
     } else {
       end = std::max(end, at + 1);

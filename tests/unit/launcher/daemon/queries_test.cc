@@ -203,6 +203,12 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
   EXPECT_EQ(Viewer(core.state(), ann).cut(behind),
             "waits behind a job of another project, which needs 1 node with 2 cpus");
   EXPECT_EQ(Viewer(core.state(), bob).cut(behind), behind);
+  // An attempt sees no other job of its project: what it may not see is not said to be of another.
+  const Caller attempt = AttemptCaller{{JobId("mine"), 1}, "ann", "default"};
+  EXPECT_EQ(Viewer(core.state(), attempt).cut("local-0 is held as a whole by secret-name.1"),
+            "local-0 is held as a whole by another job");
+  EXPECT_EQ(Viewer(core.state(), attempt).cut(behind),
+            "waits behind another job, which needs 1 node with 2 cpus");
   NodeView node;
   node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};
   EXPECT_EQ(Viewer(core.state(), ann).cut(node).attempts.size(), 1u);
