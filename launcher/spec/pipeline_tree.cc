@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "common/base/nearest.h"
 #include "common/base/quoted_name.h"
@@ -235,7 +236,7 @@ class TreeReader {
     if (node.depth >= kMaxPipelineDepth)
       return fault(node, node.place,
                    fmt::format("pipelines are nested more than {} deep", kMaxPipelineDepth));
-    for (YamlEntry& entry : jobs->value.entries) read_step(node, entry);
+    for (YamlEntry& entry : jobs->value.entries) read_step(node, entry, jobs->value);
     std::sort(node.by_key.begin(), node.by_key.end());
     read_roles(node);
   }
@@ -262,7 +263,26 @@ class TreeReader {
     return merged;
   }
 
-  void read_step(PipelineNode& pipeline, YamlEntry& entry) {
+  // A step that is only in a --set, without anything to run.
+  static bool is_mistyped(const YamlEntry& step) {
+    constexpr std::array<std::string_view, 4> kKeys = {"command", "component", "jobs", "type"};
+    return step.place.override_text &&
+           std::none_of(kKeys.begin(), kKeys.end(),
+                        [&](std::string_view key) { return step.value.find(key) != nullptr; });
+  }
+
+  static std::string no_step(const YamlEntry& mistyped, const YamlNode& steps) {
+    std::vector<std::string_view> names;
+    for (const YamlEntry& step : steps.entries)
+      if (!is_mistyped(step)) names.push_back(step.key);
+    const std::string near = nearest(mistyped.key, names);
+    return fmt::format("there is no step '{}'; {}", mistyped.key,
+                       near.empty() ? "a --set that adds one sets its command too"
+                                    : fmt::format("did you mean '{}'?", near));
+  }
+
+  // `steps`: all of the pipeline.
+  void read_step(PipelineNode& pipeline, YamlEntry& entry, const YamlNode& steps) {
     if (count_ >= kMaxPipelineSteps) {
       if (count_++ == kMaxPipelineSteps)
         fault(pipeline, entry.place,
@@ -295,6 +315,7 @@ class TreeReader {
                    fmt::format("step '{}' must be a mapping with a 'command' or a 'component', "
                                "not {}",
                                node.name, describe(entry.value.kind)));
+    if (is_mistyped(entry)) return fault(node, entry.place, no_step(entry, steps));
     read_node(node);
   }
 

@@ -635,7 +635,16 @@ std::vector<BadInput> bad_pipelines() {
       {"set_of_an_unknown_step",
        "jobs:\n  a: {command: x}\n",
        {"jobs.b.command=y", "jobs.c.inputs.lr=1"},
-       "--set jobs.c.inputs.lr=1: the required key 'command' is missing; say what to run"},
+       "--set jobs.c.inputs.lr=1: there is no step 'c'; a --set that adds one sets its command "
+       "too"},
+      {"set_of_a_mistyped_step",
+       "jobs:\n  one: {command: x, inputs: {k: 1}}\n",
+       {"jobs.ono.inputs.k=x"},
+       "--set jobs.ono.inputs.k=x: there is no step 'ono'; did you mean 'one'?"},
+      {"set_of_a_mistyped_step_of_a_component",
+       "jobs:\n  p: {component: inner.yml, inputs: {raw: {type: uri_file, path: 'azureml:d:1'}}}\n",
+       {"jobs.p.jobs.fut.inputs.lr=0.5"},
+       "--set jobs.p.jobs.fut.inputs.lr=0.5: there is no step 'fut'; did you mean 'fit'?"},
       {"many_at_once",
        "jobs:\n"
        "  a: {component: train.yml, inputs: {lr: 7}}\n"
