@@ -16,6 +16,7 @@
 #include "common/transfer/head_start.h"
 #include "launcher/cli/fetched_file.h"
 #include "launcher/cli/paced_lines.h"
+#include "launcher/spec/data_path.h"
 
 namespace lockstep::cli {
 
@@ -123,7 +124,7 @@ using Fetched = std::vector<FetchedFile>;
 Status fetch_data(Context& context, spec::LocalData& local, const DataInput& input,
                   Fetched& fetched) {
   if (local.url.empty()) return {};
-  const std::string what = printable(local.url);
+  const std::string what = printable(spec::without_credentials(local.url));
   io::SystemClock clock;
   PacedLines lines(clock.now());
   auto file = FetchedFile::fetch(

@@ -38,6 +38,32 @@ bool is_web_path(std::string_view path) {
   return path.starts_with("http://") || path.starts_with("https://");
 }
 
+std::string without_credentials(std::string_view address) {
+  constexpr std::string_view kMask = "***";
+  const auto scheme = address.find("://");
+  const auto host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const auto host_end = std::min(address.find_first_of("/?#", host), address.size());
+  std::string shown(address.substr(0, host));
+  std::string_view authority = address.substr(host, host_end - host);
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    shown += kMask;
+    authority.remove_prefix(at);
+  }
+  const auto fragment = std::min(address.find('#', host_end), address.size());
+  const auto query = std::min(address.find('?', host_end), fragment);
+  shown += authority;
+  shown += address.substr(host_end, query - host_end);
+  for (auto at = query; at < fragment;) {  // at '?', '&' or ';'
+    const auto end = std::min(address.find_first_of("&;", at + 1), fragment);
+    const std::string_view part = address.substr(at, end - at);
+    const auto equals = part.find('=');
+    shown += equals == std::string_view::npos ? part.substr(0, 1) : part.substr(0, equals + 1);
+    if (equals + 1 != part.size() && part.size() > 1) shown += kMask;
+    at = end;
+  }
+  return shown.append(address.substr(fragment));
+}
+
 bool is_cloud_path(std::string_view path) {
   static constexpr std::array kLeads = {"wasb://", "wasbs://", "abfs://", "abfss://",
                                         "adl://",  "s3://",    "gs://"};

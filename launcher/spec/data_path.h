@@ -11,6 +11,9 @@
 namespace lockstep::spec {
 
 bool is_web_path(std::string_view path);
+// The address for others than its writer: without the user's name and password and the values of
+// its query, which may be credentials: "http://***@HOST/d.txt?sig=***".
+std::string without_credentials(std::string_view address);
 // A store that Azure takes and we do not, yet.
 bool is_cloud_path(std::string_view path);
 // "file:./data", "file:///data" -> "./data", "/data"; any other as it is.

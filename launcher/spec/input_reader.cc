@@ -113,6 +113,7 @@ class InputReader {
           fmt::format("'{}.path': an address names one file; write type: uri_file", path_));
     TRY(check_may_read(source_, path.place, "an address"));
     input.file = file_of(path.text);
+    input.source = without_credentials(path.text);
     out_.local.push_back({input.name, "", path.place, source_.where(path.place), path.text});
     return {};
   }

@@ -1,4 +1,5 @@
 """Data inputs: what the submitter has on disk is where the ranks look for it, and stays as it was."""
+import base64
 import http.server
 import os
 import pathlib
@@ -91,9 +92,12 @@ class Web(http.server.BaseHTTPRequestHandler):
     """/sets/a.csv, /moved -> it, /to-file -> a file of the machine, /short: cut off."""
 
     asked = []
+    authorized = []
 
     def do_GET(self):
         Web.asked.append(self.path)
+        if "Authorization" in self.headers:
+            Web.authorized.append(self.headers["Authorization"])
         if self.path.startswith("/sets/a.csv"):
             self.answer(200, b"1,2\n")
         elif self.path in ("/moved", "/to-file"):
@@ -120,6 +124,7 @@ def web():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     Web.asked.clear()
+    Web.authorized.clear()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
@@ -131,10 +136,28 @@ def test_a_file_of_the_web_is_fetched_once(data, web):
     for rank in ("0", "1"):
         assert data.ok("job", "logs", "j", "--rank", rank, "--stdout") == "1,2\na.csv\n"
     assert Web.asked == ["/sets/a.csv?raw=1"]
-    assert job["inputs"]["f"]["path"] == f"{web}/sets/a.csv?raw=1" and len(job["inputs"]["f"]["digest"]) == 64
+    assert job["inputs"]["f"]["path"] == f"{web}/sets/a.csv?raw=***" and len(job["inputs"]["f"]["digest"]) == 64
     run(data, f"command: cat ${{{{inputs.f}}}}\ninputs: {{f: {{type: uri_file, path: '{web}/moved'}}}}\n", "k")
     assert data.logs("k") == b"1,2\n"
     assert list((data.home / "fetched").iterdir()) == []
+
+
+def test_what_an_address_may_have_of_credentials_is_not_shown(data, web):
+    secret = web.replace("://", "://me:pass-word@") + "/sets/a.csv?sig=SECRET&raw=1"
+    shown = web.replace("://", "://***@") + "/sets/a.csv?sig=***&raw=***"
+    job = run(data, f"command: cat ${{{{inputs.f}}}}\ninputs: {{f: {{type: uri_file, path: '{secret}'}}}}\n", "j")
+    assert data.logs("j") == b"1,2\n" and Web.asked == ["/sets/a.csv?sig=SECRET&raw=1"]
+    assert Web.authorized == ["Basic " + base64.b64encode(b"me:pass-word").decode()]
+    assert job["inputs"]["f"]["path"] == shown
+    for verb in (["job", "show", "j"], ["job", "show", "j", "-o", "json"], ["job", "explain", "j"], ["job", "list", "-o", "json"]):
+        said = data.ok(*verb)
+        assert "SECRET" not in said and "pass-word" not in said, said
+    data.write("none.yml", f"command: 'true'\ninputs: {{f: {{type: uri_file, path: '{secret.replace('a.csv', 'none')}'}}}}\n")
+    done = data.run("job", "create", "-f", "none.yml")
+    assert done.returncode == 1 and b"cannot fetch " in done.stderr, done
+    assert b"SECRET" not in done.stderr and b"pass-word" not in done.stderr, done
+    journal = b"".join(path.read_bytes() for path in (data.home / "launcher").rglob("*") if path.is_file())
+    assert b"raw=***" in journal and b"SECRET" not in journal and b"pass-word" not in journal
 
 
 def test_what_the_web_does_not_give_is_said(up_site, web):
