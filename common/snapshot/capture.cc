@@ -205,23 +205,42 @@ void list_files(const Scan& found, const FileDigests& digests, std::int64_t sett
 
 }  // namespace
 
+namespace {
+
+// The file that a symlink leads to; any other path as it is.
+Result<std::string> followed(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+  return absolute(path);
+}
+
+}  // namespace
+
 Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options) {
   Snapshot snapshot;
-  TRY_ASSIGN(snapshot.directory, absolute(directory));
+  std::string from = directory, name;
+  if (!options.only.empty()) {
+    TRY_ASSIGN(const std::string file, followed(directory + "/" + options.only));
+    from = file.substr(0, std::max<std::size_t>(file.rfind('/'), 1));
+    name = file.substr(file.rfind('/') + 1);
+  }
+  TRY_ASSIGN(snapshot.directory, absolute(from));
   if (!options.allow_home_or_root) TRY(refuse_home_and_root(snapshot.directory));
   const std::int64_t scanned_at_ns = wall_clock_ns();
   ScanOptions scanning;
   scanning.is_source = options.is_source;
   scanning.left_out = options.own_files;
-  OneFile only(options.only);
-  if (!options.only.empty()) scanning.selection = &only;
+  OneFile only(name);
+  if (!name.empty()) scanning.selection = &only;
   TRY_ASSIGN(Scan found, scan(snapshot.directory, scanning));
-  if (!options.only.empty() && found.folders[0].files.empty())
+  if (!name.empty() && found.folders[0].files.empty())
     return make_error(ErrorCode::not_found,
-                      fmt::format("{}/{} is not there any more", snapshot.directory, options.only));
+                      fmt::format("{}/{} is not there any more", snapshot.directory, name));
   const StatCache cache = StatCache::load(options.stat_cache);
   TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
+  if (!name.empty()) found.folders[0].files[0].name = options.only;
   build_directories(found, digests, nullptr, nullptr, snapshot);
+  if (!name.empty()) found.folders[0].files[0].name = name;
   TRY(refuse_too_large(snapshot));
   list_files(found, digests, scanned_at_ns - StatCache::kTooYoungNs, snapshot);
   const bool is_cache_exact = snapshot.files_read == 0 && cache.size() == snapshot.files.size();

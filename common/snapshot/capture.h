@@ -29,7 +29,9 @@ struct CaptureOptions {
   // false: ignore rules do not apply, .git is captured too, and unreadable entries are skipped and
   // listed.
   bool is_source = true;
-  std::string only = {};  // name of the one file to capture; "": everything. Not for a source
+  // Name of the one file to capture, which a symlink may lead to; the snapshot has it by this name.
+  // "": everything. Not for a source.
+  std::string only = {};
   int hash_threads = 2;
   bool is_growing = false;       // files may grow: each is captured up to its size at the start
   bool skip_restless = false;    // leave out files that change during every read; false: an error

@@ -315,6 +315,32 @@ TEST(Capture, FilesThatComeAndGoMeanwhileDoNoHarm) {
 }
 
 // Trees of what ranks write, while they write it.
+// It was "not there any more".
+TEST(Capture, OneFileMayBeNamedByASymlink) {
+  TempDir dir, plain;
+  dir.file("blobs/1234", "content");
+  dir.folder("named");
+  dir.link("../blobs/1234", "named/model.bin");
+  dir.link("model.bin", "named/again.bin");
+  dir.link("nowhere", "named/dangling");
+  dir.link("../blobs", "named/folder");
+  plain.file("model.bin", "content");
+  CaptureOptions options;
+  options.is_source = false;
+  options.only = "model.bin";
+  const Snapshot by_link = *capture(dir / "named", options);
+  EXPECT_EQ(by_link.root, must_capture(plain, options).root);
+  ASSERT_EQ(by_link.files.size(), 1u);
+  EXPECT_EQ(by_link.directory + "/" + by_link.files[0].path, dir / "blobs/1234")
+      << "it is read from there";
+  options.only = "again.bin";
+  EXPECT_EQ(capture(dir / "named", options)->files[0].digest, by_link.files[0].digest);
+  for (const char* bad : {"dangling", "folder", "gone"}) {
+    options.only = bad;
+    EXPECT_FALSE(capture(dir / "named", options)) << bad;
+  }
+}
+
 TEST(CaptureTree, AFileThatNeverRestsKeepsItsVersionOfThePreviousTree) {
   TempDir dir;
   dir.file("sub/restless", "old");

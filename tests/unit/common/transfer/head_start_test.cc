@@ -189,7 +189,15 @@ TEST(HeadStart, DialsOnlyWhenThereIsSomethingToSend) {
   ASSERT_TRUE(capture_and_send(dial, f.source.path(), {}));
   EXPECT_EQ(dialled, 0);
   fill(f.source, 100, 50'000);
-  const auto captured = capture_and_send(dial, f.source.path(), {});
+  // A capture that ends before the first answer leaves all to the upload.
+  std::atomic<int> read{0};
+  snapshot::CaptureOptions answered_meanwhile;
+  answered_meanwhile.on_read = [&](const std::string&) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (++read > 80 && f.server.messages() < 2 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+  };
+  const auto captured = capture_and_send(dial, f.source.path(), answered_meanwhile);
   ASSERT_TRUE(captured);
   EXPECT_EQ(dialled, 1);
   EXPECT_GT(captured->landed_bytes, 5'000'000u);
