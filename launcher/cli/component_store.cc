@@ -47,7 +47,7 @@ Status put_in_place(const std::string& ready, const std::string& folder) {
 
 Status fetch_into(Context& context, Connection& connection, const RegisteredAsset& asset,
                   const std::string& folder) {
-  TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(folder + ".lock"));
+  TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(context.home.components() + ".lock"));
   if (is_whole(context, folder, *asset.tree)) return {};
   const std::string begun = folder + ".begun";
   if (io::exists(begun)) TRY(io::remove_tree(begun));  // that process was killed

@@ -79,6 +79,13 @@ def test_one_file_keeps_its_name(data):
     assert data.logs("j") == b"first\na.txt\na.txt\n"
 
 
+def test_one_file_may_be_named_by_a_symlink(data):
+    (data.work / "newest.txt").symlink_to("set/a.txt")
+    run(data, "command: cat ${{inputs.f}}; basename ${{inputs.f}}\n"
+              "inputs: {f: {type: uri_file, path: newest.txt}}\n", "j")
+    assert data.logs("j") == b"first\nnewest.txt\n"
+
+
 def test_a_download_is_a_copy_of_ones_own(data):
     run(data, "command: echo mine >> ${{inputs.d}}/a.txt && rm -r ${{inputs.d}}/sub && cat ${{inputs.d}}/a.txt\n"
               "inputs: {d: {path: set, mode: download}}\n", "j", "--set", "resources.instance_count=2")
