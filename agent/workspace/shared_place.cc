@@ -124,7 +124,7 @@ Result<std::int64_t> time_of(int folder, const OneOfNodes& node) {
   return errno_error(errno, fmt::format("cannot stat {}", kClaim));
 }
 
-// False: the entry is no longer the one that was seen.
+// False if another file has taken the entry's name since it was seen.
 Result<bool> replace(int folder, const std::string& made, const std::string& name,
                      const struct stat& seen, const OneOfNodes& node) {
   TRY_ASSIGN(const Claim claim, Claim::take(folder, node.longest_claim));

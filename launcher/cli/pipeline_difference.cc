@@ -27,7 +27,8 @@ std::string_view word_of(StepRole role) {
   return "";
 }
 
-// What was asked for is the step's, without what its job was given when it began.
+// The step's job with the spec that the pipeline file gives: without values that came when it
+// began.
 JobView job_of(const StepSide& side, const JobView* job) {
   JobView whole = job == nullptr ? JobView{} : *job;
   whole.spec = side.step->spec;

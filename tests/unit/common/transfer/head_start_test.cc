@@ -77,7 +77,8 @@ TEST(HeadStart, WhatWasReadIsThereBeforeTheUpload) {
   EXPECT_LT(f.server.messages(), 80u);
 }
 
-// What is read while the launcher is slow to answer the first question is more than one question.
+// While the launcher is slow to answer the first question, more files are read than one message may
+// name.
 TEST(HeadStart, FilesReadDuringTheFirstQuestionAreAskedAboutInSeveral) {
   constexpr unsigned kFiles = 21'000;
   static_assert(kFiles > kMaxDigestsPerRequest);

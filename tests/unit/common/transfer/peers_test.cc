@@ -2,8 +2,11 @@
 
 #include "tests/unit/common/transfer/peers.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "common/snapshot/compress.h"
 
@@ -127,9 +130,11 @@ TEST_F(Peers, FourThatBeginTogetherTakeAboutOneCopyFromTheLauncher) {
 // Each one that came too early to know the others took a large file from the launcher.
 TEST_F(Peers, FourThatBeginOneAfterTheOtherTakeOneCopyOfALargeFile) {
   const auto nodes = core_of(4);
-  std::vector<PublicKey> asked;
+  std::vector<PublicKey> asked;  // of the launcher's thread
+  std::atomic<std::size_t> known{0};
   launcher.find_peers = [&](const PublicKey& asker) {
     if (std::find(asked.begin(), asked.end(), asker) == asked.end()) asked.push_back(asker);
+    known = asked.size();
     FindPeersReply reply{{}, true, {}, 3};
     for (const BlobPeer& peer : peers) {
       if (peer.key == asker) reply.self = peer.node;
@@ -144,7 +149,9 @@ TEST_F(Peers, FourThatBeginOneAfterTheOtherTakeOneCopyOfALargeFile) {
       const Status fetched = fetch(*raw);
       EXPECT_TRUE(fetched) << fetched.error().message;
     });
-    std::this_thread::sleep_for(milliseconds(50));
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (known < threads.size() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
   }
   for (auto& thread : threads) thread.join();
   for (const auto& node : nodes) expect_whole(*node);
