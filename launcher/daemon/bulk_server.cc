@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <set>
 
 #include "common/wire/bulk.h"
 #include "launcher/api/outcome.h"
@@ -14,6 +13,7 @@
 #include "launcher/core/state.h"
 #include "launcher/core/users.h"
 #include "launcher/daemon/auditor.h"
+#include "launcher/daemon/peer_reach.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -440,40 +440,6 @@ void BulkServer::look_at_rights() {
 
 // ---- nodes that fetch from each other ----------------------------------------------------------
 
-namespace {
-
-// A node whose address is loopback has peers on its own host alone.
-bool can_reach(const Core& core, const Node& asker, NodeId id) {
-  const Node* peer = core.state().node(id);
-  if (peer == nullptr || core.liveness(id) != Liveness::alive) return false;
-  const Inventory& here = asker.inventory;
-  const Inventory& there = peer->inventory;
-  if (here.network != there.network || there.address.empty()) return false;
-  const bool is_local = here.address_is_loopback || there.address_is_loopback;
-  return !is_local || here.host_id == there.host_id;
-}
-
-// How many others have a part in an attempt of the node's with this tree, as far as they are named
-// to it at once.
-std::uint32_t others_with(const Core& core, const Node& node, const Digest& tree) {
-  std::set<NodeId> others;
-  for (const auto& [id, node_rank] : node.parts) {
-    bool has_tree = false;
-    each_tree_of(*core.state().job(id.job), [&](const Digest& one) { has_tree |= one == tree; });
-    if (!has_tree) continue;
-    for (const Part& part : core.state().attempt(id)->parts)
-      if (part.node != node.id && can_reach(core, node, part.node)) others.insert(part.node);
-  }
-  return static_cast<std::uint32_t>(std::min(others.size(), kPeerCore - 1));
-}
-
-std::string endpoint_of(const std::string& address, std::uint16_t port) {
-  const bool is_v6 = address.find(':') != std::string::npos;
-  return fmt::format("tcp://{}:{}", is_v6 ? "[" + address + "]" : address, port);
-}
-
-}  // namespace
-
 void BulkServer::find_peers(const BlobService::From& from, NodeId id, const FindPeers& ask) {
   const Core& core = durable_.core();
   FindPeersReply reply;
@@ -487,8 +453,9 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
     reply.expected = others_with(core, *node, ask.root);
     for (const auto& peer : found.peers) {
       const Node& there = *core.state().node(peer.node);
-      reply.peers.push_back({peer.node, there.name, endpoint_of(there.inventory.address, peer.port),
-                             there.key, peer.fetching, peer.core});
+      reply.peers.push_back({peer.node, there.name,
+                             peer_endpoint(there.inventory.address, peer.port), there.key,
+                             peer.fetching, peer.core});
     }
   }
   (void)send(from.peer, from.sequence, reply);
