@@ -289,8 +289,11 @@ std::vector<std::string> Cgroups::first_files(int local_rank) const {
 long long Cgroups::refused_forks(int local_rank) const {
   const auto pids = pids_hierarchy();
   long long refused = pids && made_ ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
-  // Whose they were is not known.
-  if (begins_in_nursery_ && local_rank == 0) refused += io::refused_forks(request_.nursery);
+  // Whose they were is not known: of those in the nursery, and of orphans that came from there.
+  if (begins_in_nursery_ && local_rank == 0) {
+    refused += io::refused_forks(request_.nursery);
+    if (pids && made_) refused += io::refused_forks(directories_[*pids]);
+  }
   return refused;
 }
 

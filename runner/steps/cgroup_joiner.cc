@@ -9,13 +9,20 @@
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "common/io/file_system.h"
+#include "common/io/nursery.h"
 #include "runner/spawn/sweep.h"
 
 namespace lockstep::runner {
 namespace {
 
+// More processes than this in a nursery are stopped while they are moved. A move waits for all
+// forks of the machine that are under way, and holds up those that come: among the thousands that a
+// fork bomb becomes meanwhile, each move takes half a second, and nobody on the machine starts a
+// process.
+constexpr std::size_t kMany = 16;
 constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
 constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
 // While processes fork and end, the kernel's list may miss one that is there.
@@ -55,14 +62,12 @@ bool is_stopped(int pid) {
 
 }  // namespace
 
-// Stops processes, and lets them go on at its end. A stopped process does not fork, and its fork
-// does not fail. Those that somebody else has stopped stay as they are.
+// Stops processes, and lets them go on when it is told, or at its end. A stopped process does not
+// fork, and its fork does not fail. Those that somebody else has stopped stay as they are.
 class CgroupJoiner::Halt {
  public:
   Halt() = default;
-  ~Halt() {
-    for (const int pid : stopped_) kill(pid, SIGCONT);
-  }
+  ~Halt() { release(); }
   Halt(const Halt&) = delete;
   Halt& operator=(const Halt&) = delete;
 
@@ -70,6 +75,10 @@ class CgroupJoiner::Halt {
   bool stop(int pid) {
     if (stopped_.count(pid) != 0 || is_stopped(pid) || kill(pid, SIGSTOP) != 0) return false;
     return stopped_.insert(pid).second;
+  }
+
+  void release() {
+    for (const int pid : std::exchange(stopped_, {})) kill(pid, SIGCONT);
   }
 
  private:
@@ -104,20 +113,23 @@ void CgroupJoiner::push(Work work) {
 
 void CgroupJoiner::work() {
   be_first();
+  Halt halt;
   std::unique_lock lock(mutex_);
   while (true) {
+    if (queue_.empty()) halt.release();
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
     const Work next = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    next.nursery.empty() ? move_tree(next) : move_members(next);
+    next.nursery.empty() ? move_tree(next, halt) : move_members(next, halt);
     lock.lock();
   }
 }
 
 // What is born of a member is a member: once a look finds nobody new, the tree is in.
-void CgroupJoiner::move_tree(const Work& work) const {
+void CgroupJoiner::move_tree(const Work& work, Halt& halt) const {
+  const std::string nursery = io::nursery_of(getpid());
   std::set<int> moved;
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<int> ours = spawn::descendants_of(spawn_pid_);
@@ -128,6 +140,7 @@ void CgroupJoiner::move_tree(const Work& work) const {
     for (const int pid : tree) {
       if (!moved.insert(pid).second) continue;
       any = true;
+      if (others_in(nursery).size() > kMany) stop_all(nursery, halt);
       move(pid, work.procs_files);
     }
     if (!any) return;
@@ -143,8 +156,7 @@ std::vector<int> CgroupJoiner::others_in(const std::string& nursery) const {
 // Who is still here after the ranks' trees have joined is an orphan, or was born meanwhile. They
 // are stopped first: a move waits for all forks that are under way, seconds on a busy machine, and
 // processes that end as soon as their child is there are gone by then, for as long as they fork.
-void CgroupJoiner::move_members(const Work& work) const {
-  Halt halt;
+void CgroupJoiner::move_members(const Work& work, Halt& halt) const {
   int empty_looks = 0;
   for (int sweep = 0; sweep < kMostSweeps && empty_looks < kEmptyLooks; ++sweep) {
     stop_all(work.nursery, halt);

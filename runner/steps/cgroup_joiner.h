@@ -38,8 +38,8 @@ class CgroupJoiner {
   };
   void push(Work work);
   void work();
-  void move_tree(const Work& work) const;
-  void move_members(const Work& work) const;
+  void move_tree(const Work& work, Halt& halt) const;
+  void move_members(const Work& work, Halt& halt) const;
   std::vector<int> others_in(const std::string& nursery) const;
   void stop_all(const std::string& nursery, Halt& halt) const;
 

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 
+#include <fstream>
 #include <sstream>
 
 #include "common/io/cgroups.h"
@@ -151,6 +153,62 @@ TEST(NurseryTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
   CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
   EXPECT_LT(std::time(nullptr) - before, 30) << "they were waited for, not caught";
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
+  EXPECT_TRUE(Nursed::eventually([&] {
+    cgroups->kill_all();
+    return cgroups->remove().has_value();
+  }));
+}
+
+TEST(NurseryTest, WhatOrphansFromThereAreRefusedLaterIsCounted) {
+  TemporaryDirectory directory;
+  Nursed process([](const std::string& nursery) {
+    if (nursery.empty() || fork() != 0) return;
+    if (fork() != 0) _exit(0);
+    signal(SIGCHLD, SIG_IGN);
+    for (int i = 0; i < 6'000; ++i) {
+      if (fork() == 0) _exit(0);
+      usleep(10'000);
+    }
+    _exit(0);
+  });
+  if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
+  auto cgroups = io::Cgroups::create(request_in(directory, process.nursery()));
+  if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+  ASSERT_TRUE(cgroups->make());
+  CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
+  EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
+  EXPECT_EQ(cgroups->refused_forks(0), 0);
+  for (const std::string& file : cgroups->shared_procs_files())
+    std::ofstream(file.substr(0, file.rfind('/')) + "/pids.max") << "1";  // where there is one
+  EXPECT_TRUE(Nursed::eventually([&] { return cgroups->refused_forks(0) > 0; }));
+  EXPECT_TRUE(Nursed::eventually([&] {
+    cgroups->kill_all();
+    return cgroups->remove().has_value();
+  }));
+}
+
+TEST(NurseryTest, MembersThatWereStoppedForTheirMoveGoOn) {
+  TemporaryDirectory directory;
+  Nursed process([](const std::string& nursery) {
+    if (nursery.empty()) return;
+    for (int i = 0; i < 60; ++i)
+      if (fork() == 0)
+        while (true) pause();
+  });
+  if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
+  auto cgroups = io::Cgroups::create(request_in(directory, process.nursery()));
+  if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+  ASSERT_TRUE(Nursed::eventually([&] { return Nursed::members(process.nursery()).size() == 61; }));
+  ASSERT_TRUE(cgroups->make());
+  std::vector<int> moved = Nursed::members(process.nursery());
+  std::erase(moved, process.pid());
+  CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
+  EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
+  const auto sleeps = [](int pid) {
+    const std::string stat = io::read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+    return stat.find(") S ") != std::string::npos;
+  };
+  EXPECT_TRUE(Nursed::eventually([&] { return std::ranges::all_of(moved, sleeps); }));
   EXPECT_TRUE(Nursed::eventually([&] {
     cgroups->kill_all();
     return cgroups->remove().has_value();
