@@ -23,20 +23,23 @@ from harness import accounts
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # What takes minutes comes first, and what fetches from Debian's archive keeps this machine's network.
-LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "test_compute_ssh", "test_reliability", "test_hostile_ranks",
+LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "test_compute_ssh", "test_reliability",
         "test_disk", "test_environment_passed_on", "test_provider_contract", "test_container_gangs", "test_cluster",
         "test_environment_build", "test_provider_tunnel", "test_packages"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
            "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples"]
+# Fork bombs: the kernel holds up whoever forks, in all modules. This comes last, when nothing else runs.
+ALONE = ["test_hostile_ranks"]
 SIDES = 3
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 
 
 def modules():
-    """Paths below this folder without their ending, the longest first; the size of a file stands for its time."""
+    """Paths below this folder without their ending, the longest first; the size of a file stands for its time.
+    Without those that run alone."""
     found = {str(path.relative_to(HERE).with_suffix("")): path.stat().st_size for path in HERE.rglob("test_*.py")}
     return [name for name in LONG if name in found] + \
-        sorted((name for name in found if name not in LONG), key=lambda name: -found[name])
+        sorted((name for name in found if name not in LONG + ALONE), key=lambda name: -found[name])
 
 
 @contextlib.contextmanager
@@ -117,6 +120,12 @@ class Sides:
 
     def run(self, count):
         """Runs all; on a signal, ends what runs and raises KeyboardInterrupt."""
+        self.run_waiting(count)
+        for name in ALONE:
+            self.waiting.put(name)
+        self.run_waiting(1)
+
+    def run_waiting(self, count):
         threads = [threading.Thread(target=self.side) for _ in range(count)]
         for thread in threads:
             thread.start()
