@@ -1,5 +1,6 @@
 // Inputs and outputs in a datastore's directory, as a job's user.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
