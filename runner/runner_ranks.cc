@@ -78,7 +78,9 @@ void Runner::join_cgroups() {
     launch_.cgroups = nullptr;
     return;
   }
-  if (!joiner_) joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid());
+  if (!joiner_)
+    joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid(),
+                                             orders_.assignment.ranks_here());
   for (const auto& [rank, pid] : std::exchange(joining_, {}))
     joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
   if (const std::string nursery = cgroups->nursery(); !nursery.empty())

@@ -18,10 +18,11 @@
 namespace lockstep::runner {
 namespace {
 
-// More processes than this in a nursery are stopped while they are moved. A move waits for all
-// forks of the machine that are under way, and holds up those that come: among the thousands that a
-// fork bomb becomes meanwhile, each move takes half a second, and nobody on the machine starts a
-// process.
+// With more processes than this in a nursery, and than this for each rank, all are stopped while
+// they are moved. A move waits for all forks of the machine that are under way, and holds up those
+// that come: among the thousands that a fork bomb becomes meanwhile, each move takes half a second,
+// and nobody on the machine starts a process.
+constexpr std::size_t kManyOfARank = 4;
 constexpr std::size_t kMany = 16;
 constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
 constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
@@ -140,7 +141,7 @@ void CgroupJoiner::move_tree(const Work& work, Halt& halt) const {
     for (const int pid : tree) {
       if (!moved.insert(pid).second) continue;
       any = true;
-      if (others_in(nursery).size() > kMany) stop_all(nursery, halt);
+      if (are_many(nursery)) stop_all(nursery, halt);
       move(pid, work.procs_files);
     }
     if (!any) return;
@@ -165,6 +166,10 @@ void CgroupJoiner::move_members(const Work& work, Halt& halt) const {
     if (others.empty()) usleep(kBetweenEmptyLooks);
     for (const int pid : others) move(pid, work.procs_files);
   }
+}
+
+bool CgroupJoiner::are_many(const std::string& nursery) const {
+  return others_in(nursery).size() > kMany + kManyOfARank * static_cast<std::size_t>(ranks_);
 }
 
 // Until a look finds nobody who is not stopped.

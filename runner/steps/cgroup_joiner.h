@@ -17,7 +17,8 @@ namespace lockstep::runner {
 class CgroupJoiner {
  public:
   // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is not moved.
-  explicit CgroupJoiner(int spawn_pid) : spawn_pid_(spawn_pid) {}
+  // `ranks`: how many ranks the node has.
+  CgroupJoiner(int spawn_pid, int ranks) : spawn_pid_(spawn_pid), ranks_(ranks) {}
   ~CgroupJoiner();  // finishes the queued work
   CgroupJoiner(const CgroupJoiner&) = delete;
   CgroupJoiner& operator=(const CgroupJoiner&) = delete;
@@ -41,9 +42,11 @@ class CgroupJoiner {
   void move_tree(const Work& work, Halt& halt) const;
   void move_members(const Work& work, Halt& halt) const;
   std::vector<int> others_in(const std::string& nursery) const;
+  bool are_many(const std::string& nursery) const;
   void stop_all(const std::string& nursery, Halt& halt) const;
 
   int spawn_pid_;
+  int ranks_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Work> queue_;  // guarded by mutex_

@@ -150,7 +150,7 @@ TEST(NurseryTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
   ASSERT_TRUE(Nursed::eventually([&] { return Nursed::members(process.nursery()).size() > 10; }));
   ASSERT_TRUE(cgroups->make());
   const std::time_t before = std::time(nullptr);
-  CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
+  CgroupJoiner(process.pid(), 1).empty(process.nursery(), cgroups->shared_procs_files());
   EXPECT_LT(std::time(nullptr) - before, 30) << "they were waited for, not caught";
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
   EXPECT_TRUE(Nursed::eventually([&] {
@@ -175,7 +175,7 @@ TEST(NurseryTest, WhatOrphansFromThereAreRefusedLaterIsCounted) {
   auto cgroups = io::Cgroups::create(request_in(directory, process.nursery()));
   if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
   ASSERT_TRUE(cgroups->make());
-  CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
+  CgroupJoiner(process.pid(), 1).empty(process.nursery(), cgroups->shared_procs_files());
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
   EXPECT_EQ(cgroups->refused_forks(0), 0);
   for (const std::string& file : cgroups->shared_procs_files())
@@ -202,7 +202,7 @@ TEST(NurseryTest, MembersThatWereStoppedForTheirMoveGoOn) {
   ASSERT_TRUE(cgroups->make());
   std::vector<int> moved = Nursed::members(process.nursery());
   std::erase(moved, process.pid());
-  CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
+  CgroupJoiner(process.pid(), 1).empty(process.nursery(), cgroups->shared_procs_files());
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
   const auto sleeps = [](int pid) {
     const std::string stat = io::read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
