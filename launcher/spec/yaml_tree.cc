@@ -333,6 +333,11 @@ Status apply_override(YamlNode& root, const std::string& assignment) {
   Place place;
   place.override_text = assignment;
   const Source nowhere;
+  if (assignment.starts_with('-'))  // a place that begins so would be taken for an option's own
+    return make_error(
+        ErrorCode::invalid_argument,
+        "--set " + assignment +
+            ": is not of the form key=value or key.key=value; no key begins with '-'");
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0)
     return nowhere.error(place, "is not of the form key=value or key.key=value");
