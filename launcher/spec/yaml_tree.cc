@@ -333,7 +333,7 @@ Status apply_override(YamlNode& root, const std::string& assignment) {
   Place place;
   place.override_text = assignment;
   const Source nowhere;
-  if (assignment.starts_with('-'))  // a place that begins so would be taken for an option's own
+  if (assignment.starts_with('-'))  // Source::where() takes such a text for an option of the verb
     return make_error(
         ErrorCode::invalid_argument,
         "--set " + assignment +

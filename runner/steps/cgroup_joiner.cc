@@ -18,12 +18,12 @@
 namespace lockstep::runner {
 namespace {
 
-// With more processes than this in a nursery, and than this for each rank, all are stopped while
-// they are moved. A move waits for all forks of the machine that are under way, and holds up those
-// that come: among the thousands that a fork bomb becomes meanwhile, each move takes half a second,
-// and nobody on the machine starts a process.
-constexpr std::size_t kManyOfARank = 4;
+// If a nursery holds more processes than kMany and kManyOfARank for each rank, all are stopped
+// while they are moved. A move waits for all forks of the machine that are under way, and holds up
+// those that come: among the thousands that a fork bomb becomes meanwhile, each move takes half a
+// second, and nobody on the machine starts a process.
 constexpr std::size_t kMany = 16;
+constexpr std::size_t kManyOfARank = 4;
 constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
 constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
 // While processes fork and end, the kernel's list may miss one that is there.

@@ -69,6 +69,13 @@ class Nursed {
   std::string nursery_;
 };
 
+void expect_removed(io::Cgroups& cgroups) {
+  EXPECT_TRUE(Nursed::eventually([&] {
+    cgroups.kill_all();
+    return cgroups.remove().has_value();
+  }));
+}
+
 io::CgroupRequest request_in(const TemporaryDirectory& directory, const std::string& nursery) {
   io::CgroupRequest request;
   request.name = "unit-nursery." + std::to_string(getpid());
@@ -153,10 +160,7 @@ TEST(NurseryTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
   CgroupJoiner(process.pid(), 1).empty(process.nursery(), cgroups->shared_procs_files());
   EXPECT_LT(std::time(nullptr) - before, 30) << "they were waited for, not caught";
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
-  EXPECT_TRUE(Nursed::eventually([&] {
-    cgroups->kill_all();
-    return cgroups->remove().has_value();
-  }));
+  expect_removed(*cgroups);
 }
 
 TEST(NurseryTest, WhatOrphansFromThereAreRefusedLaterIsCounted) {
@@ -181,10 +185,7 @@ TEST(NurseryTest, WhatOrphansFromThereAreRefusedLaterIsCounted) {
   for (const std::string& file : cgroups->shared_procs_files())
     std::ofstream(file.substr(0, file.rfind('/')) + "/pids.max") << "1";  // where there is one
   EXPECT_TRUE(Nursed::eventually([&] { return cgroups->refused_forks(0) > 0; }));
-  EXPECT_TRUE(Nursed::eventually([&] {
-    cgroups->kill_all();
-    return cgroups->remove().has_value();
-  }));
+  expect_removed(*cgroups);
 }
 
 TEST(NurseryTest, MembersThatWereStoppedForTheirMoveGoOn) {
@@ -209,10 +210,7 @@ TEST(NurseryTest, MembersThatWereStoppedForTheirMoveGoOn) {
     return stat.find(") S ") != std::string::npos;
   };
   EXPECT_TRUE(Nursed::eventually([&] { return std::ranges::all_of(moved, sleeps); }));
-  EXPECT_TRUE(Nursed::eventually([&] {
-    cgroups->kill_all();
-    return cgroups->remove().has_value();
-  }));
+  expect_removed(*cgroups);
 }
 
 }  // namespace
