@@ -46,6 +46,7 @@ class Downloader {
   const OnProgress& on_progress_;
   Progress progress_;
   std::unordered_set<Digest> absent_;
+  std::unordered_set<Digest> damaged_;                      // their bytes did not match the digest
   std::deque<std::pair<BlobWanted, std::uint64_t>> later_;  // parts of blobs of unknown size
 };
 
@@ -66,6 +67,15 @@ Status Downloader::run(const std::vector<BlobWanted>& wanted) {
   }
   std::erase_if(open, [&](const BlobWanted& blob) { return into_.has(blob.digest); });
   if (open.empty()) return {};
+  for (const BlobWanted& blob : open)
+    if (damaged_.count(blob.digest) != 0)
+      return make_error(
+          ErrorCode::corrupt,
+          fmt::format("the launcher's copy of blob {} is damaged; send the same files again, from "
+                      "where they came: with `lockstep data create`, `model create` or `component "
+                      "create` for a registered version, by submitting the job again for its code "
+                      "and inputs; then the launcher stores them anew",
+                      blob.digest.hex()));
   return make_error(
       ErrorCode::not_found,
       fmt::format("the launcher does not have {} of the blobs that are needed here (the "
@@ -128,7 +138,10 @@ Result<bool> Downloader::take(BulkMessage& answer) {
   if (data == nullptr) return false;
   for (const BlobPiece& piece : data->pieces) {
     auto put = into_.put_piece(piece);
-    if (!put) return put.error().within("from the launcher");
+    // Asked for again: the launcher checks a blob then, and drops one that is damaged.
+    const bool is_damaged = !put && put.error().code == ErrorCode::corrupt;
+    if (is_damaged) damaged_.insert(piece.digest);
+    if (!put && !is_damaged) return put.error().within("from the launcher");
     progress_.done_bytes +=
         std::min<std::uint64_t>(piece.total_size - piece.offset, kMaxPieceBytes);
   }

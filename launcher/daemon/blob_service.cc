@@ -1,8 +1,11 @@
 #include "launcher/daemon/blob_service.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -17,6 +20,9 @@ namespace {
 
 // The answer does not tell whether such a blob exists.
 constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
+constexpr std::size_t kMaxAskedRemembered = 1'000'000, kMaxIntactRemembered = 100'000;
+constexpr std::uint64_t kMaxCheckedAtOnce = 64u << 20;
+constexpr Duration kIntactFor = minutes(1);  // a blob is not read again for so long
 constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
 // The requested digests that the owner has to send: those that are not stored, and those that are
@@ -167,6 +173,7 @@ void BlobService::handle(From from, GetBlobs request) {
   stream->root = *request.root;
   stream->job = request.job;
   stream->unchecked = request.digests;
+  stream->suspects = asked_again(stream->from, request);
   streams_.insert(stream);
   stream->reader = std::make_unique<transfer::BlobReader>(store_, std::move(request));
   read_next(std::move(stream));
@@ -184,15 +191,54 @@ bool BlobService::is_below(const Stream& stream) {
                               [&](const Digest& one) { return (*below)->has(one); });
 }
 
+// Kept as hashes: if two are equal, a blob is checked once more.
+std::vector<Digest> BlobService::asked_again(const From& from, const GetBlobs& request) {
+  std::vector<Digest> again;
+  if (asked_.size() >= kMaxAskedRemembered) asked_.clear();
+  for (const Digest& digest : request.digests) {
+    const std::string text = from.key.value + digest.hex() + std::to_string(request.offset);
+    const auto [at, is_new] = asked_.try_emplace(std::hash<std::string>()(text), from.sequence);
+    if (!is_new && std::exchange(at->second, from.sequence) != from.sequence)
+      again.push_back(digest);
+  }
+  return again;
+}
+
+void BlobService::check_intact(const std::vector<Digest>& digests) {
+  for (const Digest& digest : digests) {
+    if (store_.size(digest).value_or(0) <= kMaxCheckedAtOnce)
+      check_intact(digest);
+    else
+      checker_.run([this, digest] { check_intact(digest); });
+  }
+}
+
+void BlobService::check_intact(const Digest& digest) {
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard guard(intact_mutex_);
+    const auto known = intact_.find(digest);
+    if (known != intact_.end() && now - known->second < kIntactFor) return;
+    if (intact_.size() >= kMaxIntactRemembered) intact_.clear();
+  }
+  const Status read = store_.stream(digest, [](std::string_view) { return Status(); });
+  if (!read && read.error().code == ErrorCode::corrupt)
+    spdlog::error("{}; whoever has its files must send them again", read.error().message);
+  const std::lock_guard guard(intact_mutex_);
+  if (read) intact_[digest] = now;
+}
+
 // One message is read ahead at a time; the next only when that one was sent.
 void BlobService::read_next(std::shared_ptr<Stream> stream) {
-  const bool needs_walk = !stream->unchecked.empty() && !rights_.trees().known(stream->root);
+  const bool needs_walk = !stream->suspects.empty() ||
+                          (!stream->unchecked.empty() && !rights_.trees().known(stream->root));
   (needs_walk ? walker_ : worker_).run([this, stream = std::move(stream)] {
     std::optional<BulkMessage> message;
     if (!stream->is_over && !stream->unchecked.empty() && !is_below(*stream)) {
       stream->is_over = true;
       message = BulkRefused{kNotBelow};
     } else if (!stream->is_over) {
+      check_intact(std::exchange(stream->suspects, {}));
       message = stream->reader->next();
     }
     stream->unchecked.clear();

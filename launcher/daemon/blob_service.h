@@ -5,6 +5,7 @@
 // BulkServer decides who may read which tree, before and while it is sent; this class checks that
 // a blob is part of that tree, or was sent by the peer that refers to it.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -80,7 +82,8 @@ class BlobService {
   struct Stream {
     From from;
     std::unique_ptr<transfer::BlobReader> reader;
-    bool is_refusable = false;  // counted in refusable_streams_
+    std::vector<Digest> suspects = {};  // see is_asked_again()
+    bool is_refusable = false;          // counted in refusable_streams_
     Digest root;
     JobId job;
     std::vector<Digest> unchecked;  // requested digests not yet known to be below the root
@@ -100,6 +103,12 @@ class BlobService {
   };
   Status take(Put& put, const BlobPiece& piece, bool was_here, bool is_here);
   bool is_below(const Stream& stream);
+  // The blobs that the same key asked for before: it may have found them damaged.
+  std::vector<Digest> asked_again(const From& from, const GetBlobs& request);
+  // Reads the blobs, so that the store drops those that are damaged. Large ones are read later, so
+  // that the receiver does not wait for it.
+  void check_intact(const std::vector<Digest>& digests);
+  void check_intact(const Digest& digest);
   void sync_puts();
   void finish(const std::shared_ptr<Stream>& stream);
   void read_next(std::shared_ptr<Stream> stream);
@@ -115,12 +124,18 @@ class BlobService {
   std::size_t queued_bytes_ = 0;                  // bytes of uploads that are not answered yet
   std::map<std::string, std::size_t> of_user_;    // the part of queued_bytes_ of each user
   std::set<std::shared_ptr<Stream>> streams_;
+  // Hashes of key, blob and offset, with the number of the request: one that is repeated is no
+  // other.
+  std::unordered_map<std::size_t, std::uint64_t> asked_;
+  std::mutex intact_mutex_;
+  std::map<Digest, std::chrono::steady_clock::time_point> intact_;  // since when
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
-  Worker syncer_;  // makes puts durable: each run takes all that came during the previous one
-  Worker walker_;  // walks large trees, so that small requests do not wait for them
-  Worker worker_;  // last member, so that it is destroyed first
+  Worker syncer_;   // makes puts durable: each run takes all that came during the previous one
+  Worker checker_;  // reads large blobs that may be damaged
+  Worker walker_;   // walks large trees, so that small requests do not wait for them
+  Worker worker_;   // last member, so that it is destroyed first
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;

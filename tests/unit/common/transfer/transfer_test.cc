@@ -167,6 +167,27 @@ TEST(Transfer, WhatTheLauncherLacksIsNamed) {
   EXPECT_NE(downloaded.error().message.find(sha256("nothing").hex()), std::string::npos);
 }
 
+TEST(Transfer, ABlobThatIsDamagedThereIsNamedWithTheRemedy) {
+  Fixture f;
+  TempDir source;
+  source.file("a", "small");
+  auto cli = f.connect();
+  const auto captured = snapshot::capture(source.path(), {});
+  ASSERT_TRUE(upload_snapshot(cli, *captured));
+  f.server.change = [](BlobData& data) {
+    for (BlobPiece& piece : data.pieces)
+      if (piece.total_size == 5) piece.data = "SMALL";
+  };
+  auto agent = f.connect();
+  const Status downloaded = download_tree(agent, captured->root, *f.node, {}, with_short_limits());
+  ASSERT_FALSE(downloaded);
+  EXPECT_EQ(downloaded.error().code, ErrorCode::corrupt);
+  EXPECT_NE(downloaded.error().message.find("the launcher's copy of blob " + sha256("small").hex() +
+                                            " is damaged; send the same"),
+            std::string::npos)
+      << downloaded.error().message;
+}
+
 TEST(Transfer, ADeafLauncherIsGivenUp) {
   Fixture f([](unsigned) { return Fate::lose; });
   TempDir source;

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <vector>
 
+#include "common/snapshot/manifest.h"
 #include "tests/unit/support/noise.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -34,6 +36,49 @@ struct LauncherBlobServiceTest : ::testing::Test {
                         return BlobService::Sent::yes;
                       }};
 };
+
+// A receiver that found a blob damaged asks again.
+TEST_F(LauncherBlobServiceTest, ABlobThatIsAskedForAgainIsCheckedAndDroppedIfItIsDamaged) {
+  const std::string blob = test::noise(3 * kMaxPieceBytes), other = test::noise(2 * kMaxPieceBytes);
+  snapshot::Directory root;
+  root.entries = {{"a", snapshot::EntryKind::file, 0644, blob.size(), sha256(blob), {}},
+                  {"b", snapshot::EntryKind::file, 0644, other.size(), sha256(other), {}}};
+  const std::string tree = encode(root);
+  for (const std::string& bytes : {blob, other, tree})
+    ASSERT_TRUE(store->put(sha256(bytes), bytes));
+  const std::string hex = sha256(blob).hex();
+  {
+    std::fstream file(dir / ("blobs/" + hex.substr(0, 2) + "/" + hex.substr(2)),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(kMaxPieceBytes + 1000);
+    file << "damaged";
+  }
+  std::uint64_t asked = 0;
+  const auto ask = [&](const Digest& digest) {
+    sent.clear();
+    service.handle(BlobService::From{"alice", PublicKey{"key"}, ++asked},
+                   GetBlobs{{digest}, 0, 0, false, sha256(tree), {}});
+    BlobData all;
+    turn_until([&] {
+      const auto* data = sent.empty() ? nullptr : std::get_if<BlobData>(&sent.back());
+      return data != nullptr && data->last;
+    });
+    for (const BulkMessage& message : sent) {
+      const auto& data = std::get<BlobData>(message);
+      all.absent.insert(all.absent.end(), data.absent.begin(), data.absent.end());
+      all.pieces.insert(all.pieces.end(), data.pieces.begin(), data.pieces.end());
+    }
+    return all;
+  };
+  EXPECT_EQ(ask(sha256(blob)).pieces.size(), 3u) << "it is sent without a look";
+  EXPECT_EQ(ask(sha256(blob)).absent, std::vector{sha256(blob)});
+  EXPECT_FALSE(store->has(sha256(blob))) << "whoever has it may send it again";
+  ASSERT_TRUE(store->put(sha256(blob), blob));
+  for (int times = 0; times < 3; ++times) {
+    EXPECT_EQ(ask(sha256(blob)).pieces.size(), 3u);
+    EXPECT_EQ(ask(sha256(other)).pieces.size(), 2u);
+  }
+}
 
 TEST_F(LauncherBlobServiceTest, WhatIsWithdrawnEndsInMidStreamAndIsToldOnceTheQueueHasRoom) {
   const std::string blob = test::noise(16 * kMaxPieceBytes);
