@@ -6,6 +6,7 @@
 #include "launcher/spec/code_folder.h"
 #include "launcher/spec/job_kind.h"
 #include "launcher/spec/job_reader.h"
+#include "launcher/spec/parsed_yaml.h"
 #include "launcher/spec/pipeline_reader.h"
 #include "launcher/spec/script.h"
 #include "launcher/spec/yaml_tree.h"
@@ -25,7 +26,7 @@ struct ReadFile {
 Result<ReadFile> read(const Source& source, const std::vector<std::string>& overrides,
                       ComponentReader& components, const ReadText& read_text, Faults& faults) {
   TRY(refuse_script(source));
-  TRY_ASSIGN(YamlNode root, parse_yaml(source));
+  TRY_ASSIGN(YamlNode root, parse_yaml(source, faults));
   for (const auto& assignment : overrides) {
     Place place;
     place.override_text = assignment;

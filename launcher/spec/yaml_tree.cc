@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 
+#include "launcher/spec/parsed_yaml.h"
 #include "launcher/spec/yaml_errors.h"
 
 namespace lockstep::spec {
@@ -78,7 +79,7 @@ bool quote_is_closed(std::string_view text, std::size_t at) {
 }
 
 // Builds the tree from yaml-cpp's events. After the first problem it only ignores: nothing is
-// thrown through the library.
+// thrown through the library. A key that is there already is left out, and remembered.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(const Source& source)
@@ -92,6 +93,7 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   const std::optional<Problem>& problem() const { return problem_; }
+  const std::vector<Problem>& duplicates() const { return duplicates_; }  // before the problem
   std::optional<YamlNode> take_root() { return std::move(root_); }
   const Place& document_place() const { return document_place_; }
 
@@ -145,6 +147,7 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     std::optional<YamlEntry> open_key;
+    bool drops_value = false;          // of open_key: it is a duplicate
     std::map<std::string, int> lines;  // of its keys, where each was first given
   };
 
@@ -204,7 +207,7 @@ class TreeBuilder final : public YAML::EventHandler {
       top.node.items.push_back(std::move(node));
     } else if (top.open_key) {
       top.open_key->value = std::move(node);
-      top.node.entries.push_back(std::move(*top.open_key));
+      if (!top.drops_value) top.node.entries.push_back(std::move(*top.open_key));
       top.open_key.reset();
     } else {
       open_key(top, node);
@@ -218,14 +221,17 @@ class TreeBuilder final : public YAML::EventHandler {
       return fail(node.place, "the merge key '<<' is not supported yet; repeat the keys instead");
     const auto [first, is_new] = top.lines.try_emplace(node.text, node.place.line);
     if (!is_new)
-      return fail(node.place, fmt::format("duplicate key '{}'; it was first given on line {}",
-                                          node.text, first->second));
+      duplicates_.push_back(
+          {node.place, fmt::format("duplicate key '{}'; it was first given on line {}", node.text,
+                                   first->second)});
+    top.drops_value = !is_new;
     top.open_key = YamlEntry{node.text, node.place, {}};
   }
 
   std::string_view text_;
   std::size_t max_nodes_, max_bytes_;
   std::optional<Problem> problem_;
+  std::vector<Problem> duplicates_;
   std::optional<YamlNode> root_;
   Place document_place_;
   std::vector<Frame> stack_;
@@ -233,14 +239,25 @@ class TreeBuilder final : public YAML::EventHandler {
   Weight total_;
 };
 
-Result<YamlNode> parse_documents(const Source& source) {
+// The first thing that is wrong, if anything is yet.
+std::optional<Error> first_problem(const Source& source, const TreeBuilder& builder) {
+  const auto& duplicates = builder.duplicates();
+  const auto* problem = !duplicates.empty() ? &duplicates.front()
+                        : builder.problem() ? &*builder.problem()
+                                            : nullptr;
+  if (problem == nullptr) return std::nullopt;
+  return source.error(problem->place, problem->message);
+}
+
+// Without `faults`, a duplicate key is an error as any other.
+Result<YamlNode> parse_documents(const Source& source, Faults* faults = nullptr) {
   std::istringstream stream{std::string(source.text)};
   TreeBuilder builder(source);
   try {
     YAML::Parser parser(stream);
     const bool any = parser.HandleNextDocument(builder);
-    if (builder.problem())
-      return source.error(builder.problem()->place, builder.problem()->message);
+    if (builder.problem() || faults == nullptr)
+      if (auto error = first_problem(source, builder)) return *std::move(error);
     auto root = builder.take_root();
     if (!any || !root || root->kind == YamlNode::Kind::null)
       return source.error(Place{},
@@ -250,10 +267,11 @@ Result<YamlNode> parse_documents(const Source& source) {
       return source.error(
           second.document_place(),
           fmt::format("a second document begins here; {} must have only one", source.what));
+    for (const TreeBuilder::Problem& duplicate : builder.duplicates())
+      faults->add(duplicate.place, source.error(duplicate.place, duplicate.message));
     return std::move(*root);
   } catch (const YAML::ParserException& failure) {
-    if (builder.problem())
-      return source.error(builder.problem()->place, builder.problem()->message);
+    if (auto error = first_problem(source, builder)) return *std::move(error);
     return syntax_error(source, to_place(failure.mark), failure.msg);
   }
 }
@@ -317,16 +335,25 @@ std::string_view describe(YamlNode::Kind kind) {
   return "nothing";
 }
 
-Result<YamlNode> parse_yaml(const Source& source) {
+namespace {
+
+Result<YamlNode> parse_mapping(const Source& source, Faults* faults) {
   if (source.text.size() > source.max_bytes)
     return source.error(Place{}, fmt::format("has {} bytes; {} has at most {}", source.text.size(),
                                              source.what, source.max_bytes));
   TRY(check_text(source));
-  TRY_ASSIGN(YamlNode root, parse_documents(source));
+  TRY_ASSIGN(YamlNode root, parse_documents(source, faults));
   if (root.kind != YamlNode::Kind::mapping)
     return source.error(root.place, fmt::format("{} must be a mapping of keys to values, not {}",
                                                 source.what, describe(root.kind)));
   return root;
+}
+
+}  // namespace
+
+Result<YamlNode> parse_yaml(const Source& source) { return parse_mapping(source, nullptr); }
+Result<YamlNode> parse_yaml(const Source& source, Faults& faults) {
+  return parse_mapping(source, &faults);
 }
 
 Status apply_override(YamlNode& root, const std::string& assignment) {

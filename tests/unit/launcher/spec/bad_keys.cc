@@ -146,6 +146,11 @@ std::vector<BadInput> bad_keys() {
        "command: x\ntags:\n  a: 1\n  a: 2\n",
        {},
        "job.yml:4:3: duplicate key 'a'; it was first given on line 3"},
+      {"duplicate_key_among_others",
+       "command: x\ncommand: {y: z}\nresources: {instance_count: two}\n",
+       {},
+       "job.yml:2:1: duplicate key 'command'; it was first given on line 1\n"
+       "job.yml:3:29: 'resources.instance_count': 'two' is not a whole number"},
       {"mapping_as_key",
        "command: x\n{a: b}: c\n",
        {},
