@@ -7,12 +7,15 @@
 #include <utility>
 #include <variant>
 
+#include "common/io/link_state.h"
 #include "common/io/process.h"
 #include "common/transfer/refused.h"
 #include "common/wire/bulk.h"
 
 namespace lockstep::transfer {
 namespace {
+
+constexpr Duration kLinkCheckedEach = seconds(1);
 
 std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
@@ -36,7 +39,8 @@ Status RequestWindow::request(BulkMessage body, std::uint64_t weight, OnAnswer o
   open.on_answer = std::move(on_answer);
   weight_ += weight;
   // Not sent = no connection now: it goes out with the next repetition.
-  static_cast<void>(socket_.send_within(open.bytes, options_.send_within));
+  if (!socket_.send_within(open.bytes, std::min(options_.send_within, options_.down_after)))
+    TRY(check_link());
   return receive();
 }
 
@@ -57,9 +61,13 @@ void RequestWindow::wake() {
 
 Status RequestWindow::turn() {
   const std::int64_t due = last_repeat_ns_ + options_.retry_after.count();
-  loop_.turn(Duration(std::max<std::int64_t>(due - now_ns(), 0)));
+  Duration wait(std::max<std::int64_t>(due - now_ns(), 0));
+  if (options_.down_after != Duration::max()) wait = std::min(wait, kLinkCheckedEach);
+  loop_.turn(wait);
   TRY(receive());
-  return open_.empty() ? Status() : repeat_or_give_up();
+  if (open_.empty()) return {};
+  TRY(check_link());
+  return repeat_or_give_up();
 }
 
 Status RequestWindow::receive() {
@@ -85,6 +93,21 @@ Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   weight_ -= found->second.weight;
   open_.erase(found);
   return {};
+}
+
+Status RequestWindow::check_link() {
+  if (options_.down_after == Duration::max()) return {};
+  if (io::is_connected(socket_)) {
+    down_since_ns_.reset();
+    return {};
+  }
+  const std::int64_t now = now_ns();
+  if (!down_since_ns_) down_since_ns_ = now;
+  if (now - *down_since_ns_ < options_.down_after.count()) return {};
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("the launcher at {} went away: there has been no connection to it "
+                                "for {}",
+                                io::endpoint_of(socket_), format_duration(options_.down_after)));
 }
 
 Status RequestWindow::repeat_or_give_up() {

@@ -1,10 +1,12 @@
 #pragma once
 // Requests in flight on one bulk socket. They are numbered, limited by their total weight, sent
-// again after some silence, and given up after a longer silence. It knows nothing of blobs.
+// again after some silence, and given up after a longer silence, or earlier when the connection has
+// been down for a time. It knows nothing of blobs.
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
@@ -45,6 +47,7 @@ class RequestWindow {
   Status receive();
   Status answered(std::uint64_t sequence, BulkMessage& answer);
   Status repeat_or_give_up();
+  Status check_link();  // unavailable: it has been down for too long
 
   io::ClientSocket& socket_;
   const TransferOptions options_;
@@ -55,6 +58,7 @@ class RequestWindow {
   bool was_answered_ = false;
   std::int64_t last_heard_ns_ = 0;  // time of the last answer, or of the first open request
   std::int64_t last_repeat_ns_ = 0;
+  std::optional<std::int64_t> down_since_ns_;
 };
 
 }  // namespace lockstep::transfer

@@ -13,6 +13,7 @@
 #include "common/snapshot/capture.h"
 #include "common/snapshot/composition.h"
 #include "common/transfer/transfer.h"
+#include "launcher/cli/before_request.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/submit.h"
 
@@ -114,7 +115,9 @@ spec::FindComponent component_finder(Context& context) {
   };
 }
 
-Status send_component(Context& context, Connection& connection, spec::ComponentFile& file) {
+namespace {
+
+Status send_files(Context& context, Connection& connection, spec::ComponentFile& file) {
   snapshot::Composition whole;
   for (const std::string& folder : file.sources) {
     TRY_ASSIGN(const auto sent, send_source(context, connection, at(file.root, folder)));
@@ -131,9 +134,16 @@ Status send_component(Context& context, Connection& connection, spec::ComponentF
   }
   TRY_ASSIGN(const snapshot::Snapshot all, whole.finish(file.root));
   TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
-  TRY(transfer::upload_snapshot(*bulk, all));
+  TRY(transfer::upload_snapshot(*bulk, all, {}, upload_limits(context)));
   file.asset.tree = all.root;
   return {};
+}
+
+}  // namespace
+
+Status send_component(Context& context, Connection& connection, spec::ComponentFile& file) {
+  const BeforeRequest before(context.terminal, BeforeRequest::Kind::registration);
+  return before.explained(send_files(context, connection, file));
 }
 
 }  // namespace lockstep::cli

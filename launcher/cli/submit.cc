@@ -14,6 +14,7 @@
 #include "common/io/clock.h"
 #include "common/snapshot/composition.h"
 #include "common/transfer/head_start.h"
+#include "launcher/cli/before_request.h"
 #include "launcher/cli/fetched_file.h"
 #include "launcher/cli/paced_lines.h"
 #include "launcher/spec/data_path.h"
@@ -21,6 +22,18 @@
 namespace lockstep::cli {
 
 namespace {
+
+// A local launcher that went away starts again only with the next command, so it is waited for so
+// long; one of a site's is started again by others. While files are read, it is the shorter: the
+// upload that follows waits again.
+constexpr Duration kDownWhileReading = seconds(4);
+constexpr Duration kDownWhileSending = seconds(9);
+
+transfer::TransferOptions waiting_for_local(const Context& context, Duration time) {
+  transfer::TransferOptions limits;
+  if (context.launcher.empty()) limits.down_after = time;
+  return limits;
+}
 
 // On a terminal in the status line; elsewhere a line now and then.
 class UploadProgress {
@@ -45,11 +58,12 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.own_files = context.home.path();
   UploadProgress shown(context.terminal);
+  const auto show = [&](const transfer::Progress& progress) {
+    shown.show(progress.done_bytes, progress.total_bytes);
+  };
   auto captured =
       transfer::capture_and_send([&] { return connection.bulk(); }, directory, std::move(options),
-                                 [&](const transfer::Progress& progress) {
-                                   shown.show(progress.done_bytes, progress.total_bytes);
-                                 });
+                                 show, waiting_for_local(context, kDownWhileReading));
   context.terminal.clear_status();
   return captured;
 }
@@ -144,10 +158,11 @@ Status upload(Context& context, Connection& connection, const transfer::Captured
   const std::uint64_t before = captured.landed_bytes;
   TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   UploadProgress shown(context.terminal);
+  const auto show = [&](const transfer::Progress& progress) {
+    shown.show(before + progress.done_bytes, before + progress.total_bytes);
+  };
   const auto sent =
-      transfer::upload_snapshot(*bulk, captured.snapshot, [&](const transfer::Progress& progress) {
-        shown.show(before + progress.done_bytes, before + progress.total_bytes);
-      });
+      transfer::upload_snapshot(*bulk, captured.snapshot, show, upload_limits(context));
   context.terminal.clear_status();
   if (!sent) return sent.error();
   return {};
@@ -261,9 +276,14 @@ Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmissi
 
 }  // namespace
 
+transfer::TransferOptions upload_limits(const Context& context) {
+  return waiting_for_local(context, kDownWhileSending);
+}
+
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
+  const BeforeRequest before(context.terminal, BeforeRequest::Kind::submission);
   Captures captures(context, connection);
   TRY(captures.add(spec, submission.directory, submission.directory_was_named, submission.includes,
                    submission.build, submission.data));
@@ -280,7 +300,8 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
     }
     if (captures.all().empty()) break;
     hold_interrupts(false);
-    for (const transfer::Captured& one : captures.all()) TRY(upload(context, connection, one));
+    for (const transfer::Captured& one : captures.all())
+      TRY(before.explained(upload(context, connection, one)));
     hold_interrupts(true);
   }
   return make_error(ErrorCode::internal,
@@ -290,9 +311,10 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
 
 Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,
                   EnvironmentSpec& environment) {
+  const BeforeRequest before(context.terminal, BeforeRequest::Kind::registration);
   TRY_ASSIGN(const transfer::Captured captured, capture_build(context, connection, build));
   build_of(environment).context = captured.snapshot.root;
-  return upload(context, connection, captured);
+  return before.explained(upload(context, connection, captured));
 }
 
 Result<snapshot::Snapshot> send_source(Context& context, Connection& connection,
@@ -313,10 +335,11 @@ Result<snapshot::Snapshot> send_data(Context& context, Connection& connection,
 
 Status send_files(Context& context, Connection& connection, const spec::LocalData& local,
                   RegisteredAsset& asset) {
+  const BeforeRequest before(context.terminal, BeforeRequest::Kind::registration);
   TRY_ASSIGN(const transfer::Captured captured,
              capture_data(context, connection, local, asset.file));
   asset.tree = captured.snapshot.root;
-  return upload(context, connection, captured);
+  return before.explained(upload(context, connection, captured));
 }
 
 }  // namespace lockstep::cli

@@ -3,6 +3,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -201,3 +202,50 @@ def test_a_token_that_outlives_all_is_refused(site):
     done = site.run("node", "token", "--valid-for", "99999d")
     assert done.returncode == 2
     assert b"up to 365d" in done.stderr
+
+
+def start_upload(site, *words):
+    """A command that uploads the folder `big`; some of it has arrived."""
+    (site.work / "big").mkdir()
+    (site.work / "big" / "data").write_bytes(os.urandom(300 << 20))
+
+    def arrived():
+        total = 0
+        for path in (site.home / "launcher").rglob("*"):
+            try:
+                total += path.lstat().st_size
+            except FileNotFoundError:  # it was renamed
+                pass
+        return total
+
+    before = arrived()
+    command = site.start(*words)
+    wait_until(lambda: arrived() > before + (8 << 20), "some of it has arrived")
+    return command
+
+
+def test_an_upload_says_soon_that_the_launcher_went_away(site):
+    site.up(1)
+    command = start_upload(site, "data", "create", "-n", "big", "--path", "./big")
+    kill_launcher(site)
+    begin = time.monotonic()
+    _, said = command.communicate(timeout=120)
+    assert command.returncode == 1 and time.monotonic() - begin < 45, said
+    assert b"lockstep: the launcher at tcp://127.0.0.1:" in said and b" went away: " in said, said
+    assert b"nothing was registered: run the command again" in said, said
+    assert site.ok("data", "create", "-n", "big", "--path", "./big") == "big:1\n"
+
+
+@pytest.mark.parametrize("words, nothing", [
+    (("data", "create", "-n", "big", "--path", "./big"), b"nothing was registered"),
+    (("run", "--detach", "--name", "job", "--code", "big", "--", "ls"), b"nothing was submitted")])
+def test_an_interrupted_upload_says_that_nothing_was_done(site, words, nothing):
+    site.up(1)
+    command = start_upload(site, *words)
+    site.kill(site.launcher_pids(), signal.SIGSTOP)
+    command.send_signal(signal.SIGINT)
+    _, said = command.communicate(timeout=60)
+    site.kill(site.launcher_pids(), signal.SIGCONT)
+    assert command.returncode == -signal.SIGINT, said
+    assert said.endswith(b"lockstep: interrupted; " + nothing + b"\n"), said
+    assert site.json("job", "list") == [] and site.json("data", "list") == []

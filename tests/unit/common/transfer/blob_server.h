@@ -37,6 +37,15 @@ class BlobServer {
     thread_.join();
   }
 
+  // At the same endpoint, with what it has stored; what was on its way is lost.
+  void restart() {
+    stop();
+    outgoing_.clear();
+    stop_ = ready_ = false;
+    thread_ = std::thread([this, endpoint = endpoint_] { run(endpoint); });
+    ready_.wait(false);
+  }
+
   // Set these before the first message comes.
   std::function<FindPeersReply(const PublicKey& asker)> find_peers;
   std::function<void(BlobData&)> change;  // alters the data that it sends
@@ -72,6 +81,7 @@ class BlobServer {
       flush(*socket);
       loop_.turn(outgoing_.empty() ? Duration(seconds(10)) : Duration(milliseconds(1)));
     }
+    loop_.unwatch_socket(socket->handle());
   }
 
   void answer_one(io::ServerSocket& socket, const std::string& peer, const PublicKey& key,

@@ -1,8 +1,12 @@
 #include "common/transfer/transfer.h"
 #include "common/transfer/request_window.h"
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <random>
+#include <thread>
+#include <utility>
 
 #include "tests/unit/common/snapshot/trees.h"
 #include "tests/unit/common/transfer/blob_server.h"
@@ -200,6 +204,73 @@ TEST(Transfer, ADeafLauncherIsGivenUp) {
   ASSERT_FALSE(uploaded);
   EXPECT_EQ(uploaded.error().code, ErrorCode::unavailable);
   EXPECT_GT(f.server.messages(), 2u);
+}
+
+TransferOptions that_see_a_lost_link() {
+  TransferOptions options;
+  options.retry_after = milliseconds(100);
+  options.down_after = seconds(2);
+  return options;
+}
+
+// It was silent for a minute after the launcher was killed.
+TEST(Transfer, ALauncherThatWentAwayIsNamedSoon) {
+  std::atomic<bool> was_asked = false;
+  Fixture f([&](unsigned) {
+    was_asked = true;
+    was_asked.notify_all();
+    return Fate::lose;
+  });
+  TempDir source;
+  source.file("large", noise(40 << 20, 7));
+  const auto tree = *snapshot::capture(source.path(), {});
+  auto cli = f.connect();
+  std::thread killer([&] {
+    was_asked.wait(false);
+    f.server.stop();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  const auto uploaded = upload_snapshot(cli, tree, {}, that_see_a_lost_link());
+  killer.join();
+  ASSERT_FALSE(uploaded);
+  EXPECT_EQ(uploaded.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(uploaded.error().message,
+            "the launcher at " + f.server.endpoint() +
+                " went away: there has been no connection to it for 2.0s");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30))
+      << "give_up_after is a minute";
+}
+
+TEST(Transfer, ALauncherThatStartsAgainInTimeGetsTheRest) {
+  Fixture f;
+  TempDir source;
+  source.file("a", noise(40 << 20, 8));
+  const auto tree = *snapshot::capture(source.path(), {});
+  auto cli = f.connect();
+  auto options = that_see_a_lost_link();
+  options.down_after = seconds(20);
+  bool was_restarted = false;
+  const auto restart_once = [&](const Progress& progress) {
+    if (progress.done_bytes > 0 && !std::exchange(was_restarted, true)) f.server.restart();
+  };
+  const auto uploaded = upload_snapshot(cli, tree, restart_once, options);
+  ASSERT_TRUE(uploaded) << uploaded.error().message;
+  EXPECT_TRUE(was_restarted);
+  EXPECT_TRUE(f.launcher->missing_from(tree.root)->empty());
+}
+
+// A stopped program keeps its connections: it is waited for as long as before.
+TEST(Transfer, ALauncherThatIsOnlySilentDidNotGoAway) {
+  Fixture f([](unsigned) { return Fate::lose; });
+  TempDir source;
+  source.file("a", "a");
+  auto cli = f.connect();
+  TransferOptions options = that_see_a_lost_link();
+  options.down_after = milliseconds(300);
+  options.give_up_after = seconds(3);
+  const auto uploaded = upload_snapshot(cli, *snapshot::capture(source.path(), {}), {}, options);
+  ASSERT_FALSE(uploaded);
+  EXPECT_EQ(uploaded.error().message, "the launcher did not answer for 3.0s");
 }
 
 // It was repeated until the launcher was given up for silent.

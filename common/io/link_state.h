@@ -1,0 +1,17 @@
+#pragma once
+// What a client's socket knows of its connection, for callers that poll. ClientSocket::watch_link
+// tells of changes instead.
+
+#include <string>
+
+namespace lockstep::io {
+
+class ClientSocket;
+
+// Whether a message could be sent now: a connection stands, and the server has accepted our key. It
+// stands also while the other program is stopped.
+bool is_connected(const ClientSocket& socket);
+// The endpoint that it dials.
+std::string endpoint_of(const ClientSocket& socket);
+
+}  // namespace lockstep::io
