@@ -37,8 +37,8 @@ constexpr std::array<std::string_view, 17> kRankVariables{"RANK",
                                                           "PATH",
                                                           "CUDA_VISIBLE_DEVICES",
                                                           "TF_CONFIG"};
-constexpr std::array<std::string_view, 5> kRankBeginnings{"LOCKSTEP_", "AZUREML_", "AZURE_ML_",
-                                                          "AZ_BATCH", "PMIX_"};
+constexpr std::array<std::string_view, 6> kRankBeginnings{"LOCKSTEP_", "AZUREML_", "AZURE_ML_",
+                                                          "AZ_BATCH",  "PMIX_",    "TORCHELASTIC_"};
 
 }  // namespace
 

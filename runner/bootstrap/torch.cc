@@ -39,6 +39,13 @@ void set_jax_devices(const GangContext& gang, int local_rank, Variables* out) {
   out->set("JAX_LOCAL_DEVICE_IDS", ids);
 }
 
+// What torchrun's agent says of itself. Scripts take the id for the job's, and Lightning takes the
+// ranks as they are when it is there; without it, Lightning asks MPI wherever mpi4py is installed.
+void set_elastic(const AttemptId& attempt, Variables* out) {
+  out->set("TORCHELASTIC_RUN_ID", attempt.job.value);
+  out->set("TORCHELASTIC_RESTART_COUNT", static_cast<int>(attempt.number) - 1);
+}
+
 class TorchBootstrap final : public Bootstrap {
  public:
   explicit TorchBootstrap(const GangContext& gang) : gang_(gang) {}
@@ -52,6 +59,7 @@ class TorchBootstrap final : public Bootstrap {
     const Assignment& assignment = gang_.assignment;
     Variables out(gang_);
     set_torchrun(gang_, rank, local_rank, &out);
+    set_elastic(assignment.attempt, &out);
     set_jax(gang_, rank, local_rank, &out);
     set_jax_devices(gang_, local_rank, &out);
     // As torchrun does, so that ranks of one node do not fight for its cores; but by our share.

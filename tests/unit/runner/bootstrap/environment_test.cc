@@ -151,6 +151,8 @@ TEST(TorchBootstrap, NamesWhatTorchrunNames) {
       {"GROUP_WORLD_SIZE", "2"},
       {"ROLE_RANK", "3"},
       {"ROLE_WORLD_SIZE", "4"},
+      {"TORCHELASTIC_RUN_ID", "gray_pig"},
+      {"TORCHELASTIC_RESTART_COUNT", "1"},
       {"OMP_NUM_THREADS", "2"},
       {"JAX_COORDINATOR_ADDRESS", "127.0.0.1:6105"},
       {"OMPI_MCA_orte_hnp_uri", "1.0;tcp://127.0.0.1:1"},
