@@ -12,9 +12,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
@@ -164,8 +166,21 @@ Status prepare_home(const AgentHome& home) {
   return {};
 }
 
+// Held by an agent that ends until the last of its threads has gone, a moment longer than it can be
+// seen in /proc.
+constexpr auto kLongestEnd = std::chrono::seconds(2);
+
+Result<std::optional<io::FileLock>> wait_for_lock(const std::string& path) {
+  const auto end = std::chrono::steady_clock::now() + kLongestEnd;
+  for (;;) {
+    TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(path));
+    if (lock || std::chrono::steady_clock::now() >= end) return lock;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 Result<io::FileLock> lock_home(const AgentHome& home) {
-  TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(home.lock()));
+  TRY_ASSIGN(std::optional<io::FileLock> lock, wait_for_lock(home.lock()));
   if (!lock) {
     const auto pid = io::read_file(home.pid());
     return make_error(ErrorCode::conflict,

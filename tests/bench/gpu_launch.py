@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A training on all GPUs of this machine, launched by torchrun and by Lockstep, in turns.
 
-usage: tests/bench/gpu_launch.py --bin DIR [--runs N]     with the Python whose PyTorch sees the GPUs
-DIR has Lockstep's programs. Prints the median of the whole command: start, NCCL's communicator, training, end.
+usage: tests/bench/gpu_launch.py [--runs N]     with the Python whose PyTorch sees the GPUs
+Prints the median of the whole command: start, NCCL's communicator, training, end.
 """
 import argparse
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-import torch
+from needs import BUILD, need
 from turns import medians
 
 DIGITS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "digits"
@@ -20,13 +20,14 @@ SCRIPT = ("train_ddp.py", "--epochs", "5")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
+    need()
+    import torch  # pylint: disable=import-outside-toplevel  # not of the system's Python
     ranks = str(torch.cuda.device_count())
     if ranks == "0":
         sys.exit("gpu_launch: PyTorch sees no GPU here")
-    lockstep = args.bin.resolve() / "lockstep"
+    lockstep = BUILD / "bin" / "lockstep"
     with tempfile.TemporaryDirectory(prefix="lockstep-gpu-") as home:
         env = {**os.environ, "LOCKSTEP_HOME": home, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 

@@ -1,8 +1,11 @@
 """What once went wrong for somebody, typed by hand; each stays mended."""
+import fcntl
 import json
 import os
+import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -249,3 +252,33 @@ def test_an_interrupted_upload_says_that_nothing_was_done(site, words, nothing):
     assert command.returncode == -signal.SIGINT, said
     assert said.endswith(b"lockstep: interrupted; " + nothing + b"\n"), said
     assert site.json("job", "list") == [] and site.json("data", "list") == []
+
+
+def held_home(site):
+    """The lock of a home whose agent has ended, held as by one that is ending, and the agent's command."""
+    site.up(1)
+    agent = site.agent_pids("local-0")[0]
+    command = pathlib.Path(f"/proc/{agent}/cmdline").read_text(encoding="utf-8").split("\0")[:-1]
+    site.kill([agent], signal.SIGKILL)
+    wait_until(lambda: not site.agent_pids("local-0"), "the agent is gone")
+    lock = open(site.home / "nodes" / "local-0" / "lock", "rb")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock, command
+
+
+def test_the_home_of_an_agent_that_is_ending_is_waited_for(site):
+    lock, command = held_home(site)
+    released = threading.Timer(0.8, lock.close)
+    released.start()
+    with subprocess.Popen(command, env=site.environment(), stderr=subprocess.DEVNULL) as agent:
+        released.join()
+        assert site.ok("run", "-q", "--", "echo", "there") == "there\n"
+        assert agent.poll() is None
+        agent.terminate()
+
+
+def test_the_home_of_an_agent_that_stays_is_refused(site):
+    lock, command = held_home(site)
+    done = subprocess.run(command, env=site.environment(), capture_output=True, timeout=30, check=False)
+    lock.close()
+    assert done.returncode == 1 and b"another lockstep-agent already uses the home" in done.stderr, done
