@@ -177,7 +177,7 @@ class NameAsker {
     for (int i = 0; i < kMostParents && at != std::string::npos;
          ++i, at = typed.find('_', at + 1)) {
       question.filter.parent = JobId(typed.substr(0, at));
-      const auto steps = listed(question);  // the launcher refuses it if there is no such job
+      const auto steps = listed(question);  // an error if there is no such job
       if (steps) names.insert(names.end(), steps->begin(), steps->end());
     }
     return names;

@@ -82,7 +82,7 @@ class BlobService {
   struct Stream {
     From from;
     std::unique_ptr<transfer::BlobReader> reader;
-    std::vector<Digest> suspects = {};  // see is_asked_again()
+    std::vector<Digest> suspects = {};  // see asked_again()
     bool is_refusable = false;          // counted in refusable_streams_
     Digest root;
     JobId job;
@@ -124,8 +124,8 @@ class BlobService {
   std::size_t queued_bytes_ = 0;                  // bytes of uploads that are not answered yet
   std::map<std::string, std::size_t> of_user_;    // the part of queued_bytes_ of each user
   std::set<std::shared_ptr<Stream>> streams_;
-  // Hashes of key, blob and offset, with the number of the request: one that is repeated is no
-  // other.
+  // Hashes of key, blob and offset, with the number of the last request for them: a repetition of
+  // the same request is not a second one.
   std::unordered_map<std::size_t, std::uint64_t> asked_;
   std::mutex intact_mutex_;
   std::map<Digest, std::chrono::steady_clock::time_point> intact_;  // since when

@@ -37,7 +37,7 @@ class BlobServer {
     thread_.join();
   }
 
-  // At the same endpoint, with what it has stored; what was on its way is lost.
+  // Serves again at the same endpoint, from the same store. Messages on their way are lost.
   void restart() {
     stop();
     outgoing_.clear();
