@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <set>
@@ -57,12 +59,27 @@ TransferOptions with_short_limits() {
   return options;
 }
 
+// Holds the reading when `files` were read until the launcher was asked a second question, so that
+// the answer to the first has arrived. A head start whose first answer comes after the last file
+// sends nothing.
+std::function<void(const std::string&)> until_second_question(const BlobServer& server,
+                                                              unsigned files) {
+  return [&server, files, read = std::make_shared<std::atomic<unsigned>>(0)](const std::string&) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    if (++*read < files) return;
+    while (server.messages() < 3 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+}
+
 TEST(HeadStart, WhatWasReadIsThereBeforeTheUpload) {
   Fixture f;
   fill(f.source, 2'000, 5'000);
   auto cli = f.connect();
   Progress last;
-  const auto captured = capture_and_send(cli, f.source.path(), {},
+  snapshot::CaptureOptions capture;
+  capture.on_read = until_second_question(f.server, 1'500);
+  const auto captured = capture_and_send(cli, f.source.path(), capture,
                                          [&](const Progress& progress) { last = progress; });
   ASSERT_TRUE(captured) << captured.error().message;
   EXPECT_EQ(captured->snapshot.root, snapshot::capture(f.source.path(), {})->root);
