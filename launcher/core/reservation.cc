@@ -15,8 +15,8 @@ namespace {
 // Absent: never, as far as anybody knows. Sorts behind all instants.
 struct End {
   std::optional<Instant> at;
-  AttemptId attempt = {};  // that ends then; empty: none has to end
-  std::string why = {};    // it is not known, or what ends if it is no attempt
+  const Job* job = nullptr;  // that ends then, or has no time limit; null: none has to end
+  std::string why = {};      // it is not known, or what ends if it is no job
   friend bool operator<(const End& a, const End& b) {
     if (a.at && b.at) return *a.at < *b.at;
     return a.at.has_value() && !b.at.has_value();
@@ -42,7 +42,7 @@ Duration preparation_of(const JobSpec& spec) {
 
 // A part's clock is its node's, and may be wrong.
 End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const Part& part) {
-  End end{{}, attempt.id};
+  End end{{}, &job};
   const Duration grace = cluster.config.stop_grace;
   if (job.cancel_by || attempt.doomed) {
     end.at = cluster.now + grace;
@@ -53,10 +53,15 @@ End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const
     else if (!part.at_least(PartState::running))
       start = std::max(start, cluster.now);
     end.at = std::max(start + *job.spec.timeout + grace, cluster.now);
-  } else {
-    end.why = fmt::format("job '{}' has no limits.timeout", job.id.value);
   }
   return end;
+}
+
+// Text is made for one end of all that were compared.
+std::string describe(const End& end) {
+  if (end.job == nullptr) return end.why;
+  return fmt::format("job '{}' {}", end.job->id.value,
+                     end.at ? "reaches its time limit" : "has no limits.timeout");
 }
 
 void add(Node::Use& use, const Node::Use& more, int times) {
@@ -104,7 +109,7 @@ Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& sh
   const bool is_out = watch != nullptr && is_out_for_a_moment(*watch);
   if (is_out) candidate.end.why = node.name + " is ready again";
   if (auto why = is_out ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
-    candidate.end = {{}, {}, fmt::format("{} {}", node.name, *why)};
+    candidate.end = {{}, nullptr, fmt::format("{} {}", node.name, *why)};
     return candidate;
   }
   candidate.parts = parts_of(cluster, node);
@@ -143,10 +148,7 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   const Candidate& last = candidates[static_cast<std::size_t>(count - 1)];
   Reservation reservation;
   reservation.at = last.end.at;
-  reservation.until =
-      last.end.attempt.job.value.empty() || !last.end.at
-          ? last.end.why
-          : fmt::format("job '{}' reaches its time limit", last.end.attempt.job.value);
+  reservation.until = describe(last.end);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
   // Of the nodes that it can have by then, it takes those that become free last: the others may be
