@@ -47,7 +47,10 @@ def row(*cells):
 
 
 class Launcher:
-    def __init__(self, directory):
+    """A lockstepd of a build folder; `load`: the folder whose clients and simulated nodes load it."""
+
+    def __init__(self, directory, build=BUILD, load=BUILD):
+        self.build, self.load = build, load
         self.home = pathlib.Path(directory) / "home"
         self.launcher_home = self.home / "launcher"
         self.endpoint = self.launcher_home / "endpoint.json"
@@ -58,7 +61,7 @@ class Launcher:
     def start(self):
         """Seconds until it listens."""
         begun = time.monotonic()
-        self.process = subprocess.Popen([BUILD / "bin/lockstepd", "--home", self.launcher_home,
+        self.process = subprocess.Popen([self.build / "bin/lockstepd", "--home", self.launcher_home,
                                          "--allow-root", "--log-level", "warn",
                                          "--user-messages", "1000000"],
                                         stdout=self.log, stderr=self.log)
@@ -88,13 +91,13 @@ class Launcher:
 
     def cli(self, *words):
         env = {**os.environ, "LOCKSTEP_HOME": str(self.home), "LOCKSTEP_LAUNCHER": str(self.endpoint)}
-        return subprocess.run([BUILD / "bin/lockstep", *map(str, words)], env=env, capture_output=True,
+        return subprocess.run([self.load / "bin/lockstep", *map(str, words)], env=env, capture_output=True,
                               text=True, timeout=300)
 
     def submit(self, **options):
         words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()
                  if value is not True] + [f"--{n.replace('_', '-')}" for n, v in options.items() if v is True]
-        done = subprocess.run([BUILD / "bench/fleet", "submit", "--home", self.home, "--endpoint",
+        done = subprocess.run([self.load / "bench/fleet", "submit", "--home", self.home, "--endpoint",
                                self.endpoint, *words], capture_output=True, text=True, timeout=900)
         if done.returncode:
             raise RuntimeError(done.stderr)
@@ -112,7 +115,7 @@ class Fleet:
         first = 1
         for i in range(processes):
             count = nodes // processes + (i < nodes % processes)
-            process = subprocess.Popen([BUILD / "bench/fleet", "nodes", "--token-file", token, "--count",
+            process = subprocess.Popen([launcher.load / "bench/fleet", "nodes", "--token-file", token, "--count",
                                         str(count), "--first", str(first), "--cpus", str(cpus),
                                         "--roster", roster, *(["--one-address"] if one_address else [])],
                                        stdout=subprocess.PIPE, text=True)
