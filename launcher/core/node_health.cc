@@ -8,9 +8,12 @@ namespace lockstep::launcher {
 
 namespace {
 
-// What waited for the node to be known again: placement, held verdicts, gangs, logs.
+// What waited for the node to be known again: placement, held verdicts, gangs, logs, and the end of
+// its idle time.
 void node_came_back(Context& core, NodeId node) {
-  core.scheduler.capacity_changed(core.state.node(node)->pool);
+  const std::string& pool = core.state.node(node)->pool;
+  core.scheduler.capacity_changed(pool);
+  if (!core.state.node(node)->machine.empty()) core.pending.dirty_targets.insert(pool);
   for (const auto& [id, rank] : core.state.node(node)->parts) {
     core.pending.dirty_jobs.insert(id.job);
     if (core.state.attempt(id)->ended)

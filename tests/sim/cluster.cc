@@ -220,7 +220,6 @@ void Cluster::crash_launcher() {
   if (!launcher.up()) return;
   world.count("fault:launcher_crash");
   launcher.crash();
-  restart_launcher_later();
 }
 
 void Cluster::stop_launcher() {
@@ -355,7 +354,7 @@ void Cluster::detach_host() {
   if (!workload.is_machine(node)) return;
   world.count("fault:detach_host");
   const bool force = world.random.chance(0.3);
-  if (force && node.id.value != 0) oracle.client_revokes(node.id);
+  if (force) oracle.client_detaches_by_force(node.index);
   workload.detach(node, force);
   world.after(world.random.between(seconds(1), seconds(20)), [this, &node] {
     if (!winding_down) workload.attach(node);

@@ -70,6 +70,7 @@ void LauncherHost::crash() {
   core_.reset();
   ++incarnation_;
   provider_.launcher_died();
+  cluster_.restart_launcher_later();
 }
 
 void LauncherHost::stop_for(Duration duration) {
@@ -139,7 +140,6 @@ LauncherHost::CutAt LauncherHost::draw_cut() {
   const CutAt cut = draw_cut_at();
   if (cut == CutAt::nowhere) return cut;
   cluster_.world.count(kNames[static_cast<int>(cut)]);
-  cluster_.restart_launcher_later();
   return cut;
 }
 
@@ -414,7 +414,9 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "OutputNotWritten"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
-  cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
+  const JobId* job = launcher::job_of(fact.fact);
+  cluster_.world.trace("  fact {} {}{}{}", journal_.size(), kNames[fact.fact.index()],
+                       job != nullptr ? " " : "", job != nullptr ? job->value : "");
   if (const auto* finished = std::get_if<launcher::JobFinished>(&fact.fact))
     cluster_.workload.job_finished(finished->job);
   count_transitions(fact, before);

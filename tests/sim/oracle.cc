@@ -339,7 +339,7 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   const auto given_up = given_up_.find(fact.node);
   if (given_up != given_up_.end() && given_up->second == decided_) return;
   if (state_.node(fact.node)->lost) return;     // before the attempt ended
-  if (revoking_.count(fact.node) != 0) return;  // nothing is awaited of it
+  if (gives_up(fact.node)) return;              // nothing is awaited of it
   if (judge_given_up(fact)) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && decided_ - finished->second < logs_timeout_)
@@ -360,10 +360,14 @@ void Oracle::judge(const launcher::AttemptEnded& fact) {
   }
 }
 
+bool Oracle::gives_up(NodeId node) const {
+  return revoking_.count(node) != 0 || detaching_.count(node_index(node)) != 0;
+}
+
 void Oracle::judge(const launcher::PartGone& fact) {
   if (!fact.revoked) return;
   with_revoked_.insert(fact.attempt);
-  if (revoking_.count(fact.node) == 0)
+  if (!gives_up(fact.node))
     world_.violate("oracle:revoked", fmt::format("node {} was revoked, but nobody asked for it",
                                                  node_index(fact.node)));
 }

@@ -79,6 +79,8 @@ class Oracle {
   const std::optional<Scale>& lab_scale() const { return scale_; }
   void machine_removed(const std::string& name);
   void client_revokes(NodeId node) { revoking_.insert(node); }
+  // The node may join, under a new number, before the launcher hears of it.
+  void client_detaches_by_force(int node) { detaching_.insert(node); }
   void approves(NodeId node) { approved_.insert(node); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
   void runner_told(const Assignment& assignment, NodeId node);
@@ -256,7 +258,9 @@ class Oracle {
   std::set<AttemptId> ports_taken_;
   std::set<AttemptId> with_revoked_;  // attempts with a part on a node when that was revoked
   std::vector<SetQuota> quotas_;
-  std::set<NodeId> revoking_;  // somebody asked to revoke these
+  bool gives_up(NodeId node) const;  // somebody asked for that
+  std::set<NodeId> revoking_;        // somebody asked to revoke these
+  std::set<int> detaching_;          // and to detach these by force
   bool needs_approval_ = false;
   std::optional<Scale> scale_;
   bool has_lab_ = false;
