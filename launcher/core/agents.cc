@@ -138,7 +138,7 @@ void react(Context& core, const SessionInput& input) {
         watch.must_answer = false;
         take_leftovers(core.state, watch, node->id, open);
         lift_fences(core, node->id, open, false);
-        core.scheduler.capacity_changed(node->pool);
+        usability_changed(core, *node);
       }
       break;
     case Speaker::unknown: accept_session(core, *node, open); break;
@@ -172,7 +172,7 @@ void react(Context& core, const HeartbeatInput& input) {
   if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - core.now;
   if (watch.low_disk != beat.low_disk) {
     watch.low_disk = beat.low_disk;
-    core.scheduler.capacity_changed(node->pool);
+    usability_changed(core, *node);
   }
   core.pending.touched_nodes.insert(node->id);
 }
@@ -221,7 +221,7 @@ void react(Context& core, const ObservedInput& input) {
   if (newest) watch.words_of = observed.sequence;
   for (const PartReport& report : observed.parts) take_report(core, node->id, report, newest);
   for (const AttemptId& attempt : observed.removed) {
-    if (watch.leftovers.erase(attempt) != 0) core.scheduler.capacity_changed(node->pool);
+    if (watch.leftovers.erase(attempt) != 0) usability_changed(core, *node);
     lift_fence(core, attempt, node->id, "the node removed it");
   }
   core.act(AckObserved{node->id, observed.session, observed.sequence});

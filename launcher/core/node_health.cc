@@ -11,9 +11,7 @@ namespace {
 // What waited for the node to be known again: placement, held verdicts, gangs, logs, and the end of
 // its idle time.
 void node_came_back(Context& core, NodeId node) {
-  const std::string& pool = core.state.node(node)->pool;
-  core.scheduler.capacity_changed(pool);
-  if (!core.state.node(node)->machine.empty()) core.pending.dirty_targets.insert(pool);
+  usability_changed(core, *core.state.node(node));
   for (const auto& [id, rank] : core.state.node(node)->parts) {
     core.pending.dirty_jobs.insert(id.job);
     if (core.state.attempt(id)->ended)
@@ -41,6 +39,11 @@ void heard(Context& core, NodeId node) {
   arm_node_timer(core, node);
   if (was_silent) record_attempts(core, node, Event::Kind::node_heard, "the node reports again");
   if (back) node_came_back(core, node);
+}
+
+void usability_changed(Context& core, const Node& node) {
+  core.scheduler.capacity_changed(node.pool);
+  if (!node.machine.empty()) core.pending.dirty_targets.insert(node.pool);
 }
 
 void arm_node_timer(Context& core, NodeId node) {

@@ -4,6 +4,7 @@
 
 #include "launcher/core/environment_reports.h"
 #include "launcher/core/fences.h"
+#include "launcher/core/node_health.h"
 
 namespace lockstep::launcher {
 
@@ -109,7 +110,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
   if (part == nullptr) {
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0)
-      core.scheduler.capacity_changed(core.state.node(node)->pool);
+      usability_changed(core, *core.state.node(node));
     if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
     refuse_foreign(core, node, report);
     return;
