@@ -27,7 +27,7 @@
 #include "common/io/nursery.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
-#include "runner/bootstrap/pmix_server.h"
+#include "runner/pmix/client.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {
@@ -100,27 +100,30 @@ Status run(const io::AttemptDir& directory, const NodeBounds& bounds) {
 }
 
 // Whether MPI ranks could be served here: the server with its plug-ins, in DIR.
-int self_test(const std::string& directory) {
+Result<std::string> try_pmix(const std::string& directory) {
+  TRY_ASSIGN(const std::string program, io::find_program("lockstep-pmix"));
   io::EventLoop loop;
-  PmixServer::Options options;
-  options.name = "self-test";
-  options.server_name = "ls.self-test";
-  options.host = io::host_name();
-  options.directory = directory;
-  PmixServer server(loop, std::move(options), {});
+  TRY_ASSIGN(const auto server, pmix::Client::launch(loop, program, geteuid(), getegid()));
   std::optional<Status> started;
-  server.start(std::nullopt, [&started](Status status) { started = std::move(status); });
+  const pmix::Job no_ranks{"self-test", {io::host_name()}, 0, 0};
+  server->start(no_ranks, directory, {},
+                [&started](Status status) { started = std::move(status); });
   io::SystemClock clock;
   while (!started) {
-    loop.turn(std::max(Duration::zero(), server.next_deadline() - clock.now()));
-    server.expire(clock.now());
+    loop.turn(std::max(Duration::zero(), server->next_deadline() - clock.now()));
+    server->expire(clock.now());
   }
-  if (!*started) {
-    std::fprintf(stderr, "%s\n", started->error().message.c_str());
-    _exit(kOurFailure);  // a library that hangs would not let it be ended
-  }
-  std::puts(pmix_version().c_str());
-  return 0;
+  TRY(*std::move(started));
+  return server->library();
+}
+
+int self_test(const std::string& directory) {
+  const auto version = try_pmix(directory);
+  if (version)
+    std::puts(version->c_str());
+  else
+    std::fprintf(stderr, "%s\n", version.error().message.c_str());
+  return version ? 0 : kOurFailure;
 }
 
 struct Invocation {

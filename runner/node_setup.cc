@@ -70,6 +70,11 @@ Status mount_placed(const Orders& orders, NodeSetup& setup, ContainerPlan& plan)
   return {};
 }
 
+Result<std::unique_ptr<pmix::Client>> start_pmix(io::EventLoop& loop, const io::User& run_as) {
+  TRY_ASSIGN(const std::string program, io::find_program("lockstep-pmix"));
+  return pmix::Client::launch(loop, program, run_as.uid, run_as.gid);
+}
+
 Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
                        const std::string& spawn, const Limits& limits,
                        ContainerProcess::Events events, NodeSetup* setup) {
@@ -110,6 +115,11 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   auto user = find_run_as(orders.assignment.spec.run_as);
   if (!user) return fail(Cause::start_failed, user.error());
   setup.run_as = *std::move(user);
+  if (orders.assignment.spec.distribution.kind == Distribution::Kind::mpi) {
+    auto started = start_pmix(loop, setup.run_as);
+    if (!started) return fail(Cause::start_failed, started.error());
+    setup.pmix = *std::move(started);
+  }
   if (const auto made = io::make_directories(directory.logs()); !made)
     return fail(Cause::start_failed, made.error());
   if (const auto made = make_tmp(directory, setup.run_as); !made)

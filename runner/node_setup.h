@@ -1,7 +1,8 @@
 #pragma once
 // The setup that a runner does once, before any thread exists and before its core begins: it reads
 // the files that the agent wrote, finds the run-as user, prepares the workspace, and starts
-// lockstep-spawn in isolation, or the container in which lockstep-spawn will connect to us.
+// lockstep-pmix for an MPI job, and lockstep-spawn in isolation, or the container in which
+// lockstep-spawn will connect to us.
 
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "common/io/attempt_dir.h"
 #include "common/io/process.h"
 #include "runner/container/container.h"
+#include "runner/pmix/client.h"
 #include "runner/steps/isolation.h"
 
 namespace lockstep::runner {
@@ -39,6 +41,7 @@ struct NodeSetup {
   std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
   std::string directory;                        // the ranks' working directory, as they see it
   std::vector<io::Fd> placed;                   // what of datastores is mounted in the container
+  std::unique_ptr<pmix::Client> pmix;           // of an MPI job: it starts beside the others
   std::optional<SetupError> error;
 };
 

@@ -24,7 +24,6 @@ constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kLookAtLimitsEvery = seconds(2);
-constexpr Duration kBootstrapTimeout = seconds(5);
 constexpr Duration kFarewellTimeout = milliseconds(200);  // for the agent to take the last status
 
 // Only what is surely so: a disk that fails may come back.
@@ -79,6 +78,7 @@ Status Runner::run() {
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, {limits_, nursery_}, spawn_events(),
                        container_events());
+  if (setup_.pmix) pmix_pid_ = setup_.pmix->pid();
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
   if (setup_.error) {
     spdlog::error("setup failed: {}", setup_.error->why);
@@ -402,10 +402,7 @@ void Runner::leave() {
       spdlog::warn("{}", removed.error().message);
   const Instant until = clock_.now() + kFarewellTimeout;
   while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
-  if (bootstrap_ && !end_within(std::move(bootstrap_), kBootstrapTimeout)) {
-    spdlog::warn("leaving although the PMIx server hangs and did not end");
-    ::_exit(0);
-  }
+  if (bootstrap_) bootstrap_->end();
   spdlog::info("left");
 }
 

@@ -113,6 +113,7 @@ class Runner {
   Status describe_gang();
   Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
+  void bootstrap_lost(const std::string& why);
   void prepare_start(const StartRank& action);
   void start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables);
   Status start_rank(const StartRank& action, Bootstrap::RankVariables variables);
@@ -157,6 +158,7 @@ class Runner {
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
   std::unique_ptr<Bootstrap> bootstrap_;
+  int pmix_pid_ = -1;               // of lockstep-pmix
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
   LaunchContext launch_;
   Spawner spawner_ = Spawner::serves;

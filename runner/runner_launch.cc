@@ -65,7 +65,7 @@ void Runner::begin_launching() {
     launch_.client_folder = client_folder(launch_.container != nullptr);
   }
   launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
-  bootstrap_ = make_bootstrap(*gang_, loop_, bootstrap_events());
+  bootstrap_ = make_bootstrap(*gang_, loop_, std::move(setup_.pmix), bootstrap_events());
   bootstrap_->begin([this](const Status& begun) { bootstrap_begun(begun); });
 }
 
@@ -120,7 +120,14 @@ BootstrapEvents Runner::bootstrap_events() {
         feed(RankAborted{rank, code, std::move(message)});
       },
       [this](GangMessage message) { send_to_gang(message); },
+      [this](const std::string& why) { bootstrap_lost(why); },
   };
+}
+
+// It is also killed when what lockstep-spawn left is swept away: then the ranks are gone anyway.
+void Runner::bootstrap_lost(const std::string& why) {
+  spdlog::error("{}", why);
+  if (!spawner_is_lost()) feed(BootstrapLost{why});
 }
 
 void Runner::prepare_start(const StartRank& action) {

@@ -80,7 +80,7 @@ void Runner::join_cgroups() {
   }
   if (!joiner_)
     joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid(),
-                                             orders_.assignment.ranks_here());
+                                             orders_.assignment.ranks_here(), pmix_pid_);
   for (const auto& [rank, pid] : std::exchange(joining_, {}))
     joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
   if (const std::string nursery = cgroups->nursery(); !nursery.empty())

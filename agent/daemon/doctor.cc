@@ -51,7 +51,8 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 void add_programs(Findings& out) {
-  for (const std::string name : {"lockstep-runner", "lockstep-spawn", "lockstep-env"}) {
+  for (const std::string name :
+       {"lockstep-runner", "lockstep-pmix", "lockstep-spawn", "lockstep-env"}) {
     const auto path = io::find_program(name);
     if (!path) {
       out.push_back(node(name, Verdict::problem, path.error().message, "install it again"));

@@ -1,7 +1,6 @@
 #pragma once
 // A Bootstrap lets the ranks of one job find each other. Each runner has one. All calls and all
-// events happen on the runner's loop thread (PMIx callbacks arrive on PMIx's own thread and are
-// posted). It starts no ranks and decides nothing about failures.
+// events happen on the runner's loop thread. It starts no ranks and decides nothing about failures.
 
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/pmix/client.h"
 
 namespace lockstep::runner {
 
@@ -45,6 +45,8 @@ struct BootstrapEvents {
   std::function<void(int rank, int code, std::string message)> aborted;
   std::function<void(GangMessage)>
       send;  // sends into the gang's tree (FencePart goes up, ModexRequest to its node)
+  // Ranks that have not finalized can do so no more: their server has ended.
+  std::function<void(std::string why)> lost = [](const std::string&) {};
 };
 
 // begin() and environment() call back exactly once, before they return or later: they may take
@@ -63,7 +65,7 @@ class Bootstrap {
   // Taken once, after environment() has called back. Closed: it has none.
   virtual io::Fd connection(int) { return io::Fd(); }
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
-  virtual void end() = 0;                                // after the last rank has ended
+  virtual void end() = 0;  // after the last rank has ended; takes at most some seconds
   // When to call expire(), which fails the operations that took too long.
   virtual Instant next_deadline() const { return Instant::never(); }
   virtual void expire(Instant) {}
@@ -74,19 +76,17 @@ std::unique_ptr<Bootstrap> make_torch_bootstrap(const GangContext& gang);
 std::unique_ptr<Bootstrap> make_ray_bootstrap(const GangContext& gang, BootstrapEvents events);
 std::unique_ptr<Bootstrap> make_tensorflow_bootstrap(const GangContext& gang,
                                                      BootstrapEvents events);
-std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::EventLoop& loop,
+std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang,
+                                               std::unique_ptr<pmix::Client> server,
                                                BootstrapEvents events);
 // PMIx, and PMI-1 for MPICH's family.
 std::unique_ptr<Bootstrap> make_mpi_bootstrap(const GangContext& gang, io::EventLoop& loop,
+                                              std::unique_ptr<pmix::Client> server,
                                               BootstrapEvents events);
-// Makes the one for spec.distribution.kind.
+// Makes the one for spec.distribution.kind. `server`: for mpi alone.
 std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop& loop,
+                                          std::unique_ptr<pmix::Client> server,
                                           BootstrapEvents events);
-
-// Calls end() in a process that exits next. PMIx 4.2 sometimes waits there for ever, for a lock
-// that it did not release when a client was killed while connecting. False: it did not return
-// within `timeout`; then the caller may only call _exit.
-bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration timeout);
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the
 // table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,

@@ -13,8 +13,8 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/collective.h"
 #include "runner/bootstrap/gang_tree.h"
+#include "runner/bootstrap/mpi_settings.h"
 #include "runner/bootstrap/pmi1_server.h"
-#include "runner/bootstrap/pmix_job.h"
 #include "runner/bootstrap/refused_calls.h"
 #include "runner/bootstrap/variables.h"
 
@@ -54,13 +54,14 @@ void remove_shared_memory(const GangContext& gang) {
 
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap(const GangContext& gang, io::EventLoop& loop, BootstrapEvents events)
+  MpiBootstrap(const GangContext& gang, io::EventLoop& loop, std::unique_ptr<pmix::Client> server,
+               BootstrapEvents events)
       : gang_(gang),
         events_(events),
         fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
                 gang.assignment.ranks_here()),
         pmi1_(std::make_unique<Pmi1Server>(loop, pmi1_job(gang), pmi1_events())),
-        pmix_(make_pmix_bootstrap(gang, loop, std::move(events))) {}
+        pmix_(make_pmix_bootstrap(gang, std::move(server), std::move(events))) {}
 
   void begin(Begun begun) override { pmix_->begin(std::move(begun)); }
   void environment(int rank, int local_rank, Prepared prepared) override;
@@ -141,8 +142,9 @@ void MpiBootstrap::perform_step(FenceTree::Complete& step) {
 }  // namespace
 
 std::unique_ptr<Bootstrap> make_mpi_bootstrap(const GangContext& gang, io::EventLoop& loop,
+                                              std::unique_ptr<pmix::Client> server,
                                               BootstrapEvents events) {
-  return std::make_unique<MpiBootstrap>(gang, loop, std::move(events));
+  return std::make_unique<MpiBootstrap>(gang, loop, std::move(server), std::move(events));
 }
 
 }  // namespace lockstep::runner

@@ -1,5 +1,6 @@
-// The PMIx part of MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences
-// go through the gang's tree; a rank's data is asked from the runner that has it.
+// The PMIx part of MPI ranks without mpirun: lockstep-pmix is their server, and this is its host
+// (DESIGN §6). Fences go through the gang's tree; a rank's data is asked from the runner that has
+// it.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,17 +9,18 @@
 #include <map>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/io/beneath.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/collective.h"
 #include "runner/bootstrap/gang_tree.h"
+#include "runner/bootstrap/mpi_settings.h"
 #include "runner/bootstrap/network.h"
-#include "runner/bootstrap/pmix_info.h"
-#include "runner/bootstrap/pmix_job.h"
-#include "runner/bootstrap/pmix_server.h"
 #include "runner/bootstrap/refused_calls.h"
 #include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
+#include "runner/pmix/client.h"
+#include "runner/pmix/directories.h"
 
 namespace lockstep::runner {
 namespace {
@@ -27,13 +29,16 @@ constexpr int kAzureMasterPort = 6105;  // shown when no port was leased: MPI do
 
 class PmixBootstrap final : public Bootstrap {
  public:
-  PmixBootstrap(const GangContext& gang, io::EventLoop& loop, BootstrapEvents events)
+  PmixBootstrap(const GangContext& gang, std::unique_ptr<pmix::Client> server,
+                BootstrapEvents events)
       : gang_(gang),
-        loop_(loop),
         events_(std::move(events)),
-        directories_(gang.tmp_directory),
+        directories_(pmix::Directories::below(gang.tmp_directory)),
         fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
-                gang.assignment.ranks_here()) {}
+                gang.assignment.ranks_here()),
+        server_(std::move(server)) {
+    CHECK(server_, "an MPI gang has a PMIx server");
+  }
   ~PmixBootstrap() override { end(); }
 
   void begin(Begun begun) override;
@@ -46,11 +51,12 @@ class PmixBootstrap final : public Bootstrap {
  private:
   Status prepare_folders();
   RankVariables complete(const RankVariables& connection, int rank, int local_rank) const;
-  PmixServer::Requests requests();
+  pmix::Client::Events server_events();
+  pmix::Job job() const;
   Status make_directory(const std::string& path);
   void on_fence(const std::set<int>& ranks, bool whole_job, std::string data,
-                PmixServer::Answer answer);
-  void on_modex(int rank, PmixServer::Answer answer);
+                pmix::Client::Reply reply);
+  void on_modex(int rank, pmix::Client::Reply reply);
   void on_aborted(int rank, int code, std::string message);
   void perform(std::vector<FenceTree::Step> steps);
   void perform_step(FenceTree::Climb& step) { events_.send(std::move(step.part)); }
@@ -60,15 +66,14 @@ class PmixBootstrap final : public Bootstrap {
   void settle(const ModexReply& reply);
 
   const GangContext& gang_;
-  io::EventLoop& loop_;
   BootstrapEvents events_;
-  PmixDirectories directories_;
+  const pmix::Directories directories_;
   FenceTree fences_;
-  std::map<std::pair<std::string, std::uint64_t>, PmixServer::Answer> fence_calls_;
-  std::map<std::uint64_t, PmixServer::Answer> modex_calls_;
+  std::map<std::pair<std::string, std::uint64_t>, pmix::Client::Reply> fence_calls_;
+  std::map<std::uint64_t, pmix::Client::Reply> modex_calls_;
   std::uint64_t last_modex_ = 0;
   RefusedCalls refused_;
-  std::unique_ptr<PmixServer> server_;  // last: its end may still read the rest
+  std::unique_ptr<pmix::Client> server_;  // the last: it ends first
 };
 
 // Below the ranks' TMPDIR, which is theirs: they may change names in it at any time.
@@ -103,17 +108,13 @@ Status PmixBootstrap::prepare_folders() {
 
 void PmixBootstrap::begin(Begun begun) {
   if (Status made = prepare_folders(); !made) return begun(std::move(made));
+  server_->start(job(), directories_.server, server_events(), std::move(begun));
+}
+
+pmix::Job PmixBootstrap::job() const {
   const Assignment& assignment = gang_.assignment;
-  PmixServer::Options options;
-  options.name = to_string(assignment.attempt);
-  options.server_name = "ls." + options.name;
-  options.server_rank = assignment.node_rank;
-  options.host = pmix_node_names(gang_.gang())[static_cast<std::size_t>(assignment.node_rank)];
-  options.directory = directories_.server;
-  server_ = std::make_unique<PmixServer>(loop_, std::move(options), requests());
-  // On the library's thread: nothing of what it reads changes.
-  const auto describe = [this](PmixInfo* info) { return describe_job(gang_, directories_, info); };
-  server_->start(PmixServer::Job{assignment.ranks_here(), describe}, std::move(begun));
+  return {to_string(assignment.attempt), pmix_node_names(gang_.gang()), assignment.node_rank,
+          assignment.ranks_here()};
 }
 
 Instant PmixBootstrap::next_deadline() const {
@@ -124,22 +125,21 @@ void PmixBootstrap::expire(Instant now) {
   if (server_) server_->expire(now);
 }
 
-PmixServer::Requests PmixBootstrap::requests() {
-  PmixServer::Requests requests;
-  requests.connected = [this](int rank) { events_.connected(rank); };
-  requests.finalized = [this](int rank) { events_.finalized(rank); };
-  requests.aborted = [this](int rank, int code, std::string message) {
-    on_aborted(rank, code, std::move(message));
+pmix::Client::Events PmixBootstrap::server_events() {
+  return {
+      events_.connected,
+      events_.finalized,
+      [this](int rank, int code, std::string message) {
+        on_aborted(rank, code, std::move(message));
+      },
+      [this](const std::set<int>& ranks, bool whole_job, std::string data,
+             pmix::Client::Reply reply) {
+        on_fence(ranks, whole_job, std::move(data), std::move(reply));
+      },
+      [this](int rank, pmix::Client::Reply reply) { on_modex(rank, std::move(reply)); },
+      [this](int rank, std::string what) { refused_.note(rank, std::move(what)); },
+      events_.lost,
   };
-  requests.fence = [this](std::set<int> ranks, bool whole_job, std::string data,
-                          PmixServer::Answer answer) {
-    on_fence(ranks, whole_job, std::move(data), std::move(answer));
-  };
-  requests.modex = [this](int rank, PmixServer::Answer answer) {
-    on_modex(rank, std::move(answer));
-  };
-  requests.refused = [this](int rank, std::string what) { refused_.note(rank, std::move(what)); };
-  return requests;
 }
 
 void PmixBootstrap::environment(int rank, int local_rank, Prepared prepared) {
@@ -177,11 +177,11 @@ void PmixBootstrap::receive(const GangMessage& message) {
 }
 
 void PmixBootstrap::on_fence(const std::set<int>& ranks, bool whole_job, std::string data,
-                             PmixServer::Answer answer) {
+                             pmix::Client::Reply reply) {
   const std::string signature = fence_signature("fence", ranks, whole_job);
   std::uint64_t sequence = 0;
   auto steps = fences_.contribute(signature, std::move(data), &sequence);
-  fence_calls_[{signature, sequence}] = std::move(answer);
+  fence_calls_[{signature, sequence}] = std::move(reply);
   perform(std::move(steps));
 }
 
@@ -200,13 +200,9 @@ void PmixBootstrap::perform_step(FenceTree::Complete& step) {
   fence_calls_.erase(call);
 }
 
-void PmixBootstrap::on_modex(int rank, PmixServer::Answer answer) {
-  if (rank < 0 || rank >= gang_.world_size()) {
-    answer(false, "");
-    return;
-  }
+void PmixBootstrap::on_modex(int rank, pmix::Client::Reply reply) {
   const std::uint64_t id = ++last_modex_;
-  modex_calls_[id] = std::move(answer);
+  modex_calls_[id] = std::move(reply);
   const Assignment& assignment = gang_.assignment;
   events_.send(ModexRequest{id, assignment.node_rank, rank / assignment.ranks_here(), rank});
 }
@@ -230,7 +226,7 @@ void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
   events_.aborted(rank, code, refused_.explain(rank, std::move(message)));
 }
 
-// Calls that are still open belong to ranks that are gone: the library drops them at its end.
+// Calls that are still open belong to ranks that are gone.
 void PmixBootstrap::end() {
   if (!server_) return;
   server_.reset();
@@ -243,9 +239,10 @@ void PmixBootstrap::end() {
 
 }  // namespace
 
-std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::EventLoop& loop,
+std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang,
+                                               std::unique_ptr<pmix::Client> server,
                                                BootstrapEvents events) {
-  return std::make_unique<PmixBootstrap>(gang, loop, std::move(events));
+  return std::make_unique<PmixBootstrap>(gang, std::move(server), std::move(events));
 }
 
 }  // namespace lockstep::runner

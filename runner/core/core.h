@@ -90,6 +90,9 @@ struct MasterPortTaken {};  // another process listened on it before rank 0
 struct SpawnLost {          // lockstep-spawn or its container died, and the ranks with it
   std::string what = "lockstep-spawn died";
 };
+struct BootstrapLost {  // the ranks' PMIx server died: those that have not finalized may hang
+  std::string what;
+};
 struct SetupFailed {
   Cause cause = Cause::start_failed;
   std::string why;
@@ -98,10 +101,11 @@ struct LeaseRenewed {  // only if the assignment has a lease; may come before Be
   Instant until;
 };
 struct Tick {};
-using Input = std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, PeerLost,
-                           AbortFromPeer, PeerDrained, RankStarted, RankStartFailed, RankConnected,
-                           RankFinalized, RankAborted, RankExited, StderrTail, LogsDrained,
-                           MasterPortTaken, SpawnLost, SetupFailed, LeaseRenewed, Tick>;
+using Input =
+    std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, PeerLost, AbortFromPeer,
+                 PeerDrained, RankStarted, RankStartFailed, RankConnected, RankFinalized,
+                 RankAborted, RankExited, StderrTail, LogsDrained, MasterPortTaken, SpawnLost,
+                 BootstrapLost, SetupFailed, LeaseRenewed, Tick>;
 
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {

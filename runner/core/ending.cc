@@ -63,6 +63,12 @@ void Core::Impl::on(const SpawnLost& input) {
                     input.what + ", and this node's ranks ended with it");
 }
 
+void Core::Impl::on(const BootstrapLost& input) {
+  if (!ranks.any_needs_server()) return;
+  fail_without_rank(ranks.any_started() ? Cause::runner_lost : Cause::start_failed,
+                    input.what + ", and this node's ranks were ended with it");
+}
+
 void Core::Impl::fail_rank(RankRecord& record) {
   const Cause cause = record.exit.cause;
   const bool abort_like = cause == Cause::signal || cause == Cause::exit_code;

@@ -66,6 +66,7 @@ struct Core::Impl {
   void on(const LogsDrained& input);
   void on(const MasterPortTaken&);
   void on(const SpawnLost& input);
+  void on(const BootstrapLost& input);
   void on(const SetupFailed& input);
   void on(const LeaseRenewed& input) { lease_until = input.until; }
   void on(const Tick&) {}

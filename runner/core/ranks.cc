@@ -58,6 +58,12 @@ bool RankTable::other_connected(int rank) const {
   });
 }
 
+bool RankTable::any_needs_server() const {
+  return std::any_of(records_.begin(), records_.end(), [](const auto& r) {
+    return r.state != State::ended && r.client != RankRecord::Client::finalized;
+  });
+}
+
 Instant RankTable::next_settle() const {
   Instant next = Instant::never();
   for (const auto& r : records_)

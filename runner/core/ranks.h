@@ -45,6 +45,8 @@ class RankTable {
   bool any_live() const;
   bool any_connected() const;            // a rank here has connected to the PMIx server
   bool other_connected(int rank) const;  // a rank here other than `rank` has connected to it
+  // A rank here is not done with the PMIx server, as far as is known.
+  bool any_needs_server() const;
   Instant next_settle() const;
 
  private:

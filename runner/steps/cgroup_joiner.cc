@@ -150,7 +150,9 @@ void CgroupJoiner::move_tree(const Work& work, Halt& halt) const {
 
 std::vector<int> CgroupJoiner::others_in(const std::string& nursery) const {
   std::vector<int> others = members_of(nursery);
-  std::erase_if(others, [this](int pid) { return pid == getpid() || pid == spawn_pid_; });
+  std::erase_if(others, [this](int pid) {
+    return pid == getpid() || pid == spawn_pid_ || pid == helper_pid_;
+  });
   return others;
 }
 

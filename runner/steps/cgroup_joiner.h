@@ -17,17 +17,19 @@ namespace lockstep::runner {
 class CgroupJoiner {
  public:
   // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is not moved.
-  // `ranks`: how many ranks the node has.
-  CgroupJoiner(int spawn_pid, int ranks) : spawn_pid_(spawn_pid), ranks_(ranks) {}
+  // `ranks`: how many ranks the node has. `helper_pid`: another child of the runner, which is no
+  // rank's; -1: none.
+  CgroupJoiner(int spawn_pid, int ranks, int helper_pid = -1)
+      : spawn_pid_(spawn_pid), helper_pid_(helper_pid), ranks_(ranks) {}
   ~CgroupJoiner();  // finishes the queued work
   CgroupJoiner(const CgroupJoiner&) = delete;
   CgroupJoiner& operator=(const CgroupJoiner&) = delete;
 
   // Moves the process and its descendants, and repeats this until none of them is outside.
   void join(int pid, std::vector<std::string> procs_files);
-  // Moves every process of the cgroup `nursery` except the runner and lockstep-spawn, and repeats
-  // this until no other is left there. Finds the orphans of a rank too; join() cannot, because an
-  // orphan is no descendant of the rank any more.
+  // Moves every process of the cgroup `nursery` except the runner, lockstep-spawn and the helper,
+  // and repeats this until no other is left there. Finds the orphans of a rank too; join() cannot,
+  // because an orphan is no descendant of the rank any more.
   void empty(const std::string& nursery, std::vector<std::string> procs_files);
 
  private:
@@ -46,6 +48,7 @@ class CgroupJoiner {
   void stop_all(const std::string& nursery, Halt& halt) const;
 
   int spawn_pid_;
+  int helper_pid_;
   int ranks_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -18,7 +18,8 @@ import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINKER = pathlib.Path("/lib64/ld-linux-x86-64.so.2")
-PROGRAMS = ["lockstep", "lockstep-agent", "lockstep-env", "lockstep-runner", "lockstepd"]
+PROGRAMS = ["lockstep", "lockstep-agent", "lockstep-env", "lockstep-pmix", "lockstep-runner",
+            "lockstepd"]
 # All of the C library that another library may ask for by name: one library of the node's own C library
 # beside ours would not fit. The node's drivers (NVML) and account modules (NSS) are loaded into ours.
 C_LIBRARY = ["libanl.so.1", "libc.so.6", "libdl.so.2", "libm.so.6", "libnsl.so.1", "libnss_compat.so.2",
@@ -77,7 +78,7 @@ def owners_of(paths):
 
 def pmix_files():
     """PMIx's plug-ins and message files: {path in the bundle: path here}."""
-    library = libraries_of(BUILD / "bundle/bin/lockstep-runner")["libpmix.so.2"]
+    library = libraries_of(BUILD / "bundle/bin/lockstep-pmix")["libpmix.so.2"]
     package = owners_of([library])[library]
     files = {}
     for line in run("dpkg", "-L", package).splitlines():

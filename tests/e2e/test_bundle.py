@@ -123,7 +123,9 @@ def test_all_of_lockstep_runs_from_a_bundle(bundle_site, bundle):
     assert sorted(re.findall(r"rank (\d) of 2 sum 3", out)) == ["0", "1"], out
     name = site.submit("-n", "1", "--distribution", "mpi", "--", "sleep", "1000")
     wait_until(lambda: site.rank_pids(name), "the rank runs")
-    for pid in site.launcher_pids() + site.agent_pids() + site.runner_pids():
+    [runner] = site.runner_pids()
+    [server] = site._pids("lockstep-pmix", f" {runner} ")  # which its last argument names
+    for pid in site.launcher_pids() + site.agent_pids() + [runner, server]:
         foreign = {path for path in libraries_in(pid) if not path.startswith(str(bundle))}
         # This machine's own modules for looking up accounts, and what they need.
         modules = [path for path in foreign if "/libnss_" in path]
@@ -133,8 +135,7 @@ def test_all_of_lockstep_runs_from_a_bundle(bundle_site, bundle):
         assert not foreign, (site.command_of(pid), foreign)
     examined = json.loads(site.ok("doctor", "-o", "json", "--agent-home", site.home / "nodes/local-0"))
     assert all(each["verdict"] != "problem" for each in examined["findings"]), examined
-    [runner] = site.runner_pids()
-    assert any(path.startswith(f"{bundle}/lib/pmix/") for path in libraries_in(runner)), libraries_in(runner)
+    assert any(path.startswith(f"{bundle}/lib/pmix/") for path in libraries_in(server)), libraries_in(server)
     site.ok("job", "cancel", name)
     site.wait_for_status(name, "Canceled")
     check_ranks_see_nothing(site, bundle)

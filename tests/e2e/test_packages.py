@@ -12,7 +12,8 @@ from harness import roots
 from harness.site import BUILD, ROOT, Site
 
 PROGRAMS = ["bin/lockstep", "bin/lockstepd", "bin/lockstep-agent", "libexec/lockstep/lockstep-runner",
-            "libexec/lockstep/lockstep-spawn", "libexec/lockstep/lockstep-env", "libexec/lockstep/lockstep-provider"]
+            "libexec/lockstep/lockstep-spawn", "libexec/lockstep/lockstep-pmix", "libexec/lockstep/lockstep-env",
+            "libexec/lockstep/lockstep-provider"]
 UNITS = ["lib/systemd/system/lockstepd.service", "lib/systemd/system/lockstep-agent.service"]
 
 

@@ -20,21 +20,24 @@ engines. Unit tests put the same attacks between any two system calls, or agains
 | 14 files, variables, command lines | `test_bob_reads_nothing_of_alices`; test_places, test_secrets, common/io/places_test |
 | 15 builds outside of limits | agent/environment_hog_test, test_hostile_ranks |
 | 16 peers that report any node | launcher/daemon/peer_directory_test |
+| 17 others' MPI jobs | `test_bob_joins_no_mpi_job_of_alices`; runner/bootstrap/pmix_test, runner/pmix/peer_test, client_test |
 """
 import contextlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import stat
 import subprocess
 import tempfile
 
 import pytest
 from harness import squat
-from harness.accounts import Neighbour
+from harness.accounts import Neighbour, as_account
 from harness.conda import channel, conda_file
 from harness.engine import Docker, Podman, import_debian
-from harness.site import Site, alive, wait_until
+from harness.site import PROGRAMS, Site, alive, wait_until
 
 IMAGE = "small:1"
 DEPTH = 25_000
@@ -268,6 +271,52 @@ def test_names_that_bob_took_in_tmp_harm_no_job_of_alices(world):
         for folder in folders:
             assert folder.stat().st_uid == world.bob.uid, "it is still his"
             assert not [entry for entry in folder.iterdir() if not stat.S_ISFIFO(entry.lstat().st_mode)]
+
+
+# ---- 17 ------------------------------------------------------------------------------------------
+
+# Connects as often as it is told, says nothing, and prints how many of the connections are still open.
+HOLD = """
+import socket, sys, time
+held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(100)]
+time.sleep(0.5)
+def is_open(each):
+    each.setblocking(False)
+    try:
+        return each.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+print(sum(map(is_open, held)), flush=True)
+time.sleep(60)
+"""
+
+
+@everywhere
+def test_bob_joins_no_mpi_job_of_alices(world):
+    """He has all that her ranks know, and claims her uid; the door of their PMIx server asks the kernel."""
+    alice, bob = world.alice, world.bob
+    program = shutil.copy(PROGRAMS / "pmix_intruder", world.site.directory)
+    with world.running(alice, "mpi", "-n", "2", "--distribution", "mpi", "--",
+                       "bash", "-c", "echo up; exec sleep 600") as name:
+        guessed = world.site.directory / "guessed"
+        guessed.write_bytes(pathlib.Path(f"/proc/{alice.rank_pids(name)[0]}/environ").read_bytes())
+
+        def join(person, what):
+            return subprocess.run([*as_account(person.name), program, guessed, str(alice.uid), str(alice.gid), what],
+                                  capture_output=True, text=True, check=True, timeout=60).stdout
+
+        assert join(bob, "abort").startswith("refused:")
+        port = re.search(rb"PMIX_SERVER_URI[^;]*;tcp4://127.0.0.1:(\d+)", guessed.read_bytes())[1].decode()
+        silent = bob.start_python(HOLD, port)
+        try:
+            assert silent.stdout.readline() == "0\n", "none of his connections stays"
+            assert join(alice, "stay") == "joined\n", "and hers are served"
+        finally:
+            silent.kill()
+            silent.communicate()
+        assert alice.show(name)["status"] == "Running"
 
 
 # ---- 6 and 14 ------------------------------------------------------------------------------------

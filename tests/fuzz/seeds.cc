@@ -20,6 +20,7 @@
 #include "envs/docker/record.h"
 #include "envs/order.h"
 #include "launcher/store/fact_codec.h"
+#include "runner/pmix/protocol.h"
 #include "runner/spawn/protocol.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/unit/common/wire/fill.h"
@@ -73,6 +74,13 @@ void write_formats(const Write& write) {
       .has_value();
   write("fuzz_log_times", content("log.times"));
   write("fuzz_framed_socket", std::string("\0\2\0\0\0ab\0\0\0\0\1\0\0\0c", 16));
+  for (const pmix::Report& report : std::initializer_list<pmix::Report>{
+           pmix::Hello{1, "OpenPMIx"}, pmix::Done{1, "no", {{"PMIX_A", "b"}}},
+           pmix::Fetched{1, true, "x"}, pmix::Connected{1}, pmix::Finalized{1},
+           pmix::Aborted{1, 2, "why"}, pmix::Fence{1, false, {1, 2}, "x"}, pmix::Modex{1, 2},
+           pmix::Refused{1, "what"}, pmix::TurnedAway{1, "why"}})
+    write("fuzz_pmix", encode(report));
+  write("fuzz_pmix", encode(pmix::Order(pmix::Start{1, "/d", {"job.1", {"a", "b"}, 1, 2}})));
   spawn::StartBlock block;
   block.argc = block.envc = block.cgroups = 1;
   write("fuzz_start_block",

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/mpi_settings.h"
 #include "runner/bootstrap/network.h"
-#include "runner/bootstrap/pmix_job.h"
 #include "runner/bootstrap/ray.h"
 #include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
@@ -122,7 +122,7 @@ TEST(OpenMpi, CopiesThroughSharedMemoryInAContainerUnlessTheJobSaysOtherwise) {
   GangContext gang = make_gang(1, 2, 0);
   const auto variables = [&] {
     Variables out(gang);
-    set_open_mpi(gang, PmixDirectories(gang.tmp_directory), 0, 0, &out);
+    set_open_mpi(gang, pmix::Directories::below(gang.tmp_directory), 0, 0, &out);
     return out.take();
   };
   EXPECT_EQ(variables().count(kName), 0U);

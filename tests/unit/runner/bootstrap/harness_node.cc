@@ -56,7 +56,7 @@ class Node {
   void on_connected(int rank);
   void drained_below();
   void leave_if_drained();
-  void report(bool look_for_leftovers);
+  void report();
   void stage(const char* name);
 
   const Plan& plan_;
@@ -128,11 +128,10 @@ int Node::run() {
   while (!leave_) loop_.turn(Duration::max());
   kill_ranks();
   stage("drained");
-  const bool ended = !bootstrap_ || end_within(std::move(bootstrap_), seconds(5));
+  if (bootstrap_) bootstrap_->end();
   stage("ended");
   if (plan_.timing && node_rank_ == 0) std::cerr << "harness: ms:" << stages_ << "\n";
-  report(ended);
-  if (!ended) ::_exit(0);
+  report();
   return 0;
 }
 
@@ -159,7 +158,14 @@ void Node::start_ranks() {
       if (each == rank) kill(pid, SIGKILL);
   };
   events.send = [this](GangMessage message) { route(std::move(message)); };
-  bootstrap_ = make_bootstrap(gang_, loop_, std::move(events));
+  events.lost = [this](const std::string& why) {
+    std::cerr << "harness: " << why << "\n";
+    fail();
+  };
+  auto server =
+      pmix::Client::launch(loop_, io::program_directory() + "/lockstep-pmix", plan_.uid, plan_.gid);
+  CHECK(server, "lockstep-pmix");
+  bootstrap_ = make_bootstrap(gang_, loop_, *std::move(server), std::move(events));
   bootstrap_->begin([this](Status begun) {
     if (!begun) {
       std::cerr << "harness: " << begun.error().message << "\n";
@@ -321,17 +327,15 @@ void Node::leave_if_drained() {
   }
 }
 
-// What a server that hangs leaves goes with the attempt's directory.
-void Node::report(bool look_for_leftovers) {
+void Node::report() {
   namespace fs = std::filesystem;
   std::string text;
   for (const auto& [rank, r] : results_) {
     text += fmt::format("rank {} {} {} {:d} {:d} {:d} {:d} {}\n", rank, r.exit_code, r.signal,
                         r.connected, r.finalized, r.terminated, r.aborted, r.abort_code);
   }
-  if (look_for_leftovers)
-    for (const auto& entry : fs::recursive_directory_iterator(gang_.tmp_directory))
-      text += "left " + entry.path().string() + "\n";
+  for (const auto& entry : fs::recursive_directory_iterator(gang_.tmp_directory))
+    text += "left " + entry.path().string() + "\n";
   fs::remove_all(gang_.tmp_directory);
   write_text(channel_, text + "end\n\n");
 }

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <future>
 #include <string>
 
 #include "common/io/process.h"
@@ -53,6 +55,7 @@ class PmixTest : public testing::Test {
     fs::permissions(directory_, fs::perms(0755));
     const fs::path built = io::program_directory();
     fs::copy(built / "pmix_harness", directory_);
+    fs::copy(LOCKSTEP_BIN_DIR "/lockstep-pmix", directory_);
     if (!fs::exists(built / "programs")) return;
     for (const auto& entry : fs::directory_iterator(built / "programs")) {
       if (entry.is_regular_file()) fs::copy(entry.path(), directory_);
@@ -181,6 +184,82 @@ TEST_F(PmixTest, AnOrdinaryUserRunsAll) {
   const std::string as_user = "setpriv --reuid 12345 --regid 12345 --clear-groups";
   EXPECT_EQ(run("--nodes 2 --ranks 2", "mpi_hello 4", as_user).code, 0);
   EXPECT_EQ(run("--nodes 2 --ranks 2", "mpi_crash 9 1 fence", as_user).code, 137);
+}
+
+// Another account has all variables of a rank, and claims to be the ranks' account, which is all
+// that PMIx's clients say of themselves.
+class PmixIntruders : public PmixTest {
+ protected:
+  static constexpr unsigned kRanks = 12345, kStranger = 54321;
+
+  void SetUp() override {
+    PmixTest::SetUp();
+    if (IsSkipped()) return;
+    if (!root()) GTEST_SKIP() << "only root can change ids";
+    char name[] = "/tmp/lockstep-intruders-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    shared_ = name;
+    fs::permissions(shared_, fs::perms(01777));
+    std::ofstream(shared_ + "/rank")
+        << "#!/bin/sh\ncat /proc/self/environ > " << shared_ << "/$PMIX_RANK.new && mv " << shared_
+        << "/$PMIX_RANK.new " << shared_ << "/$PMIX_RANK\n"
+        << "while [ ! -e " << shared_ << "/go ]; do sleep 0.02; done\n"
+        << "exec " << directory_ << "/mpi_hello 2\n";
+    fs::permissions(shared_ + "/rank", fs::perms(0755));
+  }
+  void TearDown() override {
+    if (!shared_.empty()) fs::remove_all(shared_);
+  }
+
+  // Starts a job of two ranks that wait; `before`: words before the harness.
+  void start(const std::string& before, const std::string& more) {
+    job_ = std::async(std::launch::async, [=, this] {
+      return run(more + " --nodes 1 --ranks 2", shared_ + "/rank", before);
+    });
+    for (int look = 0; look < 3000 && !(fs::exists(shared_ + "/0") && fs::exists(shared_ + "/1"));
+         ++look)
+      usleep(10'000);
+  }
+  std::string intrude(unsigned uid, const std::string& what) const {
+    const std::string ids = std::to_string(uid);
+    return shell("setpriv --reuid " + ids + " --regid " + ids + " --clear-groups " + directory_ +
+                 "/pmix_intruder " + shared_ + "/0 " + std::to_string(kRanks) + " " +
+                 std::to_string(kRanks) + " " + what)
+        .output;
+  }
+  Outcome end() {
+    std::ofstream(shared_ + "/go") << "";
+    return job_.get();
+  }
+  // The stranger is refused, by whoever the harness runs, and the job ends well.
+  void expect_refusal(const std::string& before, const std::string& more) {
+    start(before, more);
+    for (int time = 0; time < 3; ++time) {
+      const std::string said = intrude(kStranger, "abort");
+      EXPECT_EQ(said.substr(0, 8), "refused:") << said;
+    }
+    const Outcome outcome = end();
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(count(outcome.output, " of 2 on "), 2) << outcome.output;
+    EXPECT_GE(count(outcome.output, "it is of uid 54321"), 1) << outcome.output;
+  }
+
+  std::string shared_;
+  std::future<Outcome> job_;
+};
+
+TEST_F(PmixIntruders, AnotherAccountJoinsNoJobOfARootRunner) {
+  expect_refusal("", "--uid 12345 --gid 12345");
+}
+
+TEST_F(PmixIntruders, AnotherAccountJoinsNoJobOfAUsersRunner) {
+  expect_refusal("setpriv --reuid 12345 --regid 12345 --clear-groups", "");
+}
+
+TEST_F(PmixIntruders, TheRanksOwnAccountIsLetIn) {
+  start("", "--uid 12345 --gid 12345");
+  EXPECT_EQ(intrude(kRanks, "abort"), "joined\n");
+  EXPECT_EQ(job_.get().code, 99);
 }
 
 class PmixNamespaces : public PmixTest {

@@ -209,6 +209,35 @@ TEST_F(RunnerCore, SpawnLostTakesItsRanks) {
   EXPECT_TRUE(is_infrastructure(report.cause));
 }
 
+TEST_F(RunnerCore, ALostBootstrapEndsTheRanksThatNeedIt) {
+  run_solo(part(1, 2, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankConnected{1});
+  give(RankFinalized{0});
+  give(BootstrapLost{"the PMIx server died"});
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankExited{0, 0, SIGTERM, false});
+  give(RankExited{1, 0, SIGTERM, false});
+  const auto report = drain_and_end();
+  EXPECT_EQ(report.cause, Cause::runner_lost);
+  EXPECT_FALSE(report.first_failed_rank);
+  EXPECT_EQ(report.message, "the PMIx server died, and this node's ranks were ended with it");
+  EXPECT_TRUE(report.ranks[0].terminated_by_us);
+}
+
+TEST_F(RunnerCore, ALostBootstrapHarmsNobodyWhoIsDoneWithIt) {
+  run_solo(part(1, 2, Distribution::Kind::mpi));
+  for (const int rank : {0, 1}) {
+    give(RankConnected{rank});
+    give(RankFinalized{rank});
+  }
+  give(RankExited{0, 0, 0, false});
+  give(BootstrapLost{"the PMIx server died"});
+  give(RankExited{1, 0, 0, false});
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
 TEST_F(RunnerCore, TakenMasterPortIsItsOwnCause) {
   run_gang(part(2, 1));
   give(MasterPortTaken{});

@@ -1,93 +1,67 @@
-// What the ranks' PMIx clients ask: the library calls us on its own thread, and the loop hears of
-// it.
+// What the ranks' PMIx clients ask: the library calls us on its own thread, and the runner gets a
+// report.
 
 #include <pmix.h>
 
-#include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 
-#include "common/base/check.h"
-#include "runner/bootstrap/pmix_server_impl.h"
+#include "runner/pmix/server.h"
 
-namespace lockstep::runner {
+namespace lockstep::pmix {
 namespace {
 
-void free_blob(void* blob) { std::free(blob); }
-
-// The library reads the blob after we returned, and frees it through free_blob.
-PmixServer::Answer answer_with(pmix_modex_cbfunc_t callback, void* data) {
-  return [callback, data](bool ok, const std::string& bytes) {
-    if (!ok) {
-      callback(PMIX_ERR_NOT_FOUND, nullptr, 0, data, nullptr, nullptr);
-      return;
-    }
-    char* blob = bytes.empty() ? nullptr : static_cast<char*>(std::malloc(bytes.size()));
-    CHECK(blob || bytes.empty(), "out of memory");
-    if (blob) std::memcpy(blob, bytes.data(), bytes.size());
-    callback(PMIX_SUCCESS, blob, bytes.size(), data, free_blob, blob);
-  };
-}
+int rank_of(const pmix_proc_t& proc) { return static_cast<int>(proc.rank); }
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::size_t,
                            pmix_op_cbfunc_t, void*) {
-  the_pmix_server().hand_over([rank = static_cast<int>(proc->rank)](PmixServer::Impl& self) {
-    self.requests.connected(rank);
-  });
+  if (!the_server().is_of_job(*proc)) return PMIX_ERR_NOT_SUPPORTED;
+  the_server().runner().send(Connected{rank_of(*proc)});
   return PMIX_OPERATION_SUCCEEDED;
 }
 
+// The client hears of it when this returns: so the runner has it before the rank can end.
 pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t, void*) {
-  the_pmix_server().hand_over([rank = static_cast<int>(proc->rank)](PmixServer::Impl& self) {
-    self.requests.finalized(rank);
-  });
+  the_server().runner().send(Finalized{rank_of(*proc)});
   return PMIX_OPERATION_SUCCEEDED;
 }
 
 pmix_status_t on_abort(const pmix_proc_t* proc, void*, int status, const char message[],
                        pmix_proc_t*, std::size_t, pmix_op_cbfunc_t, void*) {
-  the_pmix_server().hand_over([rank = static_cast<int>(proc->rank), status,
-                               text = std::string(message ? message : "")](PmixServer::Impl& self) {
-    self.requests.aborted(rank, status, text);
-  });
+  the_server().runner().send(Aborted{rank_of(*proc), status, message != nullptr ? message : ""});
   return PMIX_OPERATION_SUCCEEDED;
 }
 
 pmix_status_t on_fence(const pmix_proc_t procs[], std::size_t count, const pmix_info_t[],
                        std::size_t, char* data, std::size_t bytes, pmix_modex_cbfunc_t callback,
                        void* callback_data) {
-  std::set<int> ranks;
-  bool whole_job = false;
+  Fence fence;
   for (std::size_t i = 0; i < count; ++i) {
-    if (the_pmix_server().options.name != procs[i].nspace) return PMIX_ERR_NOT_SUPPORTED;
-    if (procs[i].rank == PMIX_RANK_WILDCARD) {
-      whole_job = true;
-    } else {
-      ranks.insert(static_cast<int>(procs[i].rank));
-    }
+    if (!the_server().is_of_job(procs[i])) return PMIX_ERR_NOT_SUPPORTED;
+    if (procs[i].rank == PMIX_RANK_WILDCARD)
+      fence.whole_job = true;
+    else
+      fence.ranks.insert(rank_of(procs[i]));
   }
-  the_pmix_server().hand_over(
-      [ranks = std::move(ranks), whole_job, blob = bytes ? std::string(data, bytes) : std::string(),
-       answer = answer_with(callback, callback_data)](PmixServer::Impl& self) {
-        self.requests.fence(ranks, whole_job, blob, answer);
-      });
+  if (fence.whole_job) fence.ranks.clear();
+  if (bytes > 0) fence.data.assign(data, bytes);
+  fence.id = the_server().calls().keep({callback, callback_data});
+  the_server().runner().send(std::move(fence));
   return PMIX_SUCCESS;
 }
 
 pmix_status_t on_modex(const pmix_proc_t* proc, const pmix_info_t[], std::size_t,
                        pmix_modex_cbfunc_t callback, void* data) {
-  if (the_pmix_server().options.name != proc->nspace) return PMIX_ERR_NOT_FOUND;
-  the_pmix_server().hand_over([rank = static_cast<int>(proc->rank),
-                               answer = answer_with(callback, data)](PmixServer::Impl& self) {
-    self.requests.modex(rank, answer);
-  });
+  if (!the_server().is_of_job(*proc)) return PMIX_ERR_NOT_FOUND;
+  the_server().runner().send(Modex{the_server().calls().keep({callback, data}), rank_of(*proc)});
   return PMIX_SUCCESS;
 }
 
 constexpr char kNames[] = "publishing of names (MPI_Publish_name, MPI_Lookup_name, MPI_Open_port)";
 
 pmix_status_t refuse(const pmix_proc_t* proc, const char* what) {
-  the_pmix_server().hand_over([rank = static_cast<int>(proc->rank), text = std::string(what)](
-                                  PmixServer::Impl& self) { self.requests.refused(rank, text); });
+  the_server().runner().send(Refused{rank_of(*proc), what});
   return PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -114,7 +88,7 @@ pmix_status_t on_connect(const pmix_proc_t procs[], std::size_t, const pmix_info
 
 }  // namespace
 
-pmix_server_module_t make_pmix_module() {
+pmix_server_module_t make_module() {
   pmix_server_module_t module;
   std::memset(&module, 0, sizeof module);
   module.client_connected2 = on_connected;
@@ -130,4 +104,4 @@ pmix_server_module_t make_pmix_module() {
   return module;
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep::pmix

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::runner {
+namespace lockstep::pmix {
 
 class PmixInfo {
  public:
@@ -44,4 +44,4 @@ class PmixInfo {
   std::vector<pmix_info_t> items_;
 };
 
-}  // namespace lockstep::runner
+}  // namespace lockstep::pmix

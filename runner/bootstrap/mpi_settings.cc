@@ -1,0 +1,91 @@
+#include "runner/bootstrap/mpi_settings.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "common/io/file_system.h"
+#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/variables.h"
+
+namespace lockstep::runner {
+namespace {
+
+// Without an RDMA device Open MPI ends at these components anyway; not loading the others (UCX,
+// libfabric and what they pull in) is most of a short job's time.
+bool has_rdma_device() {
+  const auto devices = io::list_directory("/sys/class/infiniband");
+  return devices && !devices->empty();
+}
+
+}  // namespace
+
+std::vector<std::string> pmix_node_names(const GangTable& gang) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const GangMember& member : gang.members) {
+    names.push_back(member.hostname.substr(0, member.hostname.find('.')));
+    seen.insert(names.back());
+  }
+  if (seen.size() == names.size() && seen.count("") == 0) return names;
+  for (std::size_t node = 0; node < names.size(); ++node) {
+    names[node] = fmt::format("{}-{}", names[node].empty() ? "node" : names[node], node);
+  }
+  return names;
+}
+
+void set_open_mpi(const GangContext& gang, const pmix::Directories& directories, int rank,
+                  int local_rank, Variables* out) {
+  const Assignment& assignment = gang.assignment;
+  out->set("OMPI_COMM_WORLD_RANK", rank);
+  out->set("OMPI_COMM_WORLD_SIZE", gang.world_size());
+  out->set("OMPI_COMM_WORLD_LOCAL_RANK", local_rank);
+  out->set("OMPI_COMM_WORLD_LOCAL_SIZE", assignment.ranks_here());
+  out->set("OMPI_COMM_WORLD_NODE_RANK", local_rank);
+  out->set("OMPI_UNIVERSE_SIZE", gang.world_size());
+
+  // Else Open MPI 4 looks for its own daemon, and each rank silently becomes "rank 0 of 1".
+  out->force("OMPI_MCA_schizo", "^orte");
+  out->set("OMPI_MCA_btl_vader_backing_directory", directories.shared_memory());
+  // Open MPI refuses both lists at once.
+  const bool user_excludes =
+      assignment.spec.environment_variables.count("OMPI_MCA_btl_tcp_if_exclude") > 0;
+  if (const auto interface = gang_interface(gang); interface && !user_excludes) {
+    out->set("OMPI_MCA_btl_tcp_if_include", *interface);
+  }
+  if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
+  // In each rank hwloc would open a connection to every X display, and all OpenCL devices.
+  out->set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so");
+  // Engines mostly forbid that one process reads another's memory: then Open MPI tries for ever,
+  // with a line on stderr each time. By their names in Open MPI 4 and 5.
+  if (gang.container) {
+    out->set("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+    out->set("OMPI_MCA_smsc", "^cma");
+  }
+  if (!has_rdma_device()) {
+    out->set("OMPI_MCA_pml", "ob1");
+    out->set("OMPI_MCA_btl", "self,vader,tcp");
+    // Debian also excludes pt2pt, without which one-sided windows fail between nodes over TCP.
+    out->set("OMPI_MCA_osc", "^ucx");
+  }
+}
+
+std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int rank, int fd) {
+  const auto& variables = gang.assignment.spec.environment_variables;
+  Variables out(gang);
+  out.force("PMI_FD", std::to_string(fd));
+  out.force("PMI_RANK", std::to_string(rank));
+  out.force("PMI_SIZE", std::to_string(gang.world_size()));
+  out.set("MPIR_CVAR_PMI_VERSION",
+          1);  // MPICH 5 stops when it finds PMIX_NAMESPACE beside PMI_SIZE
+  // Intel MPI has PMI-1 built in; for PMIx it needs a library that the job names.
+  out.set("I_MPI_PMI", variables.count("I_MPI_PMI_LIBRARY") > 0 ? "pmix" : "pmi1");
+  // MPICH 3 would take any interface of the node for its providers of TCP.
+  if (const auto interface = gang_interface(gang)) {
+    out.set("FI_TCP_IFACE", *interface);
+    out.set("FI_SOCKETS_IFACE", *interface);
+  }
+  return out.take();
+}
+
+}  // namespace lockstep::runner
