@@ -1,6 +1,7 @@
 #include "runner/node_setup.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,8 +82,10 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   setup->isolation.kind = "container";
   setup->directory = directory_inside(orders.workspace, directory);
   if (orders.assignment.spec.resources.memory && !orders.container()->limits_memory)
-    setup->isolation.notes.push_back("the job's memory limit cannot be enforced on this node: " +
-                                     orders.container()->engine + " cannot limit memory");
+    setup->isolation.for_job.push_back(
+        memory_not_limited(*orders.assignment.spec.resources.memory,
+                           orders.container()->engine + " cannot limit the memory of containers"));
+  TRY(allow(orders.assignment.spec.limits, setup->isolation.for_job));
   TRY_ASSIGN(ContainerPlan plan,
              plan_container({directory, orders.assignment, orders.workspace, setup->run_as, spawn,
                              io::host_name(), getpid(), limits.pids, io::bundle_directory()}));
@@ -90,6 +93,30 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   TRY_ASSIGN(setup->container, ContainerProcess::start(loop, std::move(plan), directory,
                                                        setup->run_as, std::move(events)));
   return {};
+}
+
+// Without mounts the working directory itself is moved to the path that all attempts of the job
+// have. Two nodes of one machine cannot both have it.
+void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup* setup) {
+  const std::string& common = orders.workspace.mount_point;
+  const std::string own = io::working_places(directory, orders.assignment.attempt.job).back();
+  std::string why;
+  for (const std::string& path : {common, own}) {
+    auto place = io::WorkingPlace::take(directory, path);
+    if (!place) {
+      spdlog::warn("{}", place.error().message);
+      why = why.empty() ? place.error().message : why;
+      continue;
+    }
+    setup->directory = path;
+    setup->place = *std::move(place);
+    break;
+  }
+  if (setup->place && setup->directory == common) return;
+  setup->isolation.for_job.push_back(fmt::format(
+      "its folder is {} on this node, {}: this node can make no mount namespace, and {}",
+      setup->directory,
+      setup->place ? "and another one on other nodes" : "and another one in each attempt", why));
 }
 
 }  // namespace
@@ -140,13 +167,15 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
     return setup;
   }
   const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), *spawn,
-                                 &*workspace};
+                                 &*workspace, orders.assignment.spec.limits};
   auto isolation = isolate(loop, request, std::move(events));
   if (!isolation)
     return fail(workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed,
                 isolation.error());
   setup.isolation = *std::move(isolation);
   setup.directory = workspace->directory(setup.isolation.mounted);
+  if (!setup.isolation.mounted && !orders.workspace.mount_point.empty())
+    take_place(directory, orders, &setup);
   return setup;
 }
 

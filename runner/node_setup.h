@@ -11,6 +11,7 @@
 #include "common/domain/assignment.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/process.h"
+#include "common/io/working_place.h"
 #include "runner/container/container.h"
 #include "runner/pmix/client.h"
 #include "runner/steps/isolation.h"
@@ -40,6 +41,7 @@ struct NodeSetup {
   Isolation isolation;
   std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
   std::string directory;                        // the ranks' working directory, as they see it
+  std::optional<io::WorkingPlace> place;        // it is that one
   std::vector<io::Fd> placed;                   // what of datastores is mounted in the container
   std::unique_ptr<pmix::Client> pmix;           // of an MPI job: it starts beside the others
   std::optional<SetupError> error;

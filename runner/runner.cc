@@ -44,6 +44,20 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
 
 }  // namespace
 
+namespace {
+
+// Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
+// off now, and puts the ends of ranks on all nodes in order by that.
+void follow_wall_clock(NodeExitReport& report, Duration set_by) {
+  const auto follow = [set_by](Instant& time) {
+    if (time.ns > -set_by.count() && time.ns != 0) time = time + set_by;
+  };
+  follow(report.ended);
+  for (RankExit& rank : report.ranks) follow(rank.time);
+}
+
+}  // namespace
+
 Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
                const NodeBounds& bounds)
     : loop_(loop),
@@ -80,6 +94,7 @@ Status Runner::run() {
                        container_events());
   if (setup_.pmix) pmix_pid_ = setup_.pmix->pid();
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
+  for (const auto& note : setup_.isolation.for_job) spdlog::warn("{}", note);
   if (setup_.error) {
     spdlog::error("setup failed: {}", setup_.error->why);
     feed(SetupFailed{setup_.error->cause, setup_.error->why});
@@ -262,6 +277,7 @@ PartReport Runner::shown(PartReport report) const {
   }
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
+  report.notes = setup_.isolation.for_job;
   if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
     report.progress = "waiting for the values of its secrets";
@@ -271,7 +287,12 @@ PartReport Runner::shown(PartReport report) const {
 
 void Runner::perform(const WriteFinalReport& action) {
   final_report_ = action.report;
+  final_report_->notes = setup_.isolation.for_job;
+  follow_wall_clock(*final_report_, io::wall_clock() - clock_.now());
   stage_ = Stage::settling;
+  if (setup_.place)
+    if (const Status back = setup_.place->give_back(); !back)
+      spdlog::error("{}", back.error().message);
   tell_limits();
   tell_totals();
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;

@@ -128,6 +128,7 @@ class Runner {
   void perform(const DrainLogs& action);
   void rank_started(int rank, int pid);
   void record_started();
+  void look_at_memory_limit(int rank, int pid);
   void join_cgroups();
   void unpause();
   void frozen_removed();

@@ -62,9 +62,23 @@ void Runner::rank_started(int rank, int pid) {
   feed(RankStarted{rank, pid});
   sampler_.started(clock_.now(), rank, pid);
   const auto& cgroups = setup_.isolation.cgroups;
-  if (!cgroups || cgroups->limited()) return;
+  if (cgroups && cgroups->limited()) return look_at_memory_limit(rank, pid);
+  if (!cgroups) return;
   joining_[rank] = pid;
   if (join_at_ == Instant::never()) join_at_ = clock_.now() + kJoinAfter;
+}
+
+void Runner::look_at_memory_limit(int rank, int pid) {
+  auto& lines = setup_.isolation.for_job;
+  const Assignment& assignment = orders_.assignment;
+  const bool holds =
+      setup_.isolation.cgroups->limits_memory_of(pid, rank - assignment.first_rank());
+  if (holds || !lines.empty()) return;
+  lines.push_back(memory_not_limited(assignment.allotment.memory,
+                                     fmt::format("rank {} is not in its cgroup", rank)));
+  spdlog::warn("{}", lines.back());
+  if (const Status allowed = allow(assignment.spec.limits, lines); !allowed)
+    feed(SetupFailed{Cause::start_failed, allowed.error().message});
 }
 
 // Those that have ended by now need none.

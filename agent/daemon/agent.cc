@@ -185,6 +185,7 @@ void Agent::receive(const std::string& bytes) {
     return;
   }
   note_session(envelope->body);
+  note_time(envelope->body);
   emit(FromLauncher{std::move(envelope->body)});
 }
 
@@ -200,6 +201,15 @@ void Agent::note_session(const AgentReply& reply) {
   if (config_.sample_every == Duration::zero()) return;
   (void)node_sampler_.sample(clock_.now());  // rates count from here
   report_usage_at_ = clock_.now() + std::min(config_.sample_every, kFirstUsageAfter);
+}
+
+// The launcher compares the two clocks by it; another launcher has another clock.
+void Agent::note_time(const AgentReply& reply) {
+  if (std::holds_alternative<SessionAccepted>(reply)) acked_ = acked_at_ = {};
+  const auto* ack = std::get_if<HeartbeatAck>(&reply);
+  if (ack == nullptr || ack->time <= acked_) return;
+  acked_ = ack->time;
+  acked_at_ = io::wall_clock();
 }
 
 void Agent::report_usage(Instant now) {
@@ -254,6 +264,8 @@ std::string Agent::low_disk() const {
 
 void Agent::perform(SendHeartbeat& action) {
   action.beat.low_disk = low_disk();
+  action.beat.acked = acked_;
+  action.beat.acked_at = acked_at_;
   action.beat.wall_clock = io::wall_clock();
   send(action.beat);
   look_for_notice();

@@ -77,6 +77,7 @@ class Agent {
   void send(AgentMessage body);
   void send_observed();
   void note_session(const AgentReply& reply);
+  void note_time(const AgentReply& reply);
   void report_usage(Instant now);
 
   void perform(SendSession& action);
@@ -120,6 +121,7 @@ class Agent {
   NodeSampler node_sampler_;
   GpuSampler gpu_sampler_;
   std::optional<Notice> notice_;  // the file's, as the core was told
+  Instant acked_, acked_at_;      // see Heartbeat
   bool in_session_ = false;       // the launcher has accepted our session, as far as we know
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent

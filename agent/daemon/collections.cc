@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "common/io/working_place.h"
+
 namespace lockstep::agent {
 namespace {
 
@@ -116,6 +118,8 @@ void Collections::forget(const AttemptId& attempt) {
 
 void Collections::look(const Assignment& assignment, const std::shared_ptr<CancelToken>& cancel) {
   const AttemptId& attempt = assignment.attempt;
+  if (const Status back = io::bring_back(home_.attempt(attempt)); !back)
+    spdlog::error("{}", back.error().message);
   if (!functions_.collect || !functions_.is_anything_left(assignment, home_.attempt(attempt)))
     return say(cancel, OutputsCollected{attempt, {}});
   workers_.submit([this, assignment, cancel] {

@@ -110,6 +110,7 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   }
   const IsolationProbe isolation = probe_isolation();
   inventory.isolation = isolation.kind;
+  inventory.unenforced = isolation.unenforced;
   for (const auto& text : isolation.limitations) add_limitation(inventory, text);
   const WorkdirProbe workdir = probe_workdir(request.home);
   inventory.workdir_mode = workdir.mode;

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "agent/inventory/cgroup_path.h"
+#include "common/io/cgroups.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {
@@ -56,11 +57,30 @@ bool counts_processes(const CgroupPlace& place, const std::string& root, bool is
 
 IsolationProbe with_cgroups(const CgroupPlace& place, const std::string& root, bool is_v2) {
   IsolationProbe probe{is_v2 ? "cgroup-v2" : "cgroup-v1", {}};
-  if (!counts_processes(place, root, is_v2))
+  if (!counts_processes(place, root, is_v2)) {
+    probe.unenforced["pids"] = "no pids controller";
     probe.limitations.push_back(
         "no cgroup limits processes here (pids controller): a rank or a build that forks without "
         "end can use up the whole node");
+  }
   return probe;
+}
+
+// As a runner makes the cgroups of a job with a memory limit.
+void try_memory_limit(IsolationProbe& probe) {
+  io::CgroupRequest request;
+  request.name = "probe-" + std::to_string(::getpid());
+  request.memory = mebibytes(64);
+  request.is_trial = true;
+  auto made = io::Cgroups::create(request);
+  if (made) {
+    (void)made->remove();
+    return;
+  }
+  probe.unenforced["memory"] = made.error().message;
+  probe.limitations.push_back(
+      "a job's memory limit is not enforced here, and a job with one runs without cgroups: " +
+      made.error().message);
 }
 
 }  // namespace
@@ -78,9 +98,14 @@ bool can_unshare(int namespaces) {
 
 IsolationProbe probe_isolation(const std::string& root) {
   const CgroupPlace place = cgroup_place(root);
-  if (has_v2(place, root)) return with_cgroups(place, root, true);
-  if (has_v1(place)) return with_cgroups(place, root, false);
+  const bool is_v2 = has_v2(place, root);
+  if (is_v2 || has_v1(place)) {
+    IsolationProbe probe = with_cgroups(place, root, is_v2);
+    if (root.empty()) try_memory_limit(probe);
+    return probe;
+  }
   IsolationProbe probe;
+  probe.unenforced = {{"memory", "no cgroup is writable"}, {"pids", "no cgroup is writable"}};
   probe.limitations.push_back(
       "no cgroup is writable here: a job's memory is not limited, and an out-of-memory kill looks "
       "like any other kill");

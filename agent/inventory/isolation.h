@@ -4,6 +4,7 @@
 // probe leaves no files or processes. Its result goes into the inventory only; the runner decides
 // again for each attempt.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace lockstep::agent {
 struct IsolationProbe {
   std::string kind;                      // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
   std::vector<std::string> limitations;  // what that kind cannot enforce
+  std::map<std::string, std::string> unenforced = {};  // see Inventory
 };
 
 // `root`: "", or the root directory of a fake machine (proc/self/…, sys/fs/cgroup).

@@ -9,6 +9,8 @@
 //     offer.json            which share of the machine the node offers: agent/daemon/offer.h
 //     notice.json           the machine will be taken away: agent/daemon/notice_file.h
 //     boot                  the boot in which the runners below were started
+//     jobs/<job>            the working directory of an attempt whose ranks run, where runners can
+//                           have no mounts of their own: common/io/working_place.h
 //     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
 //     environments/         the environments built for jobs: agent/environment/cache.h

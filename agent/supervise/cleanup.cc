@@ -15,6 +15,7 @@
 #include "common/io/beneath.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/working_place.h"
 
 namespace lockstep::agent {
 namespace {
@@ -99,6 +100,7 @@ Status unmount_below(const std::string& path) {
 Status release_part(const io::AttemptDir& directory, const std::string& mount_point) {
   TRY(io::clean_cgroups(directory.cgroups()));
   TRY(unmount_below(directory.path()));
+  TRY(io::bring_back(directory));
   if (!mount_point.empty()) {
     TRY(unmount_below(mount_point));
     // Only the empty directory: whatever else is there is not ours.

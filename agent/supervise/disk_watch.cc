@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/io/tree_size.h"
+#include "common/io/working_place.h"
 
 namespace lockstep::agent {
 namespace {
@@ -89,6 +90,10 @@ void DiskWatch::tick(Instant now) {
       const std::string logs = directory.logs().substr(directory.path().size() + 1);
       const auto size = io::measure_tree(directory.path(), {logs}, kMeasureAtMost);
       if (size) each.used = size->bytes;
+      const std::string working = io::working_directory(directory);
+      if (working == directory.code()) continue;  // it was measured with the rest
+      if (const auto placed = io::measure_tree(working, {}, kMeasureAtMost))
+        each.used.count += placed->bytes.count;
     }
     loop.post([this, alive, now, attempts] {
       if (*alive) measured(attempts, now);

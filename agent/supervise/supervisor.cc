@@ -238,7 +238,7 @@ void Supervisor::run_removal_if_asked(Part& part, const AttemptId& attempt) {
   part.removal = Removal::running;
   removers_.submit([this, alive = alive_, attempt, home = home_, &loop = loop_] {
     const Status status =
-        remove_or_set_aside(home, home.attempt(attempt), io::code_mount_point(attempt));
+        remove_or_set_aside(home, home.attempt(attempt), io::former_mount_point(attempt));
     loop.post([this, alive, attempt, status] {
       if (!*alive) return;
       if (!status) {  // the core asks again

@@ -6,6 +6,7 @@
 #include "agent/workspace/made_files.h"
 #include "agent/workspace/open_below.h"
 #include "common/io/file_system.h"
+#include "common/io/working_place.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -35,7 +36,7 @@ bool is_overlay(const WorkspacePlan& plan) {
 }
 
 std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& directory) {
-  return plan.mode == Mode::ready ? directory.code() : directory.upper();
+  return plan.mode == Mode::ready ? io::working_directory(directory) : directory.upper();
 }
 
 namespace {

@@ -26,7 +26,7 @@ std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory);
 bool is_overlay(const WorkspacePlan& plan);
 
 // The directory with the files that ranks wrote: the overlay's upper directory, or the working
-// directory itself.
+// directory itself, which may be at another path while they run: common/io/working_place.h.
 std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& directory);
 
 }  // namespace lockstep::agent

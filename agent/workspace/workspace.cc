@@ -13,16 +13,19 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 #include <variant>
 
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/restore.h"
 #include "agent/workspace/stage_inputs.h"
+#include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/places.h"
 #include "common/io/process.h"
+#include "common/io/working_place.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/materialize.h"
 
@@ -52,8 +55,7 @@ bool can_unshare_mounts() {
 }
 
 // Whether ranks can see their working directory below jobs_folder().
-bool has_common_path(bool has_mount_namespaces) {
-  if (!has_mount_namespaces) return false;
+bool has_common_path() {
   const std::string folder = io::jobs_folder();
   const Status made =
       folder.empty() ? Status(make_error(
@@ -62,8 +64,8 @@ bool has_common_path(bool has_mount_namespaces) {
                      : io::make_private_folders(folder);
   if (!made)
     spdlog::warn(
-        "ranks on this node run in the folder of their attempt, not under the path that is the "
-        "same on all nodes: {}",
+        "ranks on this node run below the agent's home, and not under the path that is the same on "
+        "all nodes: {}",
         made.error().message);
   return bool(made);
 }
@@ -130,6 +132,32 @@ class Teller {
 
 }  // namespace
 
+namespace {
+
+constexpr Duration kAwaitEarlier = seconds(60);  // more than a grace and what follows it
+
+// There its path need not be one that the agent's user can make.
+std::string path_in_container(const JobId& job) {
+  const std::string path = io::code_mount_point(job);
+  return path.empty() ? "/run/lockstep/jobs/" + io::job_folder_name(job) : path;
+}
+
+// Its ranks have a moment to end in. If it takes longer, the runner takes another path and says so.
+void await_earlier_attempt(const io::AttemptDir& directory, const JobId& job, Teller& teller) {
+  const std::string attempts = directory.path().substr(0, directory.path().rfind('/') + 1);
+  const Instant end = io::SystemClock().now() + kAwaitEarlier;
+  for (const std::string& path : io::working_places(directory, job)) {
+    for (io::SystemClock clock; clock.now() < end;) {
+      const std::string holder = io::holder_of_place(path);
+      if (holder == directory.path() || !holder.starts_with(attempts)) break;
+      teller.say("waiting for the ranks of an earlier attempt of this job to end here");
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+  }
+}
+
+}  // namespace
+
 struct Workspace::Impl {
   std::string cache;
   Mode mode = Mode::ready;
@@ -164,7 +192,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   auto impl = std::make_unique<Impl>();
   TRY_ASSIGN(impl->mode, mode_of(config.workdir_mode));
   impl->can_mount = impl->mode != Mode::ready || can_unshare_mounts();
-  impl->has_common_path = has_common_path(impl->can_mount);
+  impl->has_common_path = has_common_path();
   impl->cache = config.cache;
   TRY(io::make_directories(config.cache, 0700));
   TRY_ASSIGN(impl->blobs,
@@ -219,9 +247,14 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   }
   TRY(impl_->stage_data(assignment, directory, source, teller, plan));
   // An engine makes the path in the container.
-  if (impl_->has_common_path || in_container) {
-    plan.mount_point = io::code_mount_point(assignment.attempt);
-  }
+  if (in_container)
+    plan.mount_point = path_in_container(assignment.attempt.job);
+  else
+    plan.mount_point = impl_->has_common_path
+                           ? io::code_mount_point(assignment.attempt.job)
+                           : io::working_places(directory, assignment.attempt.job).back();
+  if (!impl_->can_mount && !in_container)
+    await_earlier_attempt(directory, assignment.attempt.job, teller);
   return plan;
 }
 

@@ -45,6 +45,10 @@ struct Heartbeat {
   std::string low_disk = {};            // why the node takes no new part now; "": it takes them
   Instant wall_clock = {};              // the node's, when this was sent; ns = 0: not given
   std::optional<PreemptionNotice> notice = {};
+  // The newest acknowledgement: its `time`, and the node's clock when it arrived. ns = 0: none, or
+  // that acknowledgement gave no time.
+  Instant acked = {};
+  Instant acked_at = {};
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {  // delta: the parts that changed
@@ -95,6 +99,7 @@ struct HeartbeatAck {
   SessionId session;
   std::uint64_t number = 0;    // of the heartbeat
   std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
+  Instant time = {};           // the launcher's, when this was made; ns = 0: not given
   friend bool operator==(const HeartbeatAck&, const HeartbeatAck&) = default;
 };
 struct ObservedAck {

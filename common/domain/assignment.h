@@ -132,6 +132,11 @@ struct PartReport {
   std::optional<CollectedOutput> restored;  // the checkpoint its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
   std::vector<std::string> limits = {};  // that its ranks reached, a line each; also in `exit`
+  // What this node cannot do for the job, a line each; also in `exit`.
+  std::vector<std::string> notes = {};
+  // What was subtracted from the node's times in this report. The launcher sets it when it takes
+  // the report; what a node sends is ignored. Absent: unknown then.
+  std::optional<ClockOffset> clock = {};
   // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
   std::optional<NotKept> not_kept = {};
   friend bool operator==(const PartReport&, const PartReport&) = default;
@@ -142,5 +147,6 @@ inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
 inline constexpr std::size_t kMaxCredentialBytes = 64;
 inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
+inline constexpr std::size_t kMaxNoteLines = 16;   // of PartReport::notes
 
 }  // namespace lockstep

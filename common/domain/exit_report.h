@@ -73,6 +73,23 @@ struct LogSize {
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 
+// Another node's runner ended the gang: its first failure, as that runner told the others.
+struct PeerAbort {
+  int node_rank = 0;
+  RankExit first;  // its cause may be that of a node as a whole, a time-out, or a stop by order
+  std::string message;
+  friend bool operator==(const PeerAbort&, const PeerAbort&) = default;
+};
+
+// A node's clock compared with the launcher's, measured with heartbeats.
+struct ClockOffset {
+  Duration ahead{0};        // the node's minus the launcher's
+  Duration uncertainty{0};  // the true value is within so much of `ahead`
+  friend auto operator<=>(const ClockOffset&, const ClockOffset&) = default;
+};
+// Larger offsets are shown to people.
+inline constexpr Duration kNotableOffset = milliseconds(100);
+
 // A runner's durable final report. With never_connected, the failed rank may be on another node.
 struct NodeExitReport {
   Cause cause = Cause::completed;        // of the first failure here; completed when none
@@ -82,9 +99,31 @@ struct NodeExitReport {
   std::vector<LogSize> logs;
   Instant started;  // first rank started; 0 when none did
   Instant ended;
-  std::vector<std::string> limits = {};  // see PartReport
+  std::vector<std::string> limits = {};      // see PartReport
+  std::vector<std::string> notes = {};       // see PartReport
+  std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
+
+// A failure that may have come before the one that is named as the first.
+struct PossibleFirst {
+  Cause cause = Cause::completed;
+  std::optional<int> rank;  // absent: the node as a whole
+  NodeId node;
+  std::string node_name;
+  Instant time;
+  std::string message;  // as in ExitReport
+  friend bool operator==(const PossibleFirst&, const PossibleFirst&) = default;
+};
+inline constexpr std::size_t kMaxPossibleFirst = 8;
+
+// A node of the attempt whose clock is off by more than kNotableOffset.
+struct NodeClock {
+  std::string node_name;
+  ClockOffset offset;
+  friend bool operator==(const NodeClock&, const NodeClock&) = default;
+};
+inline constexpr std::size_t kMaxNodeClocks = 8;
 
 // The launcher's verdict on one attempt.
 struct ExitReport {
@@ -97,6 +136,10 @@ struct ExitReport {
   std::string message;  // one line, e.g. "rank 3 on n2 was killed by signal 9 (SIGKILL)"
   std::string stderr_tail;
   std::vector<int> terminated_ranks;  // ranks that were terminated because of it
+  // The clocks of their nodes are not known well enough to say which came first; at most
+  // kMaxPossibleFirst.
+  std::vector<PossibleFirst> also = {};
+  std::vector<NodeClock> clocks = {};  // at most kMaxNodeClocks
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

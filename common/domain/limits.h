@@ -17,6 +17,8 @@ struct LimitRequest {
   std::optional<int> pids;    // processes and threads of each rank
   std::optional<Bytes> log;   // kept output of all its ranks on one node
   std::optional<Bytes> disk;  // used by its attempt's folders on one node
+  // The job must not run where its limits of memory and processes cannot be enforced.
+  bool required = false;
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
 

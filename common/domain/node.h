@@ -2,6 +2,7 @@
 // A node's inventory, as its agent measured it, and its liveness, as the launcher sees it.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ struct Inventory {
   std::string workdir_mode;              // overlay | overlay-userns | reflink | copy
   std::vector<std::string> limitations;  // what this node cannot do, in words
   LimitCaps caps = {};
+  // The limits of jobs that this node cannot enforce ("memory", "pids"), and why. Absent: the agent
+  // does not report it.
+  std::optional<std::map<std::string, std::string>> unenforced = {};
   // The container engine on the agent's PATH: "docker", "podman"; "": none. Absent: the agent does
   // not report it.
   std::optional<std::string> container_engine = {};

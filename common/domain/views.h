@@ -46,6 +46,7 @@ struct PartView {
   std::vector<CollectedOutput> outputs;  // see PartReport
   std::optional<EnvironmentReport> environment = {};
   std::vector<std::string> limits = {};  // see PartReport
+  std::vector<std::string> notes = {};   // see PartReport
   std::optional<NotKept> not_kept = {};  // see PartReport
   std::optional<MeasuredPart> use = {};  // while it runs
   std::vector<RankUse> used = {};        // in all, of the ranks that have ended
@@ -140,8 +141,9 @@ struct NodeView {
   Instant joined;
   BlobTraffic blobs = {};
   bool waits_for_approval = false;
-  Duration clock_ahead{0};   // its clock minus the launcher's at the last heartbeat
-  std::string compute = {};  // the target that it belongs to
+  Duration clock_ahead{0};                         // its clock minus the launcher's
+  std::optional<Duration> clock_uncertainty = {};  // of clock_ahead; absent: not measured
+  std::string compute = {};                        // the target that it belongs to
   NodeLabels labels = {};
   std::optional<MeasuredNode> use = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "common/base/digest.h"
 #include "common/domain/job_spec.h"
 #include "common/io/file_system.h"
 #include "common/io/places.h"
@@ -99,7 +100,18 @@ std::string read_environment(const AttemptDir& directory) {
   return text ? text->substr(0, text->find('\n')) : "";
 }
 
-std::string code_mount_point(const AttemptId& attempt) {
+std::string job_folder_name(const JobId& job) {
+  constexpr std::size_t kDigest = 12, kBeginning = kMostFolderName - kDigest - 1;
+  if (job.value.size() <= kMostFolderName) return job.value;
+  return job.value.substr(0, kBeginning) + "-" + sha256(job.value).hex().substr(0, kDigest);
+}
+
+std::string code_mount_point(const JobId& job) {
+  const std::string parent = jobs_folder();
+  return parent.empty() ? "" : parent + "/" + job_folder_name(job);
+}
+
+std::string former_mount_point(const AttemptId& attempt) {
   const std::string parent = jobs_folder();
   return parent.empty() ? "" : parent + "/" + AttemptDir::name_of(attempt);
 }

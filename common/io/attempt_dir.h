@@ -41,9 +41,11 @@
 //                        there as /.lockstep/run
 //     hosts              the container's /etc/hosts
 //     home/              the ranks' home directory, unless they are root; owned by the run-as user
+//   only where runners can have no mount namespace:
+//     placed             the path to which code/ is moved while ranks run: working_place.h
 //
-// All ranks of a job see their working directory at one common path (code_mount_point), bound in
-// the runner's own mount namespace.
+// All ranks of all attempts of a job see their working directory at one common path
+// (code_mount_point), bound in the runner's own mount namespace.
 
 #include <cstdint>
 #include <optional>
@@ -89,6 +91,7 @@ class AttemptDir {
   std::string hosts() const { return path_ + "/hosts"; }
   std::string client_home() const { return path_ + "/lockstep"; }
   std::string home() const { return path_ + "/home"; }
+  std::string placed() const { return path_ + "/placed"; }
 
   // "<job>.<attempt>[-<incarnation>]" <-> AttemptId; nullopt when the name is not one.
   static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }
@@ -112,9 +115,15 @@ Instant read_started(const AttemptDir& directory);
 // The content of the file `environment`; "" = there is none.
 std::string read_environment(const AttemptDir& directory);
 
-// The path at which every rank of the attempt sees its working directory:
-// jobs_folder()/<job>.<attempt>. It is the same on all nodes whose agents run as this process's
-// user. "": this user has no jobs_folder().
-std::string code_mount_point(const AttemptId& attempt);
+// The path at which every rank of every attempt of the job sees its working directory:
+// jobs_folder()/job_folder_name(). It is the same on all nodes whose agents run as this process's
+// user, since checkpoints may hold it. "": this user has no jobs_folder().
+std::string code_mount_point(const JobId& job);
+// The job's name; of a longer name than kMostFolderName its beginning and a digest, so that a path
+// below /run/lockstep/jobs leaves 60 of the 107 bytes that a unix socket's path may have.
+inline constexpr std::size_t kMostFolderName = 28;
+std::string job_folder_name(const JobId& job);
+// Where runners of earlier versions had the same for one attempt; "": there is none.
+std::string former_mount_point(const AttemptId& attempt);
 
 }  // namespace lockstep::io

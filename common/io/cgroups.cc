@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 #include <utility>
 
 #include "common/io/attempt_cgroups.h"
+#include "common/io/cgroup_check.h"
 #include "common/io/cgroup_layout.h"
 #include "common/io/file_system.h"
 #include "common/io/nursery.h"
@@ -156,7 +158,7 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   cgroups.request_ = request;
   cgroups.ranks_ = request.ranks;
   cgroups.limited_ = request.memory.has_value();
-  std::vector<std::pair<std::string, std::string>> v1;  // base, controller; memory first
+  std::map<std::string, std::vector<std::string>> v1;  // controller -> where it is mounted
   for (const auto& hierarchy : hierarchies) {
     if (hierarchy.version == 2) {
       if (const auto base = v2_base(hierarchy)) {
@@ -165,19 +167,20 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
       }
       continue;
     }
-    for (const char* controller : {"memory", "cpu", "pids"})
-      if (hierarchy.controllers.count(controller) > 0)
-        v1.emplace(std::string_view(controller) == "memory" ? v1.begin() : v1.end(),
-                   outside_nursery(hierarchy.own), controller);
+    for (const std::string& controller : hierarchy.controllers)
+      v1[controller].push_back(outside_nursery(hierarchy.own));
   }
   if (cgroups.version_ == 2) return cgroups;
-  const auto is_ours = [](const auto& place) { return access(place.first.c_str(), W_OK) == 0; };
-  if (v1.empty() || v1[0].second != "memory" || !std::all_of(v1.begin(), v1.end(), is_ours))
-    return make_error(ErrorCode::unsupported,
-                      "no cgroup hierarchy with the memory controller is writable");
-  for (const auto& [base, controller] : v1) {
+  for (const char* controller : {"memory", "cpu", "pids"}) {  // memory first: see directories_
+    if (v1[controller].empty() && std::string_view(controller) != "memory") continue;
+    const std::string base = usable_v1(v1[controller], controller);
+    if (base.empty())
+      return make_error(
+          ErrorCode::unsupported,
+          fmt::format("no cgroup hierarchy with the {} controller is writable", controller));
+    if (v1[controller].size() > 1) cgroups.is_ambiguous_ = true;
     cgroups.directories_.push_back(place_v1(base, controller, request.name));
-    cgroups.controllers_.push_back(controller);
+    cgroups.controllers_.emplace_back(controller);
   }
   cgroups.limit_nursery();
   return cgroups;
@@ -202,6 +205,9 @@ Status Cgroups::make() {
   if (std::exchange(made_, true)) return {};
   Status made = make_directories();
   if (made) made = set_limits();
+  if (made && limited_) made = check_memory_limit(directories_[0], version_, *request_.memory);
+  if (made && limited_ && (is_ambiguous_ || request_.is_trial))
+    made = check_member(first_files(0), memory_directory(0));
   if (!made) (void)remove();
   return made;
 }
@@ -210,7 +216,7 @@ Status Cgroups::make_directories() {
   std::string record;
   for (const auto& directory : deepest_first()) record += directory + "\n";
   if (!request_.nursery.empty()) record += request_.nursery + "\n";
-  TRY(write_file_atomically(request_.record, record, 0644, false));
+  if (!request_.is_trial) TRY(write_file_atomically(request_.record, record, 0644, false));
   Status status;
   for (const auto& directory : directories_)
     if (status) status = make_directory(directory, version_ == 2);
@@ -299,6 +305,10 @@ long long Cgroups::refused_forks(int local_rank) const {
 
 bool Cgroups::out_of_memory(int local_rank) const {
   return oom_kills(rank_directory(0, local_rank), version_) > 0;
+}
+
+bool Cgroups::limits_memory_of(int pid, int local_rank) const {
+  return is_in_cgroup(pid, version_ == 2 ? "" : "memory", rank_directory(0, local_rank));
 }
 
 void Cgroups::kill_all() const {

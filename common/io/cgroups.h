@@ -22,6 +22,7 @@ struct CgroupRequest {
   int cpus = 1;                        // weight
   std::string record;                  // file that lists the directories before they are made
   int pids_limit = kDefaultPidsLimit;  // processes and threads of each rank
+  bool is_trial = false;               // needs no record, and is tried out in all ways
   std::string nursery = {};            // the one that this process is in: nursery.h; "": none
 };
 
@@ -37,7 +38,7 @@ class Cgroups {
   static Result<Cgroups> find(const CgroupRequest& request);
   // find() and make(). If ranks begin in the nursery, the caller calls make() later.
   static Result<Cgroups> create(const CgroupRequest& request);
-  // Makes the directories and sets their limits; further calls do nothing.
+  // Makes the directories, and sets and checks their limits; further calls do nothing.
   Status make();
   Cgroups(Cgroups&& other) noexcept = default;
   Cgroups& operator=(Cgroups&&) noexcept = default;
@@ -60,6 +61,8 @@ class Cgroups {
   }
   // How often the kernel refused this rank a process or thread.
   long long refused_forks(int local_rank) const;
+  // The rank's process is in the cgroup that has the memory limit; true if it has ended.
+  bool limits_memory_of(int pid, int local_rank) const;
   // The kernel killed a process of this rank for memory.
   bool out_of_memory(int local_rank) const;
   // Sends SIGKILL to every member once; used when lockstep-spawn cannot do it.
@@ -83,6 +86,7 @@ class Cgroups {
   int ranks_ = 0;
   bool limited_ = false;
   bool made_ = false;
+  bool is_ambiguous_ = false;             // a hierarchy of v1 is mounted several times
   bool begins_in_nursery_ = false;        // ranks start in the nursery and move later
   std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] limits memory
   std::vector<std::string> controllers_;  // v1: the controller of each directory

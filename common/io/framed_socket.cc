@@ -23,7 +23,9 @@ std::uint32_t decode_length(const char* bytes) {
   return length;
 }
 
-std::string encode(std::string_view frame) {
+}  // namespace
+
+std::string framed(std::string_view frame) {
   std::string bytes;
   bytes.reserve(kHeaderBytes + frame.size());
   const auto length = static_cast<std::uint32_t>(frame.size());
@@ -31,8 +33,6 @@ std::string encode(std::string_view frame) {
   bytes.append(frame);
   return bytes;
 }
-
-}  // namespace
 
 struct FramedSocket::Impl : std::enable_shared_from_this<FramedSocket::Impl> {
   Impl(EventLoop& l, Fd f, std::size_t max, OnFrame frame, OnClosed closed)
@@ -166,7 +166,7 @@ FramedSocket::~FramedSocket() {
 void FramedSocket::send(std::string_view frame) {
   if (!impl_->fd) return;
   if (impl_->output_bytes + frame.size() > kMaxBacklogBytes) return impl_->close_soon();
-  impl_->output.push_back(encode(frame));
+  impl_->output.push_back(framed(frame));
   impl_->output_bytes += kHeaderBytes + frame.size();
   if (!impl_->writing) impl_->flush();
 }

@@ -35,6 +35,9 @@ class FramedSocket {
   std::shared_ptr<Impl> impl_;
 };
 
+// A frame as FramedSocket writes it, for a writer without a loop.
+std::string framed(std::string_view frame);
+
 // The socket file appears under `name` only when it accepts connections; it replaces one that an
 // earlier listener left.
 // `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.

@@ -3,11 +3,11 @@
 // belong to us, nobody else may be able to write to it, and it must not be a symlink. Lockstep uses
 // no guessable name in /tmp, because whoever takes a name there first owns it.
 //
-//   /run/lockstep/jobs/<job>.<attempt>   ranks see their working directory here (attempt_dir.h) if
-//                                        the agent runs as root
-//   ~/.lockstep/jobs/<job>.<attempt>     the same if the agent runs as another user; a user without
-//                                        a home directory has /run/user/<uid>/lockstep/jobs, or
-//                                        none
+//   /run/lockstep/jobs/<job>   ranks see their working directory here (attempt_dir.h) if the agent
+//                              runs as root
+//   ~/.lockstep/jobs/<job>     the same if the agent runs as another user; a user without a home
+//                              directory has /run/user/<uid>/lockstep/jobs, or none
+//   …/<job>.lock               where runners can have no mounts of their own: working_place.h
 
 #include <string>
 

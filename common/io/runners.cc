@@ -78,7 +78,7 @@ void remove_record(const Runner& runner) {
 void remove_mount_point(const Runner& runner) {
   const auto attempt = AttemptDir::attempt_of(name_of(runner));
   if (!attempt || exists(runner.directory)) return;
-  const std::string path = code_mount_point(*attempt);
+  const std::string path = former_mount_point(*attempt);
   if (!path.empty()) disk::rmdir(path.c_str());
 }
 

@@ -250,6 +250,8 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   write_texts(from.limits, to->mutable_limits());
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
+  write_texts(from.notes, to->mutable_notes());
+  if (from.clock) to_wire(*from.clock, to->mutable_clock());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -265,6 +267,8 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
+  TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
+  if (from.has_clock()) TRY(from_wire(from.clock(), &to->clock.emplace()));
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 

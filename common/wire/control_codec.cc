@@ -82,6 +82,8 @@ void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
   to->set_low_disk(from.low_disk);
   to->set_wall_clock_ns(from.wall_clock.ns);
   if (from.notice) to_wire(*from.notice, to->mutable_notice());
+  to->set_acked_ns(from.acked.ns);
+  to->set_acked_at_ns(from.acked_at.ns);
 }
 
 Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
@@ -91,6 +93,8 @@ Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
   to->observed_sequence = from.observed_sequence();
   to->number = from.number();
   TRY(read_instant(from.wall_clock_ns(), "heartbeat.wall_clock", &to->wall_clock));
+  TRY(read_instant(from.acked_ns(), "heartbeat.acked", &to->acked));
+  TRY(read_instant(from.acked_at_ns(), "heartbeat.acked_at", &to->acked_at));
   if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
   return read_text(from.low_disk(), "heartbeat.low_disk", &to->low_disk);
 }
@@ -154,13 +158,14 @@ void to_wire(const lockstep::HeartbeatAck& from, HeartbeatAck* to) {
   to->set_session(from.session.value);
   to->set_number(from.number);
   to->set_revision(from.revision);
+  to->set_time_ns(from.time.ns);
 }
 
 Status from_wire(const HeartbeatAck& from, lockstep::HeartbeatAck* to) {
   to->session = SessionId(from.session());
   to->number = from.number();
   to->revision = from.revision();
-  return {};
+  return read_instant(from.time_ns(), "heartbeat_ack.time", &to->time);
 }
 
 void to_wire(const lockstep::ObservedAck& from, ObservedAck* to) {

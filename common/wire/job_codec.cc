@@ -129,6 +129,7 @@ void write_limits(const lockstep::LimitRequest& from, LimitRequest* to) {
   if (from.pids) to->set_pids(*from.pids);
   if (from.log) to->set_log_bytes(from.log->count);
   if (from.disk) to->set_disk_bytes(from.disk->count);
+  to->set_required(from.required);
 }
 
 Status read_limits(const LimitRequest& from, lockstep::LimitRequest* to) {
@@ -137,6 +138,7 @@ Status read_limits(const LimitRequest& from, lockstep::LimitRequest* to) {
                     &to->pids.emplace()));
   if (from.has_log_bytes()) to->log = Bytes{from.log_bytes()};
   if (from.has_disk_bytes()) to->disk = Bytes{from.disk_bytes()};
+  to->required = from.required();
   return {};
 }
 
@@ -475,6 +477,18 @@ Status from_wire(const LogSize& from, lockstep::LogSize* to) {
   return {};
 }
 
+void to_wire(const lockstep::PeerAbort& from, PeerAbort* to) {
+  to->set_node_rank(from.node_rank);
+  to_wire(from.first, to->mutable_first());
+  to->set_message(fitting_text(from.message));
+}
+
+Status from_wire(const PeerAbort& from, lockstep::PeerAbort* to) {
+  TRY(read_rank(from.node_rank(), "aborted_by.node_rank", &to->node_rank));
+  TRY(from_wire(from.first(), &to->first));
+  return read_text(from.message(), "aborted_by.message", &to->message);
+}
+
 void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   to->set_cause(wire_enum<Cause>(from.cause));
   if (from.first_failed_rank) to->set_first_failed_rank(*from.first_failed_rank);
@@ -484,6 +498,8 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   to->set_started_ns(from.started.ns);
   to->set_ended_ns(from.ended.ns);
   write_texts(from.limits, to->mutable_limits());
+  write_texts(from.notes, to->mutable_notes());
+  if (from.aborted_by) to_wire(*from.aborted_by, to->mutable_aborted_by());
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -496,7 +512,50 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   TRY(read_list(from.logs(), kMaxRanksInReport, "exit.logs", &to->logs));
   TRY(read_instant(from.started_ns(), "exit.started", &to->started));
   TRY(read_texts(from.limits(), kMaxLimitLines, "exit.limits", &to->limits));
+  TRY(read_texts(from.notes(), kMaxNoteLines, "exit.notes", &to->notes));
+  if (from.has_aborted_by()) TRY(from_wire(from.aborted_by(), &to->aborted_by.emplace()));
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
+}
+
+void to_wire(const lockstep::ClockOffset& from, ClockOffset* to) {
+  to->set_ahead_ns(from.ahead.count());
+  to->set_uncertainty_ns(from.uncertainty.count());
+}
+
+Status from_wire(const ClockOffset& from, lockstep::ClockOffset* to) {
+  const bool is_behind = from.ahead_ns() < 0;
+  TRY(read_duration(is_behind ? -(from.ahead_ns() + 1) : from.ahead_ns(), "clock.ahead",
+                    &to->ahead));
+  if (is_behind) to->ahead = -to->ahead - Duration(1);
+  return read_duration(from.uncertainty_ns(), "clock.uncertainty", &to->uncertainty);
+}
+
+void to_wire(const lockstep::PossibleFirst& from, PossibleFirst* to) {
+  to->set_cause(wire_enum<Cause>(from.cause));
+  if (from.rank) to->set_rank(*from.rank);
+  to->set_node(from.node.value);
+  to->set_node_name(from.node_name);
+  to->set_time_ns(from.time.ns);
+  to->set_message(fitting_text(from.message));
+}
+
+Status from_wire(const PossibleFirst& from, lockstep::PossibleFirst* to) {
+  TRY(read_cause(from.cause(), "also.cause", &to->cause));
+  if (from.has_rank()) TRY(read_rank(from.rank(), "also.rank", &to->rank.emplace()));
+  to->node = NodeId(from.node());
+  TRY(read_text(from.node_name(), "also.node_name", &to->node_name));
+  TRY(read_instant(from.time_ns(), "also.time", &to->time));
+  return read_text(from.message(), "also.message", &to->message);
+}
+
+void to_wire(const lockstep::NodeClock& from, NodeClock* to) {
+  to->set_node_name(from.node_name);
+  to_wire(from.offset, to->mutable_offset());
+}
+
+Status from_wire(const NodeClock& from, lockstep::NodeClock* to) {
+  TRY(read_text(from.node_name(), "clocks.node_name", &to->node_name));
+  return from_wire(from.offset(), &to->offset);
 }
 
 void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
@@ -510,6 +569,8 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
   to->set_stderr_tail(fitting_text(from.stderr_tail));
   to->mutable_terminated_ranks()->Assign(from.terminated_ranks.begin(),
                                          from.terminated_ranks.end());
+  write_list(from.also, to->mutable_also());
+  write_list(from.clocks, to->mutable_clocks());
 }
 
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
@@ -524,7 +585,8 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
   TRY(check_count(from.terminated_ranks_size(), kMaxRankNumber, "report.terminated_ranks"));
   for (const int rank : from.terminated_ranks())
     TRY(read_rank(rank, "report.terminated_ranks", &to->terminated_ranks.emplace_back()));
-  return {};
+  TRY(read_list(from.also(), kMaxPossibleFirst, "report.also", &to->also));
+  return read_list(from.clocks(), kMaxNodeClocks, "report.clocks", &to->clocks);
 }
 
 }  // namespace lockstep::pb

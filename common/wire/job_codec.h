@@ -27,6 +27,8 @@ void to_wire(const lockstep::LogSize& from, LogSize* to);
 Status from_wire(const LogSize& from, lockstep::LogSize* to);
 void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to);
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to);
+void to_wire(const lockstep::ClockOffset& from, ClockOffset* to);
+Status from_wire(const ClockOffset& from, lockstep::ClockOffset* to);
 void to_wire(const lockstep::ExitReport& from, ExitReport* to);
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to);
 Status read_priority(int value, const char* field, lockstep::Priority* out);

@@ -100,6 +100,14 @@ void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_workdir_mode(from.workdir_mode);
   write_texts(from.limitations, to->mutable_limitations());
   write_list(from.rdma_ports, to->mutable_rdma_ports());
+  if (from.unenforced) {
+    Unenforced* unenforced = to->mutable_unenforced();
+    for (const auto& [name, why] : *from.unenforced) {
+      UnenforcedLimit* limit = unenforced->add_limits();
+      limit->set_name(name);
+      limit->set_why(why);
+    }
+  }
   to->mutable_caps()->set_pids(from.caps.pids);
   to->mutable_caps()->set_log_bytes(from.caps.log.count);
   to->mutable_caps()->set_disk_bytes(from.caps.disk.count);
@@ -130,6 +138,16 @@ Status from_wire(const Inventory& from, lockstep::Inventory* to) {
   TRY(read_text(from.isolation(), "inventory.isolation", &to->isolation));
   TRY(read_text(from.workdir_mode(), "inventory.workdir_mode", &to->workdir_mode));
   TRY(read_list(from.rdma_ports(), kMaxRdmaPorts, "inventory.rdma_ports", &to->rdma_ports));
+  if (from.has_unenforced()) {
+    constexpr int kMaxUnenforced = 16;
+    to->unenforced.emplace();
+    TRY(check_count(from.unenforced().limits_size(), kMaxUnenforced, "inventory.unenforced"));
+    for (const UnenforcedLimit& limit : from.unenforced().limits()) {
+      std::string name;
+      TRY(read_text(limit.name(), "inventory.unenforced", &name));
+      TRY(read_text(limit.why(), "inventory.unenforced", &(*to->unenforced)[name]));
+    }
+  }
   TRY(read_number(from.caps().pids(), 0, kMostPidsLimit, "inventory.caps.pids", &to->caps.pids));
   to->caps.log = Bytes{from.caps().log_bytes()};
   to->caps.disk = Bytes{from.caps().disk_bytes()};

@@ -63,6 +63,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to_wire(from.allotment, to->mutable_allotment());
   write_list(from.outputs, to->mutable_outputs());
   write_texts(from.limits, to->mutable_limits());
+  write_texts(from.notes, to->mutable_notes());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
   if (from.use) to_wire(*from.use, to->mutable_use());
@@ -78,6 +79,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_part_state(from.state(), "part.state", &to->state));
   TRY(read_text(from.progress(), "part.progress", &to->progress));
   TRY(read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits));
+  TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
   TRY(from_wire(from.allotment(), &to->allotment));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
@@ -250,6 +252,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   if (from.use) to_wire(*from.use, to->mutable_use());
   to->set_clock_ahead_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(from.clock_ahead).count());
+  if (from.clock_uncertainty) to->set_clock_uncertainty_ns(from.clock_uncertainty->count());
 }
 
 Status from_wire(const NodeView& from, lockstep::NodeView* to) {
@@ -269,6 +272,9 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   if (from.clock_ahead_ms() < -kMaxAheadMs || from.clock_ahead_ms() > kMaxAheadMs)
     return bad_field("node.clock_ahead", "is beyond 200 years");
   to->clock_ahead = milliseconds(from.clock_ahead_ms());
+  if (from.has_clock_uncertainty_ns())
+    TRY(read_duration(from.clock_uncertainty_ns(), "node.clock_uncertainty",
+                      &to->clock_uncertainty.emplace()));
   if (from.has_use()) TRY(from_wire(from.use(), &to->use.emplace()));
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }

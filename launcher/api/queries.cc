@@ -41,8 +41,10 @@ std::size_t rough_bytes(const JobView& view) {
   }
   const auto of_report = [](const std::optional<ExitReport>& report) {
     if (!report) return std::size_t{0};
-    return 64 + report->message.size() + report->stderr_tail.size() +
-           4 * report->terminated_ranks.size();
+    std::size_t size = 64 + report->message.size() + report->stderr_tail.size() +
+                       4 * report->terminated_ranks.size();
+    for (const PossibleFirst& other : report->also) size += 64 + other.message.size();
+    return size;
   };
   for (const auto& attempt : view.attempts) {
     bytes += 64 + of_report(attempt.report);

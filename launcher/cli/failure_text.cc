@@ -72,7 +72,9 @@ std::string first_failure(const ExitReport& report) {
                         : fmt::format("  {}: {}\n", when.substr(1), what);
   }
   std::string text =
-      fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);
+      fmt::format("  {}: rank {}{}{}: {}\n",
+                  report.also.empty() ? "first failure" : "one of the first failures", *report.rank,
+                  where, when, how);
   if (!report.message.empty()) text += "  " + in_lines(report.message, 4) + "\n";
   return text;
 }
@@ -127,6 +129,9 @@ std::string failure_report(const JobView& job) {
       job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
   text += last_words(report);
+  for (const NodeClock& clock : report.clocks)
+    text += fmt::format("  the clock of {} is {}; its times are corrected\n", clock.node_name,
+                        in_words(clock.offset));
   if (!report.terminated_ranks.empty())
     text += fmt::format("  then terminated: rank{} {}\n",
                         report.terminated_ranks.size() == 1 ? "" : "s",

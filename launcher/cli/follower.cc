@@ -4,12 +4,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
 #include "common/transfer/refused.h"
 #include "launcher/cli/listening.h"
+#include "launcher/cli/output.h"
 #include "launcher/cli/progress_bar.h"
 #include "launcher/cli/state_lines.h"
 
@@ -60,6 +62,7 @@ struct Follower::Impl {
   void on_still_watching(const StillWatching& still);
   void on_launcher(Instant started);
   void on_job(const JobView& view);
+  void say_notes();
   void on_chunk(const LogChunk& chunk);
   void on_signal(int signal);
   void on_interrupt();
@@ -96,6 +99,7 @@ struct Follower::Impl {
   std::uint32_t burst = 0;                  // chunks since the logs were asked for
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
+  std::set<std::string> said_notes;
   Instant live_due = Instant::never();  // of the lines that are redrawn
   Instant live_drawn;
 };
@@ -189,6 +193,15 @@ void Follower::Impl::on_launcher(Instant started) {
   launcher_started = started;
 }
 
+// Once each, however many nodes say the same.
+void Follower::Impl::say_notes() {
+  if (job->attempts.empty()) return;
+  for (const PartView& part : job->attempts.back().parts)
+    for (const std::string& note : part.notes)
+      if (said_notes.insert(note).second)
+        terminal.print_line(fmt::format("note of {}: {}", part.node_name, in_one_line(note)));
+}
+
 void Follower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return;
   lease.renewed(listening.total());
@@ -196,6 +209,7 @@ void Follower::Impl::on_job(const JobView& view) {
   job = view;
   const Instant now = clock.now();
   if (options.show_state) {
+    say_notes();
     if (!terminal.has_status_line()) lines.on_job(view, now);
     show_state(now);
   }

@@ -11,6 +11,7 @@
 #include "common/io/disk.h"
 #include "common/io/disk_space.h"
 #include "launcher/cli/past_launcher.h"
+#include "launcher/cli/stop_runners.h"
 #include "launcher/cli/surplus_nodes.h"
 
 namespace lockstep::cli {
@@ -183,7 +184,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
 Status LocalLauncher::end_foreign_agents(const std::string& name) {
   TRY(end_processes(living_agents(home_, name), seconds(10)));
   const auto runners = living_runners(home_, name);
-  for (const auto& runner : runners) TRY(io::end_runner(runner));
+  TRY(stop_runners(runners));
   TRY(clean_node(home_, name));
   terminal_.print_line(fmt::format(
       "{0} had joined a launcher that no longer exists: ended its agent{1}; {0} now joins the "
@@ -357,7 +358,7 @@ Status LocalLauncher::end_leftovers() {
     runners.clear();
   else
     runners = living_runners(home_);
-  for (const auto& runner : runners) TRY(io::end_runner(runner));
+  TRY(stop_runners(runners));
   for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));
   if (!runners.empty())
     terminal_.print_line(
@@ -373,17 +374,17 @@ void LocalLauncher::forget_nodes() {
 }
 
 // A full disk or a damaged journal keeps the launcher from starting; what runs here must end all
-// the same. A runner ignores SIGTERM, and its ranks go with it.
+// the same.
 Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
   const auto runners = living_runners(home_);
   if (!cancel && !runners.empty())
     return make_error(why.code, fmt::format("{}; {} part(s) of jobs still run here; `lockstep down "
-                                            "--cancel` kills them without the launcher",
+                                            "--cancel` ends them without the launcher",
                                             why.message, runners.size()));
   terminal_.print_line(
       "ending all agents and jobs on this machine without the help of the launcher");
   TRY(end_agents());
-  for (const auto& runner : runners) TRY(io::end_runner(runner));
+  TRY(stop_runners(runners));
   for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));
   if (const auto endpoint = live_endpoint(home_.endpoint()))
     TRY(end_processes({endpoint->process}, seconds(10)));

@@ -158,6 +158,7 @@ Status read_keep(const RunArguments& arguments, std::vector<std::string>& keep) 
 
 Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   limits.pids = arguments.pids_limit;
+  limits.required = arguments.require_limits;
   const auto read = [](const char* option, const std::string& text, std::optional<Bytes>& limit) {
     if (text.empty()) return Status();
     limit = parse_bytes(text);

@@ -38,6 +38,7 @@ struct RunArguments {
   std::vector<std::string> labels;  // KEY=VALUE
   std::string nodelist;             // names with commas between them
   std::optional<int> pids_limit;
+  bool require_limits = false;
   std::string binding;                // "" = auto
   std::vector<std::string> keep;      // patterns
   std::string from_checkpoint_of;     // a job's name

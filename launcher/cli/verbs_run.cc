@@ -385,6 +385,8 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--pids-limit", arguments->pids_limit,
                    "processes and threads that each rank may have (default: 4096)")
       ->check(whole_number(kLeastPidsLimit, kMostPidsLimit));
+  verb->add_flag("--require-limits", arguments->require_limits,
+                 "run only where the job's limits of memory and processes can be enforced");
   verb->add_option("--log-limit", arguments->log_limit,
                    "how much of the ranks' output on each node is kept (default: 16g)")
       ->check(filled("leave it out to keep 16g"));

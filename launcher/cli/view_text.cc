@@ -136,6 +136,7 @@ std::string part_line(const PartView& part) {
 
 std::string limit_lines(const PartView& part) {
   std::string text;
+  for (const auto& line : part.notes) text += "      note: " + in_one_line(line) + "\n";
   for (const auto& line : part.limits) text += "      limit: " + in_one_line(line) + "\n";
   return text;
 }
@@ -146,6 +147,7 @@ std::string limits_of(const LimitRequest& asked) {
   if (asked.pids) all.push_back(with_commas(*asked.pids) + " processes a rank");
   if (asked.log) all.push_back(to_string(*asked.log) + " of logs");
   if (asked.disk) all.push_back(to_string(*asked.disk) + " of disk");
+  if (asked.required) all.emplace_back("only where they can be enforced");
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
@@ -375,15 +377,34 @@ std::string explain_text(const ExplainView& explain) {
   text += "\n";
   for (const auto& line : explain.lines) text += "  " + in_lines(line, 4) + "\n";
   if (!explain.job.attempts.empty())
-    for (const auto& part : explain.job.attempts.back().parts)
+    for (const auto& part : explain.job.attempts.back().parts) {
+      for (const auto& line : part.notes)
+        text += fmt::format("  note of {}: {}\n", part.node_name, in_one_line(line));
       for (const auto& line : part.limits)
         text += fmt::format("  limit on {}: {}\n", part.node_name, in_one_line(line));
+    }
   return text + environment_paragraph(explain.job);
 }
 
+// "200 ms behind the launcher's (known to 0.4 ms)".
+std::string in_words(const ClockOffset& offset) {
+  const Duration by = std::chrono::abs(offset.ahead);
+  const std::string how_much =
+      by < seconds(10) ? fmt::format("{:.2f} s", std::chrono::duration<double>(by).count())
+                       : format_duration(std::chrono::floor<seconds>(by));
+  const double known = std::chrono::duration<double, std::milli>(offset.uncertainty).count();
+  return fmt::format("{} {} the launcher's (known to {:.1f} ms)", how_much,
+                     offset.ahead > Duration(0) ? "ahead of" : "behind", known);
+}
+
 std::string clock_trouble(const NodeView& node) {
-  constexpr Duration kAllowed = seconds(5);
+  constexpr Duration kAllowed = seconds(5);  // of an agent whose clock is not measured
   const Duration ahead = node.clock_ahead;
+  if (node.clock_uncertainty) {
+    const ClockOffset offset{ahead, *node.clock_uncertainty};
+    if (std::chrono::abs(ahead) <= kNotableOffset + offset.uncertainty) return "";
+    return "its clock is " + in_words(offset);
+  }
   if (ahead < kAllowed && ahead > -kAllowed) return "";
   return fmt::format("its clock is {} {} the launcher's",
                      format_duration(std::chrono::floor<seconds>(std::chrono::abs(ahead))),

@@ -18,6 +18,8 @@ std::string archived_text(const JobView& job);
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);
+// "0.20 s behind the launcher's (known to 0.4 ms)".
+std::string in_words(const ClockOffset& offset);
 // How the node's clock differs from the launcher's; "" if they agree or the difference is unknown.
 std::string clock_trouble(const NodeView& node);
 std::string node_text(const NodeView& node, Instant now);

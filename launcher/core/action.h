@@ -40,6 +40,7 @@ struct AckHeartbeat {
   SessionId session;
   std::uint64_t number = 0;    // of the heartbeat
   std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
+  Instant time = {};
 };
 // Send JobUpdate to all watchers of the job, and tell its log followers when it is final.
 struct JobChanged {

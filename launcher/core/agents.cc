@@ -149,6 +149,15 @@ void react(Context& core, const SessionInput& input) {
   heard(core, node->id);
 }
 
+namespace {
+
+void look_at_clock(NodeWatch& watch, const Heartbeat& beat, Instant now) {
+  if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - now;
+  watch.clock.add(beat, now);
+}
+
+}  // namespace
+
 void react(Context& core, const HeartbeatInput& input) {
   const Heartbeat& beat = input.beat;
   const Node* node = known_speaker(core, input.key, beat.node, beat.session);
@@ -165,11 +174,11 @@ void react(Context& core, const HeartbeatInput& input) {
     case Speaker::live: break;
   }
   heard(core, node->id);
-  core.act(AckHeartbeat{node->id, beat.session, beat.number, node->revision});
+  core.act(AckHeartbeat{node->id, beat.session, beat.number, node->revision, core.now});
   ask_of_leftovers(core, node->id, input.key);
   watch.sent_revision = beat.desired_revision;
   if (beat.notice) take_notice(core, node->id, *beat.notice);
-  if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - core.now;
+  look_at_clock(watch, beat, core.now);
   if (watch.low_disk != beat.low_disk) {
     watch.low_disk = beat.low_disk;
     usability_changed(core, *node);
@@ -189,11 +198,11 @@ Heard hear(Context& core, Instant now, const HeartbeatInput& input) {
   watch.heard = core.clock.polled();
   watch.last_heard = std::max(now, watch.last_heard);
   watch.unread.clear();
-  if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - now;
+  look_at_clock(watch, beat, now);
   arm_node_timer(core, node->id);
   const bool is_all = watch.question == 0 && !beat.notice && watch.low_disk == beat.low_disk &&
                       beat.desired_revision == node->revision;
-  return {AckHeartbeat{node->id, beat.session, beat.number, node->revision}, is_all};
+  return {AckHeartbeat{node->id, beat.session, beat.number, node->revision, now}, is_all};
 }
 
 void react(Context& core, const UnreadInput& input) {

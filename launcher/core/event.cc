@@ -83,6 +83,13 @@ std::string ended_text(const ExitReport& report) {
   return report.message.empty() ? std::string(to_string(report.cause)) : report.message;
 }
 
+// When the others were stopped not all nodes had been heard; the verdict knows them all.
+std::string first_failure_of(const Attempt& attempt) {
+  if (!attempt.doomed) return "";
+  const bool is_judged = attempt.ended && attempt.ended->cause != Cause::canceled;
+  return is_judged ? attempt.ended->message : attempt.doomed->report.message;
+}
+
 std::string attempt_text(const State& state, const Attempt& attempt, const Event& event) {
   switch (event.kind) {
     case Event::Kind::placed: return "on " + nodes_of(state, attempt);
@@ -95,7 +102,7 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
           "{} nodes receive each other's addresses, and start their ranks when they are connected",
           attempt.size());
     case Event::Kind::running: return "all ranks were started";
-    case Event::Kind::failed: return attempt.doomed ? attempt.doomed->report.message : "";
+    case Event::Kind::failed: return first_failure_of(attempt);
     case Event::Kind::ranks_ended: return "no rank runs any more";
     case Event::Kind::ended: return attempt.ended ? ended_text(*attempt.ended) : "";
     case Event::Kind::submitted:

@@ -13,6 +13,7 @@
 #include "common/base/time.h"
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
+#include "launcher/core/clock_meter.h"
 
 namespace lockstep::launcher {
 
@@ -76,7 +77,8 @@ struct NodeWatch {
   std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
   std::uint64_t sent_revision = 0;
   std::string low_disk;     // its last reason for taking no new part; "": it takes parts
-  Duration clock_ahead{0};  // its clock minus ours, in its last report
+  Duration clock_ahead{0};  // its clock minus ours, in its last heartbeat
+  ClockMeter clock;         // the same, measured
   std::string unread;       // why its last message could not be decoded; "": it could
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;

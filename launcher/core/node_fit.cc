@@ -87,6 +87,25 @@ bool lacks_engine(const Inventory& inventory) {
   return inventory.container_engine && inventory.container_engine->empty();
 }
 
+namespace {
+
+// A container's memory is limited by its engine, whose runner knows whether it can.
+std::optional<std::string> cannot_limit(const Inventory& inventory, const Shape& shape) {
+  if (!shape.limits.required || shape.in_container) return std::nullopt;
+  if (!inventory.unenforced)
+    return "has an agent that does not report which limits it enforces (lockstep.limits: required)";
+  const auto why_not = [&](const char* name, bool is_asked) -> std::optional<std::string> {
+    const auto found = inventory.unenforced->find(name);
+    if (!is_asked || found == inventory.unenforced->end()) return std::nullopt;
+    return fmt::format("cannot enforce a limit of {} (lockstep.limits: required): {}", name,
+                       found->second);
+  };
+  if (auto why = why_not("memory", shape.memory.has_value())) return why;
+  return why_not("pids", shape.limits.pids.has_value());
+}
+
+}  // namespace
+
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape) {
   if (shape.in_container && lacks_engine(inventory))
     return fmt::format("has no container engine: {}", kNoEngine);
@@ -100,6 +119,7 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
   if (static_cast<std::size_t>(shape.gpus_at_least) > inventory.gpus.size())
     return fmt::format("has {} gpus, but gpus_per_rank: isolated needs one for each of {} ranks",
                        inventory.gpus.size(), shape.gpus_at_least);
+  if (auto why = cannot_limit(inventory, shape)) return why;
   return beyond(shape.limits, inventory.caps);
 }
 

@@ -12,8 +12,24 @@ namespace {
 
 // A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
 // they started is not forgotten by whoever did not see it.
-PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks) {
-  if (report.started.ns == 0 && known) report.started = known->started;
+// From here on all times are the launcher's, as far as the node's clock is known.
+void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) {
+  report.clock = clock;
+  if (!clock) return;
+  const auto correct = [&](Instant& time) {  // 0: unknown
+    if (time.ns != 0 && time.ns > clock->ahead.count()) time = time - clock->ahead;
+  };
+  correct(report.started);
+  if (!report.exit) return;
+  correct(report.exit->started);
+  correct(report.exit->ended);
+  for (RankExit& rank : report.exit->ranks) correct(rank.time);
+}
+
+PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks,
+                   const std::optional<ClockOffset>& clock) {
+  correct_times(report, clock);
+  if (known && known->started.ns != 0) report.started = known->started;
   if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
   if (report.state != PartState::finished) return report;
   if (!report.exit) {
@@ -120,7 +136,8 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const auto node_rank = part - core.state.attempt(report.attempt)->parts.data();
     const int ranks =
         core.state.job(report.attempt.job)->spec.ranks_on(static_cast<int>(node_rank));
-    core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks)});
+    const auto clock = core.watches.at(node).clock.offset();
+    core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
     if (report.state == PartState::finished) return;
     take_outputs(core.pending, core.watches.at(node), report);
     take_checkpoint(core, node, report);

@@ -345,6 +345,10 @@ struct State::Applier {
     attempt.ended = fact.report;
     attempt.ended_at = at;
     job.phase = Job::Phase::ended;
+    for (Event& event : job.events.events)
+      if (event.kind == Event::Kind::failed && event.attempt == fact.attempt.number &&
+          fact.report.cause != Cause::canceled)
+        event.node = fact.report.node;
     record(job, Event::Kind::ended, fact.attempt);
   }
 

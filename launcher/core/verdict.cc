@@ -21,6 +21,8 @@ struct Failure {
   const Part* part = nullptr;
   std::optional<RankExit> rank;
   Cause cause = Cause::completed;
+  // Why, if another node told it; the node's own report is still on its way.
+  std::optional<std::string> told = {};
 };
 
 bool earlier(const Failure& a, const Failure& b) {
@@ -94,6 +96,24 @@ std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitRepo
   return Failure{unconnected.time, node_rank, part, unconnected, exit.cause};
 }
 
+// A node that has ended its ranks for another's failure may be heard of before that one.
+std::optional<Failure> told_by_peer(const Attempt& attempt, const NodeExitReport& exit,
+                                    const JobSpec& spec) {
+  if (!exit.aborted_by) return std::nullopt;
+  const PeerAbort& abort = *exit.aborted_by;
+  const Cause cause = abort.first.cause;
+  const bool has_failed = cause != Cause::completed && cause != Cause::canceled;
+  if (!has_failed || abort.node_rank >= attempt.size()) return std::nullopt;
+  const Part& part = attempt.parts[static_cast<std::size_t>(abort.node_rank)];
+  if (part.gone || part.finished()) return std::nullopt;
+  Failure failure{time_of_failure(exit), abort.node_rank, &part,
+                  std::nullopt,          cause,           abort.message};
+  const bool is_its_rank = spec.node_of_rank(abort.first.rank) == abort.node_rank;
+  if (belongs_to_rank(cause) && !is_its_rank) return std::nullopt;
+  if (belongs_to_rank(cause)) failure.rank = abort.first;
+  return failure;
+}
+
 std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
   std::vector<Failure> failures;
   for (int i = 0; i < attempt.size(); ++i) {
@@ -105,6 +125,7 @@ std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
       failures.push_back({rank->time, i, &part, *rank, rank->cause});
     else if (auto unconnected = unconnected_in(attempt, exit, spec))
       failures.push_back(*std::move(unconnected));
+    if (auto told = told_by_peer(attempt, exit, spec)) failures.push_back(*std::move(told));
     const bool node_failed = exit.cause != Cause::completed && exit.cause != Cause::canceled &&
                              !belongs_to_rank(exit.cause);
     if (node_failed && !exit.first_failed_rank)
@@ -114,10 +135,11 @@ std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
 }
 
 // Lower comes first, whatever the clocks of the nodes say.
+constexpr int kByTime = 2;
 int precedence(Cause cause) {
   if (cause == Cause::node_lost) return 0;
   if (cause == Cause::runner_lost) return 1;
-  return 2;
+  return kByTime;
 }
 
 std::vector<int> terminated_ranks(const Attempt& attempt) {
@@ -232,8 +254,9 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   RankExit node_exit;
   node_exit.cause = failure.cause;
   report.exit_code = failing_code(exit_code_of(node_exit));
-  const std::string detail =
-      failure.part->gone ? failure.part->gone->why : failure.part->report->exit->message;
+  const std::string detail = failure.told         ? *failure.told
+                             : failure.part->gone ? failure.part->gone->why
+                                                  : failure.part->report->exit->message;
   report.message =
       node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
   if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
@@ -241,7 +264,83 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   return report;
 }
 
+// How well the time of a failure is known; nullopt: the clock of its node was never measured.
+std::optional<Duration> uncertainty_of(const Failure& failure) {
+  const auto& report = failure.part->report;
+  if (failure.part->gone || !report || !report->clock) return std::nullopt;
+  return report->clock->uncertainty;
+}
+
+bool is_same(const Failure& a, const Failure& b) {
+  if (a.rank && b.rank) return a.rank->rank == b.rank->rank;
+  return !a.rank && !b.rank && a.cause == b.cause;  // a time-out ends all nodes at once
+}
+
+// Those that the clocks of the nodes do not put after `first`. Within a node its runner knows.
+std::vector<const Failure*> as_early(const std::vector<Failure>& failures, const Failure& first) {
+  std::vector<const Failure*> found;
+  const auto known = uncertainty_of(first);
+  if (!known || precedence(first.cause) != kByTime) return found;
+  for (const Failure& other : failures) {
+    const auto its = uncertainty_of(other);
+    if (!its || precedence(other.cause) != kByTime || other.told) continue;
+    const bool is_apart = other.time - first.time > *known + *its;
+    if (other.part == first.part || is_apart || is_same(first, other)) continue;
+    found.push_back(&other);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Failure* a, const Failure* b) { return earlier(*a, *b); });
+  return found;
+}
+
+std::string in_milliseconds(Duration time) {
+  return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
+}
+
+// "; or rank 5 (node n3) exited with code 1 before it: …", for all whose order is not known.
+void name_those_as_early(const State& state, const Attempt& attempt,
+                         const std::vector<Failure>& failures, const Failure& first,
+                         ExitReport& report) {
+  const auto others = as_early(failures, first);
+  if (others.empty()) return;
+  Duration apart{0}, known{0};
+  for (const Failure* other : others) {
+    apart = std::max(apart, Duration(other->time - first.time));
+    known = std::max(known, *uncertainty_of(first) + *uncertainty_of(*other));
+    if (report.also.size() == kMaxPossibleFirst) continue;
+    const ExitReport its = report_of(state, attempt, *other);
+    report.also.push_back({its.cause, its.rank, its.node, its.node_name, its.time, its.message});
+  }
+  report.message += fmt::format("; or first {}", report.also.front().message);
+  if (others.size() > 1) report.message += fmt::format(" (or one of {} more)", others.size() - 1);
+  report.message +=
+      fmt::format(": they failed within {}, and the nodes' clocks are only known to {}",
+                  in_milliseconds(apart), in_milliseconds(known));
+}
+
+std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt) {
+  std::vector<NodeClock> clocks;
+  for (const Part& part : attempt.parts) {
+    if (!part.report || !part.report->clock || clocks.size() == kMaxNodeClocks) continue;
+    const ClockOffset& offset = *part.report->clock;
+    if (std::chrono::abs(offset.ahead) > kNotableOffset + offset.uncertainty)
+      clocks.push_back({state.node_name(part.node), offset});
+  }
+  return clocks;
+}
+
 // Parts failed, but none says that it was by itself: somebody stopped ranks behind our back.
+// As its runner said it, if that was told to stop; else nobody knows of an order.
+std::string why_stopped(const Attempt& attempt) {
+  for (const Part& part : attempt.parts) {
+    if (!part.failed() || !part.finished() || !part.report->exit) continue;
+    const auto& by = part.report->exit->aborted_by;
+    if (by) return fmt::format("ended its ranks because {}", by->message);
+    break;
+  }
+  return std::string(kUnexplained);
+}
+
 ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) {
   if (attempt.doomed) {
     ExitReport report = attempt.doomed->report;
@@ -258,7 +357,7 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
     report.node_name = state.node_name(part.node);
     break;
   }
-  report.message = fmt::format("node {} {}", report.node_name, kUnexplained);
+  report.message = fmt::format("node {} {}", report.node_name, why_stopped(attempt));
   report.terminated_ranks = terminated_ranks(attempt);
   return report;
 }
@@ -284,7 +383,12 @@ ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
         const int first_a = precedence(a.cause), first_b = precedence(b.cause);
         return first_a != first_b ? first_a < first_b : earlier(a, b);
       });
-  if (first != failures.end()) return report_of(state, attempt, *first);
+  if (first != failures.end()) {
+    ExitReport report = report_of(state, attempt, *first);
+    name_those_as_early(state, attempt, failures, *first, report);
+    report.clocks = notable_clocks(state, attempt);
+    return report;
+  }
   const bool has_failed = (attempt.doomed && !is_preempted(attempt)) || attempt.tally.failed > 0;
   if (has_failed) return unexplained(state, attempt, now);
   ExitReport completed;

@@ -99,6 +99,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
     if (part.report && part.report->exit) {
       view.limits = part.report->exit->limits;
+      view.notes = part.report->exit->notes;
       view.used = used_by(*part.report->exit);
     }
     if (part.gone) view.progress = part.gone->why;
@@ -108,6 +109,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     view.state = part.report->state;
     view.progress = part.report->progress;
     view.limits = part.report->limits;
+    view.notes = part.report->notes;
   } else {
     view.progress = "the node has not answered yet";
   }
@@ -393,6 +395,10 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   if (watch == nullptr) return view;
   view.last_heard = watch->last_heard;
   view.clock_ahead = watch->clock_ahead;
+  if (const auto measured = watch->clock.offset()) {
+    view.clock_ahead = measured->ahead;
+    view.clock_uncertainty = measured->uncertainty;
+  }
   if (view.liveness != Liveness::alive && view.last_heard.ns != 0 && !view.reason.empty())
     view.reason += "; silent for " +
                    format_duration(std::chrono::floor<seconds>(cluster.now - view.last_heard));

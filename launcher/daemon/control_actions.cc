@@ -50,7 +50,7 @@ struct Performer {
   }
   void operator()(const AckHeartbeat& action) const {
     to_node(action.node, action.session,
-            HeartbeatAck{action.session, action.number, action.revision});
+            HeartbeatAck{action.session, action.number, action.revision, action.time});
   }
   void operator()(const JobChanged& action) const { server.service_.perform(action); }
   void operator()(const AllowNode& action) const {

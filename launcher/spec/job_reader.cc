@@ -61,6 +61,7 @@ class JobReader {
   void fill_command(JobSpec& spec) const;
   void fill_compute(ReadJob& job) const;
   void fill_distribution(JobSpec& spec) const;
+  void fill_limits(LimitRequest& limits) const;
   void fill_resources(JobSpec& spec) const;
   void fill_includes(ReadJob& job) const;
   void fill_inputs(ReadJob& job) const;
@@ -268,15 +269,26 @@ void JobReader::fill_resources(JobSpec& spec) const {
   if (const YamlNode* args = at("resources.docker_args"))
     if (auto words = good("resources.docker_args", read_docker_args(source_, *args)))
       resources.docker_args = *std::move(words);
-  spec.limits.pids = number("lockstep.limits.pids");
-  if (const YamlNode* log = at("lockstep.limits.log")) spec.limits.log = parse_bytes(log->text);
-  if (const YamlNode* disk = at("lockstep.limits.disk")) spec.limits.disk = parse_bytes(disk->text);
+  fill_limits(spec.limits);
   if (const YamlNode* binding = at("lockstep.binding"))
     spec.binding = read_binding(source_, *binding, faults_);
   if (at("lockstep.gpus_per_rank") != nullptr)
     resources.isolate_gpus =
         good("lockstep.gpus_per_rank", word("lockstep.gpus_per_rank")) == "isolated";
   if (const YamlNode* timeout = at("limits.timeout")) spec.timeout = parse_duration(timeout->text);
+}
+
+// `lockstep.limits: required` is short for the section with that `enforcement`.
+void JobReader::fill_limits(LimitRequest& limits) const {
+  const YamlNode* section = at("lockstep.limits");
+  if (section == nullptr) return;
+  const bool is_short = section->kind == YamlNode::Kind::scalar;
+  const char* const path = is_short ? "lockstep.limits" : "lockstep.limits.enforcement";
+  if (at(path) != nullptr) limits.required = good(path, word(path)) == "required";
+  if (is_short) return;
+  limits.pids = number("lockstep.limits.pids");
+  if (const YamlNode* log = at("lockstep.limits.log")) limits.log = parse_bytes(log->text);
+  if (const YamlNode* disk = at("lockstep.limits.disk")) limits.disk = parse_bytes(disk->text);
 }
 
 void JobReader::fill_retry(JobSpec& spec) const {

@@ -105,9 +105,11 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
   if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
       shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
     return {};
-  const bool wants_mapping = shape == Shape::section || shape == Shape::text_map ||
-                             shape == Shape::inputs || shape == Shape::outputs ||
-                             shape == Shape::bound_outputs || shape == Shape::anything;
+  if (shape == Shape::section_or_word && node.kind != YamlNode::Kind::mapping) shape = Shape::text;
+  const bool wants_mapping = shape == Shape::section_or_word || shape == Shape::section ||
+                             shape == Shape::text_map || shape == Shape::inputs ||
+                             shape == Shape::outputs || shape == Shape::bound_outputs ||
+                             shape == Shape::anything;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
@@ -131,6 +133,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     case Shape::of_step:
     case Shape::of_job:
     case Shape::not_yet: return {};
+    case Shape::section_or_word:
     case Shape::section: check_section(node, path); return {};
     case Shape::text_map:
       check_entries(node, path, [&](YamlEntry& text) { return check_text(text, path); });

@@ -12,27 +12,28 @@ namespace lockstep::spec {
 enum class Shape {
   text,  // a scalar, as written
   whole_number,
-  duration,       // seconds, or 90s, 5m, 2h
-  bytes,          // 2g, 512m
-  section,        // a mapping with keys of its own in this table
-  retry_on,       // words and exit codes: see retry_reader.h
-  inputs,         // a mapping of names to scalars, or to mappings with keys of this table
-  outputs,        // a mapping of names to null, or to mappings with keys of this table
-  bound_outputs,  // the same; an output may also be the expression to which it is bound
-  text_map,       // a mapping with keys of the user's choice; values are scalars
-  words,          // one text, split as a shell does, or a list of words
-  lines,          // a list of texts, or the name of a file that has them
-  patterns,       // a list of texts, or one: see keep_reader.h
-  after,          // names of jobs, or mappings: see queue_reader.h
-  conda_file,     // the name of a conda file, or its content as a mapping: see conda_file.h
-  environment,    // a name, file:PATH, or a mapping: see environment_reader.h
-  anything,       // a mapping with any content
-  unused,         // any value; a note says that it has no effect: see key_notes.h
-  unchecked,      // its reader checks it
-  not_yet,        // recognised, refused by name
-  of_pipeline,    // belongs to the pipeline; refused in its steps
-  of_step,        // belongs to each step; refused in the pipeline
-  of_job,         // refused in a step, which begins when its inputs are there
+  duration,         // seconds, or 90s, 5m, 2h
+  bytes,            // 2g, 512m
+  section,          // a mapping with keys of its own in this table
+  section_or_word,  // the same, or one of known_words()
+  retry_on,         // words and exit codes: see retry_reader.h
+  inputs,           // a mapping of names to scalars, or to mappings with keys of this table
+  outputs,          // a mapping of names to null, or to mappings with keys of this table
+  bound_outputs,    // the same; an output may also be the expression to which it is bound
+  text_map,         // a mapping with keys of the user's choice; values are scalars
+  words,            // one text, split as a shell does, or a list of words
+  lines,            // a list of texts, or the name of a file that has them
+  patterns,         // a list of texts, or one: see keep_reader.h
+  after,            // names of jobs, or mappings: see queue_reader.h
+  conda_file,       // the name of a conda file, or its content as a mapping: see conda_file.h
+  environment,      // a name, file:PATH, or a mapping: see environment_reader.h
+  anything,         // a mapping with any content
+  unused,           // any value; a note says that it has no effect: see key_notes.h
+  unchecked,        // its reader checks it
+  not_yet,          // recognised, refused by name
+  of_pipeline,      // belongs to the pipeline; refused in its steps
+  of_step,          // belongs to each step; refused in the pipeline
+  of_job,           // refused in a step, which begins when its inputs are there
 };
 
 struct KnownKey {

@@ -147,7 +147,7 @@ void Core::Impl::fail_for_unconnected() {
   exit.cause = Cause::never_connected;
   exit.detail = kNeverConnected;
   exit.time = now;
-  fail({exit.cause, exit.rank, sentence(exit)}, exit, kFailureGrace);
+  fail({exit.cause, exit.rank, sentence(exit)}, exit);
 }
 
 void Core::Impl::on(const RankFinalized& input) {

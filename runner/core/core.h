@@ -7,8 +7,10 @@
 //   completed   every rank here exited 0 by itself (an MPI rank after finalizing)
 //   canceled    nothing failed here: the ranks were stopped by order of the launcher or of a peer
 //   any other   the first failure here; `first_failed_rank` is its rank, if a rank caused it
-// Terminating: a failure sends SIGTERM, and SIGKILL after kFailureGrace, so that an MPI job never
-// hangs; a stop or a timeout uses the assignment's grace period. KillEverything always comes last.
+// Terminating: whatever ends the gang, the ranks get SIGTERM, and SIGKILL after the assignment's
+// grace period, which is one for all causes and nodes: a rank may be saving a checkpoint. Two
+// exceptions: after the lease's end nothing may run, and ranks that remain where all of a node's
+// ranks have ended are children that those left behind. KillEverything always comes last.
 // Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
 // another rank of the gang did. If no rank connected, the command was not an MPI program and has
 // completed. A runner leaves when its own ranks are done: it sends GangDrained and does not wait
@@ -141,7 +143,6 @@ using Action = std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, Kil
 
 // Named times. Bootstrap events arrive on another thread than the results of waitpid. If an exit
 // looks wrong only because such an event is missing, the core waits kSettle before it decides.
-inline constexpr Duration kFailureGrace = seconds(1);
 inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
 inline constexpr Duration kConnectWithin = seconds(30);   // for the gang; then its start has failed

@@ -13,7 +13,6 @@ using Client = RankRecord::Client;
 
 void Core::Impl::stop() {
   if (over()) return;
-  const bool at_once = assignment.stop_reason == StopReason::gang_failed;
   if (!failure && !stopped) {
     stopped = "stopped by order: " + std::string(to_string(assignment.stop_reason));
     RankExit first;
@@ -22,23 +21,22 @@ void Core::Impl::stop() {
     first.time = now;
     tell_gang(first, *stopped);
   }
-  terminate(at_once ? std::min<Duration>(assignment.grace, kFailureGrace) : assignment.grace);
+  terminate(assignment.grace);
 }
 
 // As the job's command ran on the head alone, a worker has no end of its own.
 void Core::Impl::dismiss() {
   if (over() || terminating) return;
   dismissed = true;
-  terminate(kFailureGrace);
+  terminate(assignment.grace);
 }
 
 void Core::Impl::on(const AbortFromPeer& input) {
   if (over() || terminating || phase == Phase::fresh) return;
   stopped = "node rank " + std::to_string(input.abort.node_rank) +
             " ended the gang: " + input.abort.message;
-  const Cause cause = input.abort.first.cause;
-  const bool is_graceful = cause == Cause::timeout || cause == Cause::canceled;
-  terminate(is_graceful ? assignment.grace : Duration(kFailureGrace));
+  aborted_by = PeerAbort{input.abort.node_rank, input.abort.first, input.abort.message};
+  terminate(assignment.grace);
 }
 
 void Core::Impl::on(const MasterPortTaken&) {
@@ -74,7 +72,7 @@ void Core::Impl::fail_rank(RankRecord& record) {
   const bool abort_like = cause == Cause::signal || cause == Cause::exit_code;
   if (!terminating && record.client == Client::connected && abort_like)
     news_until = now + kAbortNews;
-  fail({cause, record.exit.rank, sentence(record.exit)}, record.exit, kFailureGrace);
+  fail({cause, record.exit.rank, sentence(record.exit)}, record.exit);
 }
 
 void Core::Impl::fail_without_rank(Cause cause, std::string message) {
@@ -83,14 +81,14 @@ void Core::Impl::fail_without_rank(Cause cause, std::string message) {
   exit.rank = assignment.first_rank();
   exit.started = false;
   exit.time = now;
-  fail({cause, std::nullopt, std::move(message)}, exit, kFailureGrace);
+  fail({cause, std::nullopt, std::move(message)}, exit);
 }
 
-void Core::Impl::fail(Failure first, RankExit exit, Duration grace) {
+void Core::Impl::fail(Failure first, RankExit exit) {
   if (over() || terminating || phase == Phase::fresh) return;
   failure = std::move(first);
   tell_gang(exit, failure->message);
-  terminate(grace);
+  terminate(assignment.grace);
 }
 
 void Core::Impl::tell_gang(const RankExit& first, const std::string& message) {
@@ -147,7 +145,7 @@ void Core::Impl::expire_timers() {
     first.time = now;
     fail({Cause::timeout, std::nullopt,
           "ran longer than limits.timeout, " + format_duration(*assignment.spec.timeout)},
-         first, assignment.grace);
+         first);
   }
   if (phase == Phase::connecting && !terminating && now >= connect_by)
     fail_without_rank(Cause::start_failed, "the runners of the gang did not all connect within " +
@@ -231,6 +229,7 @@ NodeExitReport Core::Impl::final_words() const {
   } else if (stopped) {
     report.cause = Cause::canceled;
     report.message = *stopped;
+    report.aborted_by = aborted_by;
   }
   for (const auto& record : ranks.all()) report.ranks.push_back(record.exit);
   report.logs = logs;

@@ -31,6 +31,7 @@ struct Core::Impl {
   RankTable ranks;
   std::optional<Failure> failure;
   std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
+  std::optional<PeerAbort> aborted_by;
   std::optional<Termination> terminating;
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
   Instant started;         // start of the first rank; 0 = none
@@ -84,7 +85,7 @@ struct Core::Impl {
   void end_lease();
   void stop();
   void dismiss();
-  void fail(Failure first, RankExit exit, Duration grace);
+  void fail(Failure first, RankExit exit);
   void fail_without_rank(Cause cause, std::string message);
   void fail_rank(RankRecord& record);
   void terminate(Duration grace);

@@ -1,5 +1,6 @@
 #include "runner/steps/isolation.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace lockstep::runner {
@@ -18,6 +19,17 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const Workspace& work
 
 }  // namespace
 
+std::string memory_not_limited(Bytes limit, const std::string& why) {
+  return fmt::format("its memory limit of {} is not enforced on this node: {}", to_string(limit),
+                     why);
+}
+
+Status allow(const LimitRequest& limits, const std::vector<std::string>& not_enforced) {
+  if (!limits.required || not_enforced.empty()) return {};
+  return make_error(ErrorCode::unsupported,
+                    not_enforced.front() + "; the job says lockstep.limits: required");
+}
+
 Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
                           spawn::Client::Events events) {
   Isolation isolation;
@@ -32,7 +44,17 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
     isolation.notes.push_back("no cgroups: " + cgroups.error().message);
     isolation.notes.push_back("a rank's number of processes is not limited on this node");
     if (request.cgroup.memory)
-      isolation.notes.push_back("the job's memory limit cannot be enforced on this node");
+      isolation.for_job.push_back(
+          memory_not_limited(*request.cgroup.memory, cgroups.error().message));
+  }
+  const bool limits_pids = isolation.cgroups && isolation.cgroups->limits_pids();
+  if (request.limits.pids && !limits_pids)
+    isolation.for_job.push_back(
+        fmt::format("its limit of {} processes a rank is not enforced on this node",
+                    with_commas(*request.limits.pids)));
+  if (const Status allowed = allow(request.limits, isolation.for_job); !allowed) {
+    if (isolation.cgroups) (void)isolation.cgroups->remove();
+    return allowed.error();
   }
   Error last;
   for (const auto& namespaces : attempts(isolation.cgroups.has_value(), *request.workspace)) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/domain/limits.h"
 #include "common/io/cgroups.h"
 #include "runner/spawn/client.h"
 #include "runner/steps/workspace.h"
@@ -15,16 +16,23 @@ namespace lockstep::runner {
 struct Isolation {
   std::optional<io::Cgroups> cgroups;
   std::unique_ptr<spawn::Client> spawn;
-  bool mounted = false;            // the workspace's mounts are in place
-  std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
-  std::vector<std::string> notes;  // features that are not available, and why
+  bool mounted = false;              // the workspace's mounts are in place
+  std::string kind;                  // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
+  std::vector<std::string> notes;    // features that are not available, and why
+  std::vector<std::string> for_job;  // those that the job asked for: see PartReport::notes
 };
 
 struct IsolationRequest {
   io::CgroupRequest cgroup;
   std::string spawn_program;
   const Workspace* workspace = nullptr;
+  LimitRequest limits = {};  // as the job asks
 };
+
+// A line of Isolation::for_job.
+std::string memory_not_limited(Bytes limit, const std::string& why);
+// An error if the job must not run without the limits that are `not_enforced`.
+Status allow(const LimitRequest& limits, const std::vector<std::string>& not_enforced);
 
 // Call it before any thread exists. An error means that the working directory cannot be made, or
 // that lockstep-spawn does not start at all.

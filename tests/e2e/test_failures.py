@@ -148,3 +148,36 @@ def test_the_last_stderr_lines_are_in_the_report(any_site):
     report = any_site.show(job["name"])["report"]
     assert "the cause of it all" in report["stderr_tail"]
     assert report["exit_code"] == 7 and report["cause"] == "exit_code"
+
+
+SAVES = """
+import os, signal, sys, time
+rank = int(os.environ["RANK"])
+def save(*_):
+    for i in range(12):
+        print("saving", i, flush=True)
+        time.sleep(0.2)
+    sys.exit(0)
+if rank == 0:
+    signal.signal(signal.SIGTERM, save)
+open("outputs/ready", "w").close()
+print("ready", flush=True)
+time.sleep(1)
+if rank == 1 and sys.argv[1] == "fails":
+    sys.exit(3)
+time.sleep(1000)
+"""
+
+
+def test_one_grace_for_all_ends_on_two_nodes(any_site):
+    """A rank that saves for 2.4 s after SIGTERM, while the other node's has ended at once."""
+    any_site.up(2)
+    any_site.write("saves.py", SAVES)
+    for how, words in (("times-out", ("--timeout", "2s")), ("fails", ())):
+        name = any_site.submit("-N", "2", "--name", how, "--distribution", "pytorch", *words, "--",
+                               "/usr/bin/python3", "saves.py", how)
+        job = any_site.wait_for_status(name, "Failed")
+        assert b"saving 11" in any_site.logs(name), any_site.logs(name)
+        told = any_site.ok("job", "events", name) + any_site.ok("job", "explain", name)
+        assert "nobody" not in told, told
+        assert job["report"]["cause"] == ("timeout" if how == "times-out" else "exit_code"), job["report"]

@@ -3,6 +3,7 @@ import os
 import pathlib
 import pwd
 import secrets
+import subprocess
 
 import pytest
 from harness import squat
@@ -21,9 +22,83 @@ def test_folders_that_another_user_made_in_tmp_break_no_job_of_root(squatted, si
     job = site.wait_for_status(name, "Completed", "Failed")
     assert job["status"] == "Completed", job
     lines = site.logs(name).decode().splitlines()
-    assert sum(line.endswith(f"/run/lockstep/jobs/{name}.1") for line in lines) == 2, lines
+    assert sum(line.endswith(f"/run/lockstep/jobs/{name}") for line in lines) == 2, lines
     info = os.stat("/run/lockstep/jobs")
     assert (info.st_uid, info.st_mode & 0o777) == (0, 0o755)
+
+
+# Attempt 1 leaves what holds its path, attempt 2 follows it.
+FINDS_ITS_CHECKPOINT = """
+import json, os, sys
+folder = os.environ["LOCKSTEP_CHECKPOINT_DIR"]
+rank = os.environ["RANK"]
+print("path", os.path.realpath(os.getcwd()), os.path.realpath(folder), flush=True)
+if os.environ["LOCKSTEP_ATTEMPT"] == "1":
+    made = os.path.realpath(os.path.join(folder, f"step {rank}"))
+    open(made, "w").write(rank)
+    os.symlink(made, os.path.join(folder, f"last{rank}"))
+    json.dump({"path": made}, open(os.path.join(folder, f"pointer{rank}"), "w"))
+    sys.exit(3 if rank == "0" else 0)
+assert open(os.path.join(folder, f"last{rank}")).read() == rank
+assert open(json.load(open(os.path.join(folder, f"pointer{rank}")))["path"]).read() == rank
+"""
+LONG = "a-name-of-many-characters-as-people-give-to-their-trainings-2026"
+
+
+def run_twice(site, name, nodes, *words):
+    """Runs the script until its second attempt completes; returns the paths that its ranks saw."""
+    site.write("a file/finds.py", FINDS_ITS_CHECKPOINT)
+    done = site.run("run", "--name", name, "-N", str(nodes), "--distribution", "pytorch", "--retry-on",
+                    "exit_code", *words, "--", "/usr/bin/python3", "a file/finds.py")
+    assert done.returncode == 0, done.stderr.decode() + site.logs(name, "--attempt", "1").decode()
+    lines = [line for attempt in "12" for line in site.logs(name, "--attempt", attempt).decode().splitlines()]
+    paths = [line.partition("path ")[2].split() for line in lines if "path " in line]
+    assert len(paths) == 2 * nodes and all(p[1] == p[0] + "/.lockstep/checkpoint" for p in paths), lines
+    return [path for path, _ in paths], done.stderr.decode()
+
+
+@pytest.mark.parametrize("name", ["trains", LONG], ids=["short", "long"])
+def test_all_attempts_and_nodes_have_one_path(any_site, name):
+    any_site.up(2)
+    paths, said = run_twice(any_site, name, 2)
+    assert len(set(paths)) == 1 and "note" not in said, (paths, said)
+    folder, own = paths[0].rsplit("/", 1)
+    assert own == name if name != LONG else own.startswith(LONG[:15]) and len(own) <= 28
+    assert folder.endswith("lockstep/jobs")
+
+
+def up_without_mounts(site, nodes):
+    """As in a container without CAP_SYS_ADMIN: root's runners can have no mount namespace."""
+    subprocess.run(["setpriv", "--bounding-set=-sys_admin", *site._argv(["up", "--nodes", str(nodes)])],
+                   env=site.environment(), check=True, capture_output=True, timeout=120)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can drop a capability and keep the others")
+def test_where_nothing_can_be_mounted_all_attempts_have_one_path_too(site):
+    up_without_mounts(site, 1)
+    paths, said = run_twice(site, "bare", 1)
+    assert set(paths) == {"/run/lockstep/jobs/bare"} and "note" not in said, (paths, said)
+    # A killed runner moves nothing back: its checkpoint is found all the same, at the same path.
+    site.write("goes_on.sh", "pwd -P; [ -e $LOCKSTEP_CHECKPOINT_DIR/here ] && exit 0\n"
+               "echo > $LOCKSTEP_CHECKPOINT_DIR/here; exec sleep 1000\n")
+    name = site.submit("--name", "killed", "--", "sh", "goes_on.sh")
+    wait_until(lambda: pathlib.Path("/run/lockstep/jobs/killed/.lockstep/checkpoint/here").exists(), "it runs")
+    site.kill(site.runner_pids(name))
+    job = site.wait_for_status(name, "Completed", "Failed")
+    assert job["status"] == "Completed" and len(job["attempts"]) == 2, job["report"]
+    assert site.logs(name).decode().split() == ["/run/lockstep/jobs/killed"]
+    assert not [entry for entry in os.listdir("/run/lockstep/jobs") if entry.startswith(("bare", "killed"))]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can drop a capability and keep the others")
+def test_two_local_nodes_without_mounts_say_that_their_paths_differ(site):
+    up_without_mounts(site, 2)
+    done = site.run("run", "-N", "2", "--name", "apart", "--", "sh", "-c", "pwd -P; sleep 1")
+    paths = {line.rsplit(" ", 1)[-1] for line in done.stdout.decode().splitlines()}
+    assert done.returncode == 0 and len(paths) == 2 and "/run/lockstep/jobs/apart" in paths, done
+    [other] = paths - {"/run/lockstep/jobs/apart"}
+    assert f"its folder is {other} on this node" in done.stderr.decode(), done.stderr
+    assert f"its folder is {other} on this node" in site.ok("job", "show", "apart")
 
 
 def test_a_value_of_an_env_file_stands_on_no_command_line(site):

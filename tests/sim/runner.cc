@@ -7,7 +7,10 @@
 namespace lockstep::sim {
 
 Runner::Runner(Cluster& cluster, Node& node, Assignment assignment)
-    : cluster_(cluster), node_(node), assignment_(std::move(assignment)) {}
+    : cluster_(cluster),
+      node_(node),
+      assignment_(std::move(assignment)),
+      grace_(assignment_.grace) {}
 
 void Runner::start() {
   GangMember self;
@@ -36,6 +39,8 @@ void Runner::later(Duration delay, std::function<void()> event) {
 
 void Runner::give(runner::Input input) {
   if (dead_) return;
+  if (const auto* changed = std::get_if<runner::AssignmentChanged>(&input))
+    grace_ = std::min(grace_, changed->assignment.grace);
   for (const auto& heard : cluster_.saboteur.runner_hears(std::move(input))) {
     auto actions = core_.handle(cluster_.world.now, heard);
     cluster_.saboteur.runner_acts(actions);
@@ -228,7 +233,7 @@ void Runner::end(int id, Ending ending, int code, int signal, bool oom) {
     cluster_.world.trace("rank {} of {} ends: {} {}", id, to_string(attempt), to_string(ending),
                          truth);
     cluster_.world.after(
-        seconds(6), [&cluster = cluster_, attempt] { cluster.oracle.check_promptness(attempt); });
+        seconds(8), [&cluster = cluster_, attempt] { cluster.oracle.check_promptness(attempt); });
   }
   if (spawn_dead_) return;
   later(cluster_.world.random.between(milliseconds(1), milliseconds(5)),
@@ -251,7 +256,23 @@ void Runner::wait_for_aftermath(bool rebooted) {
   }
 }
 
+// No rank is killed before it had its grace, unless nothing may run any more because the lease is
+// over. Those that remain when all ranks of a node have ended are no ranks.
+void Runner::check_grace() {
+  if (!has_ranks() || spawn_dead_ || assignment_.lease > Duration::zero()) return;
+  // One that was just being started got its SIGTERM a little later.
+  constexpr Duration kStarting = milliseconds(100);
+  if (terminated_ && cluster_.world.now - *terminated_ >= grace_ - kStarting) return;
+  cluster_.world.violate(
+      "oracle:grace",
+      fmt::format(
+          "ranks of {} on n{} are killed {} after SIGTERM", to_string(attempt()), node_.index,
+          terminated_ ? format_duration(cluster_.world.now - *terminated_) : "without one"));
+}
+
 void Runner::act(const runner::SignalRanks& action) {
+  if (action.signal == SIGTERM && !terminated_) terminated_ = cluster_.world.now;
+  if (action.signal == SIGKILL) check_grace();
   for (auto& [id, rank] : ranks_)
     if (rank.state == Rank::State::alive) signal_rank(id, action.signal);
 }
@@ -290,6 +311,7 @@ void Runner::kill_ranks() {
 }
 
 void Runner::act(const runner::KillEverything&) {
+  check_grace();
   kill_ranks();
   set_strays(0);
 }

@@ -62,6 +62,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void end(int rank, Ending ending, int code, int signal, bool oom);
   void signal_rank(int rank, int signal);
   void kill_ranks();
+  void check_grace();
   void set_strays(int strays);
   void drained_when_quiet();
   bool is_mpi() const;
@@ -76,6 +77,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   bool spawn_dead_ = false;
   bool connecting_ = false;
   bool draining_ = false;
+  Duration grace_;  // the shortest that the launcher gave its ranks
+  std::optional<Instant> terminated_;
   std::uint16_t port_ = 0;
   Instant armed_ = Instant::never();
 };

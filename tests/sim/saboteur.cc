@@ -124,6 +124,7 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::nothing_is_killed, "nothing_is_killed"},
       {Defect::strays_survive, "strays_survive"},
       {Defect::timeout_ignored, "timeout_ignored"},
+      {Defect::failed_gang_gets_no_grace, "failed_gang_gets_no_grace"},
       {Defect::final_report_unwritten, "final_report_unwritten"},
       {Defect::rank_started_twice, "rank_started_twice"},
       {Defect::ranks_start_before_gang, "ranks_start_before_gang"},
@@ -542,6 +543,10 @@ std::vector<runner::Input> Saboteur::runner_hears(runner::Input input) {
   if (has(Defect::timeout_ignored))
     if (auto* changed = std::get_if<runner::AssignmentChanged>(&input))
       changed->assignment.spec.timeout.reset();
+  if (auto* changed = std::get_if<runner::AssignmentChanged>(&input))
+    if (has(Defect::failed_gang_gets_no_grace) &&
+        changed->assignment.stop_reason == StopReason::gang_failed)
+      changed->assignment.grace = std::min<Duration>(changed->assignment.grace, seconds(1));
   std::vector<runner::Input> inputs{std::move(input)};
   if (has(Defect::abort_unheard)) swallow<runner::RankAborted>(inputs);
   if (has(Defect::connect_unheard)) swallow<runner::RankConnected>(inputs);

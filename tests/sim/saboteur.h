@@ -136,6 +136,7 @@ enum class Defect {
   nothing_is_killed,
   strays_survive,
   timeout_ignored,
+  failed_gang_gets_no_grace,
   final_report_unwritten,
   rank_started_twice,
   ranks_start_before_gang,

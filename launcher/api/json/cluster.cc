@@ -73,6 +73,7 @@ Json inventory_json(const Inventory& inventory) {
   json["isolation"] = inventory.isolation;
   json["workdir_mode"] = inventory.workdir_mode;
   json["limitations"] = inventory.limitations;
+  json["unenforced"] = inventory.unenforced ? Json(*inventory.unenforced) : Json(nullptr);
   json["caps"] = caps_json(inventory.caps);
   return json;
 }
@@ -92,6 +93,9 @@ Json to_json(const NodeView& node) {
   json["jobs"] = Json::array();
   for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));
   json["clock_ahead_seconds"] = std::chrono::duration<double>(node.clock_ahead).count();
+  json["clock_uncertainty_seconds"] =
+      node.clock_uncertainty ? Json(std::chrono::duration<double>(*node.clock_uncertainty).count())
+                             : Json(nullptr);
   json["last_heard"] = time_or_null(node.last_heard);
   json["joined_at"] = time_or_null(node.joined);
   json["inventory"] = inventory_json(node.inventory);

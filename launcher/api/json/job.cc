@@ -117,6 +117,7 @@ Json part_json(const PartView& part) {
   json["state"] = std::string(to_string(part.state));
   json["progress"] = part.progress;
   json["limits"] = part.limits;
+  json["notes"] = part.notes;
   json["cpus"] = part.allotment.cpus;
   json["memory"] = part.allotment.memory.count;
   json["gpus"] = part.allotment.gpus;
@@ -183,7 +184,8 @@ Json ours_of(const JobSpec& spec) {
   json["checkpoint"] = {{"every", seconds_of(spec.checkpoint.every)}};
   json["limits"] = {{"pids", spec.limits.pids ? Json(*spec.limits.pids) : Json(nullptr)},
                     {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
-                    {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)}};
+                    {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)},
+                    {"required", spec.limits.required}};
   json["keep"] = spec.keep;
   json["compute_why"] = spec.compute_why;
   json["from_checkpoint_of"] =
@@ -252,6 +254,18 @@ Json to_json(const ExitReport& report) {
   json["message"] = report.message;
   json["stderr_tail"] = report.stderr_tail;
   json["terminated_ranks"] = report.terminated_ranks;
+  json["also"] = Json::array();
+  for (const PossibleFirst& other : report.also)
+    json["also"].push_back({{"cause", std::string(to_string(other.cause))},
+                            {"rank", other.rank ? Json(*other.rank) : Json(nullptr)},
+                            {"node_name", other.node_name},
+                            {"time", time_or_null(other.time)},
+                            {"message", other.message}});
+  json["clocks"] = Json::array();
+  for (const NodeClock& clock : report.clocks)
+    json["clocks"].push_back({{"node_name", clock.node_name},
+                              {"ahead_seconds", seconds_of(clock.offset.ahead)},
+                              {"uncertainty_seconds", seconds_of(clock.offset.uncertainty)}});
   return json;
 }
 

@@ -30,7 +30,7 @@ class ContainerTest : public ::testing::Test {
   void SetUp() override {
     if (!daemon_) GTEST_SKIP() << why_not_;
     attempt_.assignment.spec.run_as = "nobody";
-    attempt_.workspace.mount_point = io::code_mount_point(attempt_.assignment.attempt);
+    attempt_.workspace.mount_point = io::code_mount_point(attempt_.assignment.attempt.job);
     Activation& activation = attempt_.workspace.activation.emplace();
     activation.variables = {{"PATH", "/bin"}, {"OF_THE_IMAGE", "1"}};
     Container& container = activation.container.emplace();

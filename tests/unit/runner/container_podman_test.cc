@@ -82,7 +82,7 @@ class PodmanTest : public ::testing::Test {
     if (!why_not.empty()) GTEST_SKIP() << why_not;
     store_ = std::make_unique<PodmanStore>();
     attempt_.assignment.spec.run_as = "nobody";
-    attempt_.workspace.mount_point = io::code_mount_point(attempt_.assignment.attempt);
+    attempt_.workspace.mount_point = io::code_mount_point(attempt_.assignment.attempt.job);
     Activation& activation = attempt_.workspace.activation.emplace();
     activation.variables = {{"PATH", "/bin"}};
     Container& container = activation.container.emplace();

@@ -54,12 +54,22 @@ TEST(AttemptDirTest, ReadsWhenItStarted) {
   EXPECT_EQ(read_started(dir), Instant{1795312345678901234});
 }
 
-TEST(AttemptDirTest, MountPointIsTheSameForEveryNodeOfAUser) {
+TEST(AttemptDirTest, MountPointIsTheSameForEveryAttemptAndNodeOfAUser) {
   const std::string parent = jobs_folder();
   if (::geteuid() == 0) {
     EXPECT_EQ(parent, "/run/lockstep/jobs");
   }
-  EXPECT_EQ(code_mount_point({JobId("j"), 2}), parent.empty() ? "" : parent + "/j.2");
+  EXPECT_EQ(code_mount_point(JobId("j")), parent.empty() ? "" : parent + "/j");
+  EXPECT_EQ(former_mount_point({JobId("j"), 2}), parent.empty() ? "" : parent + "/j.2");
+}
+
+TEST(AttemptDirTest, ALongNameLeavesRoomForASocketsPath) {
+  EXPECT_EQ(job_folder_name(JobId("mighty_arm_s7kq2v9m4x")), "mighty_arm_s7kq2v9m4x");
+  const std::string most(kMostFolderName, 'a'), more = most + "b", other = most + "c";
+  EXPECT_EQ(job_folder_name(JobId(most)), most);
+  EXPECT_EQ(job_folder_name(JobId(more)).size(), kMostFolderName);
+  EXPECT_NE(job_folder_name(JobId(more)), job_folder_name(JobId(other)));
+  EXPECT_LE(("/run/lockstep/jobs/" + job_folder_name(JobId(std::string(240, 'x')))).size(), 47u);
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ class Filler {
     nodes = 2;  // the filled gang table has two members
   }
   void fill(LimitRequest& v) {
-    auto& [pids, b, c] = v;
-    each(b, c);
+    auto& [pids, b, c, required] = v;
+    each(b, c, required);
     pids = 100;
   }
   void fill(LimitCaps& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -290,13 +290,21 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(PeerAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ClockOffset& v) {
+    auto& [ahead, b] = v;
+    each(b);
+    ahead = -milliseconds(200);
+  }
+  void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h] = v;
-    each(a, b, c, d, e, f, g, h);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
 
   // common/domain/node.h
@@ -304,8 +312,8 @@ class Filler {
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RdmaPort& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z);
   }
 
   // common/domain/assignment.h
@@ -324,8 +332,8 @@ class Filler {
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -365,8 +373,8 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -378,8 +386,8 @@ class Filler {
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -403,14 +411,14 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i);
   }
   void fill(Heartbeat& v) {
-    auto& [a, b, c, d, e, f, g, h] = v;
-    each(a, b, c, d, e, f, g, h);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionLost& v) { auto& [a, b] = v; each(a, b); }
-  void fill(HeartbeatAck& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(HeartbeatAck& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
   void fill(Submit& v) { auto& [a, b, c] = v; each(a, b, c); }

@@ -279,6 +279,22 @@ TEST(NodeTable, AClockThatIsOffIsSaidWhereNothingElseIs) {
   EXPECT_EQ(node_table({node}).find("clock"), std::string::npos);
 }
 
+TEST(NodeTable, AMeasuredClockIsSaidFromATenthOfASecond) {
+  NodeView node = sample_node();
+  node.reason.clear();
+  node.clock_ahead = -milliseconds(200);
+  node.clock_uncertainty = std::chrono::microseconds(400);
+  EXPECT_EQ(clock_trouble(node), "its clock is 0.20 s behind the launcher's (known to 0.4 ms)");
+  node.clock_ahead = seconds(2);
+  EXPECT_EQ(clock_trouble(node), "its clock is 2.00 s ahead of the launcher's (known to 0.4 ms)");
+  node.clock_ahead = milliseconds(100);
+  EXPECT_EQ(clock_trouble(node), "");
+  node.clock_ahead = milliseconds(200);
+  node.clock_uncertainty = milliseconds(150);
+  EXPECT_EQ(clock_trouble(node), "") << "it may well be right";
+  EXPECT_EQ(api::to_json(node)["clock_uncertainty_seconds"], 0.15);
+}
+
 TEST(JobText, SaysWhichVariablesSteerTheNetwork) {
   JobView job = sample_job();
   EXPECT_EQ(job_text(job, kNoon).find("network:"), std::string::npos);

@@ -13,8 +13,8 @@ TEST_F(RunnerCore, FirstFailureEndsTheGangAndTheRestAreConsequences) {
   take_report(PartState::stopping);
   take_signal(SIGTERM);
   give(RankExited{0, 0, SIGTERM, false});
-  EXPECT_EQ(core.next_deadline(), now + kFailureGrace);
-  pass(kFailureGrace);
+  EXPECT_EQ(core.next_deadline(), now + part(2, 3).grace);
+  pass(part(2, 3).grace);
   take_signal(SIGKILL);
   take<KillEverything>();
   give(RankExited{2, 0, SIGKILL, false});
@@ -281,7 +281,7 @@ TEST_F(RayWorker, IsKilledIfItDoesNotEnd) {
   give(PeerDrained{{0, std::nullopt}});
   take_report(PartState::stopping);
   take_signal(SIGTERM);
-  pass(kFailureGrace);
+  pass(worker().grace);
   take_signal(SIGKILL);
   take<KillEverything>();
   give(RankExited{1, 0, SIGKILL, false});

@@ -89,20 +89,17 @@ TEST_F(RunnerCore, CancelOfRunningRanks) {
   EXPECT_TRUE(report.ranks[0].terminated_by_us);
 }
 
-TEST_F(RunnerCore, StopAfterAGangFailureDoesNotWaitTheGrace) {
-  auto assignment = part(2, 1);
-  run_gang(assignment);
-  assignment.phase = WantedPhase::stop;
-  assignment.stop_reason = StopReason::gang_failed;
-  give(AssignmentChanged{assignment});
-  take<TellGang>();
+TEST_F(RunnerCore, AStopByThePeerIsNotedForTheLauncher) {
+  run_gang(part(2, 1));
+  RankExit first;
+  first.cause = Cause::timeout;
+  give(AbortFromPeer{{1, first, "ran longer than limits.timeout, 2.0s"}});
   take_report(PartState::stopping);
   take_signal(SIGTERM);
-  pass(kFailureGrace);
-  take_signal(SIGKILL);
-  take<KillEverything>();
-  give(RankExited{0, 0, SIGKILL, false});
-  EXPECT_EQ(drain_and_end().cause, Cause::canceled);
+  give(RankExited{0, 0, SIGTERM, false});
+  const auto report = drain_and_end();
+  EXPECT_EQ(report.cause, Cause::canceled);
+  EXPECT_EQ(report.aborted_by, (PeerAbort{1, first, "ran longer than limits.timeout, 2.0s"}));
 }
 
 TEST_F(RunnerCore, StopBeforeAnyRankStarted) {

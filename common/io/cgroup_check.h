@@ -1,0 +1,29 @@
+#pragma once
+// Tries out whether a cgroup really holds what is put into it. What looks like a cgroup may be none
+// of the kernel's: a hierarchy is mounted twice, or hidden below another mount, or a process that
+// joins several cgroups ends in another one than that with the limit.
+
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+
+namespace lockstep::io {
+
+// Of directories of one v1 controller, the first in which we can make a cgroup that keeps a limit;
+// "": there is none. Several: the hierarchy is mounted several times.
+std::string usable_v1(const std::vector<std::string>& candidates, const std::string& controller);
+
+// The memory limit of the cgroup `directory` reads back as it was written; unsupported: it does not.
+Status check_memory_limit(const std::string& directory, int version, Bytes limit);
+
+// A process that joins `files` one after the other, as a rank does, is then in the cgroup `member`.
+// Starts a process for a moment, and in v1 waits for the kernel for 10 ms or more. unsupported: it
+// is in another one.
+Status check_member(const std::vector<std::string>& files, const std::string& member);
+
+// Whether a live process is in the cgroup `member` of the controller (v2: ""); true if it has ended.
+bool is_in_cgroup(int pid, const std::string& controller, const std::string& member);
+
+}  // namespace lockstep::io
