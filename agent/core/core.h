@@ -83,7 +83,7 @@ struct OutputsCollected {  // everything that can be kept is in the launcher's b
   std::vector<CollectedOutput> outputs = {};
   std::optional<NotKept> not_kept = {};  // files that the ranks made and that no output includes
 };
-struct FolderCaptured {  // ./logs or ./outputs changed; `folder` is the new state
+struct FolderCaptured {  // ./logs, ./outputs or a named output; `folder` is the new state
   AttemptId attempt;
   CollectedOutput folder;
 };
@@ -156,7 +156,8 @@ struct CollectOutputs {
 struct SettleOutputs {
   AttemptId attempt;
 };
-// While the part runs: send ./logs and ./outputs to the launcher if they changed -> FolderCaptured.
+// While the part runs: send what it has written so far to the launcher, as far as it changed ->
+// FolderCaptured.
 struct CaptureFolders {
   Assignment assignment;
 };
@@ -192,7 +193,7 @@ struct Config {
   Duration heartbeat_interval = seconds(1);
   // Then dial again; runners keep running. Doubled with each attempt that got no answer.
   Duration launcher_silent_after = seconds(5);
-  Duration logs_every = seconds(10);    // between captures of a running part's ./logs
+  Duration look_every = seconds(1);     // between looks at what a running part has written
   Duration stop_overdue = seconds(30);  // after the grace period; then kill the runner
   // How long the outputs of a canceled job wait for space on the launcher.
   Duration space_timeout = seconds(30);

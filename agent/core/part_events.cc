@@ -27,10 +27,10 @@ bool lags(PartState state, WantedPhase phase) {
   return false;
 }
 
-// ./logs, ./outputs and the checkpoint, as they were captured last.
+// All outputs and the checkpoint, as they were captured last.
 std::vector<CollectedOutput> so_far(const Part& part) {
   std::vector<CollectedOutput> outputs;
-  for (const auto& [kind, folder] : part.folders) outputs.push_back(folder);
+  for (const auto& [place, folder] : part.folders) outputs.push_back(folder);
   if (part.checkpoint) outputs.push_back(*part.checkpoint);
   return outputs;
 }
@@ -187,7 +187,7 @@ void Core::Impl::on(const RunnerReported& input) {
   const bool captures =
       part->report.state == PartState::running && part->assignment.phase != WantedPhase::stop;
   if (!captures || part->capture_at != Instant::never()) return;
-  part->capture_at = now + config.logs_every;
+  part->capture_at = now + config.look_every;
   const Duration every = part->assignment.spec.checkpoint.every;
   if (every > Duration::zero()) part->checkpoint_at = now + every;
 }
@@ -238,7 +238,7 @@ void Core::Impl::on(const OutputsProgress& input) {
 void Core::Impl::on(const FolderCaptured& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::alive) return;
-  part->folders[input.folder.kind] = input.folder;
+  part->folders[{input.folder.kind, input.folder.name}] = input.folder;
   part->report.outputs = so_far(*part);
   changed(*part, now + heartbeat);
 }
@@ -260,7 +260,7 @@ void Core::Impl::on(const CheckpointCaptured& input) {
 // A checkpoint is looked at again when that was answered.
 void Core::Impl::capture(Part& part) {
   if (now >= part.capture_at) {
-    part.capture_at = now + config.logs_every;
+    part.capture_at = now + config.look_every;
     out.push_back(CaptureFolders{part.assignment});
   }
   if (now < part.checkpoint_at) return;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/core/core.h"
@@ -43,8 +44,8 @@ struct Part {
   Told told = Told::all;
   PartReport report;
   std::uint64_t environment_log_bytes = 0;  // size of its environment log
-  // The last captures of ./logs and ./outputs.
-  std::map<OutputKind, CollectedOutput> folders;
+  // The last captures of ./logs, ./outputs and named outputs.
+  std::map<std::pair<OutputKind, std::string>, CollectedOutput> folders;
   Instant capture_at = Instant::never();      // next capture of the folders while the part runs
   std::optional<CollectedOutput> checkpoint;  // the last capture of the checkpoint
   Instant checkpoint_at = Instant::never();

@@ -2,15 +2,19 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "common/io/clock.h"
 #include "common/io/working_place.h"
 
 namespace lockstep::agent {
 namespace {
 
-constexpr int kCollectors = 4;   // attempts at once
-constexpr int kOutputsEach = 6;  // ./outputs are looked at each sixth time that ./logs are
+constexpr int kCollectors = 4;  // attempts at once
+// After a capture of folders of a running part: so many times as long as it took.
+constexpr int kPauseFactor = 4;
+constexpr Duration kLongestPause = seconds(9);
 
 }  // namespace
 
@@ -56,26 +60,25 @@ void Collections::start(const Assignment& assignment) {
 }
 
 void Collections::capture_folders(const Assignment& assignment) {
-  if (!functions_.capture_folder) return;
+  if (!functions_.capture_so_far) return;
   Folders& folders = folders_[assignment.attempt];
-  if (std::exchange(folders.is_at_work, true)) return;
-  std::vector<OutputKind> kinds{OutputKind::logs};
-  if (folders.rounds++ % kOutputsEach == 0) kinds.push_back(OutputKind::outputs);
-  workers_.submit([this, alive = alive_, assignment, kinds, seen = folders.seen,
-                   directory = home_.attempt(assignment.attempt)]() mutable {
-    std::vector<CollectedOutput> changed;
-    for (const OutputKind kind : kinds) {
-      auto captured = functions_.capture_folder(assignment, directory, kind, seen[kind]);
-      // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
-      if (!captured) spdlog::debug("{}", captured.error().message);
-      if (captured && *captured) changed.push_back(**std::move(captured));
-    }
-    loop_.post([this, alive, attempt = assignment.attempt, seen, changed] {
+  if (folders.is_at_work || io::since_boot() < folders.pause_until) return;
+  folders.is_at_work = true;
+  workers_.submit([this, alive = alive_, assignment, memory = folders.memory,
+                   directory = home_.attempt(assignment.attempt)] {
+    const Duration began = io::since_boot();
+    auto changed = functions_.capture_so_far(assignment, directory, *memory);
+    // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
+    if (!changed) spdlog::debug("{}", changed.error().message);
+    const Duration ended = io::since_boot();
+    const Duration pause = std::min<Duration>(kPauseFactor * (ended - began), kLongestPause);
+    loop_.post([this, alive, attempt = assignment.attempt, until = ended + pause,
+                changed = changed ? *std::move(changed) : std::vector<CollectedOutput>()] {
       if (!*alive) return;
       const auto found = folders_.find(attempt);
       if (found == folders_.end()) return;
       found->second.is_at_work = false;
-      found->second.seen = seen;
+      found->second.pause_until = until;
       for (const CollectedOutput& folder : changed) emit_(FolderCaptured{attempt, folder});
     });
   });

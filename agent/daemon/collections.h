@@ -53,10 +53,10 @@ struct OutputFunctions {
   std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Progress&,
                                   CancelToken&)>
       collect;
-  // Captures ./logs or ./outputs of a running part if they differ from `seen`, and updates `seen`.
-  std::function<Result<std::optional<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
-                                                       OutputKind kind, Digest& seen)>
-      capture_folder;
+  // Captures what a running part has written so far, as far as it changed.
+  std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
+                                                     SoFarMemory&)>
+      capture_so_far;
   std::function<Result<CapturedCheckpoint>(const Assignment&, const io::AttemptDir&,
                                            CheckpointMemory&, bool insist)>
       capture_checkpoint;
@@ -74,7 +74,8 @@ class Collections {
   Collections& operator=(const Collections&) = delete;
 
   void start(const Assignment& assignment);  // -> OutputsProgress…, OutputsCollected
-  // Captures ./logs on each call, ./outputs on some -> FolderCaptured for each that changed
+  // -> FolderCaptured for each folder that changed. A capture that took long is followed by a pause
+  // in which these calls do nothing.
   void capture_folders(const Assignment& assignment);
   void capture_checkpoint(const Assignment& assignment, bool insist);  // -> CheckpointCaptured
   // Outputs that the launcher has no space for become problems; the rest is kept.
@@ -95,8 +96,8 @@ class Collections {
   std::map<AttemptId, std::shared_ptr<CancelToken>> at_work_;
   struct Folders {
     bool is_at_work = false;
-    int rounds = 0;
-    std::map<OutputKind, Digest> seen;  // state of each folder at its last capture
+    Duration pause_until{0};  // since boot
+    std::shared_ptr<SoFarMemory> memory = std::make_shared<SoFarMemory>();
   };
   std::map<AttemptId, Folders> folders_;
   std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture each at a time

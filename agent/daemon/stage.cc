@@ -164,10 +164,10 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
     RetryingSink sink(*blobs, progress, cancel);
     return workspace->collect(assignment, directory, *blobs, sink, progress);
   };
-  functions.outputs.capture_folder = [workspace, blobs](const Assignment& assignment,
+  functions.outputs.capture_so_far = [workspace, blobs](const Assignment& assignment,
                                                         const io::AttemptDir& directory,
-                                                        OutputKind kind, Digest& seen) {
-    return workspace->capture_folder(assignment, directory, *blobs, *blobs, kind, seen);
+                                                        SoFarMemory& memory) {
+    return workspace->capture_so_far(assignment, directory, *blobs, *blobs, memory);
   };
   functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
                                                             const io::AttemptDir& directory,

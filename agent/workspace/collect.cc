@@ -9,6 +9,7 @@
 
 #include "agent/workspace/made_files.h"
 #include "agent/workspace/open_below.h"
+#include "agent/workspace/output_folder.h"
 #include "agent/workspace/places.h"
 #include "agent/workspace/write_back.h"
 #include "common/base/quoted_name.h"
@@ -32,7 +33,6 @@ constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwh
 struct Look {
   Digest digest;
   std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
-  std::uint64_t bytes = 0;     // of all files
 };
 
 Result<Look> look_of(io::Fd folder, std::string_view shown_as) {
@@ -50,7 +50,6 @@ Result<Look> look_of(io::Fd folder, std::string_view shown_as) {
       add(fmt::format("{} {} {} {} {}", file.name, file.mode, file.identity.inode,
                       file.identity.size, file.identity.mtime_ns));
       look.newest_ns = std::max(look.newest_ns, file.identity.ctime_ns);
-      look.bytes += file.identity.size;
     }
     for (const auto& link : inside.links) add(link.name + " -> " + link.target);
     for (const auto& gone : inside.whiteouts) add("gone " + gone);
@@ -65,16 +64,34 @@ std::int64_t wall_clock_ns() {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
+  for (const snapshot::SkippedPath& skipped : tree.skipped) {
+    if (out.problems.size() == kMaxOutputProblems) break;
+    out.problems.push_back(
+        fmt::format("{} was left out: {}", quoted_name(skipped.path), skipped.pattern));
+  }
+  if (tree.skipped.size() > kMaxOutputProblems)
+    out.problems.push_back(fmt::format("and {} more", tree.skipped.size() - kMaxOutputProblems));
+}
+
 class Collector {
  public:
   Collector(const CollectParts& parts, WorkspacePlan plan, io::User user)
-      : parts_(parts), plan_(std::move(plan)), user_(std::move(user)) {}
+      : parts_(parts),
+        plan_(std::move(plan)),
+        user_(std::move(user)),
+        rules_(link_rules(parts.assignment, plan_, parts.directory, user_)) {}
 
   Result<Collected> run();
-  Result<std::optional<CollectedOutput>> capture_folder(OutputKind kind, Digest& seen);
+  Result<std::vector<CollectedOutput>> capture_so_far(SoFarMemory& memory);
   Result<CapturedCheckpoint> capture_checkpoint(CheckpointMemory& memory, bool insist);
 
  private:
+  Result<OutputFolder> open(const io::Fd& base, const std::string& folder);
+  Result<std::optional<CollectedOutput>> capture_so_far(const Place& place, const io::Fd& base,
+                                                        SoFarMemory::Place& memory);
+  Result<std::optional<CollectedOutput>> capture_live(const Place& place, io::Fd folder,
+                                                      SoFarMemory::Place& memory);
   Result<std::optional<Look>> look_at(const io::Fd& base, const std::string& folder);
   Result<LowerTree> previous_of(const CheckpointMemory& memory);
   Result<std::optional<LowerTree>> lower_of(const std::string& folder);
@@ -85,14 +102,15 @@ class Collector {
   // An error: the sink gave up. Any other failure is a problem of the output.
   void write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out);
   static Status take(const Status& done, CollectedOutput out, Collected& collected);
-  Status capture_and_push(const Place& place, io::Fd folder, std::optional<LowerTree> lower,
-                          CollectedOutput& out);
+  Status capture_and_push(const Place& place, io::Fd folder, bool is_upper,
+                          std::optional<LowerTree> lower, CollectedOutput& out);
   static void take_lower_alone(const LowerTree& lower, CollectedOutput& out);
 
   const CollectParts& parts_;
   const WorkspacePlan plan_;
   const io::User user_;
-  bool is_running_ = false;             // its ranks still write
+  const LinkRules rules_;
+  std::vector<std::string> followed_;   // folders of the working directory that links led to
   std::optional<LowerTree> previous_;   // see TreeOptions
   CheckpointMemory* memory_ = nullptr;  // keeps what is captured
   MadeFiles* selection_ = nullptr;      // of what is captured; null: all
@@ -129,7 +147,7 @@ void Collector::write_to_datastore(const Place& place, const io::Fd& base, Colle
     parts_.tell(fmt::format("writing {} to {}", describe(place.kind, place.name), output.path));
     const std::string& job = parts_.assignment.attempt.job.value;
     const auto node = one_of_nodes(parts_.assignment, parts_.directory);
-    add_problems(write_back(base, output, job, user_, node), output, out.problems);
+    add_problems(write_back(base, output, job, user_, node, &rules_), output, out.problems);
   }
 }
 
@@ -147,11 +165,13 @@ Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOut
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   parts_.tell("looking for files that ranks made outside of ./outputs and ./logs");
   MadeFiles made(std::move(staged), parts_.assignment.spec.keep);
+  for (const std::string& folder : followed_) made.leave_out(folder);
   MadeLook look = look_for_made(base, made);
   if (!look.keeps_any && (!look.not_kept.at_least || made.patterns().empty()))
     return std::move(look.not_kept);
   selection_ = &made;
-  const Status kept = capture_and_push({OutputKind::kept, "", ""}, std::move(base), {}, out);
+  const Status kept =
+      capture_and_push({OutputKind::kept, "", ""}, std::move(base), is_overlay(plan_), {}, out);
   selection_ = nullptr;
   if (!kept && kept.error().code == ErrorCode::unavailable) return kept.error();
   if (!kept) out.problems.push_back(kept.error().message);
@@ -163,29 +183,86 @@ Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOut
   return std::move(look.not_kept);
 }
 
-Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::string& folder) {
+Result<OutputFolder> Collector::open(const io::Fd& base, const std::string& folder) {
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
-  Opened opened = open_below(base, folder);
-  if (opened.what != Opened::What::folder) return std::optional<Look>();
-  TRY_ASSIGN(const Look look, look_of(std::move(opened.fd), folder));
+  return open_output(base, folder, rules_);
+}
+
+Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::string& folder) {
+  TRY_ASSIGN(OutputFolder found, open(base, folder));
+  if (found.opened.what != Opened::What::folder) return std::optional<Look>();
+  TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
+  TRY_ASSIGN(const Look look, look_of(std::move(found.opened.fd), folder));
   return std::optional<Look>(look);
 }
 
-Result<std::optional<CollectedOutput>> Collector::capture_folder(OutputKind kind, Digest& seen) {
-  const bool is_logs = kind == OutputKind::logs;
-  const Place place = {kind, "", std::string(is_logs ? kLogsFolder : kOutputsFolder)};
+Result<std::vector<CollectedOutput>> Collector::capture_so_far(SoFarMemory& memory) {
+  std::vector<CollectedOutput> changed;
   const io::Fd base = open_base(written_below(plan_, parts_.directory));
-  TRY_ASSIGN(const std::optional<Look> look, look_at(base, place.folder));
-  if (!look || look->digest == seen) return std::optional<CollectedOutput>();
-  const bool is_at_rest = wall_clock_ns() - look->newest_ns >= kAtRest.count();
-  if (!is_logs && (!is_at_rest || look->bytes > kMostOutputsSoFar.count))
+  if (!base) return changed;
+  std::optional<Error> failed;
+  for (const Place& place : places_of(parts_.assignment.spec)) {
+    auto captured = capture_so_far(place, base, memory.places[{place.kind, place.name}]);
+    if (captured && *captured) changed.push_back(**std::move(captured));
+    if (captured) continue;
+    failed = captured.error();
+    if (failed->code == ErrorCode::unavailable) break;  // nor would the others arrive
+  }
+  if (changed.empty() && failed) return *std::move(failed);
+  return changed;
+}
+
+Result<std::optional<CollectedOutput>> Collector::capture_so_far(const Place& place,
+                                                                 const io::Fd& base,
+                                                                 SoFarMemory::Place& memory) {
+  TRY_ASSIGN(OutputFolder found, open(base, place.folder));
+  const bool is_lost = found.opened.what == Opened::What::other;
+  const std::string problem = is_lost ? place.folder + " " + found.opened.why : "";
+  if (std::exchange(memory.problem, problem) != problem && is_lost) {
+    CollectedOutput out;
+    out.kind = place.kind;
+    out.name = place.name;
+    out.problems.push_back(problem);
+    return std::optional<CollectedOutput>(std::move(out));
+  }
+  // The checkpoint has its own rules for when it is captured.
+  if (found.opened.what != Opened::What::folder || place.kind == OutputKind::checkpoint)
     return std::optional<CollectedOutput>();
-  is_running_ = true;
-  CollectedOutput out;
-  out.kind = place.kind;
-  TRY(collect(place, base, out));
-  seen = look->digest;
-  return out.tree ? std::optional<CollectedOutput>(std::move(out)) : std::nullopt;
+  if (memory.folder != found.folder) {
+    memory.capture = {};
+    memory.options = {};
+    memory.options.is_upper = is_overlay(plan_) && !found.folder.empty();
+    TRY_ASSIGN(memory.options.lower, lower_of(found.folder));
+    memory.folder = found.folder;
+  }
+  return capture_live(place, std::move(found.opened.fd), memory);
+}
+
+Result<std::optional<CollectedOutput>> Collector::capture_live(const Place& place, io::Fd folder,
+                                                               SoFarMemory::Place& memory) {
+  TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
+  for (int captures = 1;; ++captures) {
+    io::Fd again(::openat(folder.get(), ".", kFolderFlags));
+    TRY_ASSIGN(auto live, memory.capture.capture(std::move(again), place.folder, memory.options,
+                                                 {io::since_boot(), wall_clock_ns()}));
+    if (!live) return std::optional<CollectedOutput>();
+    const Status pushed = parts_.sink.push(live->tree, [](const auto&) {});
+    const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
+    if (!pushed) memory.capture.not_sent(changed);
+    if (changed && captures < kMaxCaptures) continue;
+    if (!pushed) return pushed.error();
+    memory.capture.sent();
+    CollectedOutput out;
+    out.kind = place.kind;
+    out.name = place.name;
+    out.tree = live->tree.root;
+    out.pieces = live->pieces;
+    out.files = live->files;
+    out.partial = live->partial;
+    out.size = live->size;
+    list_problems(live->tree, out);
+    return std::optional<CollectedOutput>(std::move(out));
+  }
 }
 
 // At rest: no file was touched for a moment before it was read, and none while it was.
@@ -226,30 +303,25 @@ Result<LowerTree> Collector::previous_of(const CheckpointMemory& memory) {
 }
 
 Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutput& out) {
+  TRY_ASSIGN(OutputFolder found, open(base, place.folder));
+  Opened& opened = found.opened;
+  if (found.is_link && !found.folder.empty()) followed_.push_back(found.folder);
   // Our own cache, so before the thread acts as the job's user.
-  TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(place.folder));
+  TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(found.folder));
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
-  Opened opened = open_below(base, place.folder);
   switch (opened.what) {
-    case Opened::What::folder:
-      return capture_and_push(place, std::move(opened.fd), std::move(lower), out);
+    case Opened::What::folder: {
+      const bool is_upper = is_overlay(plan_) && !found.folder.empty();
+      return capture_and_push(place, std::move(opened.fd), is_upper, std::move(lower), out);
+    }
     case Opened::What::other: out.problems.push_back(place.folder + " " + opened.why); return {};
     case Opened::What::hidden: return {};
     case Opened::What::absent:
       if (lower) take_lower_alone(*lower, out);
+      if (!lower && found.is_link) out.problems.push_back(place.folder + " " + opened.why);
       return {};
   }
   return {};
-}
-
-void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
-  for (const snapshot::SkippedPath& skipped : tree.skipped) {
-    if (out.problems.size() == kMaxOutputProblems) break;
-    out.problems.push_back(
-        fmt::format("{} was left out: {}", quoted_name(skipped.path), skipped.pattern));
-  }
-  if (tree.skipped.size() > kMaxOutputProblems)
-    out.problems.push_back(fmt::format("and {} more", tree.skipped.size() - kMaxOutputProblems));
 }
 
 Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
@@ -272,6 +344,13 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, CollectedO
   const snapshot::Entry* written = nullptr;
   for (const snapshot::Entry& entry : folder.entries)
     if (entry.name == place.name) written = &entry;
+  if (written != nullptr && written->kind == EntryKind::symlink) {
+    out.problems.push_back(
+        fmt::format("it is a symlink to {}, and what that leads to is not kept (write a file to "
+                    "the path itself, or copy it there)",
+                    quoted_name(written->target)));
+    return {};
+  }
   if (written != nullptr && written->kind != EntryKind::directory) return {};
   out.problems.push_back(
       written != nullptr
@@ -284,7 +363,7 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, CollectedO
   return {};
 }
 
-Status Collector::capture_and_push(const Place& place, io::Fd folder,
+Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_upper,
                                    std::optional<LowerTree> lower, CollectedOutput& out) {
   if (!lower && is_empty(folder)) return {};
   const std::string shown = describe(place.kind, place.name);
@@ -299,10 +378,9 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder,
     io::Fd again(::openat(folder.get(), ".", kFolderFlags));
     if (place.kind == OutputKind::checkpoint)
       out.order = static_cast<std::uint64_t>(io::since_boot().count());
-    TRY_ASSIGN(
-        const snapshot::Snapshot tree,
-        snapshot::capture_tree(std::move(again), place.folder,
-                               {is_overlay(plan_), lower, is_running_, previous_, {}, selection_}));
+    TRY_ASSIGN(const snapshot::Snapshot tree,
+               snapshot::capture_tree(std::move(again), place.folder,
+                                      {is_upper, lower, false, previous_, {}, selection_}));
     const bool is_empty_selection =
         selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;
     if (is_empty_selection) {
@@ -342,7 +420,8 @@ void Collector::take_lower_alone(const LowerTree& lower, CollectedOutput& out) {
 // ---- the source tree below ------------------------------------------------------------------
 
 Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) {
-  if (!is_overlay(plan_) || !parts_.assignment.spec.snapshot) return std::optional<LowerTree>();
+  const bool has_lower = is_overlay(plan_) && parts_.assignment.spec.snapshot && !folder.empty();
+  if (!has_lower) return std::optional<LowerTree>();
   TRY_ASSIGN(const std::optional<Digest> root, find_lower(folder));
   if (!root) return std::optional<LowerTree>();
   LowerTree tree;
@@ -388,12 +467,12 @@ Result<io::User> user_of(const std::string& run_as) {
 
 }  // namespace
 
-Result<std::optional<CollectedOutput>> capture_folder(const CollectParts& parts, OutputKind kind,
-                                                      Digest& seen) {
+Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts,
+                                                    SoFarMemory& memory) {
   auto plan = plan_of(parts.directory);
-  if (!plan) return std::optional<CollectedOutput>();
+  if (!plan) return std::vector<CollectedOutput>();
   TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
-  return Collector(parts, *std::move(plan), std::move(user)).capture_folder(kind, seen);
+  return Collector(parts, *std::move(plan), std::move(user)).capture_so_far(memory);
 }
 
 Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,

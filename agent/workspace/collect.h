@@ -7,8 +7,10 @@
 // repeated.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/bytes.h"
@@ -16,6 +18,7 @@
 #include "common/io/attempt_dir.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/capture.h"
+#include "common/snapshot/live_capture.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::agent {
@@ -50,15 +53,20 @@ struct Collected {
 // to collect an output is listed in that output's `problems`.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
-// ./outputs larger than this are collected only after the ranks have ended.
-inline constexpr Bytes kMostOutputsSoFar = gibibytes(1);
+// State kept between captures of what a running attempt has written so far.
+struct SoFarMemory {
+  struct Place {
+    snapshot::LiveCapture capture;
+    std::optional<std::string> folder;  // what `options` are about
+    snapshot::TreeOptions options;
+    std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
+  };
+  std::map<std::pair<OutputKind, std::string>, Place> places;
+};
 
-// Captures ./logs or ./outputs (`kind`) of a running attempt. nullopt: nothing changed since `seen`
-// (all zero: never captured). `seen` is a digest of names, sizes and times, so an unchanged folder
-// costs one stat per file. If a log file grows meanwhile, its first size is captured. ./outputs are
-// captured only if no file changed for a second and they are at most kMostOutputsSoFar.
-Result<std::optional<CollectedOutput>> capture_folder(const CollectParts& parts, OutputKind kind,
-                                                      Digest& seen);
+// Captures ./outputs, ./logs and named outputs of a running attempt, and returns those that
+// changed: see LiveCapture. Also returns, as a problem, a folder of which nothing can be kept.
+Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts, SoFarMemory& memory);
 
 // State kept between captures of a running attempt's checkpoint.
 struct CheckpointMemory {

@@ -108,6 +108,7 @@ const Matches& MadeFiles::matches(const std::string& path, bool is_directory) {
 bool MadeFiles::enters(const std::string& folder) {
   const auto [above, name] = split(folder);
   if (above.empty() && is_one_of(kCollected, name)) return false;
+  if (is_one_of(left_out_, folder)) return false;
   if (gave_up_) return false;
   return !is_one_of(kNoise, name) || patterns_.keeps(matches(folder, true));
 }

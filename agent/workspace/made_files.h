@@ -35,6 +35,9 @@ class MadeFiles final : public snapshot::Selection {
   // `staged`: the tree that the working directory began with; a closed Fd if it began empty.
   MadeFiles(io::Fd staged, const std::vector<std::string>& keep);
 
+  // A folder of the working directory that is collected by itself, besides those that always are.
+  void leave_out(const std::string& folder) { left_out_.push_back(folder); }
+
   bool enters(const std::string& folder) override;
   bool takes(const std::string& path, const struct stat& info) override;
 
@@ -51,6 +54,7 @@ class MadeFiles final : public snapshot::Selection {
 
   const io::Fd staged_;
   const snapshot::KeepPatterns patterns_;
+  std::vector<std::string> left_out_;
   // Results for the last folder asked about.
   std::optional<std::string> staged_folder_;
   io::Fd staged_fd_;  // closed: the folder was not staged

@@ -276,18 +276,17 @@ Result<Collected> Workspace::collect(const Assignment& assignment, const io::Att
        sink, [&](const std::string& text) { teller.say(text); }});
 }
 
-Result<std::optional<CollectedOutput>> Workspace::capture_folder(const Assignment& assignment,
-                                                                 const io::AttemptDir& directory,
-                                                                 BlobSource& source,
-                                                                 OutputSink& sink, OutputKind kind,
-                                                                 Digest& seen) {
+Result<std::vector<CollectedOutput>> Workspace::capture_so_far(const Assignment& assignment,
+                                                               const io::AttemptDir& directory,
+                                                               BlobSource& source, OutputSink& sink,
+                                                               SoFarMemory& memory) {
   const OnProgress nobody;
   Teller teller(nobody);
   const auto read = [&](const Digest& digest) {
     return impl_->read_object(digest, assignment, source, teller);
   };
-  return lockstep::agent::capture_folder({assignment, directory, read, sink, [](const auto&) {}},
-                                         kind, seen);
+  return lockstep::agent::capture_so_far({assignment, directory, read, sink, [](const auto&) {}},
+                                         memory);
 }
 
 Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assignment,

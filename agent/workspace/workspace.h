@@ -95,11 +95,11 @@ class Workspace {
   // threads.
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
                             BlobSource& source, OutputSink& sink, const OnProgress& progress);
-  // Captures ./logs or ./outputs of a running attempt: see collect.h.
-  Result<std::optional<CollectedOutput>> capture_folder(const Assignment& assignment,
-                                                        const io::AttemptDir& directory,
-                                                        BlobSource& source, OutputSink& sink,
-                                                        OutputKind kind, Digest& seen);
+  // Captures what a running attempt has written so far: see collect.h.
+  Result<std::vector<CollectedOutput>> capture_so_far(const Assignment& assignment,
+                                                      const io::AttemptDir& directory,
+                                                      BlobSource& source, OutputSink& sink,
+                                                      SoFarMemory& memory);
   // Captures the checkpoint of a running attempt: see collect.h.
   Result<CapturedCheckpoint> capture_checkpoint(const Assignment& assignment,
                                                 const io::AttemptDir& directory, BlobSource& source,

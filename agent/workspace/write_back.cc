@@ -12,7 +12,8 @@ namespace lockstep::agent {
 
 Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec& output,
                                             const std::string& job, const io::User& user,
-                                            const std::optional<OneOfNodes>& node) {
+                                            const std::optional<OneOfNodes>& node,
+                                            const LinkRules* rules) {
   DatastorePath place = *output.place;
   place.path = path_in_place(output, job);
   const bool is_file = output.type == OutputType::uri_file;
@@ -25,7 +26,9 @@ Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec
   }
   TRY_ASSIGN(const io::Fd target, io::make_place(place, user));
   TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(user));
-  const Opened opened = open_below(base, named_output_folder(output.name));
+  const std::string folder = named_output_folder(output.name);
+  const Opened opened =
+      rules == nullptr ? open_below(base, folder) : open_output(base, folder, *rules).opened;
   if (opened.what != Opened::What::folder) return std::vector<std::string>();
   std::optional<SharedPlace> shared;
   if (node) shared.emplace(*node);

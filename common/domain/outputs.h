@@ -100,8 +100,20 @@ struct CollectedOutput {
   Bytes size;                  // of the files
   std::vector<std::string> problems;  // what could not be collected, and why
   std::uint64_t order = 0;            // of a part's checkpoints the newer one has the greater order
+  // Of ranks that still run: files that are sent piece by piece because they grow
+  // (common/snapshot/pieces.h). They are not in `tree`, except for an older complete version.
+  std::optional<Digest> pieces = std::nullopt;
+  std::uint64_t partial = 0;  // how many files in `pieces` were being written when they were sent
   friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
 };
+// Whether any file of it is in the launcher's blob store.
+inline bool has_files(const CollectedOutput& output) { return output.tree || output.pieces; }
+// Passes each tree that holds blobs of the output to `take`.
+template <typename Take>
+void each_tree(const CollectedOutput& output, const Take& take) {
+  if (output.tree) take(*output.tree);
+  if (output.pieces) take(*output.pieces);
+}
 inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
 inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 

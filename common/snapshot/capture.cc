@@ -277,6 +277,15 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   return snapshot;
 }
 
+Result<Snapshot> assemble(const Scan& scan, const std::vector<std::vector<Digest>>& digests,
+                          const std::string& shown_as, const std::optional<LowerTree>& lower) {
+  Snapshot snapshot;
+  snapshot.directory = shown_as;
+  build_directories(scan, digests, lower ? &*lower : nullptr, nullptr, snapshot);
+  TRY(refuse_too_large(snapshot));
+  return snapshot;
+}
+
 std::string stat_cache_path(const std::string& cache_folder, const std::string& directory) {
   const auto resolved = absolute(directory);
   return fmt::format("{}/{}.stat", cache_folder,

@@ -51,6 +51,7 @@ struct FileRecord {
   std::uint64_t size = 0;
   // Whoever finds the file so reads what was hashed. Absent: it had changed too recently to tell.
   std::optional<FileIdentity> identity = std::nullopt;
+  std::uint64_t offset = 0;  // where the blob's bytes begin in the file; not 0: a piece of it
 };
 
 struct DirectoryObject {
@@ -68,10 +69,11 @@ inline constexpr char kSocket[] = "a socket";
 
 struct Snapshot {
   Digest root;
-  std::string directory;                     // absolute path of the captured directory, for people
-  std::shared_ptr<const io::Fd> opened;      // the same directory, to read its files
-  std::vector<DirectoryObject> directories;  // each digest once
-  std::vector<FileRecord> files;             // in tree order; a digest may occur several times
+  std::string directory;                 // absolute path of the captured directory, for people
+  std::shared_ptr<const io::Fd> opened;  // the same directory, to read its files
+  // Each digest once. Also blobs that could not be read from their files again later.
+  std::vector<DirectoryObject> directories;
+  std::vector<FileRecord> files;  // in tree order; a digest may occur several times
   std::vector<SkippedPath> skipped;
   std::uint64_t symlinks = 0;
   std::uint64_t folders = 0;     // without the root
@@ -114,6 +116,12 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
 // not make the others fail. Only a failure that concerns all entries is an error.
 Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
                               const TreeOptions& options);
+
+struct Scan;  // scan.h
+// Builds the directory objects of scanned files with known digests ([folder][file], as in the
+// scan), over `lower`. It reads no files and lists none.
+Result<Snapshot> assemble(const Scan& scan, const std::vector<std::vector<Digest>>& digests,
+                          const std::string& shown_as, const std::optional<LowerTree>& lower);
 
 // The path of a source directory's cache file in `cache_folder`, which holds all of them.
 std::string stat_cache_path(const std::string& cache_folder, const std::string& directory);

@@ -137,16 +137,18 @@ bool has_identity(int fd, const snapshot::FileIdentity& identity) {
   return ::fstat(fd, &info) == 0 && snapshot::identity_of(info) == identity;
 }
 
-bool has_content(int fd, const Digest& digest) {
+bool has_content(int fd, const Digest& digest, const snapshot::FileRecord& file) {
   Sha256 hash;
   std::string part(kMaxPieceBytes, '\0');
-  for (off_t at = 0;;) {
-    const ssize_t got = ::pread(fd, part.data(), part.size(), at);
+  for (std::uint64_t done = 0; done < file.size;) {
+    const auto wanted = std::min<std::uint64_t>(part.size(), file.size - done);
+    const ssize_t got = ::pread(fd, part.data(), wanted, static_cast<off_t>(file.offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got == 0 && hash.finish() == digest;
+    if (got <= 0) return false;
     hash.update({part.data(), static_cast<std::size_t>(got)});
-    at += got;
+    done += static_cast<std::uint64_t>(got);
   }
+  return hash.finish() == digest;
 }
 
 Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& file) {
@@ -164,7 +166,8 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
   do {
     part.resize(snapshot::piece_length(file.size, offset));
     for (std::size_t have = 0; have < part.size();) {
-      const ssize_t got = ::read(fd.get(), part.data() + have, part.size() - have);
+      const ssize_t got = ::pread(fd.get(), part.data() + have, part.size() - have,
+                                  static_cast<off_t>(file.offset + offset + have));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return unreadable(errno, path);
       if (got == 0) return changed(file);
@@ -174,7 +177,7 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
     const bool is_last = offset + part.size() == file.size;
     // Before the last piece leaves: the other side would only say that the digest is wrong.
     const bool is_that = !is_last || (is_as_it_was ? has_identity(fd.get(), *file.identity) ||
-                                                         has_content(fd.get(), digest)
+                                                         has_content(fd.get(), digest, file)
                                                    : hash.finish() == digest);
     if (!is_that) return changed(file);
     TRY(sender_.add(snapshot::make_piece(digest, file.size, offset, part), part.size()));

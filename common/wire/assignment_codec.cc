@@ -200,6 +200,8 @@ void to_wire(const lockstep::CollectedOutput& from, CollectedOutput* to) {
   to->set_size_bytes(from.size.count);
   write_texts(from.problems, to->mutable_problems());
   to->set_order(from.order);
+  if (from.pieces) to->set_pieces(std::string(from.pieces->view()));
+  to->set_partial(from.partial);
 }
 
 Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
@@ -211,6 +213,8 @@ Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
   to->files = from.files();
   to->size = Bytes{from.size_bytes()};
   to->order = from.order();
+  if (from.has_pieces()) TRY(read_digest(from.pieces(), "output.pieces", &to->pieces.emplace()));
+  to->partial = from.partial();
   return read_texts(from.problems(), kMaxProblems, "output.problems", &to->problems);
 }
 

@@ -14,6 +14,7 @@
 #include "common/snapshot/materialize.h"
 #include "common/transfer/transfer.h"
 #include "launcher/cli/move_tree.h"
+#include "launcher/cli/pieced_files.h"
 
 namespace lockstep::cli {
 
@@ -78,6 +79,7 @@ Status fetch(Connection& connection, const JobId& job, const DownloadPlan::Tree&
   options.of_job = job;
   std::vector<NodeTree> wanted = tree.from;
   if (tree.base) wanted.push_back({0, *tree.base});
+  wanted.insert(wanted.end(), tree.pieces.begin(), tree.pieces.end());
   TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   for (const NodeTree& from : wanted) {
     auto fetched = transfer::download_tree(
@@ -123,6 +125,7 @@ Result<Downloaded> make_ready(Connection& connection, const JobId& job, Download
                snapshot::BlobStore::open(begun / "blobs"));
     for (DownloadPlan::Tree& tree : plan.trees) {
       TRY(fetch(connection, job, tree, *blobs, progress));
+      TRY(join_pieces(tree, *blobs));
       TRY_ASSIGN(const Digest root, merge_tree(tree, *blobs));
       const std::string path = begun / ("ready/" + tree.to.path);
       TRY(io::make_directories(path.substr(0, path.rfind('/'))));

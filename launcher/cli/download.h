@@ -36,6 +36,7 @@ struct DownloadedTree {
   Bytes size;
   std::vector<std::string> nodes;
   std::vector<snapshot::Beside> beside;
+  std::vector<std::string> partial;  // files that were being written when they were sent
 };
 
 struct Downloaded {
@@ -51,7 +52,8 @@ struct DownloadPlan {
   struct Tree {
     DownloadedTree to;
     std::vector<NodeTree> from;
-    std::optional<Digest> base;  // of a checkpoint: the tree that all nodes began with
+    std::vector<NodeTree> pieces;  // CollectedOutput::pieces of the same nodes
+    std::optional<Digest> base;    // of a checkpoint: the tree that all nodes began with
   };
   std::uint32_t attempt = 0;
   std::vector<Tree> trees;

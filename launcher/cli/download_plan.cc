@@ -65,6 +65,7 @@ void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& na
     for (const CollectedOutput& output : part.outputs) {
       if (output.kind != kind || output.name != name || !output.tree) continue;
       tree.from.push_back({part.node_rank, *output.tree});
+      if (output.pieces) tree.pieces.push_back({part.node_rank, *output.pieces});
       tree.to.nodes.push_back(part.node_name);
     }
   }

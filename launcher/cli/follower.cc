@@ -68,6 +68,7 @@ struct Follower::Impl {
   void on_interrupt();
   void ask_to_cancel();
   void show_state(Instant now);
+  void tell_of_lost();
   void show_live(Instant now);
   bool finished();
   Instant next_deadline() const;
@@ -82,6 +83,7 @@ struct Follower::Impl {
 
   std::optional<JobView> job;
   StateLines lines;
+  std::set<std::string> told;  // of output folders of which nothing can be kept
   std::optional<Error> failure;
   std::optional<std::string> log_end;  // the status word of LogEnd
   bool is_over = false;                // the job is final
@@ -211,6 +213,7 @@ void Follower::Impl::on_job(const JobView& view) {
   if (options.show_state) {
     say_notes();
     if (!terminal.has_status_line()) lines.on_job(view, now);
+    tell_of_lost();
     show_state(now);
   }
   if (!is_final(view.status) || is_over) return;
@@ -219,6 +222,19 @@ void Follower::Impl::on_job(const JobView& view) {
 }
 
 // On a terminal always, in one line that is replaced; elsewhere only what is worth a line.
+// While its ranks run, so that something can be done about it.
+void Follower::Impl::tell_of_lost() {
+  if (is_final(job->status) || job->attempts.empty()) return;
+  for (const PartView& part : job->attempts.back().parts)
+    for (const CollectedOutput& output : part.outputs) {
+      if (has_files(output) || output.problems.empty()) continue;
+      std::string line =
+          fmt::format("node {}: {}: {}", part.node_name, describe(output.kind, output.name),
+                      in_one_line(output.problems.front()));
+      if (told.insert(line).second) terminal.print_line(line);
+    }
+}
+
 void Follower::Impl::show_state(Instant now) {
   if (!terminal.has_status_line()) {
     if (const auto line = lines.take(now)) terminal.print_line(*line);

@@ -55,8 +55,11 @@ Result<std::unique_ptr<LeftFiles>> LeftFiles::fetch(Connection& connection, cons
   for (DownloadPlan::Tree& tree : left->plan_.trees) {
     std::vector<NodeTree> wanted = tree.from;
     if (tree.base) wanted.push_back({0, *tree.base});
+    wanted.insert(wanted.end(), tree.pieces.begin(), tree.pieces.end());
+    left->roots_.insert(left->roots_.end(), wanted.begin(), wanted.end());
     for (const NodeTree& from : wanted)
       TRY(transfer::download_directories(*bulk, from.root, *left->blobs_, options_of(job)));
+    TRY(show_pieces(tree, *left->blobs_, left->pieces_));
     TRY_ASSIGN(const Digest root, merge_tree(tree, *left->blobs_));
     TRY(left->list(root, shown(tree.to.path) + "/"));
   }
@@ -73,7 +76,9 @@ Status LeftFiles::list(const Digest& folder, const std::string& path) {
     if (entry.kind == snapshot::EntryKind::directory) {
       TRY(list(entry.digest, path + entry.name + "/"));
     } else {
-      files_.push_back({path + entry.name, entry});
+      const auto pieces = pieces_.find(entry.digest);
+      const bool is_partial = pieces != pieces_.end() && pieces->second.file.partial;
+      files_.push_back({path + entry.name, entry, is_partial});
     }
   }
   return {};
@@ -82,24 +87,34 @@ Status LeftFiles::list(const Digest& folder, const std::string& path) {
 // It is asked for as a part of a node's tree: which one has it is not known here.
 Status LeftFiles::read(Connection& connection, const LeftFile& file,
                        const std::function<bool(std::string_view)>& sink) {
-  const std::vector<snapshot::BlobWanted> wanted{{file.entry.digest, file.entry.size, false}};
-  Status fetched = make_error(ErrorCode::not_found, "no node has the file " + file.path);
   if (file.entry.size == 0) return {};
+  if (const auto pieces = pieces_.find(file.entry.digest); pieces != pieces_.end()) {
+    for (const snapshot::Piece& piece : pieces->second.file.pieces)
+      TRY(read_blob(connection, {piece.digest, piece.size, false}, {pieces->second.list}, sink));
+    return {};
+  }
+  std::vector<Digest> trees;
+  for (const NodeTree& root : roots_) trees.push_back(root.root);
+  const Status done =
+      read_blob(connection, {file.entry.digest, file.entry.size, false}, trees, sink);
+  if (done || done.error().code != ErrorCode::not_found) return done;
+  return make_error(ErrorCode::not_found, "no node has the file " + file.path);
+}
+
+Status LeftFiles::read_blob(Connection& connection, const snapshot::BlobWanted& wanted,
+                            const std::vector<Digest>& trees,
+                            const std::function<bool(std::string_view)>& sink) {
+  Status fetched = make_error(ErrorCode::not_found, "no tree has the blob " + wanted.digest.hex());
   TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
-  for (const DownloadPlan::Tree& tree : plan_.trees) {
-    std::vector<NodeTree> trees = tree.from;
-    if (tree.base) trees.push_back({0, *tree.base});
-    for (const NodeTree& from : trees) {
-      fetched = transfer::download(*bulk, from.root, wanted, *blobs_, {}, options_of(job_));
-      if (fetched)
-        return blobs_->stream(file.entry.digest, [&](std::string_view part) -> Status {
-          if (sink(part)) return {};
-          return make_error(ErrorCode::unavailable, "the rest is not wanted");
-        });
-      if (fetched.error().code != ErrorCode::conflict &&
-          fetched.error().code != ErrorCode::not_found)
-        return fetched;
-    }
+  for (const Digest& tree : trees) {
+    fetched = transfer::download(*bulk, tree, {wanted}, *blobs_, {}, options_of(job_));
+    if (fetched)
+      return blobs_->stream(wanted.digest, [&](std::string_view part) -> Status {
+        if (sink(part)) return {};
+        return make_error(ErrorCode::unavailable, "the rest is not wanted");
+      });
+    if (fetched.error().code != ErrorCode::conflict && fetched.error().code != ErrorCode::not_found)
+      return fetched;
   }
   return fetched;
 }

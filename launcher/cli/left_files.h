@@ -12,12 +12,14 @@
 #include "common/snapshot/manifest.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/download.h"
+#include "launcher/cli/pieced_files.h"
 
 namespace lockstep::cli {
 
 struct LeftFile {
   std::string path;  // as users name it: "outputs/model.pt", "named-outputs/model/a", "kept/x"
   snapshot::Entry entry;
+  bool partial = false;  // it was being written when it was sent
 };
 
 class LeftFiles {
@@ -41,12 +43,17 @@ class LeftFiles {
   LeftFiles(JobId job, DownloadPlan plan) : job_(std::move(job)), plan_(std::move(plan)) {}
   Status open_store();
   Status list(const Digest& folder, const std::string& path);
+  Status read_blob(Connection& connection, const snapshot::BlobWanted& wanted,
+                   const std::vector<Digest>& trees,
+                   const std::function<bool(std::string_view)>& sink);
 
   const JobId job_;
   DownloadPlan plan_;
   std::string scratch_;
   std::unique_ptr<snapshot::BlobStore> blobs_;
   std::vector<LeftFile> files_;
+  std::vector<NodeTree> roots_;  // of the nodes' trees, as the launcher has them
+  PieceLists pieces_;
 };
 
 }  // namespace lockstep::cli

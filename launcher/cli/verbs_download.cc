@@ -42,6 +42,7 @@ Json tree_json(const DownloadedTree& tree) {
   for (const snapshot::Beside& beside : tree.beside)
     json["beside"].push_back(
         {{"node_rank", beside.node_rank}, {"path", beside.path}, {"kept_as", beside.kept_as}});
+  json["partial"] = tree.partial;
   return json;
 }
 
@@ -73,6 +74,9 @@ std::string text_of(const DownloadOptions& options, const Downloaded& done) {
     for (const snapshot::Beside& beside : tree.beside)
       text += fmt::format("  {} of node rank {} differs: kept as {}\n", quoted_name(beside.path),
                           beside.node_rank, quoted_name(beside.kept_as));
+    for (const std::string& path : tree.partial)
+      text += fmt::format("  {} is partial: it was being written when it was sent\n",
+                          quoted_name(path));
   }
   if (done.logs.empty()) return text;
   Bytes size;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/quoted_name.h"
+#include "common/snapshot/pieces.h"
 #include "launcher/cli/left_files.h"
 #include "launcher/cli/verbs.h"
 
@@ -16,7 +17,8 @@ namespace {
 constexpr const char* kFilesExamples = R"(
   lockstep job files NAME                     its files; while it runs, those collected so far
   lockstep job cat NAME outputs/metrics.json
-While a job runs, its ./outputs are collected every minute, its ./logs every 10 s.)";
+While a job runs, a file is here a second after it was written. One that is written all the time is
+here every 10 s as far as it is, as NAME.partial beside its last complete version.)";
 
 struct FilesOptions {
   std::string name;
@@ -84,7 +86,8 @@ Json to_json(const FilesOptions& options, const LeftFiles& left) {
     const bool is_link = file.entry.kind == snapshot::EntryKind::symlink;
     json["files"].push_back({{"path", file.path},
                              {"size", is_link ? Json(nullptr) : Json(file.entry.size)},
-                             {"target", is_link ? Json(file.entry.target) : Json(nullptr)}});
+                             {"target", is_link ? Json(file.entry.target) : Json(nullptr)},
+                             {"partial", file.partial}});
   }
   return json;
 }
@@ -94,8 +97,9 @@ std::string text_of(const LeftFiles& left) {
   for (const LeftFile& file : left.files()) {
     const bool is_link = file.entry.kind == snapshot::EntryKind::symlink;
     text +=
-        fmt::format("{:>12}  {}{}\n", is_link ? "link" : to_string(Bytes{file.entry.size}),
-                    quoted_name(file.path), is_link ? " -> " + quoted_name(file.entry.target) : "");
+        fmt::format("{:>12}  {}{}{}\n", is_link ? "link" : to_string(Bytes{file.entry.size}),
+                    quoted_name(file.path), is_link ? " -> " + quoted_name(file.entry.target) : "",
+                    file.partial ? "  (partial: was being written)" : "");
   }
   return text;
 }
@@ -108,10 +112,20 @@ int files(Context& context, const FilesOptions& options) {
   return print(context, options.format, to_json(options, **left), text_of(**left));
 }
 
-Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
+const LeftFile* file_at(const LeftFiles& left, const std::string& path) {
   const auto found = std::find_if(left.files().begin(), left.files().end(),
-                                  [&](const LeftFile& file) { return file.path == options.path; });
-  if (found == left.files().end())
+                                  [&](const LeftFile& file) { return file.path == path; });
+  return found == left.files().end() ? nullptr : &*found;
+}
+
+// A partial file can be asked for by the name that it will have.
+Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
+  const LeftFile* found = file_at(left, options.path);
+  if (found == nullptr) {
+    const LeftFile* const partial = file_at(left, snapshot::partial_name(options.path));
+    if (partial != nullptr && partial->partial) found = partial;
+  }
+  if (found == nullptr)
     return make_error(
         ErrorCode::not_found,
         fmt::format("{} has no file {}; `lockstep job files {}` lists the job's files",
@@ -122,6 +136,18 @@ Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
                                 quoted_name(found->path), quoted_name(found->entry.target)));
 }
 
+// What standard output is about to get, where that is not the whole file.
+std::string note_on(const LeftFiles& left, const FilesOptions& options, const LeftFile& file) {
+  if (file.partial)
+    return fmt::format("{} is partial: it was being written when these {} were sent",
+                       quoted_name(options.path), to_string(Bytes{file.entry.size}));
+  const LeftFile* const partial = file_at(left, snapshot::partial_name(file.path));
+  if (partial == nullptr || !partial->partial) return "";
+  return fmt::format(
+      "{} is its last complete version; it is being written again, and {} has it so far",
+      quoted_name(file.path), quoted_name(partial->path));
+}
+
 int cat(Context& context, const FilesOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -129,6 +155,8 @@ int cat(Context& context, const FilesOptions& options) {
   if (!left) return fail(context.terminal, left.error());
   const auto file = chosen(**left, options);
   if (!file) return fail(context.terminal, file.error());
+  if (const std::string note = note_on(**left, options, *file); !note.empty())
+    context.terminal.print_line(note);
   const Status done = (*left)->read(**connection, *file, [&](std::string_view bytes) {
     return context.terminal.write(LogStream::out, bytes);
   });

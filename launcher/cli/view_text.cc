@@ -160,10 +160,13 @@ std::string output_lines(const PartView& part) {
   std::string text;
   for (const auto& output : part.outputs) {
     const std::string what = describe(output.kind, output.name);
-    if (output.tree)
-      text +=
-          fmt::format("      {} {}: {}\n", part.state == PartState::finished ? "left" : "so far",
-                      what, counted_files(output.files, output.size));
+    if (has_files(output))
+      text += fmt::format(
+          "      {} {}: {}{}\n", part.state == PartState::finished ? "left" : "so far", what,
+          counted_files(output.files, output.size),
+          output.partial == 0
+              ? ""
+              : fmt::format(", {} of them partial: still being written when sent", output.partial));
     for (const auto& problem : output.problems)
       text += fmt::format("      {}: {}\n", what, in_one_line(problem));
   }

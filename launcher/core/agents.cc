@@ -90,7 +90,10 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
     if (part->finished()) {
       // Its directory is gone, so no more of its logs can come.
       if (absent) core.emit(PartReleased{id, node.id, true});
-    } else if (rebooted && (absent || !part->at_least(PartState::collecting))) {
+      continue;
+    }
+    if (absent || rebooted) keep_outputs_so_far(core, node.id, id);
+    if (rebooted && (absent || !part->at_least(PartState::collecting))) {
       core.emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
     } else if (part->report && absent) {
       core.emit(

@@ -26,6 +26,8 @@ void Compaction::record(const Fact& fact) {
     reported_[{changed->attempt, changed->node}].last = seen_;
   if (const auto* saved = std::get_if<CheckpointSaved>(&fact))
     reported_[{saved->attempt, saved->node}].saved = seen_;
+  if (const auto* sent = std::get_if<OutputsSoFar>(&fact))
+    reported_[{sent->attempt, sent->node}].sent = seen_;
   if (const auto* deleted = std::get_if<JobDeleted>(&fact)) deleted_[deleted->job] = seen_;
   if (const auto* shared = std::get_if<JobShared>(&fact)) shared_[shared->job] = seen_;
   if (const auto* archived = std::get_if<JobArchived>(&fact)) archived_[archived->job] = seen_;
@@ -59,6 +61,11 @@ struct Compaction::FactFilter {
 
   bool here(NodeId node) const { return all.whole_.node(node) != nullptr; }
   const Sessions& sessions(NodeId node) const { return all.nodes_.at(node); }
+  bool is_finished(const AttemptId& id, NodeId node) const {
+    const std::vector<Part>& parts = all.whole_.attempt(id)->parts;
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const Part& part) { return part.node == node && part.finished(); });
+  }
 
   bool operator()(TokenCreated& fact) const {
     return all.whole_.tokens().count(fact.secret_hash) != 0 &&
@@ -105,6 +112,10 @@ struct Compaction::FactFilter {
   }
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
+  }
+  bool operator()(OutputsSoFar& fact) const {
+    return at == all.reported_[{fact.attempt, fact.node}].sent &&
+           !is_finished(fact.attempt, fact.node);
   }
   bool operator()(FenceLifted&) const { return true; }
   bool operator()(AssetRegistered&) const { return true; }

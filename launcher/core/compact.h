@@ -45,6 +45,7 @@ class Compaction {
   struct Reports {
     std::uint64_t last = 0;                   // PartChanged
     std::uint64_t saved = 0;                  // the last CheckpointSaved
+    std::uint64_t sent = 0;                   // the last OutputsSoFar
     std::optional<PartState> state;           // of the last that was kept
     std::optional<CollectedOutput> restored;  // of any so far
     std::optional<EnvironmentReport> environment;

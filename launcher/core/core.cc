@@ -46,9 +46,9 @@ std::vector<Digest> Core::trees() const {
   std::set<Digest> trees;
   each_root(state(), [&](const Root& root) { trees.insert(root.tree); });
   for (const auto& [node, watch] : impl_->context.watches.all())
-    for (const auto& [attempt, outputs] : watch.logs_so_far)
-      for (const CollectedOutput& output : outputs)
-        if (output.tree) trees.insert(*output.tree);
+    for (const auto& [attempt, so_far] : watch.so_far)
+      for (const CollectedOutput& output : so_far.outputs)
+        each_tree(output, [&](const Digest& tree) { trees.insert(tree); });
   return {trees.begin(), trees.end()};
 }
 
@@ -62,10 +62,10 @@ std::vector<Digest> Core::trees_of(const JobId& id) const {
   for (const Part& part : last.parts) {
     const auto watch = impl_->context.watches.all().find(part.node);
     if (watch == impl_->context.watches.all().end()) continue;
-    const auto told = watch->second.logs_so_far.find(last.id);
-    if (told == watch->second.logs_so_far.end()) continue;
-    for (const CollectedOutput& output : told->second)
-      if (output.tree) trees.push_back(*output.tree);
+    const auto told = watch->second.so_far.find(last.id);
+    if (told == watch->second.so_far.end()) continue;
+    for (const CollectedOutput& output : told->second.outputs)
+      each_tree(output, [&](const Digest& tree) { trees.push_back(tree); });
   }
   return trees;
 }

@@ -105,7 +105,7 @@ struct Effects {
     NodeWatch& watch = core.watches.at(fact.node);
     watch.progress.erase(fact.attempt);
     if (fact.report.state == PartState::finished) {
-      watch.logs_so_far.erase(fact.attempt);
+      watch.so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
       capacity_changed(fact.attempt.job, fact.node);
     }
@@ -119,7 +119,7 @@ struct Effects {
     touch_machine_of(fact.node);
     core.pending.touched_nodes.insert(fact.node);
     NodeWatch& watch = core.watches.at(fact.node);
-    watch.logs_so_far.erase(fact.attempt);
+    watch.so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     capacity_changed(fact.attempt.job, fact.node);
@@ -132,6 +132,7 @@ struct Effects {
     core.watches.at(fact.node).logs_refused.erase(fact.attempt);
   }
   void operator()(const CheckpointSaved& fact) const { changed(fact.attempt.job); }
+  void operator()(const OutputsSoFar&) const {}
   void operator()(const FenceLifted& fact) const {
     const Job& job = changed(fact.attempt.job);
     if (core.retries.is_set({TimerKey::Kind::retry, {}, {job.id, 0}})) enqueue(core, job);
@@ -178,7 +179,7 @@ struct Effects {
     watch.liveness = Liveness::lost;
     watch.live.reset();
     watch.progress.clear();
-    watch.logs_so_far.clear();
+    watch.so_far.clear();
     watch.limits.clear();
     watch.logs_refused.clear();
     core.scheduler.topology_changed(pool_of(fact.node));

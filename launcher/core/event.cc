@@ -34,6 +34,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::logs_go_on: return "LogsGoOn";
     case Event::Kind::lock_refused: return "LockRefused";
     case Event::Kind::limit_reached: return "LimitReached";
+    case Event::Kind::not_kept: return "OutputNotKept";
   }
   return "";
 }
@@ -120,7 +121,8 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::logs_wait:
     case Event::Kind::logs_go_on:
     case Event::Kind::lock_refused:
-    case Event::Kind::limit_reached: break;
+    case Event::Kind::limit_reached:
+    case Event::Kind::not_kept: break;
   }
   return "";
 }
@@ -155,7 +157,8 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::logs_wait:
     case Event::Kind::logs_go_on:
     case Event::Kind::lock_refused:
-    case Event::Kind::limit_reached: break;
+    case Event::Kind::limit_reached:
+    case Event::Kind::not_kept: break;
   }
   const Attempt* attempt = state.attempt({job.id, event.attempt});
   return attempt == nullptr ? "" : attempt_text(state, *attempt, event);

@@ -46,6 +46,7 @@ struct Event {
     logs_go_on,
     lock_refused,  // from a node that was not asked to solve
     limit_reached,
+    not_kept,  // an output folder of which nothing can be kept
   };
   Instant at;
   Kind kind = Kind::submitted;

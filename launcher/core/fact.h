@@ -283,6 +283,14 @@ struct CheckpointSaved {  // by a running part; its blobs are in the blob store
   CollectedOutput checkpoint;
   friend bool operator==(const CheckpointSaved&, const CheckpointSaved&) = default;
 };
+// What a running part has sent until now, without its checkpoint. Kept for the case that its node
+// is lost; the end of the part replaces it.
+struct OutputsSoFar {
+  AttemptId attempt;
+  NodeId node;
+  std::vector<CollectedOutput> outputs;
+  friend bool operator==(const OutputsSoFar&, const OutputsSoFar&) = default;
+};
 struct FenceLifted {  // proof that a part that was given up has stopped
   AttemptId attempt;
   NodeId node;
@@ -348,7 +356,7 @@ using Fact = std::variant<
     MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved, SizeGranted,
     NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
     InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
-    StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten>;
+    StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten, OutputsSoFar>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

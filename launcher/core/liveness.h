@@ -68,8 +68,13 @@ struct NodeWatch {
   bool must_answer = false;
   std::map<AttemptId, std::string> progress;  // of parts that have not finished, as text
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
-  std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of running parts
-  std::map<AttemptId, std::vector<std::string>> limits;           // that running parts reached
+  // Outputs of running parts, without checkpoints, as the node reported them last.
+  struct SoFar {
+    std::vector<CollectedOutput> outputs;
+    Instant kept = {};  // when they became a fact
+  };
+  std::map<AttemptId, SoFar> so_far;
+  std::map<AttemptId, std::vector<std::string>> limits;  // that running parts reached
   struct Refused {
     std::uint64_t episode = 0;
     Instant since;  // polled time

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launcher/core/fences.h"
+#include "launcher/core/reports.h"
 
 namespace lockstep::launcher {
 
@@ -84,6 +85,7 @@ void fence(Context& core, NodeId id, const std::string& reason) {
     const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
     // A failure whose verdict was held while this node was UNKNOWN is this node's.
     const bool held = !attempt.ended && attempt.tally.failed > 0;
+    keep_outputs_so_far(core, id, attempt_id);
     if (!part.finished() || held)
       core.emit(PartGone{attempt_id, id, Cause::node_lost, reason,
                          fence_of(core.cluster(), attempt, part)});

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "launcher/core/environment_reports.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
@@ -65,20 +67,66 @@ void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
   }
 }
 
-// What is for people only, and no fact.
-void take_outputs(Pending& pending, NodeWatch& watch, const PartReport& report) {
-  std::vector<CollectedOutput> fresh = report.outputs;
-  std::erase_if(fresh, [](const auto& output) { return output.kind == OutputKind::checkpoint; });
-  if (!fresh.empty()) {
-    std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
-    if (logs != fresh) pending.job_changed(report.attempt.job);
-    logs = std::move(fresh);
+// A folder of which nothing can be kept is said once while its ranks run.
+void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
+                  const std::vector<CollectedOutput>& before, const CollectedOutput& output) {
+  if (has_files(output) || output.problems.empty()) return;
+  const bool is_known = std::any_of(before.begin(), before.end(), [&](const auto& one) {
+    return one.kind == output.kind && one.name == output.name && one.problems == output.problems;
+  });
+  if (is_known) return;
+  core.record(attempt.job,
+              {core.now, Event::Kind::not_kept, attempt.number, node,
+               fmt::format("{}: {}", describe(output.kind, output.name), output.problems.front())});
+}
+
+// What was sent before stays, though its folder is gone or its agent has just started again.
+void add_known(const std::vector<CollectedOutput>& before, std::vector<CollectedOutput>& fresh) {
+  for (const CollectedOutput& known : before) {
+    const auto same = std::find_if(fresh.begin(), fresh.end(), [&](const auto& one) {
+      return one.kind == known.kind && one.name == known.name;
+    });
+    if (same == fresh.end()) {
+      fresh.push_back(known);
+    } else if (!has_files(*same)) {
+      std::vector<std::string> problems = std::move(same->problems);
+      *same = known;
+      same->problems = std::move(problems);
+    }
   }
+  if (fresh.size() > kMaxCollectedOutputs) fresh.resize(kMaxCollectedOutputs);
+}
+
+void keep(Context& core, NodeId node, const AttemptId& attempt, NodeWatch::SoFar& so_far) {
+  const Part* part = core.state.assigned_part(attempt, node);
+  if (part == nullptr || part->so_far == so_far.outputs) return;
+  so_far.kept = core.now;
+  core.emit(OutputsSoFar{attempt, node, so_far.outputs});
+}
+
+// They change often, so the journal gets them now and then, and when their node is lost.
+void take_outputs(Context& core, NodeId node, const PartReport& report) {
+  std::vector<CollectedOutput> fresh = report.outputs;
+  std::erase_if(fresh, [](const auto& output) {
+    return output.kind == OutputKind::checkpoint && output.tree;
+  });
+  NodeWatch& watch = core.watches.at(node);
+  const bool is_first = watch.so_far.count(report.attempt) == 0;
+  if (fresh.empty() && is_first) return;
+  NodeWatch::SoFar& so_far = watch.so_far[report.attempt];
+  if (is_first) so_far.outputs = core.state.assigned_part(report.attempt, node)->so_far;
+  for (const CollectedOutput& output : fresh)
+    tell_of_lost(core, node, report.attempt, so_far.outputs, output);
+  add_known(so_far.outputs, fresh);
+  if (so_far.outputs != fresh) core.pending.job_changed(report.attempt.job);
+  so_far.outputs = std::move(fresh);
+  const bool is_due = so_far.kept.ns == 0 || core.now >= so_far.kept + kOutputsKeptEvery;
+  if (is_due) keep(core, node, report.attempt, so_far);
 }
 
 void take_words(Context& core, NodeId node, const PartReport& report) {
+  take_outputs(core, node, report);
   NodeWatch& watch = core.watches.at(node);
-  take_outputs(core.pending, watch, report);
   const auto known = watch.progress.find(report.attempt);
   const std::string before = known != watch.progress.end()
                                  ? known->second
@@ -120,6 +168,12 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
 
 }  // namespace
 
+void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt) {
+  auto& all = core.watches.at(node).so_far;
+  if (const auto found = all.find(attempt); found != all.end())
+    keep(core, node, attempt, found->second);
+}
+
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
   NodeWatch& watch = core.watches.at(node);
   const Part* part = core.state.assigned_part(report.attempt, node);
@@ -139,7 +193,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const auto clock = core.watches.at(node).clock.offset();
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
     if (report.state == PartState::finished) return;
-    take_outputs(core.pending, core.watches.at(node), report);
+    take_outputs(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {

@@ -9,4 +9,9 @@ namespace lockstep::launcher {
 // ignored.
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest);
 
+// How often the outputs of a running part become a fact while they change.
+inline constexpr Duration kOutputsKeptEvery = seconds(60);
+// Makes them a fact now, because the part is about to be given up.
+void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt);
+
 }  // namespace lockstep::launcher

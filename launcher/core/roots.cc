@@ -11,12 +11,14 @@ namespace {
 void each_output(const State& state, const Attempt& attempt, const Part& part,
                  const std::function<void(const Root&)>& take) {
   const auto take_one = [&](const CollectedOutput& output) {
-    if (!output.tree) return;
-    take({*output.tree, attempt.id.job,
-          fmt::format("{} of attempt {} on node {}", describe(output.kind, output.name),
-                      attempt.id.number, state.node_name(part.node))});
+    each_tree(output, [&](const Digest& tree) {
+      take({tree, attempt.id.job,
+            fmt::format("{} of attempt {} on node {}", describe(output.kind, output.name),
+                        attempt.id.number, state.node_name(part.node))});
+    });
   };
   if (part.saved) take_one(part.saved->checkpoint);
+  for (const CollectedOutput& output : part.so_far) take_one(output);
   if (!part.report) return;
   if (part.report->restored) take_one(*part.report->restored);
   for (const CollectedOutput& output : part.report->outputs) take_one(output);
@@ -54,11 +56,11 @@ void each_tree_of(const std::optional<CheckpointSource>& source, const TakeTree&
 }
 
 void each_told(const Part& part, const TakeTree& take) {
-  if (part.saved && part.saved->checkpoint.tree) take(*part.saved->checkpoint.tree);
+  if (part.saved) each_tree(part.saved->checkpoint, take);
+  for (const CollectedOutput& output : part.so_far) each_tree(output, take);
   if (!part.report) return;
-  if (part.report->restored && part.report->restored->tree) take(*part.report->restored->tree);
-  for (const CollectedOutput& output : part.report->outputs)
-    if (output.tree) take(*output.tree);
+  if (part.report->restored) each_tree(*part.report->restored, take);
+  for (const CollectedOutput& output : part.report->outputs) each_tree(output, take);
 }
 
 }  // namespace

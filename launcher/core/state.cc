@@ -33,6 +33,7 @@ JobSize size_of(const Job& job) {
   JobSize size;
   for (const Attempt& attempt : job.attempts) {
     for (const Part& part : attempt.parts) {
+      for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
       if (!part.finished()) continue;
       if (part.report->exit)
         for (const LogSize& log : part.report->exit->logs)

@@ -117,6 +117,7 @@ struct Part {
   bool logs_lost = false;               // logs were given up
   std::uint64_t lost_log_bytes = 0;     // for lack of space
   std::optional<Saved> saved;           // its newest checkpoint, in the blob store
+  std::vector<CollectedOutput> so_far;  // until it finishes: other outputs, in the blob store
   std::string wants_lock;               // platform of the lock it asked for; "": none
   Instant asked;                        // when it asked for the lock
   std::optional<NotSolved> not_solved;  // its last failure to solve when it was told to

@@ -62,6 +62,7 @@ struct State::Applier {
 
   // What is remembered of a part's end beside its report.
   void record_end(const PartChanged& fact, Part& part) const {
+    part.so_far.clear();
     for (const CollectedOutput& output : fact.report.outputs)
       if (output.kind == OutputKind::checkpoint && output.tree)
         part.saved = Part::Saved{output, at};
@@ -375,6 +376,10 @@ struct State::Applier {
   void operator()(const CheckpointSaved& fact) const {
     Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
     part.saved = Part::Saved{fact.checkpoint, at};
+  }
+
+  void operator()(const OutputsSoFar& fact) const {
+    state.part_ref(state.attempt_ref(fact.attempt), fact.node).so_far = fact.outputs;
   }
 
   void operator()(const FenceLifted& fact) const {

@@ -18,12 +18,14 @@ namespace lockstep::launcher {
 
 namespace {
 
-// What the part left, or has left so far: its checkpoint is known whatever became of it.
+// What the part left, or has left so far. Its checkpoint is known whatever became of it, and so is
+// what it had sent when its node was lost.
 std::vector<CollectedOutput> outputs_of(const Part& part,
-                                        const std::vector<CollectedOutput>* logs) {
-  std::vector<CollectedOutput> outputs;
+                                        const std::vector<CollectedOutput>* fresh) {
+  std::vector<CollectedOutput> outputs = part.so_far;
+  if (part.gone && part.gone->revoked) outputs.clear();  // its node may have made it up
   if (part.finished() && !part.gone) outputs = part.report->outputs;
-  if (!part.ended() && logs != nullptr) outputs = *logs;
+  if (!part.ended() && fresh != nullptr) outputs = *fresh;
   const bool told = std::any_of(outputs.begin(), outputs.end(), [](const CollectedOutput& output) {
     return output.kind == OutputKind::checkpoint && output.tree;
   });
@@ -116,8 +118,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   const NodeWatch* watch = cluster.watches.find(part.node);
   const std::vector<CollectedOutput>* fresh = nullptr;
   if (watch != nullptr) {
-    const auto logs = watch->logs_so_far.find(attempt.id);
-    if (logs != watch->logs_so_far.end()) fresh = &logs->second;
+    const auto so_far = watch->so_far.find(attempt.id);
+    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
     const auto limits = watch->limits.find(attempt.id);
     if (limits != watch->limits.end()) view.limits = limits->second;
     const auto newer = watch->progress.find(attempt.id);

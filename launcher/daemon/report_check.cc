@@ -25,8 +25,12 @@ std::vector<PartReport>* reports_of(AgentMessage& message) {
 template <typename Visit>
 void each_tree(PartReport& report, const Visit& visit) {
   const auto of_output = [&](CollectedOutput& output) {
-    if (!output.tree || visit(*output.tree)) return;
+    const bool is_refused =
+        (output.tree && !visit(*output.tree)) || (output.pieces && !visit(*output.pieces));
+    if (!is_refused) return;
     output.tree.reset();
+    output.pieces.reset();
+    output.partial = 0;
     if (output.problems.size() < kMaxOutputProblems) output.problems.emplace_back(kRefused);
   };
   for (CollectedOutput& output : report.outputs) of_output(output);

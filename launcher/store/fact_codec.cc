@@ -296,6 +296,12 @@ struct FactWriter {
     to->set_node(f.node.value);
     to_wire(f.checkpoint, to->mutable_checkpoint());
   }
+  void operator()(const launcher::OutputsSoFar& f) const {
+    auto* to = wire->mutable_outputs_so_far();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    write_list(f.outputs, to->mutable_outputs());
+  }
   void operator()(const launcher::EnvironmentRegistered& f) const {
     auto* to = wire->mutable_environment_registered();
     to_wire(f.environment, to->mutable_environment());
@@ -498,6 +504,11 @@ Status from_wire(const CheckpointSaved& from, launcher::CheckpointSaved* to) {
   to->node = NodeId(from.node());
   return from_wire(from.checkpoint(), &to->checkpoint);
 }
+Status from_wire(const OutputsSoFar& from, launcher::OutputsSoFar* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return read_list(from.outputs(), kMaxCollectedOutputs, "so_far.outputs", &to->outputs);
+}
 Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegistered* to) {
   TRY(from_wire(from.environment(), &to->environment));
   TRY(read_text(from.project(), "registered.project", &to->project));
@@ -593,6 +604,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kJobFinished: return read_into<launcher::JobFinished>(from.job_finished(), to);
     case Fact::kCheckpointSaved:
       return read_into<launcher::CheckpointSaved>(from.checkpoint_saved(), to);
+    case Fact::kOutputsSoFar: return read_into<launcher::OutputsSoFar>(from.outputs_so_far(), to);
     case Fact::kEnvironmentRegistered:
       return read_into<launcher::EnvironmentRegistered>(from.environment_registered(), to);
     case Fact::kEnvironmentWanted:

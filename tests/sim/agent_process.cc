@@ -10,6 +10,7 @@ namespace {
 
 agent::Config config_of(Cluster& cluster, const Node& node, const BootId& boot, SessionId session) {
   agent::Config config;
+  config.look_every = seconds(10);  // each look costs the simulation an action
   config.node = node.id;
   config.boot = boot;
   config.session = session;

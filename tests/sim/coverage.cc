@@ -80,6 +80,7 @@ constexpr std::string_view kRequired[] = {
     "fact:EnvironmentNotSolved",
     "fault:partition_one_way",
     "fact:CheckpointSaved",
+    "fact:OutputsSoFar",
     "fact:FenceLifted",
     "fault:port_taken",
     "fault:launcher_crash",

@@ -411,7 +411,8 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobArchived",
                                            "JobAnnotated",
                                            "OutputWritten",
-                                           "OutputNotWritten"};
+                                           "OutputNotWritten",
+                                           "OutputsSoFar"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   const JobId* job = launcher::job_of(fact.fact);

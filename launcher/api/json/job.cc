@@ -83,6 +83,7 @@ Json output_json(const CollectedOutput& output) {
   json["digest"] = output.tree ? Json(output.tree->hex()) : Json(nullptr);
   json["files"] = output.files;
   json["size"] = output.size.count;
+  json["partial"] = output.partial;
   json["problems"] = output.problems;
   return json;
 }

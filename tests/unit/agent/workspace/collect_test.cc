@@ -224,13 +224,15 @@ TEST(Collect, NoSymlinkLeadsOutOfTheWorkingDirectory) {
   f.stage({});
   f.job.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount}};
   ASSERT_EQ(::rmdir((f.written + "/outputs").c_str()), 0);
-  ASSERT_EQ(::symlink("/etc", (f.written + "/outputs").c_str()), 0);
+  ASSERT_EQ(::mkfifo((f.written + "/fifo").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("fifo", (f.written + "/outputs").c_str()), 0);
   ASSERT_EQ(::symlink("/", (f.written + "/.lockstep").c_str()), 0);
   const CollectedOutput outputs = f.must_collect(OutputKind::outputs);
   EXPECT_FALSE(outputs.tree);
   ASSERT_EQ(outputs.problems.size(), 1u);
   EXPECT_EQ(outputs.problems[0],
-            "outputs is a symlink; only a folder is kept, and links are not followed");
+            "outputs is a symlink to fifo, which is not a folder: nothing in it is kept; make it a "
+            "folder, or link to a folder of the job's user");
   EXPECT_FALSE(f.must_collect(OutputKind::named).tree);
 }
 
@@ -248,52 +250,118 @@ TEST(Collect, AFileThatChangesMeanwhileIsCapturedAgain) {
   EXPECT_EQ(lost.problems, std::vector<std::string>{"a changed"});
 }
 
-TEST(Collect, LogsOfAnAttemptThatRunsAreCapturedWhenTheyChanged) {
-  Collecting f("copy");
-  f.stage({});
-  Digest seen;
-  const auto capture = [&] {
-    return f.workspace->capture_folder(f.job, f.attempt(), f.launcher, f.sink, OutputKind::logs,
-                                       seen);
-  };
-  EXPECT_FALSE(capture()->has_value()) << "they are empty";
-  f.write("logs/a", "1");
-  auto first = capture();
-  ASSERT_TRUE(first && first->has_value());
-  EXPECT_EQ((*first)->files, 1u);
-  EXPECT_TRUE(f.launcher.store->missing_from(*(*first)->tree)->empty());
-  EXPECT_FALSE(capture()->has_value()) << "nothing changed";
-  f.write("logs/a", "12");
-  f.sink.answers = {make_error(ErrorCode::unavailable, "away")};
-  EXPECT_FALSE(capture()) << "and is tried again";
-  ASSERT_TRUE(capture()->has_value());
+std::vector<CollectedOutput> so_far(Collecting& f, SoFarMemory& memory) {
+  auto captured = f.workspace->capture_so_far(f.job, f.attempt(), f.launcher, f.sink, memory);
+  EXPECT_TRUE(captured) << captured.error().message;
+  return captured ? *std::move(captured) : std::vector<CollectedOutput>();
 }
 
-TEST(Collect, OutputsOfAPartThatRunsAreTakenAtRestAndUpToABound) {
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(1'100)); }
+
+TEST(Collect, WhatAnAttemptThatRunsHasWrittenIsCapturedWhenItRests) {
   Collecting f("copy");
+  f.job = f.assignment({});
   f.stage({});
-  Digest seen;
-  const auto capture = [&] {
-    auto captured = f.workspace->capture_folder(f.job, f.attempt(), f.launcher, f.sink,
-                                                OutputKind::outputs, seen);
-    EXPECT_TRUE(captured) << captured.error().message;
-    return captured ? *captured : std::nullopt;
-  };
-  const auto rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1'100)); };
+  f.job.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount}};
+  SoFarMemory memory;
+  EXPECT_TRUE(so_far(f, memory).empty()) << "all are empty";
   f.write("outputs/a", "1");
-  EXPECT_FALSE(capture()) << "it was touched just now";
+  f.write("logs/l", "1");
+  f.write(named_output_folder("model") + "/w", "1");
+  EXPECT_TRUE(so_far(f, memory).empty()) << "they were touched just now";
   rest();
-  const auto first = capture();
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->kind, OutputKind::outputs);
-  EXPECT_TRUE(f.launcher.store->missing_from(*first->tree)->empty());
-  EXPECT_FALSE(capture()) << "nothing changed";
-  f.write("outputs/large", "1");
-  ASSERT_EQ(::truncate((f.attempt().code() + "/outputs/large").c_str(),
-                       static_cast<off_t>(kMostOutputsSoFar.count)),
-            0);
+  f.sink.answers = {make_error(ErrorCode::unavailable, "away")};
+  EXPECT_FALSE(f.workspace->capture_so_far(f.job, f.attempt(), f.launcher, f.sink, memory));
+  const auto first = so_far(f, memory);
+  ASSERT_EQ(first.size(), 3u) << "what did not arrive is sent again";
+  EXPECT_EQ(first[0].kind, OutputKind::outputs);
+  EXPECT_EQ(first[2].name, "model");
+  for (const CollectedOutput& output : first) {
+    EXPECT_EQ(output.files, 1u);
+    EXPECT_TRUE(f.launcher.store->missing_from(*output.tree)->empty());
+  }
+  EXPECT_TRUE(so_far(f, memory).empty()) << "nothing changed";
+}
+
+// ---- folders that are symlinks ---------------------------------------------------------------
+
+struct Linked : Collecting {
+  explicit Linked(const std::string& mode = "copy") : Collecting(mode) { stage({}); }
+  void link_outputs(const std::string& target) {
+    static_cast<void>(::rmdir((written + "/outputs").c_str()));
+    ::unlink((written + "/outputs").c_str());
+    ASSERT_EQ(::symlink(target.c_str(), (written + "/outputs").c_str()), 0);
+  }
+  std::string problem() {
+    SoFarMemory memory;
+    const auto now = so_far(*this, memory);
+    const CollectedOutput end = must_collect(OutputKind::outputs);
+    EXPECT_FALSE(end.tree);
+    if (now.size() != 1 || end.problems.size() != 1) return "";
+    EXPECT_EQ(now[0].problems, end.problems) << "it is said while the job runs";
+    EXPECT_TRUE(so_far(*this, memory).empty()) << "once";
+    return end.problems[0];
+  }
+};
+
+TEST(Collect, AFolderOfTheUsersThatOutputsLeadToIsKept) {
+  Linked f;
+  snapshot::TempDir scratch;
+  scratch.file("deep/model", "weights");
+  f.link_outputs(scratch.path());
   rest();
-  EXPECT_FALSE(capture()) << "it comes at the end";
+  SoFarMemory memory;
+  const auto now = so_far(f, memory);
+  ASSERT_EQ(now.size(), 1u);
+  EXPECT_EQ(now[0].files, 1u);
+  EXPECT_TRUE(f.must_collect(OutputKind::outputs, "o").problems.empty());
+  EXPECT_EQ(*io::read_file(f.dir / "o/deep/model"), "weights");
+}
+
+TEST(Collect, ALinkInTheWorkingDirectoryIsFollowedHoweverItIsWritten) {
+  for (const std::string& target :
+       {std::string("./results"), std::string("x/../results"), std::string("WD/results")}) {
+    Linked f;
+    f.write("results/model", "weights");
+    f.write("x/y", "");
+    f.link_outputs(target.starts_with("WD") ? f.attempt().code() + target.substr(2) : target);
+    EXPECT_TRUE(f.must_collect(OutputKind::outputs, "o").problems.empty()) << target;
+    EXPECT_EQ(*io::read_file(f.dir / "o/model"), "weights");
+    EXPECT_TRUE(!f.not_kept || f.not_kept->names == std::vector<std::string>{"x/"})
+        << "it is kept once";
+  }
+}
+
+TEST(Collect, WhatOutputsCannotLeadToIsSaidByName) {
+  Linked f;
+  const auto leads = [&](const std::string& target) {
+    f.link_outputs(target);
+    return f.problem();
+  };
+  EXPECT_THAT(leads("/nowhere/at/all"), HasSubstr("outputs is a symlink to /nowhere/at/all, which "
+                                                  "does not exist on this node"));
+  EXPECT_THAT(leads("/dev/null"), HasSubstr("which is not a folder"));
+  EXPECT_THAT(leads("."), HasSubstr("contains the job's own working directory"));
+  EXPECT_THAT(leads(".."), HasSubstr("contains the job's own working directory"));
+  EXPECT_THAT(leads("outputs"), HasSubstr("leads in a circle"));
+  EXPECT_THAT(leads("/proc/self/fd/1"), HasSubstr("is a symlink to /proc/self/fd/1, which "));
+  EXPECT_THAT(leads("/proc/self/cwd"), HasSubstr("through a link of the kernel"));
+  EXPECT_THAT(leads("/proc/self"), HasSubstr("does not belong to the job's user"));
+  ASSERT_EQ(::mkfifo((f.written + "/fifo").c_str(), 0600), 0);
+  EXPECT_THAT(leads("fifo"), HasSubstr("which is not a folder"));
+  ASSERT_EQ(::unlink((f.written + "/outputs").c_str()), 0);
+  f.write("outputs", "a file");
+  EXPECT_EQ(f.problem(), "outputs is not a folder; only a folder is kept");
+}
+
+TEST(Collect, AFolderOfSomebodyElsesIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives folders away";
+  Linked f;
+  snapshot::TempDir other;
+  other.file("secret", "x");
+  ASSERT_EQ(::chown(other.path().c_str(), 12345, 12345), 0);
+  f.link_outputs(other.path());
+  EXPECT_THAT(f.problem(), HasSubstr("does not belong to the job's user"));
 }
 
 TEST(Collect, ALauncherThatIsAwayIsNoVerdict) {

@@ -28,7 +28,9 @@ class FakeSink final : public OutputSink {
     for (const auto& file : tree.files) {
       const io::Fd fd = snapshot::open_entry(tree.opened->get(), file.path, O_RDONLY | O_NOFOLLOW);
       std::string content(file.size, '\0');
-      if (::read(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(file.size))
+      sent += store_.has(file.digest) ? 0 : file.size;
+      if (::pread(fd.get(), content.data(), content.size(), static_cast<off_t>(file.offset)) !=
+          static_cast<ssize_t>(file.size))
         return make_error(ErrorCode::conflict, file.path + " changed");
       TRY(store_.put(file.digest, content));
     }
@@ -37,6 +39,7 @@ class FakeSink final : public OutputSink {
   }
   std::vector<Status> answers;
   int pushes = 0;
+  std::uint64_t sent = 0;  // bytes of blobs that the store lacked
 
  private:
   snapshot::BlobStore& store_;

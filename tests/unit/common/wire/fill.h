@@ -277,8 +277,8 @@ class Filler {
   void fill(NodeTree& v) { auto& [a, b] = v; each(a, b); }
   void fill(CheckpointSource& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CollectedOutput& v) {
-    auto& [a, name, c, d, e, f, g] = v;
-    each(a, c, d, e, f, g);
+    auto& [a, name, c, d, e, f, g, h, i] = v;
+    each(a, c, d, e, f, g, h, i);
     name = "output_" + std::to_string(next_int());
   }
 
@@ -568,6 +568,7 @@ class Filler {
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }

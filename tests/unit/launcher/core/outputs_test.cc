@@ -100,7 +100,7 @@ TEST(Outputs, EachAttemptHasItsOwnAndAFailedOneHasThemToo) {
   EXPECT_EQ(launcher.view(job).attempts[1].parts[0].outputs, left("second"));
 }
 
-TEST(Outputs, LogsOfAPartThatRunsAreShownAndAreNoFact) {
+TEST(Outputs, OfAPartThatRunsAreShownAndBecomeAFactNowAndThen) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
@@ -114,12 +114,70 @@ TEST(Outputs, LogsOfAPartThatRunsAreShownAndAreNoFact) {
     launcher.drop_notices();
     EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, left(word));
   }
-  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.all_facts().size(), facts + 1);
+  EXPECT_EQ(launcher.facts<OutputsSoFar>().back().outputs, left("1"));
   PartReport end = report(attempt(job), PartState::finished);
   end.exit = node_exit({rank_exit(0)});
   launcher.observe(n1, end);
   launcher.drop_notices();
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
+}
+
+TEST(Outputs, ThatALostNodeHadSentAreKept) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  PartReport running = report(attempt(job), PartState::running);
+  for (const char* word : {"1", "2"}) {
+    running.outputs = left(word);
+    running.outputs[0].pieces = sha256("pieces");
+    running.outputs[0].partial = 1;
+    launcher.observe(n1, running);
+    launcher.drop_notices();
+  }
+  launcher.pass(launcher.config.node_lost_timeout + seconds(5));
+  ASSERT_EQ(launcher.facts<PartGone>().size(), 1U);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, running.outputs);
+  launcher.restart();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, running.outputs);
+  for (const Digest& tree : {*running.outputs[0].tree, *running.outputs[0].pieces}) {
+    const std::vector<Digest> kept = launcher.core->trees();
+    EXPECT_EQ(std::count(kept.begin(), kept.end(), tree), 1) << "no collection takes it";
+  }
+}
+
+// Its agent died, or its folder became one of which nothing can be kept.
+TEST(Outputs, ThatWereSentStayWhenTheNodeNamesThemNoMore) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  PartReport running = report(attempt(job), PartState::running);
+  running.outputs = left("1");
+  launcher.observe(n1, running);
+  launcher.drop_notices();
+  running.outputs.clear();
+  launcher.observe(n1, running);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, left("1"));
+  CollectedOutput lost;
+  lost.problems = {"outputs is a symlink to nowhere"};
+  running.outputs = {lost};
+  launcher.observe(n1, running);
+  launcher.drop_notices();
+  auto both = left("1");
+  both[0].problems = lost.problems;
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, both);
+  const auto events = launcher.core->job_events(job, {}).value().events;
+  const auto said = std::count_if(events.begin(), events.end(), [](const JobEvent& event) {
+    return event.what == "OutputNotKept" &&
+           event.message == "./outputs: outputs is a symlink to nowhere";
+  });
+  EXPECT_EQ(said, 1);
 }
 
 TEST(Outputs, ThatACanceledJobCouldNotKeepAreNamedInItsEnd) {
