@@ -276,7 +276,8 @@ struct StillWatching {
 inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
   std::vector<JobView> jobs;
-  std::int64_t more = 0;  // so many older jobs match and are not in this reply
+  std::int64_t more = 0;       // so many older jobs match and are not in this reply
+  bool more_at_least = false;  // there may be more than `more`: not all were counted
   friend bool operator==(const JobsReply&, const JobsReply&) = default;
 };
 struct ExplainReply {

@@ -29,6 +29,7 @@
 #include "common/base/result.h"
 #include "common/domain/bulk.h"
 #include "common/snapshot/stat_cache.h"
+#include "common/snapshot/walk.h"
 
 namespace lockstep::snapshot {
 
@@ -74,9 +75,10 @@ class BlobStore {
   // What is missing from the tree below `root`: directories, and blobs that the present directories
   // name. Empty = the whole tree is here and durable (this is remembered, so that asking again
   // costs nothing). Ask again when directories have arrived, because they may name more blobs.
-  Result<std::vector<Digest>> missing_from(const Digest& root);
+  // `walk` bounds what is looked at, and ends it early.
+  Result<std::vector<Digest>> missing_from(const Digest& root, const Walk& walk = {});
   // The same with sizes, for a cache: it does not sync, so the blobs may not be durable.
-  Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);
+  Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root, const Walk& walk = {});
 
   Result<std::vector<Digest>> list() const;  // all blobs, in no order
   // Protects everything below this tree from collection for a brief lease, because somebody is

@@ -76,6 +76,9 @@ struct BlobStore::Impl {
   std::mutex complete_mutex;
   std::unordered_set<Digest> complete;  // directories whose whole tree is here
   std::uint64_t times_forgot = 0;       // how often `complete` was cleared because a blob was lost
+  // Of directories that were found incomplete, one blob that they name and that was missing: while
+  // it still is, a walk for the first missing blob does not read them again.
+  std::unordered_map<Digest, BlobWanted> incomplete;
 
   std::string file_of(const Digest& digest) const {
     const std::string hex = digest.hex();
@@ -111,8 +114,10 @@ struct BlobStore::Impl {
   void distrust();                             // clears `complete`: those trees may be incomplete
   std::uint64_t remove(const Digest& digest);  // returns the disk space of the blob's own file
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset);
-  Status walk(const BlobStore& store, const Digest& tree, std::vector<BlobWanted>& missing,
-              std::vector<Digest>& visited);
+  bool is_complete(const Digest& directory);
+  std::optional<BlobWanted> known_missing(const BlobStore& store, const Digest& directory);
+  Status walk(const BlobStore& store, const Digest& tree, const Walk& how,
+              std::vector<BlobWanted>& missing, std::vector<Digest>& visited);
 };
 
 }  // namespace lockstep::snapshot

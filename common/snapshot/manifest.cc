@@ -25,24 +25,27 @@ std::string_view why_bad_target(std::string_view target) {
   return "";
 }
 
-Result<Entry> decode_entry(ByteReader& in) {
-  Entry entry;
-  std::string_view text;
+// Writes over `entry`. Returns its name, as a part of what `in` reads.
+Result<std::string_view> decode_entry(ByteReader& in, Entry& entry) {
+  std::string_view text, name;
   std::uint64_t number = 0;
   if (!in.byte(number) || number > 2) return broken(in, "unknown kind");
   entry.kind = static_cast<EntryKind>(number);
   const bool is_link = entry.kind == EntryKind::symlink;
   if (!in.varint(number) || number > (is_link ? 0 : kModeMask)) return broken(in, "bad mode");
   entry.mode = static_cast<std::uint32_t>(number);
-  if (!in.varint(number) || !in.take(number, text)) return broken(in, "bad name length");
-  if (const auto why = why_bad_name(text); !why.empty()) return broken(in, why);
-  entry.name = text;
+  if (!in.varint(number) || !in.take(number, name)) return broken(in, "bad name length");
+  if (const auto why = why_bad_name(name); !why.empty()) return broken(in, why);
+  entry.name = name;
+  entry.size = 0;
+  entry.digest = {};
+  entry.target.clear();
   if (!in.varint(number)) return broken(in, "bad size");
   if (is_link) {
     if (!in.take(number, text)) return broken(in, "bad target length");
     if (const auto why = why_bad_target(text); !why.empty()) return broken(in, why);
     entry.target = text;
-    return entry;
+    return name;
   }
   entry.size = number;
   if (entry.kind == EntryKind::directory && number > kMaxDirectoryObjectBytes) {
@@ -50,7 +53,33 @@ Result<Entry> decode_entry(ByteReader& in) {
   }
   if (!in.take(entry.digest.bytes.size(), text)) return broken(in, "truncated digest");
   entry.digest = *Digest::from_bytes(text);
-  return entry;
+  return name;
+}
+
+// Tells `expect` how many entries an object that is not hostile has, then `visit` each.
+template <typename Expect, typename Visit>
+Status decode(std::string_view bytes, const Expect& expect, const Visit& visit) {
+  ByteReader in(bytes);
+  std::string_view magic;
+  if (bytes.size() > kMaxDirectoryObjectBytes) return broken(in, "too large");
+  if (!in.take(kMagic.size(), magic) || magic != kMagic) {
+    return broken(in, "not a directory object of version 1");
+  }
+  std::uint64_t count = 0;
+  constexpr std::size_t kSmallestEntry = 6;  // a symlink of one character to one character
+  if (!in.varint(count) || count > bytes.size() / kSmallestEntry) return broken(in, "bad count");
+  // A hostile count may claim an entry every six bytes: memory grows with what is really there.
+  expect(std::min<std::uint64_t>(count, bytes.size() / 40 + 1));
+  Entry entry;
+  std::string_view previous;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    TRY_ASSIGN(const std::string_view name, decode_entry(in, entry));
+    if (i > 0 && !(previous < name)) return broken(in, "entries are not sorted and unique");
+    previous = name;
+    if (!visit(entry)) return {};
+  }
+  if (!in.at_end()) return broken(in, "bytes after the last entry");
+  return {};
 }
 
 }  // namespace
@@ -91,27 +120,19 @@ std::string encode(const Directory& directory) {
 }
 
 Result<Directory> decode_directory(std::string_view bytes) {
-  ByteReader in(bytes);
-  std::string_view magic;
-  if (bytes.size() > kMaxDirectoryObjectBytes) return broken(in, "too large");
-  if (!in.take(kMagic.size(), magic) || magic != kMagic) {
-    return broken(in, "not a directory object of version 1");
-  }
-  std::uint64_t count = 0;
-  constexpr std::size_t kSmallestEntry = 6;  // a symlink of one character to one character
-  if (!in.varint(count) || count > bytes.size() / kSmallestEntry) return broken(in, "bad count");
   Directory directory;
-  // A hostile count may claim an entry every six bytes: memory grows with what is really there.
-  directory.entries.reserve(std::min<std::uint64_t>(count, bytes.size() / 40 + 1));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    TRY_ASSIGN(Entry entry, decode_entry(in));
-    if (!directory.entries.empty() && !(directory.entries.back().name < entry.name)) {
-      return broken(in, "entries are not sorted and unique");
-    }
-    directory.entries.push_back(std::move(entry));
-  }
-  if (!in.at_end()) return broken(in, "bytes after the last entry");
+  TRY(decode(
+      bytes, [&](std::size_t count) { directory.entries.reserve(count); },
+      [&](Entry& entry) {
+        directory.entries.push_back(std::move(entry));
+        return true;
+      }));
   return directory;
+}
+
+Status each_entry(std::string_view bytes, const std::function<bool(const Entry&)>& visit) {
+  return decode(
+      bytes, [](std::size_t) {}, visit);
 }
 
 }  // namespace lockstep::snapshot

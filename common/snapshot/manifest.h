@@ -11,6 +11,7 @@
 // of its object.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,9 @@ inline constexpr std::uint64_t kMaxTreeEntries = 16'000'000;  // when a tree is 
 std::string encode(const Directory& directory);
 // corrupt: the message says what is wrong and at which byte.
 Result<Directory> decode_directory(std::string_view bytes);
+// The same without keeping the entries: an object may have millions. `visit` gets them in order,
+// before those behind them are known to be valid. When it returns false, the rest is not looked at.
+Status each_entry(std::string_view bytes, const std::function<bool(const Entry&)>& visit);
 
 // Why this cannot be the name of an entry; "" when it can.
 std::string_view why_bad_name(std::string_view name);

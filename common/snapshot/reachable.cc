@@ -53,30 +53,36 @@ bool Reachable::has(const Digest& digest) const {
   return std::binary_search(keys_.begin(), keys_.end(), key_of(digest));
 }
 
-Result<Reachable> reachable_from(const BlobStore& store, const Digest& root) {
+Result<Reachable> reachable_from(const BlobStore& store, const Digest& root, const Walk& walk) {
   Gathered all;
   bool is_whole = true;
   std::unordered_set<Digest> seen{root};
-  std::vector<Digest> open{root};
+  std::vector<std::pair<Digest, int>> open{{root, 0}};
   TRY(all.add(root));
+  WalkMeter meter(walk);
   while (!open.empty()) {
-    const Digest next = open.back();
+    const Digest next = open.back().first;
+    const int depth = open.back().second;
     open.pop_back();
-    const auto bytes = store.get(next, Bytes{kMaxDirectoryObjectBytes});
+    const auto bytes = meter.read(store, next, depth);
     if (!bytes) {
       const ErrorCode code = bytes.error().code;
       if (code != ErrorCode::not_found && code != ErrorCode::corrupt) return bytes.error();
       is_whole = false;
       continue;
     }
-    const auto directory = decode_directory(*bytes);
-    if (!directory) continue;  // one blob, whatever names it
-    for (const Entry& entry : directory->entries) {
-      if (entry.kind == EntryKind::symlink) continue;
-      TRY(all.add(entry.digest));
+    // Only a valid object names others: what is no directory is one blob, whatever it looks like.
+    if (!each_entry(*bytes, [](const Entry&) { return true; })) continue;
+    Status added;
+    (void)each_entry(*bytes, [&](const Entry& entry) {
+      added = meter.entry();
+      if (!added || entry.kind == EntryKind::symlink) return bool(added);
+      added = all.add(entry.digest);
       if (entry.kind == EntryKind::directory && seen.insert(entry.digest).second)
-        open.push_back(entry.digest);
-    }
+        open.emplace_back(entry.digest, depth + 1);
+      return bool(added);
+    });
+    TRY(std::move(added));
   }
   return Reachable(all.take(), is_whole);
 }
@@ -89,9 +95,9 @@ ReachableTrees::Set ReachableTrees::known(const Digest& root) {
   return found->second.set;
 }
 
-Result<ReachableTrees::Set> ReachableTrees::find(const Digest& root) {
+Result<ReachableTrees::Set> ReachableTrees::find(const Digest& root, const Walk& walk) {
   if (Set set = known(root)) return set;
-  TRY_ASSIGN(Reachable walked, reachable_from(store_, root));
+  TRY_ASSIGN(Reachable walked, reachable_from(store_, root, walk));
   auto set = std::make_shared<const Reachable>(std::move(walked));
   if (!set->is_whole()) return Set(set);  // more of it may come
   const std::lock_guard guard(mutex_);

@@ -40,8 +40,8 @@ class Reachable {
 };
 
 // The root and all blobs below it. If the root is not a directory, the set has only that blob.
-// resource_exhausted: more than kMaxReachable blobs.
-Result<Reachable> reachable_from(const BlobStore& store, const Digest& root);
+// resource_exhausted: more than kMaxReachable blobs, or than `walk` allows.
+Result<Reachable> reachable_from(const BlobStore& store, const Digest& root, const Walk& walk = {});
 
 // Caches the sets that were used last, up to `most_bytes`, and always the very last one. Usable
 // from any thread; a walk blocks only the thread that calls find().
@@ -51,7 +51,7 @@ class ReachableTrees {
       : store_(store), most_bytes_(most_bytes) {}
   using Set = std::shared_ptr<const Reachable>;
   Set known(const Digest& root);  // null: not cached; find() would walk the tree
-  Result<Set> find(const Digest& root);
+  Result<Set> find(const Digest& root, const Walk& walk = {});
   std::size_t bytes() const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 class Sizer {
  public:
-  explicit Sizer(const BlobStore& store) : store_(store) {}
+  Sizer(const BlobStore& store, const Walk& walk) : store_(store), meter_(walk) {}
 
   // A directory is looked at once, however often it is named: a small object may name 2^n files.
   Result<std::uint64_t> size_of(const Digest& directory, int depth) {
@@ -17,10 +17,11 @@ class Sizer {
     if (depth > kMaxTreeDepth)
       return make_error(ErrorCode::corrupt,
                         "the tree has more than " + std::to_string(kMaxTreeDepth) + " levels");
-    TRY_ASSIGN(const std::string object, store_.get(directory));
+    TRY_ASSIGN(const std::string object, meter_.read(store_, directory, depth));
     TRY_ASSIGN(const Directory entries, decode_directory(object));
     std::uint64_t bytes = 0;
     for (const Entry& entry : entries.entries) {
+      TRY(meter_.entry());
       if (entry.kind == EntryKind::file)
         bytes = sum(bytes, store_.size(entry.digest).value_or(entry.size));
       if (entry.kind != EntryKind::directory) continue;
@@ -42,13 +43,14 @@ class Sizer {
   };
 
   const BlobStore& store_;
+  WalkMeter meter_;
   std::unordered_map<Digest, std::uint64_t, Hash> known_;
 };
 
 }  // namespace
 
-Result<Bytes> tree_size(const BlobStore& store, const Digest& root) {
-  TRY_ASSIGN(const std::uint64_t bytes, Sizer(store).size_of(root, 0));
+Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& walk) {
+  TRY_ASSIGN(const std::uint64_t bytes, Sizer(store, walk).size_of(root, 0));
   return Bytes{bytes};
 }
 

@@ -9,6 +9,6 @@ namespace lockstep::snapshot {
 // Total bytes of all files below `root` when written out; a blob that is named several times counts
 // each time. Missing blobs count with the size in their directory. corrupt: the tree is deeper than
 // allowed.
-Result<Bytes> tree_size(const BlobStore& store, const Digest& root);
+Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
 
 }  // namespace lockstep::snapshot

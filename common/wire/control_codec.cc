@@ -494,9 +494,11 @@ Status from_wire(const StillWatching& from, lockstep::StillWatching* to) {
 void to_wire(const lockstep::JobsReply& from, JobsReply* to) {
   write_list(from.jobs, to->mutable_jobs());
   to->set_more(from.more);
+  to->set_more_at_least(from.more_at_least);
 }
 Status from_wire(const JobsReply& from, lockstep::JobsReply* to) {
   to->more = from.more();
+  to->more_at_least = from.more_at_least();
   return read_list(from.jobs(), kMaxJobsInReply, "jobs", &to->jobs);
 }
 

@@ -2,6 +2,7 @@
 // Who asks, over which connection, and where the answer goes.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "launcher/api/outcome.h"
@@ -18,6 +19,9 @@ struct Asker {
   Instant deadline = Instant::never();
   bool takes_waits = false;  // see Envelope
   Asked asked = {};          // filled in by the service, for the audit log
+  // The adapter's, which bounds how many requests of one user are not answered yet: this one counts
+  // until the last copy of its asker is gone.
+  std::shared_ptr<const void> share = {};
 };
 
 }  // namespace lockstep::launcher

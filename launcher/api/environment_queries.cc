@@ -87,7 +87,7 @@ ClientReply list_environments(const State& state, const std::string& name, const
   EnvironmentsReply reply;
   std::size_t bytes = 0;
   const auto add = [&](const EnvironmentVersion& version) {
-    EnvironmentView view = view_of(state, version);
+    EnvironmentView view = viewer.cut(view_of(state, version));
     bytes += rough_bytes(view);
     if (bytes > kMaxPageBytes) leave_out_content(view);
     reply.environments.push_back(std::move(view));

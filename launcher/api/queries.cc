@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "common/domain/image_replacement.h"
 #include "common/domain/no_such_job.h"
@@ -71,12 +72,13 @@ struct Answerer {
     };
     JobsReply reply;
     std::size_t bytes = 0;
-    core.each_job_view(question.after, wanted, [&](JobView view) {
+    const std::set<std::uint64_t>* const among = possible(question);
+    core.each_job_view(question.after, among, wanted, [&](JobView view) {
       reply.jobs.push_back(viewer.cut(std::move(view)));
       bytes += rough_bytes(reply.jobs.back());
       return reply.jobs.size() < most && bytes < kMaxPageBytes;
     });
-    if (!reply.jobs.empty()) reply.more = count_before(JobId(reply.jobs.back().spec.name), wanted);
+    if (!reply.jobs.empty()) count_older(reply, among, wanted);
     return reply;
   }
   bool meets(const JobFilter& filter, const Job& job) const {
@@ -103,15 +105,28 @@ struct Answerer {
       return found != tags.end() && (!tag.value || *tag.value == found->second);
     });
   }
+  // The smallest known set that has all jobs that can meet the question; null: all jobs.
+  const std::set<std::uint64_t>* possible(const ListJobs& question) const {
+    const JobFilter& filter = question.filter;
+    const JobIndex& index = core.state().index();
+    const std::string user = filter.mine ? viewer.owner() : filter.user;
+    const auto* const unfinished = question.all ? nullptr : &index.unfinished();
+    const auto* const mine = user.empty() ? nullptr : &index.of_user(user);
+    if (unfinished == nullptr || mine == nullptr) return mine != nullptr ? mine : unfinished;
+    return mine->size() < unfinished->size() ? mine : unfinished;
+  }
+  // Those that are older than the last of the page. It looks at a part of many, and then says so.
   template <typename Wanted>
-  std::int64_t count_before(const JobId& id, const Wanted& wanted) const {
-    const State& state = core.state();
-    std::int64_t count = 0;
-    for (const auto& [order, older] : state.submitted()) {
-      if (order >= state.job(id)->order) break;
-      if (wanted(*state.job(older))) ++count;
-    }
-    return count;
+  void count_older(JobsReply& reply, const std::set<std::uint64_t>* among,
+                   const Wanted& wanted) const {
+    constexpr int kMostLookedAt = 10'000;
+    int looked_at = 0;
+    const Job& last = *core.state().job(JobId(reply.jobs.back().spec.name));
+    core.state().each_older(last.order, among, [&](const Job& job) {
+      if (wanted(job)) ++reply.more;
+      reply.more_at_least = ++looked_at >= kMostLookedAt && reply.more > 0;
+      return !reply.more_at_least;
+    });
   }
   ClientReply operator()(const ShowJob& question) const {
     return job(question.job, question.with_steps);
@@ -153,7 +168,10 @@ struct Answerer {
     return NodesReply{{viewer.cut(std::move(*view))}};
   }
   ClientReply operator()(const ShowEnvironment& question) const {
-    return show_environment(core.state(), question.reference);
+    ClientReply reply = show_environment(core.state(), question.reference);
+    if (auto* shown = std::get_if<EnvironmentReply>(&reply))
+      shown->environment = viewer.cut(std::move(shown->environment));
+    return reply;
   }
   ClientReply operator()(const ListEnvironments& question) const {
     return list_environments(core.state(), question.name, viewer);
@@ -162,11 +180,18 @@ struct Answerer {
     LauncherStatus status{
         LOCKSTEP_VERSION,    info.endpoint,  info.pid,       info.home,      info.started, {}, {},
         core.config().keeps, info.disk_free, info.low_space, info.low_reason};
-    for (const auto& [id, job] : core.state().jobs())
-      ++status.jobs[std::string(to_string(job.status()))];
-    for (const auto& node : core.node_views()) {
-      ++status.nodes[std::string(to_string(node.liveness))];
-      if (node.draining) ++status.draining;
+    const State& state = core.state();
+    const auto count = [&](JobStatus one, std::size_t number) {
+      if (number > 0) status.jobs[std::string(to_string(one))] += static_cast<int>(number);
+    };
+    count(JobStatus::queued, state.queue().size());
+    for (const auto& [one, number] : state.index().finished())
+      count(one, static_cast<std::size_t>(number));
+    for (const std::uint64_t order : state.index().begun())
+      count(state.job(state.submitted().at(order))->status(), 1);
+    for (const auto& [id, node] : state.nodes()) {
+      ++status.nodes[std::string(to_string(core.liveness(id)))];
+      if (node.drain || node.notice) ++status.draining;
     }
     status.writes = info.writes;
     return StatusReply{std::move(status)};

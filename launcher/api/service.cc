@@ -20,7 +20,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
-constexpr std::size_t kMaxComparisons = 8;          // of trees, for explanations
+constexpr std::size_t kMaxComparisons = 4;          // of trees, for one user's explanations
 constexpr Duration kViewEvery = milliseconds(250);  // of a pipeline
 constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
 
@@ -96,7 +96,10 @@ struct RequestHandler {
     feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
   }
   void operator()(const ShowEnvironment& m) const {
-    door.reply(asker, door.ports_.show_environment(m.reference));
+    ClientReply reply = door.ports_.show_environment(m.reference);
+    if (auto* shown = std::get_if<EnvironmentReply>(&reply))
+      shown->environment = Viewer(door.state(), asker.caller).cut(std::move(shown->environment));
+    door.reply(asker, std::move(reply));
   }
   void operator()(const ListEnvironments& m) const { question(m); }
   void operator()(const ListJobs& m) const { question(m); }
@@ -287,28 +290,31 @@ void Service::handle(Asker asker, ClientRequest request) {
 void Service::explain(const Asker& asker, ExplainReply explained) {
   const auto& rerun = explained.explain.rerun;
   const bool compares =
-      rerun && ports_.compare_trees && comparing_ < kMaxComparisons &&
+      rerun && ports_.compare_trees &&
       std::any_of(rerun->changes.begin(), rerun->changes.end(),
                   [](const PartChange& change) { return change.was || change.is; });
-  if (!compares) return reply(asker, std::move(explained));
-  ++comparing_;
+  const std::string user = owner_of(asker.caller);
+  if (!compares || comparing_[user] >= kMaxComparisons) return reply(asker, std::move(explained));
+  ++comparing_[user];
   auto changes = rerun->changes;
-  ports_.compare_trees(std::move(changes), [this, asker, explained = std::move(explained)](
-                                               std::vector<PartChange> compared) mutable {
-    --comparing_;
-    if (asker.deadline < ports_.now()) return;  // its client asks again
-    ExplainView& view = explained.explain;
-    const std::string line = rerun_line(*view.rerun);
-    view.rerun->changes = std::move(compared);
-    std::replace(view.lines.begin(), view.lines.end(), line, rerun_line(*view.rerun));
-    reply(asker, std::move(explained));
-  });
+  ports_.compare_trees(
+      asker.caller, std::move(changes),
+      [this, asker, user,
+       explained = std::move(explained)](std::vector<PartChange> compared) mutable {
+        if (--comparing_[user] == 0) comparing_.erase(user);
+        if (asker.deadline < ports_.now()) return;  // its client asks again
+        ExplainView& view = explained.explain;
+        const std::string line = rerun_line(*view.rerun);
+        view.rerun->changes = std::move(compared);
+        std::replace(view.lines.begin(), view.lines.end(), line, rerun_line(*view.rerun));
+        reply(asker, std::move(explained));
+      });
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {
   const std::string name = request.name;
   const Status begun = ports_.parse_job_file(
-      name_of(asker.caller), std::move(request), [this, asker, name](Result<spec::JobFile> parsed) {
+      asker.caller, std::move(request), [this, asker, name](Result<spec::JobFile> parsed) {
         if (asker.deadline < ports_.now()) return;
         auto file = std::make_shared<Result<spec::JobFile>>(std::move(parsed));
         ports_.ask([this, asker, to = expect_reply(asker), name, file] {
@@ -415,7 +421,11 @@ void Service::perform(const ReplyAsset& action) {
                                {action.kind, action.name, action.version}));
 }
 void Service::perform(const ReplyEnvironment& action) {
-  answer(action.to, show_environment(state(), action.name + ":" + action.version));
+  const auto found = pending_.find(action.to.client);
+  if (found == pending_.end()) return;
+  const Viewer viewer(state(), found->second.asker.caller);
+  const std::string reference = action.name + ":" + action.version;
+  answer(action.to, launcher::answer(*ports_.core, {}, viewer, ShowEnvironment{reference}));
 }
 void Service::perform(const ExitDaemon& action) {
   answer(action.to, Done{"the launcher is stopping"});

@@ -57,14 +57,17 @@ class Service {
                        std::function<void(Result<bool> whole)>)>
         check_snapshot;
     // The tree's size; asked only where a quota limits it.
-    std::function<void(const Digest& root, std::function<void(Result<Bytes> size)>)>
+    std::function<void(const Caller& caller, const Digest& root,
+                       std::function<void(Result<Bytes> size)>)>
         measure_snapshot;
     // One tree of several, or a part of it; answered later, on the loop. The result is kept from
     // the collection of blobs for a while.
-    std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
+    std::function<void(const Caller& caller, const TreeQuestion&,
+                       std::function<void(Result<snapshot::Subtree>)>)>
         find_tree;
     // Fills in how the files of these changes differ; answered later, on the loop.
-    std::function<void(std::vector<PartChange>, std::function<void(std::vector<PartChange>)>)>
+    std::function<void(const Caller& caller, std::vector<PartChange>,
+                       std::function<void(std::vector<PartChange>)>)>
         compare_trees;
     // The operator's datastores, as they are now.
     std::function<Result<Datastores>()> datastores = [] {
@@ -73,7 +76,8 @@ class Service {
     // Fetches files of a remote into the blob store; answered later, on the loop. `tell` is called
     // on the loop about once a second while it is fetched. The result is kept from the collection
     // of blobs for a while.
-    std::function<void(const RemoteFiles&, std::function<void(const std::string&)> tell,
+    std::function<void(const Caller& caller, const RemoteFiles&,
+                       std::function<void(const std::string&)> tell,
                        std::function<void(Result<snapshot::Subtree>)>)>
         fetch_remote;
     std::function<std::string()> low_space;  // why no new work is accepted; "" if it is
@@ -100,7 +104,7 @@ class Service {
     std::function<std::string(const std::string& target, std::int64_t lines)> compute_log;
     // parse() of job_file_check.h on another thread; answered later, on the loop. An error: too
     // many files wait; the callback is not called.
-    std::function<Status(const std::string& user, CheckJobFile,
+    std::function<Status(const Caller& caller, CheckJobFile,
                          std::function<void(Result<spec::JobFile>)>)>
         parse_job_file;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
@@ -178,7 +182,7 @@ class Service {
   const State& state() const { return ports_.core->state(); }
 
   const Ports ports_;
-  std::size_t comparing_ = 0;  // explanations that wait for a comparison of trees
+  std::map<std::string, std::size_t> comparing_;  // explanations that wait for that, by user
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_pending_ = 0;
   Watchers watchers_{Watchers::Limits{}};

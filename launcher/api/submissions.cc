@@ -152,8 +152,9 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
       const auto question = question_of(state(), asker.caller, input.type, *output);
       if (!question) return fail(question.error());
       return ports_.find_tree(
-          *question, [this, asker, fail, index, submit = std::move(submit),
-                      inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
+          asker.caller, *question,
+          [this, asker, fail, index, submit = std::move(submit),
+           inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
             if (asker.deadline < ports_.now()) return;  // its client asks again
             if (!found) return fail(found.error());
             DataInput& one = inputs[index].input;
@@ -182,10 +183,12 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
   owned.submitter = owner_of(asker.caller);
   owned.project = project_of_new(state().principals(), asker.caller, submit.spec.project);
   if (!submit.spec.snapshot || !limits_snapshot(state(), owned)) return feed({});
-  ports_.measure_snapshot(*submit.spec.snapshot, [this, asker, feed](Result<Bytes> size) {
-    if (!size) return refuse(asker, size.error().code, size.error().message);
-    feed(*size);
-  });
+  ports_.measure_snapshot(asker.caller, *submit.spec.snapshot,
+                          [this, asker, feed](Result<Bytes> size) {
+                            if (!size)
+                              return refuse(asker, size.error().code, size.error().message);
+                            feed(*size);
+                          });
 }
 
 // ---- datastores ---------------------------------------------------------------------------------
@@ -233,7 +236,7 @@ void Service::fetch_for(const Asker& asker, const RemoteFiles& files,
     waits->deadline = std::max(waits->deadline, ports_.now() + kWaitsForDiskLasts);
     ports_.send(waits->connection, waits->sequence, WaitsForData{what});
   };
-  ports_.fetch_remote(files, tell,
+  ports_.fetch_remote(asker.caller, files, tell,
                       [this, waits, then = std::move(then)](Result<snapshot::Subtree> found) {
                         if (waits->deadline < ports_.now()) return;  // its client asks again
                         then(*waits, std::move(found));
@@ -294,16 +297,17 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
         make_error(ErrorCode::unsupported, "it is registered already; name it in a job as it is"));
   const auto question = question_of(state(), asker.caller, create.asset.type, *output);
   if (!question) return fail(question.error());
-  ports_.find_tree(*question, [this, asker, fail, create = std::move(create)](
-                                  Result<snapshot::Subtree> found) mutable {
-    if (asker.deadline < ports_.now()) return;  // its client asks again
-    if (!found) return fail(found.error());
-    RegisteredAsset& asset = create.asset;
-    if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
-      return fail(taken.error());
-    ports_.feed(
-        CreateAssetInput{expect_reply(asker), std::move(asset), create.project, asker.caller});
-  });
+  ports_.find_tree(
+      asker.caller, *question,
+      [this, asker, fail, create = std::move(create)](Result<snapshot::Subtree> found) mutable {
+        if (asker.deadline < ports_.now()) return;  // its client asks again
+        if (!found) return fail(found.error());
+        RegisteredAsset& asset = create.asset;
+        if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
+          return fail(taken.error());
+        ports_.feed(
+            CreateAssetInput{expect_reply(asker), std::move(asset), create.project, asker.caller});
+      });
 }
 
 // Files of a directory could change, and a version never does.

@@ -174,6 +174,31 @@ NodeView Viewer::cut(NodeView view) const {
   return view;
 }
 
+// Of one that was deleted, the launcher does not know any more who owned it.
+bool Viewer::sees(const JobId& id) const {
+  const Job* job = state_.job(id);
+  return job != nullptr && sees(*job);
+}
+
+EnvironmentView Viewer::cut(EnvironmentView view) const {
+  constexpr int kMostLookedAt = 1'000;
+  for (EnvironmentView::Lock& lock : view.locks)
+    if (!sees(lock.job)) lock.job = {};
+  if (sees(view.last_job)) return view;
+  view.last_job = {};
+  const Environment* known = state_.environment(view.definition);
+  if (known == nullptr) return view;
+  int looked_at = 0;
+  for (auto it = known->jobs.rbegin(); it != known->jobs.rend(); ++it) {
+    if (++looked_at > kMostLookedAt) break;
+    const JobId& job = state_.submitted().at(*it);
+    if (!sees(job)) continue;
+    view.last_job = job;
+    break;
+  }
+  return view;
+}
+
 JobView Viewer::cut(JobView view) const {
   view.reason = cut(std::move(view.reason));
   for (StepView& step : view.steps) step.reason = cut(std::move(step.reason));

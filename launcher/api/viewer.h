@@ -23,6 +23,8 @@ class Viewer {
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
   NodeView cut(NodeView view) const;
+  // Without the names of jobs that they may not see; its last job is the newest that they may.
+  EnvironmentView cut(EnvironmentView view) const;
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
@@ -33,6 +35,7 @@ class Viewer {
 
  private:
   Object object_of(const JobView& view) const;
+  bool sees(const JobId& job) const;
   std::string hidden_job() const;  // stands for a job that the caller may not see
   bool is_in_force() const;        // an attempt's credential may have ended since it began to watch
   bool may_of(Permission permission, const JobView& view) const;

@@ -6,11 +6,13 @@ namespace lockstep::launcher {
 
 Status Watchers::add(const JobId& job, const Asker& asker) {
   auto& watchers = by_job_[job];
+  Asker kept = asker;
+  kept.share.reset();  // a watch has bounds of its own
   if (const auto known = watchers.find(asker.connection); known != watchers.end()) {
-    known->second = asker;
+    known->second = std::move(kept);
     return {};
   }
-  const std::string user = name_of(asker.caller);
+  const std::string user = owner_of(asker.caller);
   const auto refuse = [&](std::string why) {
     if (watchers.empty()) by_job_.erase(job);
     return make_error(
@@ -26,7 +28,7 @@ Status Watchers::add(const JobId& job, const Asker& asker) {
                               mine->second));
   if (count_ >= limits_.all)
     return refuse(fmt::format("there are {} job watches, the most allowed", count_));
-  watchers.emplace(asker.connection, asker);
+  watchers.emplace(asker.connection, std::move(kept));
   filled_last_ = (filled_last_ + 1) % kRounds;
   rounds_[filled_last_].emplace(job, asker.connection);
   by_connection_[asker.connection].emplace(job, filled_last_);
@@ -47,7 +49,7 @@ void Watchers::forget(const JobId& job, const Asker& asker) {
   rounds_[watch->second].erase({job, asker.connection});
   jobs->second.erase(watch);
   if (jobs->second.empty()) by_connection_.erase(jobs);
-  const auto mine = of_user_.find(name_of(asker.caller));
+  const auto mine = of_user_.find(owner_of(asker.caller));
   if (--mine->second == 0) of_user_.erase(mine);
   --count_;
 }

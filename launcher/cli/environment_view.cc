@@ -158,8 +158,9 @@ std::string environment_text(const EnvironmentView& view) {
   }
   for (const auto& lock : view.locks)
     add(text, "lock",
-        fmt::format("{} for {}, solved {} on {} for {}", short_of(lock.lock.tree),
-                    lock.lock.platform, to_string(lock.solved), lock.node_name, lock.job.value));
+        fmt::format("{} for {}, solved {} on {}{}", short_of(lock.lock.tree), lock.lock.platform,
+                    to_string(lock.solved), lock.node_name,
+                    lock.job.value.empty() ? "" : " for " + lock.job.value));
   add(text, "last job", view.last_job.value);
   return text;
 }

@@ -27,12 +27,24 @@ Bytes size_of(const std::string& path) {
                                           : Bytes{};
 }
 
-std::vector<std::string> curl_words(const std::string& url, const std::string& file) {
+// Without the address, which may hold a password: everybody on this machine can read a process's
+// words in /proc. It comes as a line of a configuration, on standard input.
+std::vector<std::string> curl_words(const std::string& file) {
   return {"curl", "--fail", "--silent", "--show-error", "--location", "--max-redirs", "10",
           // A redirection must not lead to files of this machine.
           "--proto", "=http,https", "--proto-redir", "=http,https", "--connect-timeout", "20",
           "--speed-limit", "1", "--speed-time", "60", "--retry", "3", "--globoff", "--output", file,
-          "--url", url};
+          "--config", "-"};
+}
+
+// curl(1), --config: a quoted value, in which a backslash begins an escape.
+std::string curl_config(const std::string& url) {
+  std::string quoted;
+  for (const char c : url) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return "url = \"" + quoted + "\"\n";
 }
 
 // Of processes that were killed.
@@ -52,15 +64,19 @@ void remove_old(const std::string& below) {
 
 Result<FetchedFile> FetchedFile::fetch(const std::string& url, const std::string& file_name,
                                        const std::string& below, const OnProgress& progress) {
+  if (url.find_first_of("\r\n") != std::string::npos)
+    return make_error(ErrorCode::invalid_argument, "an address is one line of text");
   TRY(io::make_directories(below, 0700));
   remove_old(below);
   FetchedFile fetched(fmt::format("{}/{:016x}", below, io::random_u64()));
   TRY(io::make_directories(fetched.folder_, 0700));
   const std::string path = fetched.folder_ + "/" + file_name;
+  TRY_ASSIGN(const io::Fd config, io::memory_file(curl_config(url)));
   io::ProgramOptions options{kMostTime};
+  options.input = config.get();
   options.dies_with_us = true;
-  auto running = std::async(std::launch::async,
-                            [&] { return io::run_program(curl_words(url, path), options); });
+  auto running =
+      std::async(std::launch::async, [&] { return io::run_program(curl_words(path), options); });
   while (running.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
     progress(size_of(path));
   const auto done = running.get();

@@ -41,6 +41,7 @@ Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, i
     TRY_ASSIGN(JobsReply page, connection.ask_for<JobsReply>(question));
     std::move(page.jobs.begin(), page.jobs.end(), std::back_inserter(all.jobs));
     all.more = page.jobs.empty() ? 0 : page.more;
+    all.more_at_least = page.more_at_least;
   } while (all.more > 0 && (most == 0 || all.jobs.size() < static_cast<std::size_t>(most)));
   return all;
 }
@@ -110,9 +111,10 @@ int list(Context& context, const ListOptions& options) {
                              : job_table(listed->jobs, now, context.terminal.columns()));
   if (listed->more > 0)
     context.terminal.print_line(fmt::format(
-        "only the newest {} of {} jobs{} are shown; --max-results N shows more, --all-results "
+        "only the newest {} of {}{} jobs{} are shown; --max-results N shows more, --all-results "
         "shows all",
-        listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
+        listed->jobs.size(), listed->more_at_least ? "at least " : "",
+        static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
         filtered ? " that meet the filters" : ""));
   return code;
 }

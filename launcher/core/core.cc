@@ -91,15 +91,17 @@ std::optional<JobView> Core::job_view(const JobId& id) const {
   return view;
 }
 
-void Core::each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,
+void Core::each_job_view(const JobId& after, const std::set<std::uint64_t>* among,
+                         const std::function<bool(const Job&)>& wanted,
                          const std::function<bool(JobView)>& take) const {
-  launcher::each_job_view(impl_->context.cluster(), impl_->context.scheduler, after, wanted, take);
+  launcher::each_job_view(impl_->context.cluster(), impl_->context.scheduler, after, among, wanted,
+                          take);
 }
 
 std::vector<JobView> Core::job_views() const {
   std::vector<JobView> views;
   each_job_view(
-      {}, [](const Job&) { return true; },
+      {}, nullptr, [](const Job&) { return true; },
       [&](JobView view) {
         views.push_back(std::move(view));
         return true;

@@ -64,8 +64,9 @@ class Core {
   std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job) const;
   // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns
-  // false.
-  void each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,
+  // false. `among`: only jobs of these orders (job_index.h); null: all.
+  void each_job_view(const JobId& after, const std::set<std::uint64_t>* among,
+                     const std::function<bool(const Job&)>& wanted,
                      const std::function<bool(JobView)>& take) const;
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by node id

@@ -29,6 +29,7 @@ class Checker {
     for (const auto& [definition, environment] : state_.environments())
       check_environment(definition, environment);
     check_usage();
+    check_index();
     for (const auto& [name, compute] : state_.computes().all()) check_machines(name, compute);
     for (const auto& [hash, token] : state_.tokens())
       expect(token.used <= token.uses, "token", "was used more often than it allows");
@@ -204,6 +205,17 @@ class Checker {
                "attempt " + to_string(attempt.id), "waits for a lock that somebody solves");
       }
     }
+  }
+
+  void check_index() {
+    JobIndex counted;
+    for (const auto& [order, id] : state_.submitted()) {
+      const Job& job = *state_.job(id);
+      counted.submitted(order, job.spec.submitter);
+      if (state_.queue().count(order) != 0) counted.queued(order);
+      if (job.finish) counted.finished(order, job.finish->status);
+    }
+    expect(counted == state_.index(), "the index of jobs", "has them as they are");
   }
 
   void check_usage() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace lockstep::launcher {
 
@@ -92,15 +93,14 @@ void each_tree_of(const State& state, const Node& node, const TakeTree& take) {
 std::vector<Digest> newest_sources(const State& state, const std::string& user, std::size_t most) {
   std::vector<Digest> sources;
   std::size_t looked_at = 0;
-  const auto& all = state.submitted();
-  for (auto it = all.rbegin(); it != all.rend() && sources.size() < most; ++it) {
-    if (++looked_at > kMaxJobsLookedAt) break;
-    const Job& job = *state.job(it->second);
-    if (job.spec.submitter != user) continue;
+  const auto look_at = [&](const Job& job) {
     each_source(job, [&](const Digest& tree) {
       if (std::find(sources.begin(), sources.end(), tree) == sources.end()) sources.push_back(tree);
     });
-  }
+    return sources.size() < most && ++looked_at < kMaxJobsLookedAt;
+  };
+  state.each_older(std::numeric_limits<std::uint64_t>::max(), &state.index().of_user(user),
+                   look_at);
   return sources;
 }
 

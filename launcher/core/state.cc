@@ -200,12 +200,14 @@ Part& State::part_ref(Attempt& attempt, NodeId node) {
 
 void State::enqueue(const Job& job) {
   if (!queue_.emplace(job.order, job.id).second) return;
+  index_.queued(job.order);
   usage_.add(job.spec, {.queued = 1});
   computes_.count(job.spec, {.queued = 1});
 }
 
 void State::dequeue(const Job& job) {
   if (queue_.erase(job.order) == 0) return;
+  index_.left_queue(job.order);
   usage_.add(job.spec, {.queued = -1});
   computes_.count(job.spec, {.queued = -1});
 }
@@ -216,6 +218,19 @@ void State::meet(Job& job, const JobId& after) {
   if (dependents == dependents_.end()) return;
   dependents->second.erase(job.order);
   if (dependents->second.empty()) dependents_.erase(dependents);
+}
+
+void State::each_older(std::uint64_t before, const std::set<std::uint64_t>* among,
+                       const std::function<bool(const Job&)>& visit) const {
+  if (among != nullptr) {
+    for (auto it = std::make_reverse_iterator(among->lower_bound(before)); it != among->rend();
+         ++it)
+      if (!visit(jobs_.at(submitted_.at(*it)))) return;
+    return;
+  }
+  for (auto it = std::make_reverse_iterator(submitted_.lower_bound(before));
+       it != submitted_.rend(); ++it)
+    if (!visit(jobs_.at(it->second))) return;
 }
 
 const std::set<std::uint64_t>& State::children(const JobId& job) const {

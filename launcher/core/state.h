@@ -4,6 +4,7 @@
 // last heard, which node must send logs) is in liveness.h and context.h.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "launcher/core/deleted_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
+#include "launcher/core/job_index.h"
 #include "launcher/core/principals.h"
 #include "launcher/core/steps.h"
 #include "launcher/core/usage.h"
@@ -317,8 +319,13 @@ class State {
   // The jobs that attempts of this job submitted, by order.
   const std::set<std::uint64_t>& children(const JobId& job) const;
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
-  const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
-  const std::set<JobId>& unwritten() const { return unwritten_; }  // with outputs that wait to be
+  const JobIndex& index() const { return index_; }
+  // Visits the jobs of an order below `before`, newest first, until `visit` returns false. `among`:
+  // only these; null: all.
+  void each_older(std::uint64_t before, const std::set<std::uint64_t>* among,
+                  const std::function<bool(const Job&)>& visit) const;
+  const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
+  const std::set<JobId>& unwritten() const { return unwritten_; }    // with outputs that wait to be
   // The final jobs by the time of their end (and their order) of which nothing waits to be written,
   // without the jobs of steps, which stay as long as their pipeline; and the total size of all.
   const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
@@ -383,6 +390,7 @@ class State {
   std::map<Digest, Token> tokens_;
   std::map<std::uint64_t, JobId> queue_;
   std::map<std::uint64_t, JobId> submitted_;
+  JobIndex index_;
   std::set<JobId> unfinished_;
   std::set<JobId> unwritten_;
   std::map<JobId, std::set<std::uint64_t>> dependents_;  // no set is empty

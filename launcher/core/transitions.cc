@@ -187,6 +187,7 @@ struct State::Applier {
     job.waits_for = job.spec.queue.after;
     for (const After& after : job.waits_for) state.dependents_[after.job].insert(job.order);
     state.submitted_.emplace(job.order, job.id);
+    state.index_.submitted(job.order, job.spec.submitter);
     if (job.phase == Job::Phase::waiting) state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
     state.unfinished_.insert(job.id);
@@ -396,6 +397,7 @@ struct State::Applier {
     job.finish = Job::Finish{fact.status, fact.report, at};
     record(job, Event::Kind::finished);
     state.dequeue(job);
+    state.index_.finished(job.order, fact.status);
     state.unfinished_.erase(job.id);
     state.computes_.count(job.spec, {.unfinished = -1});
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
@@ -556,6 +558,7 @@ struct State::Applier {
       leave_family(job);
       state.unwritten_.erase(job.id);
       state.submitted_.erase(job.order);
+      state.index_.deleted(job.order, job.spec.submitter, job.finish->status);
       state.submissions_.erase(job.submission);
       if (job.environment) {
         state.environments_[*job.environment].jobs.erase(job.order);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -368,16 +369,16 @@ class Positions {
 }  // namespace
 
 void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
+                   const std::set<std::uint64_t>* among,
                    const std::function<bool(const Job&)>& wanted,
                    const std::function<bool(JobView)>& take) {
   const State& state = cluster.state;
   const Job* last = state.job(after);
-  auto end = last ? state.submitted().lower_bound(last->order) : state.submitted().end();
+  const std::uint64_t before = last ? last->order : std::numeric_limits<std::uint64_t>::max();
   Positions positions(scheduler);
-  for (auto it = std::make_reverse_iterator(end); it != state.submitted().rend(); ++it) {
-    const Job& job = *state.job(it->second);
-    if (wanted(job) && !take(view_of(cluster, scheduler, job, positions.of(job)))) return;
-  }
+  state.each_older(before, among, [&](const Job& job) {
+    return !wanted(job) || take(view_of(cluster, scheduler, job, positions.of(job)));
+  });
 }
 
 NodeView view_of(const Cluster& cluster, const Node& node) {

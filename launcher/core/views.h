@@ -18,6 +18,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
                 int queue_position);
 // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns false.
 void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
+                   const std::set<std::uint64_t>* among,
                    const std::function<bool(const Job&)>& wanted,
                    const std::function<bool(JobView)>& take);
 NodeView view_of(const Cluster& cluster, const Node& node);

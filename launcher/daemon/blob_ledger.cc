@@ -57,9 +57,7 @@ Status BlobLedger::load() {
     DigestKey key;
     std::memcpy(&owner, bytes.data() + at, sizeof owner);
     std::memcpy(key.data(), bytes.data() + at + sizeof owner, kKeyBytes);
-    rows_ += owners_[owner].keys.insert(key).second;
-    owners_[owner].used = ++uses_;
-    if (rows_ > most_) make_room(owner);
+    if (insert(owners_[owner], key)) make_room();
   }
   rows_in_file_ = bytes.size() / kRowBytes;
   const bool is_cut = bytes.size() % kRowBytes != 0;
@@ -67,36 +65,48 @@ Status BlobLedger::load() {
 }
 
 bool BlobLedger::has(const std::string& owner, const DigestKey& key) {
-  return not_sent(owner, {key}).empty();
+  return not_sent(owner, {&key, 1}).empty();
 }
 
 std::vector<DigestKey> BlobLedger::not_sent(const std::string& owner,
-                                            const std::vector<DigestKey>& keys) {
+                                            std::span<const DigestKey> keys) {
   const OwnerId id = id_of(owner);
   const std::lock_guard guard(mutex_);
   const auto found = owners_.find(id);
-  if (found == owners_.end()) return keys;
-  found->second.used = ++uses_;
+  if (found == owners_.end()) return {keys.begin(), keys.end()};
   std::vector<DigestKey> others;
   for (const DigestKey& key : keys)
-    if (found->second.keys.count(key) == 0) others.push_back(key);
+    if (!found->second.has(key)) others.push_back(key);
   return others;
+}
+
+bool BlobLedger::Owner::has(const DigestKey& key) const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Keys& part) { return part.count(key) != 0; });
+}
+
+// False: it was there.
+bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
+  if (owner.has(key)) return false;
+  if (owner.parts.empty() || owner.parts.back().size() >= most_of_part_) owner.parts.emplace_back();
+  owner.parts.back().insert(key);
+  ++owner.rows;
+  ++rows_;
+  return true;
 }
 
 Status BlobLedger::add(const std::string& owner, const std::vector<DigestKey>& keys, bool durable) {
   const OwnerId id = id_of(owner);
   const std::lock_guard guard(mutex_);
   Owner& mine = owners_[id];
-  mine.used = ++uses_;
   std::string rows;
   for (const DigestKey& key : keys) {
     if (is_trimming_) fresh_.insert(key);
-    if (mine.keys.insert(key).second) append_row(rows, id, key);
+    if (insert(mine, key)) append_row(rows, id, key);
   }
   if (rows.empty()) return {};
-  rows_ += rows.size() / kRowBytes;
   rows_in_file_ += rows.size() / kRowBytes;
-  if (rows_ > most_) make_room(id);
+  make_room();
   if (rows_in_file_ > rows_ * 2 + kSparedRows) return rewrite();
   if (const Status written = io::write_all(file_.get(), rows); !written)
     return written.error().within(path_);
@@ -105,16 +115,18 @@ Status BlobLedger::add(const std::string& owner, const std::vector<DigestKey>& k
   return {};
 }
 
-// Its owner sends again what is asked for, or has it in the sources of its jobs.
-void BlobLedger::make_room(OwnerId except) {
+// Whoever fills the ledger loses their own rows: nobody can make others lose theirs by sending
+// much. The owner sends again what is asked for, or has it in the sources of their jobs.
+void BlobLedger::make_room() {
   while (rows_ > most_) {
-    auto oldest = owners_.end();
-    for (auto it = owners_.begin(); it != owners_.end(); ++it)
-      if (it->first != except && (oldest == owners_.end() || it->second.used < oldest->second.used))
-        oldest = it;
-    if (oldest == owners_.end()) return;
-    rows_ -= oldest->second.keys.size();
-    owners_.erase(oldest);
+    const auto most = std::max_element(
+        owners_.begin(), owners_.end(),
+        [](const auto& a, const auto& b) { return a.second.rows < b.second.rows; });
+    Owner& owner = most->second;
+    owner.rows -= owner.parts.front().size();
+    rows_ -= owner.parts.front().size();
+    owner.parts.pop_front();
+    if (owner.parts.empty()) owners_.erase(most);
   }
 }
 
@@ -129,11 +141,17 @@ Status BlobLedger::keep_only(const std::vector<DigestKey>& here) {
   is_trimming_ = false;
   rows_ = 0;
   for (auto it = owners_.begin(); it != owners_.end();) {
-    std::erase_if(it->second.keys, [&](const DigestKey& key) {
-      return fresh.count(key) == 0 && !std::binary_search(here.begin(), here.end(), key);
-    });
-    rows_ += it->second.keys.size();
-    it = it->second.keys.empty() ? owners_.erase(it) : std::next(it);
+    Owner& owner = it->second;
+    owner.rows = 0;
+    for (Keys& part : owner.parts) {
+      std::erase_if(part, [&](const DigestKey& key) {
+        return fresh.count(key) == 0 && !std::binary_search(here.begin(), here.end(), key);
+      });
+      owner.rows += part.size();
+    }
+    std::erase_if(owner.parts, [](const Keys& part) { return part.empty(); });
+    rows_ += owner.rows;
+    it = owner.parts.empty() ? owners_.erase(it) : std::next(it);
   }
   return rows_in_file_ > rows_ * 2 + kSparedRows ? rewrite() : Status();
 }
@@ -142,7 +160,8 @@ Status BlobLedger::rewrite() {
   std::string rows;
   rows.reserve(rows_ * kRowBytes);
   for (const auto& [id, owner] : owners_)
-    for (const DigestKey& key : owner.keys) append_row(rows, id, key);
+    for (const Keys& part : owner.parts)
+      for (const DigestKey& key : part) append_row(rows, id, key);
   TRY(io::write_file_atomically(path_, rows, 0600));
   file_.reset(io::disk::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!file_) return errno_error(errno, "cannot open " + path_);

@@ -6,11 +6,13 @@
 // The file is appended to, 24 bytes for each row: the first 8 of the SHA-256 of the owner's name,
 // and 16 of the digest (snapshot::DigestKey). Rows of users that a power failure loses cost them a
 // second upload; a node's rows are on disk before the launcher confirms its blobs. A row is removed
-// with its blob; when there are too many rows, the least recently used owner loses all of theirs.
+// with its blob; when there are too many rows, the owner who has the most loses their oldest.
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,7 +24,8 @@
 
 namespace lockstep::launcher {
 
-inline constexpr std::size_t kMaxLedgerRows = 4'000'000;
+// The largest tree fits into it.
+inline constexpr std::size_t kMaxLedgerRows = snapshot::kMaxReachable + 500'000;
 
 // May be called from any thread.
 class BlobLedger {
@@ -34,7 +37,7 @@ class BlobLedger {
   bool has(const std::string& owner, const snapshot::DigestKey& key);
   // Those of `keys` that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
-                                            const std::vector<snapshot::DigestKey>& keys);
+                                            std::span<const snapshot::DigestKey> keys);
   // `durable`: the rows are on disk when it returns.
   Status add(const std::string& owner, const std::vector<snapshot::DigestKey>& keys, bool durable);
   // After blobs were removed: keeps the rows of the blobs in `here` (sorted), and the rows added
@@ -48,26 +51,30 @@ class BlobLedger {
     std::size_t operator()(const snapshot::DigestKey& key) const noexcept;
   };
   using Keys = std::unordered_set<snapshot::DigestKey, KeyHash>;
+  // In the order in which the rows came, so that the oldest can go first; none is empty.
   struct Owner {
-    Keys keys;
-    std::uint64_t used = 0;
+    std::deque<Keys> parts;
+    std::size_t rows = 0;
+    bool has(const snapshot::DigestKey& key) const;
   };
   using OwnerId = std::uint64_t;
-  BlobLedger(std::string path, std::size_t most_rows) : path_(std::move(path)), most_(most_rows) {}
+  BlobLedger(std::string path, std::size_t most_rows)
+      : path_(std::move(path)), most_(most_rows), most_of_part_(most_rows / kParts + 1) {}
+  static constexpr std::size_t kParts = 16;  // of an owner who has all rows
   static OwnerId id_of(const std::string& owner);
   Status load();
   Status rewrite();
-  void make_room(OwnerId except);
+  bool insert(Owner& owner, const snapshot::DigestKey& key);
+  void make_room();
 
   const std::string path_;
-  const std::size_t most_;
+  const std::size_t most_, most_of_part_;
   mutable std::mutex mutex_;  // guards all that follows
   io::Fd file_;
   std::unordered_map<OwnerId, Owner> owners_;
   std::size_t rows_ = 0, rows_in_file_ = 0;
   Keys fresh_;  // added since begin_trim()
   bool is_trimming_ = false;
-  std::uint64_t uses_ = 0;
 };
 
 }  // namespace lockstep::launcher

@@ -28,7 +28,8 @@ constexpr const char* kWithdrawn = "this key may not read this tree any more";
 // The requested digests that the owner has to send: those that are not stored, and those that are
 // stored but not reachable from the owner's trees. In the order of the request.
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
-                           const MissingBlobs& request, snapshot::Lease lease) {
+                           const MissingBlobs& request, snapshot::Lease lease,
+                           const FairWorkers::Pause& pause) {
   auto missing = store.missing(request.digests, lease);
   if (!missing) return transfer::refusal(missing.error());
   if (missing->size() == request.digests.size()) return MissingBlobsReply{*std::move(missing)};
@@ -36,7 +37,7 @@ BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const
   std::vector<Digest> here;
   for (const Digest& digest : request.digests)
     if (not_here.count(digest) == 0) here.push_back(digest);
-  auto foreign = rights.foreign(owner, here);
+  auto foreign = rights.foreign(owner, here, pause);
   if (!foreign) return transfer::refusal(foreign.error());
   if (foreign->empty()) return MissingBlobsReply{*std::move(missing)};
   const std::unordered_set<Digest> others(foreign->begin(), foreign->end());
@@ -46,47 +47,82 @@ BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const
   return reply;
 }
 
+ShareBounds bounds_of_requests(std::uint64_t bytes_of_one) {
+  constexpr std::uint64_t kMaxRequests = 100'000;
+  return {"blob requests in flight", kMaxBlobRequestsOfOne, kMaxRequests, bytes_of_one,
+          kMaxQueuedBytes};
+}
+
+// A paused walk holds what it has gathered, so few are begun at a time.
+FairWorkers::Limits limits_of_walkers() {
+  FairWorkers::Limits limits;
+  limits.begun = 8;
+  limits.waiting = {"checks and merges of folders waiting", kMaxTreeWorksOfUser, kMaxTreeWorks};
+  return limits;
+}
+
+FairWorkers::Limits limits_of_checkers() {
+  FairWorkers::Limits limits;
+  limits.begun = 4;
+  limits.waiting = {"files to check", 100, 1'000};
+  return limits;
+}
+
+// What waits for these is bounded as requests in flight.
+FairWorkers::Limits limits_of_workers() {
+  FairWorkers::Limits limits;
+  limits.begun = 4;
+  return limits;
+}
+
 }  // namespace
+
+BlobService::Crew::Crew(ShareBounds requests)
+    : in_flight(std::move(requests)),
+      walkers(limits_of_walkers()),
+      checkers(limits_of_checkers()),
+      workers(limits_of_workers()) {}
 
 BlobService::BlobService(io::EventLoop& loop, snapshot::BlobStore& store, BlobLedger& ledger,
                          Send send)
-    : loop_(loop), store_(store), send_(std::move(send)), rights_(store, ledger) {}
+    : loop_(loop),
+      store_(store),
+      send_(std::move(send)),
+      rights_(store, ledger),
+      nodes_(bounds_of_requests(kMaxQueuedBytesOfNode)),
+      users_(bounds_of_requests(kMaxQueuedBytesOfUser)) {}
 
-std::string BlobService::limit_reached(const From& from, std::size_t bytes) const {
+Status BlobService::take_share(const From& from, std::size_t bytes) {
   const auto requests = in_flight_.find(from.peer);
-  const bool is_busy = requests != in_flight_.end() && requests->second >= kMaxBlobRequestsPerPeer;
-  if (is_busy || queued_bytes_ + bytes > kMaxQueuedUploadBytes)
-    return "the launcher has too many blob requests in flight";
-  const auto mine = of_user_.find(from.user);
-  const std::size_t queued = mine == of_user_.end() ? 0 : mine->second;
-  if (from.user.empty() || queued + bytes <= kMaxQueuedUploadBytesPerUser) return "";
-  return fmt::format(
-      "user '{}' already has {} bytes of uploads in flight, and the maximum is {}; the refused "
-      "upload is retried when some of these bytes are stored",
-      from.user, queued, kMaxQueuedUploadBytesPerUser);
+  if (requests != in_flight_.end() && requests->second >= kMaxBlobRequestsPerConnection)
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("this connection already has {} blob requests in flight; send "
+                                  "more when some of them are answered",
+                                  requests->second));
+  return crew_of(from).in_flight.take(from.principal, bytes);
 }
 
 bool BlobService::admit(const From& from, std::size_t bytes) {
-  if (auto limit = limit_reached(from, bytes); !limit.empty()) {
-    (void)send_(from.peer, from.sequence, BulkRefused{std::move(limit), true});
+  if (const Status taken = take_share(from, bytes); !taken) {
+    (void)send_(from.peer, from.sequence, BulkRefused{taken.error().message, true});
     return false;
   }
   ++in_flight_[from.peer];
-  queued_bytes_ += bytes;
-  if (!from.user.empty() && bytes > 0) of_user_[from.user] += bytes;
   return true;
 }
 
 void BlobService::release(const From& from, std::size_t bytes) {
-  queued_bytes_ -= bytes;
+  crew_of(from).in_flight.give_back(from.principal, bytes);
   if (--in_flight_[from.peer] == 0) in_flight_.erase(from.peer);
-  const auto mine = of_user_.find(from.user);
-  if (mine != of_user_.end() && (mine->second -= bytes) == 0) of_user_.erase(mine);
 }
 
-void BlobService::answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work) {
-  worker_.run([this, from = std::move(from), bytes, work = std::move(work)] {
-    auto reply = std::make_shared<BulkMessage>(work());
+void BlobService::answer_later(From from, std::size_t bytes,
+                               std::function<BulkMessage(const FairWorkers::Pause&)> work) {
+  FairWorkers& workers = crew_of(from).workers;
+  const std::string principal = from.principal;
+  workers.run_anyway(principal, [this, from = std::move(from), bytes,
+                                 work = std::move(work)](const FairWorkers::Pause& pause) {
+    auto reply = std::make_shared<BulkMessage>(work(pause));
     loop_.post([this, from, bytes, reply] {
       release(from, bytes);
       (void)send_(from.peer, from.sequence, *reply);
@@ -95,12 +131,14 @@ void BlobService::answer_later(From from, std::size_t bytes, std::function<BulkM
 }
 
 void BlobService::handle(From from, MissingBlobs request) {
-  if (!admit(from, 0)) return;
+  const std::size_t bytes = request.digests.size() * sizeof(Digest);
+  if (!admit(from, bytes)) return;
   const snapshot::Lease lease = from.lease;
   BlobOwner owner = from.owner;
-  answer_later(std::move(from), 0,
-               [this, lease, owner = std::move(owner), request = std::move(request)] {
-                 return answer_missing(store_, rights_, owner, request, lease);
+  answer_later(std::move(from), bytes,
+               [this, lease, owner = std::move(owner),
+                request = std::move(request)](const FairWorkers::Pause& pause) {
+                 return answer_missing(store_, rights_, owner, request, lease, pause);
                });
 }
 
@@ -110,17 +148,21 @@ void BlobService::handle(From from, PutBlobs request) {
   if (!admit(from, bytes)) return;
   auto pieces = std::make_shared<const PutBlobs>(std::move(request));
   auto put = std::make_shared<Put>(Put{std::move(from), bytes, {}});
-  worker_.run([this, pieces = std::move(pieces), put = std::move(put)] {
-    put->answer = transfer::put(store_, *pieces, put->from.key.value, put->from.lease,
-                                [&](const BlobPiece& piece, bool was_here, bool is_here) {
-                                  return take(*put, piece, was_here, is_here);
-                                });
-    {
-      const std::lock_guard guard(puts_mutex_);
-      puts_.push_back(put);
-    }
-    syncer_.run([this] { sync_puts(); });
-  });
+  crew_of(put->from).workers.run_anyway(
+      put->from.principal,
+      [this, pieces = std::move(pieces), put](const FairWorkers::Pause&) { store(*pieces, put); });
+}
+
+void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put) {
+  put->answer = transfer::put(store_, pieces, put->from.key.value, put->from.lease,
+                              [&](const BlobPiece& piece, bool was_here, bool is_here) {
+                                return take(*put, piece, was_here, is_here);
+                              });
+  {
+    const std::lock_guard guard(puts_mutex_);
+    puts_.push_back(put);
+  }
+  syncer_.run([this] { sync_puts(); });
 }
 
 // One that came whole was verified; of one that is here already what is sent is compared.
@@ -165,8 +207,10 @@ void BlobService::handle(From from, GetBlobs request) {
         BulkRefused{"the launcher is already sending as much data as it can; try again", true});
     return;
   }
-  if (!admit(from, 0)) return;
+  const std::size_t bytes = request.digests.size() * sizeof(Digest);
+  if (!admit(from, bytes)) return;
   auto stream = std::make_shared<Stream>();
+  stream->bytes = bytes;
   stream->is_refusable = request.has_other_sources;
   refusable_streams_ += stream->is_refusable ? 1 : 0;
   stream->from = std::move(from);
@@ -182,11 +226,11 @@ void BlobService::handle(From from, GetBlobs request) {
 void BlobService::finish(const std::shared_ptr<Stream>& stream) {
   if (streams_.erase(stream) == 0) return;
   refusable_streams_ -= stream->is_refusable ? 1 : 0;
-  release(stream->from, 0);
+  release(stream->from, stream->bytes);
 }
 
-bool BlobService::is_below(const Stream& stream) {
-  const auto below = rights_.trees().find(stream.root);
+bool BlobService::is_below(const Stream& stream, const FairWorkers::Pause& pause) {
+  const auto below = rights_.trees().find(stream.root, snapshot::bounded_walk(pause));
   return below && std::all_of(stream.unchecked.begin(), stream.unchecked.end(),
                               [&](const Digest& one) { return (*below)->has(one); });
 }
@@ -204,16 +248,19 @@ std::vector<Digest> BlobService::asked_again(const From& from, const GetBlobs& r
   return again;
 }
 
-void BlobService::check_intact(const std::vector<Digest>& digests) {
+void BlobService::check_intact(const From& from, const std::vector<Digest>& digests,
+                               const FairWorkers::Pause& pause) {
   for (const Digest& digest : digests) {
     if (store_.size(digest).value_or(0) <= kMaxCheckedAtOnce)
-      check_intact(digest);
-    else
-      checker_.run([this, digest] { check_intact(digest); });
+      check_intact(digest, pause);
+    else  // whoever has too many waiting asks again
+      (void)crew_of(from).checkers.run(
+          from.principal,
+          [this, digest](const FairWorkers::Pause& later) { check_intact(digest, later); });
   }
 }
 
-void BlobService::check_intact(const Digest& digest) {
+void BlobService::check_intact(const Digest& digest, const FairWorkers::Pause& pause) {
   const auto now = std::chrono::steady_clock::now();
   {
     const std::lock_guard guard(intact_mutex_);
@@ -221,7 +268,7 @@ void BlobService::check_intact(const Digest& digest) {
     if (known != intact_.end() && now - known->second < kIntactFor) return;
     if (intact_.size() >= kMaxIntactRemembered) intact_.clear();
   }
-  const Status read = store_.stream(digest, [](std::string_view) { return Status(); });
+  const Status read = store_.stream(digest, [&](std::string_view) { return pause(); });
   if (!read && read.error().code == ErrorCode::corrupt)
     spdlog::error("{}; whoever has its files must send them again", read.error().message);
   const std::lock_guard guard(intact_mutex_);
@@ -232,19 +279,26 @@ void BlobService::check_intact(const Digest& digest) {
 void BlobService::read_next(std::shared_ptr<Stream> stream) {
   const bool needs_walk = !stream->suspects.empty() ||
                           (!stream->unchecked.empty() && !rights_.trees().known(stream->root));
-  (needs_walk ? walker_ : worker_).run([this, stream = std::move(stream)] {
-    std::optional<BulkMessage> message;
-    if (!stream->is_over && !stream->unchecked.empty() && !is_below(*stream)) {
-      stream->is_over = true;
-      message = BulkRefused{kNotBelow};
-    } else if (!stream->is_over) {
-      check_intact(std::exchange(stream->suspects, {}));
-      message = stream->reader->next();
-    }
-    stream->unchecked.clear();
-    stream->next = message ? std::make_shared<const BulkMessage>(std::move(*message)) : nullptr;
-    loop_.post([this, stream] { send_next(stream); });
-  });
+  Crew& crew = crew_of(stream->from);
+  const std::string principal = stream->from.principal;
+  (needs_walk ? crew.walkers : crew.workers)
+      .run_anyway(principal, [this, stream = std::move(stream)](const FairWorkers::Pause& pause) {
+        prepare_next(*stream, pause);
+        loop_.post([this, stream] { send_next(stream); });
+      });
+}
+
+void BlobService::prepare_next(Stream& stream, const FairWorkers::Pause& pause) {
+  std::optional<BulkMessage> message;
+  if (!stream.is_over && !stream.unchecked.empty() && !is_below(stream, pause)) {
+    stream.is_over = true;
+    message = BulkRefused{kNotBelow};
+  } else if (!stream.is_over) {
+    check_intact(stream.from, std::exchange(stream.suspects, {}), pause);
+    message = stream.reader->next();
+  }
+  stream.unchecked.clear();
+  stream.next = message ? std::make_shared<const BulkMessage>(std::move(*message)) : nullptr;
 }
 
 void BlobService::send_next(const std::shared_ptr<Stream>& stream) {
@@ -270,61 +324,102 @@ void BlobService::look_again(const May& may) {
     if (!stream->is_withdrawn) stream->is_withdrawn = !may(stream->from, stream->root, stream->job);
 }
 
+// ---- trees --------------------------------------------------------------------------------------
+
 namespace {
 
-Result<snapshot::Subtree> find_in(snapshot::BlobStore& store, const TreeQuestion& question) {
-  const snapshot::DirectoryObjects objects = directory_objects(store);
+Result<snapshot::Subtree> find_in(snapshot::BlobStore& store, const TreeQuestion& question,
+                                  const FairWorkers::Pause& pause) {
+  const snapshot::DirectoryObjects objects = directory_objects(store, pause);
   std::vector<snapshot::Beside> beside;
   TRY_ASSIGN(const Digest root, snapshot::merge_trees(question.trees, objects, beside));
-  return snapshot::subtree(root, question.path, objects);
+  TRY_ASSIGN(snapshot::Subtree found, snapshot::subtree(root, question.path, objects));
+  store.lease(found.root);
+  return found;
 }
 
 }  // namespace
 
-void BlobService::check(BlobOwner owner, const Digest& root,
+template <typename Value>
+void BlobService::walk(const std::string& principal,
+                       std::function<Result<Value>(const FairWorkers::Pause&)> work,
+                       std::function<void(Result<Value>)> then) {
+  const auto tell = [this, then = std::move(then)](Result<Value> result) {
+    loop_.post([then, result = std::move(result)] { then(result); });
+  };
+  const Status taken = users_.walkers.run(
+      principal,
+      [tell, work = std::move(work)](const FairWorkers::Pause& pause) { tell(work(pause)); });
+  if (!taken) tell(taken.error());
+}
+
+void BlobService::check(const std::string& principal, BlobOwner owner, const Digest& root,
                         std::function<void(Result<bool>)> then) {
-  walker_.run([this, owner = std::move(owner), root, then = std::move(then)] {
+  const Check check{owner.name, root, owner.trees};
+  const auto [under_way, is_new] = checks_.try_emplace(check);
+  under_way->second.push_back(std::move(then));
+  if (!is_new) return;
+  const auto done = [this, check](const Result<bool>& owns) {
+    const auto asked = checks_.extract(check);
+    for (const auto& answer : asked.mapped()) answer(owns);
+  };
+  const bool is_node = owner.is_node;
+  auto work = [this, owner = std::move(owner), root, done](const FairWorkers::Pause& pause) {
     store_.lease(root);
-    auto owns = rights_.owns_tree(owner, root);
-    loop_.post([then, owns = std::move(owns)] { then(owns); });
-  });
+    loop_.post([done, owns = rights_.owns_tree(owner, root, pause)] { done(owns); });
+  };
+  // A node's reports are bounded before (ReportCheck), and what they name must not get lost.
+  if (is_node) return nodes_.walkers.run_anyway(principal, std::move(work));
+  const Status taken = users_.walkers.run(principal, std::move(work));
+  if (!taken) loop_.post([done, error = taken.error()] { done(error); });
 }
 
-void BlobService::find_tree(TreeQuestion question,
+void BlobService::find_tree(const std::string& principal, TreeQuestion question,
                             std::function<void(Result<snapshot::Subtree>)> then) {
-  walker_.run([this, question = std::move(question), then = std::move(then)] {
-    auto found = find_in(store_, question);
-    if (found) store_.lease(found->root);
-    loop_.post([then, found = std::move(found)] { then(found); });
-  });
+  walk<snapshot::Subtree>(
+      principal,
+      [this, question = std::move(question)](const FairWorkers::Pause& pause) {
+        return find_in(store_, question, pause);
+      },
+      std::move(then));
 }
 
-void BlobService::compare(std::vector<PartChange> changes,
+void BlobService::compare(const std::string& principal, std::vector<PartChange> changes,
                           std::function<void(std::vector<PartChange>)> then) {
-  walker_.run([this, changes = std::move(changes), then = std::move(then)]() mutable {
-    const auto read = directory_objects(store_).read;
-    for (PartChange& change : changes) {
+  const auto compared = [this, changes](const FairWorkers::Pause& pause) {
+    const auto read = directory_objects(store_, pause).read;
+    std::vector<PartChange> filled = changes;
+    for (PartChange& change : filled) {
       if (!change.was && !change.is) continue;
       if (auto files = snapshot::tree_difference(change.was, change.is, read))
         change.files = *std::move(files);
     }
-    loop_.post([then, changes = std::move(changes)] { then(changes); });
-  });
+    return Result<std::vector<PartChange>>(std::move(filled));
+  };
+  walk<std::vector<PartChange>>(
+      principal, compared,
+      [then = std::move(then), changes](const Result<std::vector<PartChange>>& filled) {
+        then(filled ? *filled : changes);
+      });
 }
 
-void BlobService::merge(MergeOutputs question,
+void BlobService::merge(const std::string& principal, MergeOutputs question,
                         std::function<void(Result<std::vector<MergedOutput>>)> then) {
-  walker_.run([this, question = std::move(question), then = std::move(then)] {
-    auto merged = merge_outputs(store_, question);
+  users_.walkers.run_anyway(principal, [this, question = std::move(question),
+                                        then = std::move(then)](const FairWorkers::Pause& pause) {
+    auto merged = merge_outputs(store_, question, pause);
     loop_.post([then, merged = std::move(merged)] { then(merged); });
   });
 }
 
-void BlobService::measure(const Digest& root, std::function<void(Result<Bytes>)> then) {
-  worker_.run([this, root, then = std::move(then)] {
-    auto size = snapshot::tree_size(store_, root);
-    loop_.post([then, size = std::move(size)] { then(size); });
-  });
+void BlobService::measure(const std::string& principal, const Digest& root,
+                          std::function<void(Result<Bytes>)> then) {
+  walk<Bytes>(
+      principal,
+      [this, root](const FairWorkers::Pause& pause) {
+        return snapshot::tree_size(store_, root, snapshot::bounded_walk(pause));
+      },
+      std::move(then));
 }
 
 }  // namespace lockstep::launcher

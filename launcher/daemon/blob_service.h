@@ -1,7 +1,9 @@
 #pragma once
-// Serves blobs to clients and nodes. Requests go to workers; answers come back on the loop. Each
-// peer may have a bounded number of requests in flight; those beyond are refused. Nodes that can
-// also fetch from each other are told to try later when more than a few of them fetch at once.
+// Serves blobs to clients and nodes. Requests go to workers; answers come back on the loop. Users
+// and nodes have workers of their own, so that no user delays a node; among themselves they take
+// turns (fair_workers.h). Each connection, and each user and node, may have a bounded number of
+// requests in flight; those beyond are refused. Nodes that can also fetch from each other are told
+// to try later when more than a few of them fetch at once.
 // BulkServer decides who may read which tree, before and while it is sent; this class checks that
 // a blob is part of that tree, or was sent by the peer that refers to it.
 
@@ -13,6 +15,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +28,7 @@
 #include "launcher/api/input_references.h"
 #include "launcher/core/action.h"
 #include "launcher/daemon/blob_rights.h"
+#include "launcher/daemon/fair_workers.h"
 #include "launcher/daemon/worker.h"
 
 namespace lockstep::launcher {
@@ -44,7 +48,9 @@ class BlobService {
     // blobs again.
     snapshot::Lease lease = snapshot::Lease::lasting;
     BlobOwner owner = {};
-    std::string user = {};  // "": a node
+    std::string principal = {};  // principal_of() the sender
+    bool is_node = false;
+    std::string user = {};  // owner_of() the sender; "": a node
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
   // stored but are not the sender's (only sending a blob proves to have it).
@@ -53,8 +59,11 @@ class BlobService {
   // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
   // are not part of that tree are refused.
   void handle(From from, GetBlobs request);
-  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's.
-  void check(BlobOwner owner, const Digest& root, std::function<void(Result<bool>)> then);
+  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's. All
+  // who ask the same while it is checked get one answer. resource_exhausted: too many checks of
+  // theirs wait, or the tree is too large.
+  void check(const std::string& principal, BlobOwner owner, const Digest& root,
+             std::function<void(Result<bool>)> then);
   // Ends the streams of peers that have lost the right to read the tree.
   using May = std::function<bool(const From& from, const Digest& root, const JobId& job)>;
   void look_again(const May& may);
@@ -64,14 +73,18 @@ class BlobService {
   }
 
   // How large the tree is; `then` runs on the loop.
-  void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
+  void measure(const std::string& principal, const Digest& root,
+               std::function<void(Result<Bytes>)> then);
   // Merges the trees, and takes the part that is asked for. The result is leased.
-  void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then);
+  void find_tree(const std::string& principal, TreeQuestion question,
+                 std::function<void(Result<snapshot::Subtree>)> then);
   // Fills in how the files of the changes that have trees differ, as far as they can be read;
   // `then` runs on the loop.
-  void compare(std::vector<PartChange> changes, std::function<void(std::vector<PartChange>)> then);
-  // Merges a job's outputs; the results are leased.
-  void merge(MergeOutputs question, std::function<void(Result<std::vector<MergedOutput>>)> then);
+  void compare(const std::string& principal, std::vector<PartChange> changes,
+               std::function<void(std::vector<PartChange>)> then);
+  // Merges the outputs of a job of this user; the results are leased. Never refused: the job waits.
+  void merge(const std::string& principal, MergeOutputs question,
+             std::function<void(Result<std::vector<MergedOutput>>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.
@@ -84,6 +97,7 @@ class BlobService {
     std::unique_ptr<transfer::BlobReader> reader;
     std::vector<Digest> suspects = {};  // see asked_again()
     bool is_refusable = false;          // counted in refusable_streams_
+    std::size_t bytes = 0;              // of the request
     Digest root;
     JobId job;
     std::vector<Digest> unchecked;  // requested digests not yet known to be below the root
@@ -91,24 +105,43 @@ class BlobService {
     bool is_withdrawn = false;
     std::shared_ptr<const BulkMessage> next;
   };
-  std::string limit_reached(const From& from, std::size_t bytes) const;  // "": none
+  // Of users, or of nodes: neither waits for the other.
+  struct Crew {
+    explicit Crew(ShareBounds requests);
+    Shares in_flight;      // requests and their bytes
+    FairWorkers walkers;   // walk large trees, so that small requests do not wait for them
+    FairWorkers checkers;  // read large blobs that may be damaged
+    FairWorkers workers;
+  };
+  Crew& crew_of(const From& from) { return from.is_node ? nodes_ : users_; }
+  Status take_share(const From& from, std::size_t bytes);
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
-  void answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work);
+  void answer_later(From from, std::size_t bytes,
+                    std::function<BulkMessage(const FairWorkers::Pause&)> work);
+  // Runs work that walks a tree on the users' walkers; `then` gets its result, or why it is not
+  // done, on the loop.
+  template <typename Value>
+  void walk(const std::string& principal,
+            std::function<Result<Value>(const FairWorkers::Pause&)> work,
+            std::function<void(Result<Value>)> then);
   struct Put {
     From from;
     std::size_t bytes = 0;
     transfer::PutAnswer answer;
     std::vector<Digest> proven = {};  // blobs that the sender has proven to have
   };
+  void store(const PutBlobs& pieces, const std::shared_ptr<Put>& put);
   Status take(Put& put, const BlobPiece& piece, bool was_here, bool is_here);
-  bool is_below(const Stream& stream);
+  bool is_below(const Stream& stream, const FairWorkers::Pause& pause);
   // The blobs that the same key asked for before: it may have found them damaged.
   std::vector<Digest> asked_again(const From& from, const GetBlobs& request);
   // Reads the blobs, so that the store drops those that are damaged. Large ones are read later, so
   // that the receiver does not wait for it.
-  void check_intact(const std::vector<Digest>& digests);
-  void check_intact(const Digest& digest);
+  void check_intact(const From& from, const std::vector<Digest>& digests,
+                    const FairWorkers::Pause& pause);
+  void check_intact(const Digest& digest, const FairWorkers::Pause& pause);
+  void prepare_next(Stream& stream, const FairWorkers::Pause& pause);
   void sync_puts();
   void finish(const std::shared_ptr<Stream>& stream);
   void read_next(std::shared_ptr<Stream> stream);
@@ -119,10 +152,10 @@ class BlobService {
   Send send_;
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
-  std::map<std::string, std::size_t> in_flight_;  // requests of each peer
+  std::map<std::string, std::size_t> in_flight_;  // requests of each connection
   std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
-  std::size_t queued_bytes_ = 0;                  // bytes of uploads that are not answered yet
-  std::map<std::string, std::size_t> of_user_;    // the part of queued_bytes_ of each user
+  using Check = std::tuple<std::string, Digest, std::vector<Digest>>;  // owner's name, root, trees
+  std::map<Check, std::vector<std::function<void(Result<bool>)>>> checks_;  // under way
   std::set<std::shared_ptr<Stream>> streams_;
   // Hashes of key, blob and offset, with the number of the last request for them: a repetition of
   // the same request is not a second one.
@@ -132,15 +165,18 @@ class BlobService {
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
-  Worker syncer_;   // makes puts durable: each run takes all that came during the previous one
-  Worker checker_;  // reads large blobs that may be damaged
-  Worker walker_;   // walks large trees, so that small requests do not wait for them
-  Worker worker_;   // last member, so that it is destroyed first
+  Worker syncer_;       // makes puts durable: each run takes all that came during the previous one
+  Crew nodes_, users_;  // last members, so that they are destroyed first
 };
 
-inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;
+inline constexpr std::size_t kMaxBlobRequestsPerConnection = 256;
+inline constexpr std::size_t kMaxBlobRequestsOfOne = 1024;  // of one user or node
 inline constexpr std::size_t kMaxRefusableStreams = 32;
-inline constexpr std::size_t kMaxQueuedUploadBytes = 256u << 20;
-inline constexpr std::size_t kMaxQueuedUploadBytesPerUser = 64u << 20;
+// Bytes of requests that are not answered yet: pieces that are sent, digests that are asked for.
+inline constexpr std::size_t kMaxQueuedBytes = 256u << 20;  // of all users; and again of all nodes
+inline constexpr std::size_t kMaxQueuedBytesOfUser = 64u << 20;
+inline constexpr std::size_t kMaxQueuedBytesOfNode = 128u << 20;
+inline constexpr std::size_t kMaxTreeWorks = 10'000;  // that wait for the walkers, of all users
+inline constexpr std::size_t kMaxTreeWorksOfUser = 1'000;
 
 }  // namespace lockstep::launcher

@@ -4,8 +4,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/wire/bulk.h"
+#include "common/wire/control.h"
 #include "launcher/api/outcome.h"
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/environment_requests.h"
@@ -20,9 +22,12 @@ namespace {
 
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
 constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
-constexpr int kMaxWaitingQuestions = 10'000;
+// Messages of users that the loop has no time for yet.
+const ShareBounds kMessages{"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
+const ShareBounds kQuestions{"questions waiting for the launcher's slow disk", 2'000, 10'000};
 constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
 
+// Of whom the ledger records what they sent: what an attempt sent is not its owner's.
 std::string owner_name(const Caller& caller) {
   return std::holds_alternative<UserCaller>(caller) ? "user " + name_of(caller) : name_of(caller);
 }
@@ -164,6 +169,8 @@ BulkServer::BulkServer(Parts parts)
                  }),
       intake_(logs_, directory_, intake_sinks()),
       audit_(parts.audit),
+      of_users_(kMessages),
+      waiting_(std::make_shared<Shares>(kQuestions)),
       tell_node_(std::move(parts.tell_node)),
       desk_(parts.loop, parts.blobs, parts.ledger,
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
@@ -294,6 +301,26 @@ void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
+  const auto client = gate_.client_of(incoming.key);
+  if (gate_.node_of(incoming.key) || !client) return decode(std::move(incoming));
+  const std::string peer = incoming.peer;
+  const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
+  const std::uint64_t bytes = incoming.bytes.size();
+  if (const Status taken = of_users_.push(principal_of(*client), std::move(incoming), bytes);
+      !taken)
+    refuse(peer, sequence, {taken.error().message, true});
+}
+
+void BulkServer::serve_users() {
+  const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
+  do {
+    auto next = of_users_.pop();
+    if (!next) return;
+    decode(std::move(next->item));
+  } while (std::chrono::steady_clock::now() < end);
+}
+
+void BulkServer::decode(io::ServerSocket::Incoming incoming) {
   auto taken =
       std::make_shared<Taken>(Taken{std::move(incoming), make_error(ErrorCode::corrupt, "")});
   taken->envelope = wire::decode_bulk(taken->incoming.bytes);
@@ -306,15 +333,14 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
       });
     });
   }
-  if (!asks_about_jobs(*taken)) return take(*taken);
-  if (waiting_ >= kMaxWaitingQuestions)
-    return refuse(
-        taken->incoming.peer, taken->envelope->sequence,
-        {"the launcher's disk is slow, and too many requests wait for it; try again later", true,
-         true});
-  ++waiting_;
-  durable_.when_durable([this, taken] {
-    --waiting_;
+  const auto client = gate_.client_of(taken->incoming.key);
+  if (!client || !asks_about_jobs(*taken)) return take(*taken);
+  const auto held = Shares::hold(waiting_, principal_of(*client), 0);
+  if (!held)
+    return refuse(taken->incoming.peer, taken->envelope->sequence,
+                  {held.error().message, true, true});
+  durable_.when_durable([this, taken, share = *held]() mutable {
+    share.reset();
     take(*taken);
   });
 }
@@ -327,7 +353,7 @@ bool BulkServer::waits_for_key(const PublicKey& key) const {
 
 // Its answer shows the state of a job, as facts have it that may not be durable yet.
 bool BulkServer::asks_about_jobs(const Taken& taken) const {
-  if (!taken.envelope || !gate_.client_of(taken.incoming.key)) return false;
+  if (!taken.envelope) return false;
   return std::holds_alternative<LogFollow>(taken.envelope->body) ||
          std::holds_alternative<GetBlobs>(taken.envelope->body);
 }
@@ -351,7 +377,9 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
                                envelope->sequence,
                                node ? snapshot::Lease::lasting : snapshot::Lease::brief,
                                {},
-                               node || !caller ? "" : name_of(*caller)};
+                               caller ? principal_of(*caller) : "",
+                               node.has_value(),
+                               node || !caller ? "" : launcher::owner_of(*caller)};
   if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }
@@ -382,7 +410,7 @@ void BulkServer::check_tree(const Caller& caller, const Digest& root,
   BlobOwner owner = owner_of(caller);
   // What an environment of their project is built from came from a colleague.
   if (sees_context(durable_.core().state(), caller, root)) owner.trees.push_back(root);
-  desk_.check(std::move(owner), root, std::move(then));
+  desk_.check(principal_of(caller), std::move(owner), root, std::move(then));
 }
 
 bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
@@ -504,10 +532,14 @@ void BulkServer::perform(const JobChanged& action) {
 }
 
 void BulkServer::perform(const MergeOutputs& action) {
-  desk_.merge(action, [this, job = action.job](Result<std::vector<MergedOutput>> merged) {
-    if (!merged) return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
-    durable_.feed(OutputsMergedInput{job, *std::move(merged), ""});
-  });
+  const Job* job = durable_.core().state().job(action.job);
+  const std::string submitter = job != nullptr ? job->spec.submitter : "";
+  desk_.merge(principal_of_user(submitter), action,
+              [this, job = action.job](Result<std::vector<MergedOutput>> merged) {
+                if (!merged)
+                  return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
+                durable_.feed(OutputsMergedInput{job, *std::move(merged), ""});
+              });
 }
 
 void BulkServer::perform(const ForgetJob& action) {

@@ -1,6 +1,7 @@
 #pragma once
 // Serves the bulk socket. It attributes each message to the key that signed it, and passes blobs to
 // BlobService, and logs to LogIntake and LogFollowers. It owns the worker that makes logs durable.
+// A node's message is handled when it comes; users' messages wait for their turn (turn_queue.h).
 
 #include <functional>
 
@@ -12,7 +13,9 @@
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/peer_directory.h"
+#include "launcher/daemon/principal.h"
 #include "launcher/daemon/sampled_log.h"
+#include "launcher/daemon/turn_queue.h"
 #include "launcher/daemon/worker.h"
 #include "launcher/logs/log_followers.h"
 #include "launcher/logs/log_intake.h"
@@ -37,8 +40,10 @@ class BulkServer {
   };
   explicit BulkServer(Parts parts);
 
-  bool is_full() const { return false; }  // BlobService and LogFollowers bound their own answers
   void on_bulk(io::ServerSocket::Incoming incoming);
+  // Handles messages of users, in turns, for a short while; call it soon while they wait.
+  void serve_users();
+  bool users_wait() const { return !of_users_.empty(); }
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
   void perform(const ForgetJob& action);
@@ -49,15 +54,17 @@ class BulkServer {
   void turn_end();
   // Whether the store has the whole tree and the caller sent all its blobs or owns them already.
   void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
-  void measure_snapshot(const Digest& root, std::function<void(Result<Bytes>)> then) {
-    desk_.measure(root, std::move(then));
+  void measure_snapshot(const Caller& caller, const Digest& root,
+                        std::function<void(Result<Bytes>)> then) {
+    desk_.measure(principal_of(caller), root, std::move(then));
   }
-  void find_tree(TreeQuestion question, std::function<void(Result<snapshot::Subtree>)> then) {
-    desk_.find_tree(std::move(question), std::move(then));
+  void find_tree(const Caller& caller, TreeQuestion question,
+                 std::function<void(Result<snapshot::Subtree>)> then) {
+    desk_.find_tree(principal_of(caller), std::move(question), std::move(then));
   }
-  void compare_trees(std::vector<PartChange> changes,
+  void compare_trees(const Caller& caller, std::vector<PartChange> changes,
                      std::function<void(std::vector<PartChange>)> then) {
-    desk_.compare(std::move(changes), std::move(then));
+    desk_.compare(principal_of(caller), std::move(changes), std::move(then));
   }
   // Set when a log could not be made durable; it can then no longer be trusted.
   const std::optional<Error>& failure() const { return failure_; }
@@ -83,6 +90,7 @@ class BulkServer {
     io::ServerSocket::Incoming incoming;
     Result<BulkEnvelope> envelope;
   };
+  void decode(io::ServerSocket::Incoming incoming);
   void take(Taken& taken);
   bool asks_about_jobs(const Taken& taken) const;
   bool waits_for_key(const PublicKey& key) const;
@@ -133,7 +141,8 @@ class BulkServer {
   };
   std::optional<Handling> handling_;  // the message being handled, and its sender
   Auditor* const audit_;
-  int waiting_ = 0;  // questions about jobs that wait for the journal
+  TurnQueue<io::ServerSocket::Incoming> of_users_;
+  std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
   bool refuses_logs_ = false;           // the last logs that came found no space
   std::uint64_t refusals_episode_ = 0;  // how often that state began

@@ -31,6 +31,7 @@
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/launcher_server.h"
+#include "launcher/daemon/principal.h"
 #include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/remote_fetcher.h"
 #include "launcher/daemon/remote_writer.h"
@@ -112,7 +113,7 @@ Daemon::~Daemon() {
 template <typename Server>
 void drain(io::ServerSocket& socket, Server& server,
            void (Server::*handle)(io::ServerSocket::Incoming)) {
-  for (int i = 0; i < kMessagesPerTurn && !server.is_full(); ++i) {
+  for (int i = 0; i < kMessagesPerTurn; ++i) {
     auto incoming = socket.receive();
     if (!incoming) return;
     (server.*handle)(std::move(*incoming));
@@ -161,21 +162,22 @@ Status Daemon::open() {
   settings.compute_log = [this](const std::string& target, std::int64_t lines) {
     return providers->log_of(target, lines);
   };
-  settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
-    bulk->measure_snapshot(root, std::move(then));
+  settings.measure_snapshot = [this](const Caller& caller, const Digest& root,
+                                     std::function<void(Result<Bytes>)> then) {
+    bulk->measure_snapshot(caller, root, std::move(then));
   };
-  settings.find_tree = [this](const TreeQuestion& question,
+  settings.find_tree = [this](const Caller& caller, const TreeQuestion& question,
                               std::function<void(Result<snapshot::Subtree>)> then) {
-    bulk->find_tree(question, std::move(then));
+    bulk->find_tree(caller, question, std::move(then));
   };
-  settings.compare_trees = [this](std::vector<PartChange> changes,
+  settings.compare_trees = [this](const Caller& caller, std::vector<PartChange> changes,
                                   std::function<void(std::vector<PartChange>)> then) {
-    bulk->compare_trees(std::move(changes), std::move(then));
+    bulk->compare_trees(caller, std::move(changes), std::move(then));
   };
   remotes.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
-  settings.fetch_remote = [this](const RemoteFiles& files, RemoteFetcher::Tell tell,
-                                 RemoteFetcher::Then then) {
-    remotes->fetch(files, std::move(tell), std::move(then));
+  settings.fetch_remote = [this](const Caller& caller, const RemoteFiles& files,
+                                 RemoteFetcher::Tell tell, RemoteFetcher::Then then) {
+    remotes->fetch(principal_of(caller), files, std::move(tell), std::move(then));
   };
   remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
   settings.write_remote = [this](const WriteOutput& what, const RemoteFiles& to,
@@ -319,6 +321,8 @@ bool Daemon::settle() {
     space.look(durable.now());
     if (auto lines = gate.file().look()) take_keys(*std::move(lines));
     durable.tick();
+    control->serve_users();
+    bulk->serve_users();
     const bool was_writing = durable.is_writing();
     auto actions = durable.end_turn();
     if (!actions) {
@@ -360,7 +364,9 @@ ExitCode Daemon::run() {
     Duration wait = std::min(durable.wait(), compactor->wait());
     wait = std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait(),
                      providers->wait(), remotes->wait(durable.now())});
-    loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
+    if (bulk->stalled()) wait = std::min(wait, kStalledRetry);
+    if (control->users_wait() || bulk->users_wait()) wait = Duration::zero();
+    loop.turn(wait);
   }
   return code;
 }

@@ -6,7 +6,13 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kMaxWaiting = 32, kMaxWaitingOfUser = 4;  // each has at most kMaxUserMessageBytes
+// One at a time: a hostile file takes 240 MiB for a moment. Each that waits has at most
+// kMaxUserMessageBytes.
+FairWorkers::Limits limits_of_parser() {
+  FairWorkers::Limits limits;
+  limits.waiting = {"job files waiting to be checked", 4, 64};
+  return limits;
+}
 
 }  // namespace
 
@@ -16,25 +22,14 @@ struct JobFileParser::Work {
   std::optional<Result<spec::JobFile>> parsed;
 };
 
-JobFileParser::JobFileParser(io::EventLoop& loop) : loop_(loop) {}
+JobFileParser::JobFileParser(io::EventLoop& loop) : loop_(loop), worker_(limits_of_parser()) {}
 
-Status JobFileParser::parse(const std::string& user, CheckJobFile request, Then then) {
-  if (all_waiting_ >= kMaxWaiting || waiting_[user] >= kMaxWaitingOfUser)
-    return make_error(
-        ErrorCode::resource_exhausted,
-        "the launcher is already checking as many job files as it can; ask again in a moment");
-  ++all_waiting_;
-  ++waiting_[user];
+Status JobFileParser::parse(const std::string& principal, CheckJobFile request, Then then) {
   auto work = std::make_shared<Work>(Work{std::move(request), std::move(then), {}});
-  worker_.run([this, user, work] {
+  return worker_.run(principal, [this, work](const FairWorkers::Pause&) {
     work->parsed.emplace(launcher::parse(work->request));
-    loop_.post([this, user, work] {
-      --all_waiting_;
-      if (--waiting_[user] == 0) waiting_.erase(user);
-      work->then(*std::move(work->parsed));
-    });
+    loop_.post([work] { work->then(*std::move(work->parsed)); });
   });
-  return {};
 }
 
 }  // namespace lockstep::launcher

@@ -1,16 +1,15 @@
 #pragma once
 // Parses job files that users ask to have checked, on its own thread, so that a hostile file cannot
-// block the event loop. It bounds how many wait in total and for each user, so that one user's
-// files cannot fill the memory or hold up others.
+// block the event loop. Users take turns, and it bounds how many files wait in total and of each
+// user, so that one user's files cannot fill the memory or hold up others.
 
 #include <functional>
-#include <map>
 #include <string>
 
 #include "common/domain/job_file.h"
 #include "common/io/event_loop.h"
 #include "launcher/api/job_file_check.h"
-#include "launcher/daemon/worker.h"
+#include "launcher/daemon/fair_workers.h"
 
 namespace lockstep::launcher {
 
@@ -20,14 +19,12 @@ class JobFileParser {
 
   using Then = std::function<void(Result<spec::JobFile>)>;
   // `then` is called on the loop, later. resource_exhausted: too many wait; it is not called.
-  Status parse(const std::string& user, CheckJobFile request, Then then);
+  Status parse(const std::string& principal, CheckJobFile request, Then then);
 
  private:
   struct Work;
   io::EventLoop& loop_;
-  std::map<std::string, int> waiting_;  // user -> how many
-  int all_waiting_ = 0;
-  Worker worker_;  // last member, because its work refers to the others
+  FairWorkers worker_;  // last member, because its work refers to the others
 };
 
 }  // namespace lockstep::launcher

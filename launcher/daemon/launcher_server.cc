@@ -4,21 +4,28 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/io/process.h"
 #include "common/wire/control.h"
 #include "launcher/core/state.h"
 #include "launcher/daemon/join_tokens.h"
 #include "launcher/daemon/mapped_environments.h"
+#include "launcher/daemon/principal.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
 constexpr std::size_t kMaxJoining = 10'000;
+constexpr std::size_t kHeadBytes = 64;  // more than peek_sequence() reads
 constexpr std::size_t kMaxPatient = 10'000;
 constexpr std::size_t kMaxWaitingForKeys = 100;
 constexpr Duration kTellWaitingEvery = seconds(1);
+// What users sent and the loop has had no time for.
+const ShareBounds kMessages{"messages waiting", 4'096, 65'536, 32u << 20, 256u << 20};
+// From the decoding of a request until it is answered, also while its files are looked at.
+const ShareBounds kUnanswered{"unanswered requests", 5'000, 50'000, 64u << 20, 512u << 20};
 
 // "user 'alice'", "attempt train.1".
 std::string described(const Caller& caller) {
@@ -66,6 +73,9 @@ LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& gate, io::Serv
           },
           [this](std::string line) { log_refusal(std::move(line)); }),
       service_(ports()),
+      messages_(kMessages),
+      waiting_({}),
+      unanswered_(std::make_shared<Shares>(kUnanswered)),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
            static_cast<double>(settings_.user_messages_per_second)}) {}
@@ -114,9 +124,9 @@ Service::Ports LauncherServer::ports() {
   ports.expect_secrets = [this](const std::string& owner, const std::set<std::string>& names) {
     return settings_.secrets->expect(owner, names);
   };
-  ports.parse_job_file = [this](const std::string& user, CheckJobFile request,
+  ports.parse_job_file = [this](const Caller& caller, CheckJobFile request,
                                 JobFileParser::Then then) {
-    return settings_.job_files->parse(user, std::move(request), std::move(then));
+    return settings_.job_files->parse(principal_of(caller), std::move(request), std::move(then));
   };
   ports.make_token = [this](const CreateToken& create) {
     return make_join_token(settings_.token, durable_.now() + create.valid_for);
@@ -198,13 +208,15 @@ void LauncherServer::take_usage(const Request& from, UsageReport report) {
   usage_.keep_only(state);
 }
 
-std::string LauncherServer::limit_reached(const PublicKey& key, const std::string& who,
-                                          std::size_t bytes) {
-  if (!messages_of_user_.take(key, durable_.now()))
+// All keys of a user have one limit, and so have all attempts of their jobs.
+std::string LauncherServer::limit_reached(const Caller& caller, std::size_t bytes) {
+  const bool is_attempt = std::holds_alternative<AttemptCaller>(caller);
+  const std::string sender = (is_attempt ? "attempts of " : "") + principal_of(caller);
+  if (!messages_of_user_.take(sender, durable_.now()))
     return fmt::format(
-        "{} sends more than {} requests a second with one key; send fewer, or start lockstepd with "
-        "a higher --user-messages",
-        who, settings_.user_messages_per_second);
+        "{} sends more than {} requests a second; send fewer, or start lockstepd with a higher "
+        "--user-messages",
+        sender, settings_.user_messages_per_second);
   if (bytes <= kMaxUserMessageBytes) return "";
   return fmt::format(
       "the request has {} bytes, and a user's request may have at most {}; put large files into "
@@ -212,61 +224,83 @@ std::string LauncherServer::limit_reached(const PublicKey& key, const std::strin
       bytes, kMaxUserMessageBytes);
 }
 
+void LauncherServer::refuse(const io::ServerSocket::Incoming& incoming, const Caller& caller,
+                            ErrorCode code, std::string why) {
+  audit(name_of(caller), incoming.key, incoming.address, "send a request", "the launcher",
+        AuditOutcome::refused, why);
+  refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0), code, std::move(why));
+}
+
 void LauncherServer::on_client(io::ServerSocket::Incoming incoming, const Caller& caller) {
-  const std::string who = described(caller);
-  const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
-  const auto refuse_all = [&](ErrorCode code, std::string why) {
-    audit(name_of(caller), incoming.key, incoming.address, "send a request", "the launcher",
-          AuditOutcome::refused, why);
-    refuse(incoming.peer, sequence, code, std::move(why));
-  };
-  if (auto limit = limit_reached(incoming.key, who, incoming.bytes.size()); !limit.empty()) {
+  if (auto limit = limit_reached(caller, incoming.bytes.size()); !limit.empty()) {
     log_refusal(limit);
-    return refuse_all(ErrorCode::resource_exhausted, std::move(limit));
+    return refuse(incoming, caller, ErrorCode::resource_exhausted, std::move(limit));
   }
+  const std::uint64_t bytes = incoming.bytes.size();
+  // Kept for the refusal without its bytes, which may be many.
+  io::ServerSocket::Incoming head{incoming.peer, incoming.key, incoming.bytes.substr(0, kHeadBytes),
+                                  incoming.address};
+  if (const Status taken = messages_.push(principal_of(caller), std::move(incoming), bytes); !taken)
+    refuse(head, caller, taken.error().code, taken.error().message);
+}
+
+bool LauncherServer::users_wait() const {
+  return !messages_.empty() || (!waiting_.empty() && durable_.takes_now());
+}
+
+// Requests before messages, because they came earlier.
+void LauncherServer::serve_users() {
+  const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
+  while (!outbox_.is_full()) {
+    auto request = durable_.takes_now() ? waiting_.pop() : std::nullopt;
+    auto message = request ? std::nullopt : messages_.pop();
+    if (request) serve(std::move(request->item));
+    if (message) decode(std::move(message->item));
+    if ((!request && !message) || std::chrono::steady_clock::now() >= end) return;
+  }
+}
+
+void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
+  const auto caller = gate_.client_of(incoming.key);
+  if (!caller)
+    return refuse(incoming, Nobody{}, ErrorCode::permission_denied,
+                  "this key is not authorised any more");
+  const std::string who = described(*caller);
   auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
   if (!envelope) {
     Error& error = envelope.error();
     log_refusal("a message of " + who + " was refused: " + error.message);
     if (error.code == ErrorCode::permission_denied)
       error.message = "this is the key of " + who + ": " + error.message;
-    return refuse_all(error.code, std::move(error.message));
+    return refuse(incoming, *caller, error.code, std::move(error.message));
   }
-  Asker asker{caller,
-              incoming.key,
-              incoming.address,
-              std::move(incoming.peer),
-              envelope->sequence,
-              Instant::never(),
-              envelope->takes_waits};
+  Asker asker{
+      *caller,          incoming.key,         incoming.address, incoming.peer, envelope->sequence,
+      Instant::never(), envelope->takes_waits};
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
   if (asker.takes_waits) remember_patient(asker.connection);
-  handle(std::move(asker), std::move(envelope->body), incoming.bytes.size());
+  // The launcher's status is told at once: it says what the disk does.
+  if (std::holds_alternative<GetStatus>(envelope->body))
+    return service_.handle(std::move(asker), std::move(envelope->body));
+  auto share = Shares::hold(unanswered_, principal_of(*caller), incoming.bytes.size());
+  if (!share) {
+    log_refusal(share.error().message);
+    return refuse(incoming, *caller, share.error().code, std::move(share.error().message));
+  }
+  asker.share = *std::move(share);
+  waiting_.push_anyway(principal_of(*caller), {std::move(asker), std::move(envelope->body)});
+}
+
+void LauncherServer::serve(WaitingRequest one) {
+  if (gate_.client_of(one.asker.key) != one.asker.caller)
+    return refuse(one.asker.connection, one.asker.sequence, ErrorCode::permission_denied,
+                  "this key is not authorised any more");
+  if (one.asker.deadline >= durable_.now())
+    service_.handle(std::move(one.asker), std::move(one.request));
 }
 
 // ---- requests that wait for the disk ------------------------------------------------------------
-
-// The launcher's status is told at once: it says what the disk does.
-void LauncherServer::handle(Asker asker, ClientRequest request, std::size_t bytes) {
-  if (durable_.takes_now() || std::holds_alternative<GetStatus>(request))
-    return service_.handle(std::move(asker), std::move(request));
-  if (!waiting_.has_room(bytes))
-    return refuse(asker.connection, asker.sequence, ErrorCode::resource_exhausted,
-                  fmt::format("the launcher's disk is slow, and {} requests wait for it; try again "
-                              "later",
-                              waiting_.count()));
-  const auto waits = waiting_.add(std::move(asker), std::move(request), bytes);
-  durable_.ask([this, waits] {
-    WaitingRequest request = waiting_.take(waits);
-    const Asker& asker = request.asker;
-    if (gate_.client_of(asker.key) != asker.caller)
-      return refuse(asker.connection, asker.sequence, ErrorCode::permission_denied,
-                    "this key is not authorised any more");
-    if (asker.deadline >= durable_.now())
-      service_.handle(std::move(request.asker), std::move(request.request));
-  });
-}
 
 void LauncherServer::remember_patient(const std::string& connection) {
   if (patient_.size() >= kMaxPatient)

@@ -2,6 +2,9 @@
 // Serves the control and join sockets. It decodes messages, attributes each to the key that signed
 // it, and turns it into an input of the core or answers it; it turns the core's actions into
 // messages. It keeps the requests that wait for an answer. It neither polls nor writes to disk.
+// A node's message is handled when it comes. Users' messages wait for their turn (turn_queue.h):
+// first until they are decoded, then until the core takes their request. Limits are of a user, not
+// of a key or a connection, of which anybody can make more.
 
 #include <functional>
 #include <map>
@@ -26,9 +29,9 @@
 #include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/report_check.h"
 #include "launcher/daemon/sampled_log.h"
+#include "launcher/daemon/turn_queue.h"
 #include "launcher/daemon/usage_store.h"
 #include "launcher/daemon/user_secrets.h"
-#include "launcher/daemon/waiting_requests.h"
 
 namespace lockstep::launcher {
 
@@ -53,9 +56,8 @@ class LauncherServer {
     std::string datastores;  // the operator's file: spec::load_datastores
     std::function<void(const WriteOutput&, const RemoteFiles&, std::function<void(Status)>)>
         write_remote;
-    std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
-    std::function<void(const TreeQuestion&, std::function<void(Result<snapshot::Subtree>)>)>
-        find_tree;
+    decltype(Service::Ports::measure_snapshot) measure_snapshot;
+    decltype(Service::Ports::find_tree) find_tree;
     decltype(Service::Ports::compare_trees) compare_trees;
     std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
     Duration silent_after = minutes(10);         // see UsagePorts
@@ -73,6 +75,10 @@ class LauncherServer {
                  io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
 
   void on_control(io::ServerSocket::Incoming incoming);
+  // Handles messages and requests of users, in turns, for a short while.
+  void serve_users();
+  // Whether serve_users() has something to do now.
+  bool users_wait() const;
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
   // Called after the last of a turn's actions and before the next input. Sends each changed job's
@@ -88,8 +94,6 @@ class LauncherServer {
   Duration wait() const { return service_.wait(); }
   // Sends to the node's last accepted session; the message is dropped if there is none.
   void tell_node(NodeId node, AgentReply body);
-  // True when the answers of this turn are so many that it should take no more requests.
-  bool is_full() const { return outbox_.is_full(); }
   bool exit_granted() const { return exit_granted_; }
 
   using Request = NodeRequest;
@@ -123,9 +127,16 @@ class LauncherServer {
   void on_node(Request request, const std::string& bytes);
   void take_usage(const Request& from, UsageReport report);
   // The limit that this message exceeds, as a text for the sender; "" if none.
-  std::string limit_reached(const PublicKey& key, const std::string& who, std::size_t bytes);
+  std::string limit_reached(const Caller& caller, std::size_t bytes);
   void on_client(io::ServerSocket::Incoming incoming, const Caller& caller);
-  void handle(Asker asker, ClientRequest request, std::size_t bytes);
+  void refuse(const io::ServerSocket::Incoming& incoming, const Caller& caller, ErrorCode code,
+              std::string why);
+  void decode(io::ServerSocket::Incoming incoming);
+  struct WaitingRequest {
+    Asker asker;
+    ClientRequest request;
+  };
+  void serve(WaitingRequest one);
   void remember_patient(const std::string& connection);
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // nullopt: the reply is not for a join, or nobody waits for it any more.
@@ -148,14 +159,16 @@ class LauncherServer {
   ReportCheck reports_;
   UsageStore usage_;
   Service service_;
-  WaitingRequests waiting_;
-  std::set<std::string> patient_;  // connections whose client knows WaitsForDisk
+  TurnQueue<io::ServerSocket::Incoming> messages_;  // of users, not decoded yet
+  TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
+  std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
+  std::set<std::string> patient_;                   // connections whose client knows WaitsForDisk
   std::size_t waiting_for_keys_ = 0;
   Instant tell_at_;  // not before: WaitsForDisk
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;
   std::set<NodeId> touched_nodes_;  // nodes to send their desired state to, once per flush()
-  RateLimit<PublicKey> messages_of_user_;
+  RateLimit<std::string> messages_of_user_;
   JoinLimits join_limits_;
   SampledLog refusals_;
   bool exit_granted_ = false;

@@ -217,7 +217,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
                "nodes that join get no work before an admin approves them (`lockstep node "
                "approve`)");
   app.add_option("--user-messages", options.user_messages_per_second,
-                 "how many requests a second one user's key may send, and five times as many at "
+                 "how many requests a second one user may send, and five times as many at "
                  "once (default 200)")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--allow-docker-args", texts.docker_args,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "common/base/quoted_name.h"
 #include "common/domain/data_reference.h"
 #include "common/snapshot/manifest.h"
@@ -23,8 +25,9 @@ void add_beside(const std::vector<snapshot::Beside>& beside, std::vector<std::st
 
 class Merger {
  public:
-  Merger(snapshot::BlobStore& store, const MergeOutputs::Output& question)
-      : store_(store), objects_(directory_objects(store)), question_(question) {
+  Merger(snapshot::BlobStore& store, const MergeOutputs::Output& question,
+         const snapshot::Pause& pause)
+      : store_(store), objects_(directory_objects(store, pause)), question_(question) {
     output_.name = question.name;
   }
 
@@ -81,10 +84,18 @@ class Merger {
 
 }  // namespace
 
-snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store) {
+snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store, snapshot::Pause pause) {
+  struct Reading {
+    explicit Reading(snapshot::Pause pause) : walk(snapshot::bounded_walk(std::move(pause))) {}
+    const snapshot::Walk walk;
+    snapshot::WalkMeter meter{walk};
+  };
+  const auto reading = std::make_shared<Reading>(std::move(pause));
   snapshot::DirectoryObjects objects;
-  objects.read = [&store](const Digest& digest) {
-    return store.get(digest, Bytes{snapshot::kMaxDirectoryObjectBytes});
+  // A small tree may name one folder very often: each reading counts.
+  objects.read = [&store, reading](const Digest& digest) -> Result<std::string> {
+    TRY(reading->meter.entry());
+    return reading->meter.read(store, digest, 0);
   };
   objects.write = [&store](const Digest& digest, const std::string& bytes) {
     return store.put(digest, bytes);
@@ -93,10 +104,11 @@ snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store) {
 }
 
 Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
-                                                const MergeOutputs& question) {
+                                                const MergeOutputs& question,
+                                                const snapshot::Pause& pause) {
   std::vector<MergedOutput> outputs;
   for (const MergeOutputs::Output& one : question.outputs) {
-    auto merged = Merger(store, one).run();
+    auto merged = Merger(store, one, pause).run();
     if (!merged && merged.error().code == ErrorCode::resource_exhausted) return merged.error();
     if (merged)
       outputs.push_back(*std::move(merged));

@@ -6,6 +6,7 @@
 #include "common/base/result.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/tree_merge.h"
+#include "common/snapshot/walk.h"
 #include "launcher/core/action.h"
 
 namespace lockstep::launcher {
@@ -13,9 +14,11 @@ namespace lockstep::launcher {
 // One for each output that is asked for. An output that cannot be read has no tree, and the reason
 // as its problem. resource_exhausted: the store has no space; nothing else is an error of all.
 Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
-                                                const MergeOutputs& question);
+                                                const MergeOutputs& question,
+                                                const snapshot::Pause& pause);
 
-// The store's directory objects, for common/snapshot's functions on trees.
-snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store);
+// The store's directory objects, for common/snapshot's functions on trees. What is read in all is
+// bounded like one walk (bounded_walk).
+snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store, snapshot::Pause pause);
 
 }  // namespace lockstep::launcher

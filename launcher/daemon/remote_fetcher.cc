@@ -22,6 +22,15 @@ constexpr std::size_t kMaxKnownTrees = 10'000;
 constexpr Duration kTellEvery = seconds(1);
 constexpr std::string_view kUploader = "remote";
 
+FairWorkers::Limits limits_of_fetches() {
+  FairWorkers::Limits limits;
+  limits.at_once = limits.begun = RemoteFetcher::kAtOnce;
+  limits.at_once_of_one = RemoteFetcher::kAtOnceOfUser;
+  limits.waiting = {"fetches from datastores waiting", RemoteFetcher::kMaxWaitingOfUser,
+                    RemoteFetcher::kMaxWaiting};
+  return limits;
+}
+
 // Names the remote too: two remotes may have the same listing and different files.
 std::string digest_of(const RemoteFiles& files, const Listing& listing) {
   std::string text = fmt::format("lockstep remote 1\n{}\n{}\n{}\n{}\n", files.config, files.remote,
@@ -99,44 +108,57 @@ void keep_few(const std::string& folder) {
 
 RemoteFetcher::RemoteFetcher(io::EventLoop& loop, snapshot::BlobStore& blobs, std::string folder,
                              Duration silence)
-    : loop_(loop), blobs_(blobs), folder_(std::move(folder)), silence_(silence) {
+    : loop_(loop),
+      blobs_(blobs),
+      folder_(std::move(folder)),
+      silence_(silence),
+      workers_(limits_of_fetches()) {
   (void)io::remove_tree(folder_ + "/fetching");
   keep_few(folder_ + "/trees");
 }
 
 RemoteFetcher::~RemoteFetcher() { stop_ = true; }
 
-void RemoteFetcher::fetch(const RemoteFiles& files, Tell tell, Then then) {
-  auto& fetch = fetches_[{files.config, files.remote, files.path}];
-  if (fetch == nullptr && fetches_.size() > kMaxFetches) {
-    fetches_.erase({files.config, files.remote, files.path});
-    return loop_.post([then = std::move(then)] {
-      then(make_error(ErrorCode::resource_exhausted,
-                      "the launcher fetches too much at once; try again later"));
-    });
-  }
+void RemoteFetcher::fetch(const std::string& principal, const RemoteFiles& files, Tell tell,
+                          Then then) {
+  const Key key{files.config, files.remote, files.path};
+  auto fetch = fetches_[key];
   const bool is_new = fetch == nullptr;
   if (is_new) {
     fetch = std::make_shared<Fetch>();
     fetch->files = files;
     fetch->state = "waiting for other fetches";
+    fetch->number = ++last_number_;
+    fetches_[key] = fetch;
+  }
+  const Status waits = wait_for_turn(principal, fetch);
+  if (!waits && is_new) {
+    fetches_.erase(key);
+    return loop_.post([then = std::move(then), error = waits.error()] { then(error); });
   }
   fetch->tells.push_back(std::move(tell));
   fetch->thens.push_back(std::move(then));
-  if (!is_new) return;
-  const auto least = std::min_element(waiting_.begin(), waiting_.end()) - waiting_.begin();
-  const auto worker = static_cast<std::size_t>(least);
-  ++waiting_[worker];
-  workers_[worker].run([this, fetch, worker, number = ++last_number_] {
-    auto found = work(*fetch, number);
-    loop_.post([this, fetch, worker, found = std::move(found)] {
-      --waiting_[worker];
-      const RemoteFiles& files = fetch->files;
-      fetches_.erase({files.config, files.remote, files.path});
-      if (!found) spdlog::warn("{}: {}", files.shown, found.error().message);
-      for (const Then& then : fetch->thens) then(found);
-    });
-  });
+}
+
+// Whoever asks for what another waits for does not wait for the other's turn.
+Status RemoteFetcher::wait_for_turn(const std::string& principal,
+                                    const std::shared_ptr<Fetch>& fetch) {
+  if (fetch->has_begun || fetch->principals.count(principal) != 0) return {};
+  TRY(workers_.run(principal, [this, fetch](const FairWorkers::Pause&) {
+    if (fetch->has_begun.exchange(true)) return;
+    auto found = work(*fetch, fetch->number);
+    loop_.post([this, fetch, found = std::move(found)] { done(fetch, found); });
+  }));
+  fetch->principals.insert(principal);
+  return {};
+}
+
+void RemoteFetcher::done(const std::shared_ptr<Fetch>& fetch,
+                         const Result<snapshot::Subtree>& found) {
+  const RemoteFiles& files = fetch->files;
+  fetches_.erase({files.config, files.remote, files.path});
+  if (!found) spdlog::warn("{}: {}", files.shown, found.error().message);
+  for (const Then& then : fetch->thens) then(found);
 }
 
 void RemoteFetcher::tell_waiting(Instant now) {

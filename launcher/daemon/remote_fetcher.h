@@ -1,6 +1,7 @@
 #pragma once
 // Fetches files of remotes into the blob store, on threads of its own. A listing that was fetched
-// before, and whose tree is still stored, is fetched again by nobody.
+// before, and whose tree is still stored, is fetched again by nobody. Users take turns, and one
+// user has only a part of what is fetched at a time, because a fetch may take hours.
 //
 //   <folder>/trees/<digest of a listing>   the tree that it became, as hex
 //   <folder>/fetching/<n>                  what is being fetched; emptied at the start
@@ -13,14 +14,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/io/event_loop.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/subtree.h"
+#include "launcher/daemon/fair_workers.h"
 #include "launcher/daemon/rclone.h"
-#include "launcher/daemon/worker.h"
 
 namespace lockstep::launcher {
 
@@ -32,24 +34,30 @@ class RemoteFetcher {
                 Duration silence);
   ~RemoteFetcher();  // ends what runs
 
-  // One fetch serves all who ask for the same files while it runs.
-  void fetch(const RemoteFiles& files, Tell tell, Then then);
+  // One fetch serves all who ask for the same files while it waits or runs; it begins at the first
+  // turn of one of them.
+  void fetch(const std::string& principal, const RemoteFiles& files, Tell tell, Then then);
   // Tells those who wait, about once a second.
   void tell_waiting(Instant now);
   Duration wait(Instant now) const;  // until tell_waiting() has something to do
 
-  static constexpr std::size_t kAtOnce = 4;
-  static constexpr std::size_t kMaxFetches = 100;  // that run or wait
+  static constexpr std::size_t kAtOnce = 8, kAtOnceOfUser = 2;
+  static constexpr std::size_t kMaxWaiting = 200, kMaxWaitingOfUser = 25;
 
  private:
   struct Fetch {
     RemoteFiles files;
     std::vector<Tell> tells;
     std::vector<Then> thens;
+    std::set<std::string> principals;  // in whose turns it waits
+    int number = 0;
+    std::atomic<bool> has_begun = false;
     std::mutex mutex;
     std::string state;  // guarded by mutex
   };
   using Key = std::array<std::string, 3>;
+  Status wait_for_turn(const std::string& principal, const std::shared_ptr<Fetch>& fetch);
+  void done(const std::shared_ptr<Fetch>& fetch, const Result<snapshot::Subtree>& found);
   void set_state(Fetch& fetch, std::string state) const;
   Result<snapshot::Subtree> work(Fetch& fetch, int number);
   Result<snapshot::Subtree> fetch_listing(Fetch& fetch, const Listing& listing,
@@ -63,9 +71,8 @@ class RemoteFetcher {
   std::atomic<bool> stop_ = false;
   std::map<Key, std::shared_ptr<Fetch>> fetches_;
   int last_number_ = 0;
-  std::array<int, kAtOnce> waiting_{};  // fetches of each worker
   Instant tell_at_;
-  std::array<Worker, kAtOnce> workers_;  // last member, so that it is destroyed first
+  FairWorkers workers_;  // last member, so that it is destroyed first
 };
 
 }  // namespace lockstep::launcher

@@ -11,6 +11,7 @@
 #include "common/io/file_system.h"
 #include "common/snapshot/materialize.h"
 #include "common/snapshot/tree_size.h"
+#include "launcher/daemon/principal.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -22,35 +23,57 @@ Status check_is_file(const std::string& path, const std::string& shown) {
   return make_error(ErrorCode::invalid_argument, quoted_name(shown) + " is no regular file");
 }
 
+FairWorkers::Limits limits_of_writes() {
+  FairWorkers::Limits limits;
+  limits.at_once = limits.begun = RemoteWriter::kAtOnce;
+  limits.at_once_of_one = RemoteWriter::kAtOnceOfUser;
+  return limits;
+}
+
 }  // namespace
 
 RemoteWriter::RemoteWriter(io::EventLoop& loop, snapshot::BlobStore& blobs, std::string folder,
                            Duration silence)
-    : loop_(loop), blobs_(blobs), folder_(std::move(folder)), silence_(silence) {
+    : loop_(loop),
+      blobs_(blobs),
+      folder_(std::move(folder)),
+      silence_(silence),
+      writes_({"outputs to write to datastores", kMaxWritesOfUser, kMaxWrites}),
+      workers_(limits_of_writes()) {
   (void)io::remove_tree(folder_ + "/writing");
 }
 
 RemoteWriter::~RemoteWriter() { stop_ = true; }
 
 void RemoteWriter::write(const WriteOutput& what, const RemoteFiles& to, Then then) {
-  if (waiting_ >= kMaxWrites)
-    return loop_.post([then = std::move(then)] {
-      then(make_error(ErrorCode::resource_exhausted,
-                      fmt::format("the launcher writes {} other outputs", kMaxWrites)));
-    });
-  ++waiting_;
-  const std::size_t worker =
-      std::hash<std::string>()(fmt::format("{}\n{}\n{}", to.config, to.remote, to.path)) % kAtOnce;
-  workers_[worker].run([this, what, to, then = std::move(then), number = ++last_number_] {
-    auto written = work(what, to, number);
-    loop_.post([this, what, written = std::move(written), then] {
-      --waiting_;
-      if (!written)
-        spdlog::warn("output '{}' of job {} to {}: {}", what.output, what.job.value, what.to,
-                     written.error().message);
-      then(written);
-    });
-  });
+  if (const Status taken = writes_.take(principal_of_user(what.user)); !taken)
+    return loop_.post([then = std::move(then), error = taken.error()] { then(error); });
+  auto write = std::make_shared<Write>(Write{what, to, std::move(then), ++last_number_});
+  auto& waiting = places_[place_of(to)];
+  waiting.push_back(write);
+  if (waiting.size() == 1) begin(write);
+}
+
+void RemoteWriter::begin(const std::shared_ptr<Write>& write) {
+  workers_.run_anyway(principal_of_user(write->what.user),
+                      [this, write](const FairWorkers::Pause&) {
+                        const Status written = work(write->what, write->to, write->number);
+                        loop_.post([this, write, written] { done(*write, written); });
+                      });
+}
+
+void RemoteWriter::done(const Write& write, const Status& written) {
+  writes_.give_back(principal_of_user(write.what.user));
+  const auto place = places_.find(place_of(write.to));
+  place->second.pop_front();
+  if (place->second.empty())
+    places_.erase(place);
+  else
+    begin(place->second.front());
+  if (!written)
+    spdlog::warn("output '{}' of job {} to {}: {}", write.what.output, write.what.job.value,
+                 write.what.to, written.error().message);
+  write.then(written);
 }
 
 Status RemoteWriter::work(const WriteOutput& what, const RemoteFiles& to, int number) {

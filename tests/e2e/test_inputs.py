@@ -100,9 +100,15 @@ class Web(http.server.BaseHTTPRequestHandler):
 
     asked = []
     authorized = []
+    words = []  # of all processes, as everybody here reads them
 
     def do_GET(self):
         Web.asked.append(self.path)
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                Web.words.append(path.read_bytes())
+            except OSError:
+                pass  # it has ended
         if "Authorization" in self.headers:
             Web.authorized.append(self.headers["Authorization"])
         if self.path.startswith("/sets/a.csv"):
@@ -132,6 +138,7 @@ def web():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     Web.asked.clear()
     Web.authorized.clear()
+    Web.words.clear()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
@@ -154,6 +161,8 @@ def test_what_an_address_may_have_of_credentials_is_not_shown(data, web):
     shown = web.replace("://", "://***@") + "/sets/a.csv?sig=***&raw=***"
     job = run(data, f"command: cat ${{{{inputs.f}}}}\ninputs: {{f: {{type: uri_file, path: '{secret}'}}}}\n", "j")
     assert data.logs("j") == b"1,2\n" and Web.asked == ["/sets/a.csv?sig=SECRET&raw=1"]
+    assert any(words.startswith(b"curl\0") for words in Web.words)
+    assert not any(b"SECRET" in words or b"pass-word" in words for words in Web.words)
     assert Web.authorized == ["Basic " + base64.b64encode(b"me:pass-word").decode()]
     assert job["inputs"]["f"]["path"] == shown
     for verb in (["job", "show", "j"], ["job", "show", "j", "-o", "json"], ["job", "explain", "j"], ["job", "list", "-o", "json"]):

@@ -458,7 +458,7 @@ class Filler {
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
   void fill(WaitsForDisk& v) { auto& [a] = v; each(a); }
   void fill(StillWatching& v) { auto& [a, b] = v; each(a, b); }
-  void fill(JobsReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(JobsReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ExplainReply& v) { auto& [a] = v; each(a); }
   void fill(EventsReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(NodesReply& v) { auto& [a] = v; each(a); }

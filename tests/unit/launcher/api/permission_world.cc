@@ -160,7 +160,7 @@ Service::Ports PermissionWorld::ports() {
   ports.now = [this] { return now_; };
   ports.random = [] { return 1; };
   ports.check_snapshot = [](const Caller&, const Digest&, auto then) { then(true); };
-  ports.measure_snapshot = [](const Digest&, auto then) { then(Bytes{}); };
+  ports.measure_snapshot = [](const Caller&, const Digest&, auto then) { then(Bytes{}); };
   ports.is_gone = [](const std::string&) { return false; };
   ports.low_space = [] { return std::string(); };
   ports.info = [] { return LauncherInfo{}; };
@@ -172,7 +172,7 @@ Service::Ports PermissionWorld::ports() {
     return ClientReply(Done{"done"});
   };
   ports.expect_secrets = [](const std::string&, const std::set<std::string>&) { return Status(); };
-  ports.parse_job_file = [](const std::string&, const CheckJobFile& request, const auto& then) {
+  ports.parse_job_file = [](const Caller&, const CheckJobFile& request, const auto& then) {
     then(parse(request));
     return Status();
   };

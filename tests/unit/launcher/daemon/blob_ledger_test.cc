@@ -66,16 +66,37 @@ TEST_F(BlobLedgerTest, RowsGoWithTheirBlobsButNotThoseThatCameMeanwhile) {
   EXPECT_TRUE(ledger->not_sent("node 1", keys("new", 10)).empty());
 }
 
-TEST_F(BlobLedgerTest, BeyondTheBoundWhoWasNotHeardForLongestLosesTheirs) {
-  const auto ledger = open(250);
-  ASSERT_TRUE(ledger->add("user a", keys("a", 100), false));
-  ASSERT_TRUE(ledger->add("user b", keys("b", 100), false));
-  EXPECT_TRUE(ledger->has("user a", keys("a", 1)[0]));
-  ASSERT_TRUE(ledger->add("user c", keys("c", 100), false));
-  EXPECT_FALSE(ledger->has("user b", keys("b", 1)[0]));
-  EXPECT_TRUE(ledger->has("user a", keys("a", 1)[0]));
-  EXPECT_TRUE(ledger->has("user c", keys("c", 1)[0]));
-  EXPECT_LE(ledger->rows(), 250u);
+TEST_F(BlobLedgerTest, WhoFillsItLosesTheirOwnOldestRowsAndNobodyElseAny) {
+  const auto ledger = open(320);
+  ASSERT_TRUE(ledger->add("user alice", keys("a", 20), false));
+  ASSERT_TRUE(ledger->add("node 1", keys("n", 20), true));
+  for (int i = 0; i < 30; ++i)
+    ASSERT_TRUE(ledger->add("user bob", keys("b" + std::to_string(i), 20), false));
+  EXPECT_TRUE(ledger->not_sent("user alice", keys("a", 20)).empty());
+  EXPECT_TRUE(ledger->not_sent("node 1", keys("n", 20)).empty());
+  EXPECT_EQ(ledger->not_sent("user bob", keys("b0", 20)).size(), 20u);
+  EXPECT_TRUE(ledger->not_sent("user bob", keys("b29", 20)).empty());
+  EXPECT_LE(ledger->rows(), 320u);
+  EXPECT_GE(ledger->rows(), 280u) << "not more than must go";
+}
+
+TEST_F(BlobLedgerTest, OneWhoIsAloneMayHaveAllRows) {
+  const auto ledger = open(320);
+  ASSERT_TRUE(ledger->add("user a", keys("a", 320), false));
+  EXPECT_TRUE(ledger->not_sent("user a", keys("a", 320)).empty());
+}
+
+TEST_F(BlobLedgerTest, TheBoundHoldsAfterARestartToo) {
+  {
+    const auto ledger = open(1'000);
+    ASSERT_TRUE(ledger->add("user alice", keys("a", 20), false));
+    for (int i = 0; i < 10; ++i)
+      ASSERT_TRUE(ledger->add("user bob", keys("b" + std::to_string(i), 60), false));
+  }
+  const auto ledger = open(320);
+  EXPECT_TRUE(ledger->not_sent("user alice", keys("a", 20)).empty());
+  EXPECT_TRUE(ledger->not_sent("user bob", keys("b9", 60)).empty());
+  EXPECT_LE(ledger->rows(), 320u);
 }
 
 }  // namespace

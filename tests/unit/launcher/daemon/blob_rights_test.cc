@@ -71,6 +71,51 @@ TEST_F(BlobRightsTest, ATreeThatLacksSomethingIsNobodys) {
   EXPECT_FALSE(*rights.owns_tree(alice, cut.root));
 }
 
+TEST_F(BlobRightsTest, ATreeThatFailedIsNotWalkedAgainUntilWhatItLackedIsThere) {
+  test::TempDir more;
+  more.file("f", "not here yet");
+  const auto cut = *snapshot::capture(more.path(), {});
+  ASSERT_TRUE(store->put(cut.root, cut.directories[0].bytes));
+  ASSERT_TRUE(rights.sent(alice, {cut.root, sha256("not here yet")}));
+  int looks = 0;
+  const auto count = [&]() -> Status {
+    ++looks;
+    return {};
+  };
+  EXPECT_FALSE(*rights.owns_tree(alice, cut.root, count));
+  EXPECT_GT(looks, 0);
+  looks = 0;
+  for (int i = 0; i < 600; ++i) EXPECT_FALSE(*rights.owns_tree(alice, cut.root, count));
+  EXPECT_EQ(looks, 0);
+  ASSERT_TRUE(store->put(sha256("not here yet"), "not here yet"));
+  EXPECT_TRUE(*rights.owns_tree(alice, cut.root, count));
+}
+
+TEST_F(BlobRightsTest, ATreeOfOthersIsNotWalkedAgainUntilItsBlobsWereSent) {
+  int looks = 0;
+  const auto count = [&]() -> Status {
+    ++looks;
+    return {};
+  };
+  EXPECT_FALSE(*rights.owns_tree(bob, tree.root, count));
+  EXPECT_GT(looks, 0);
+  looks = 0;
+  EXPECT_FALSE(*rights.owns_tree(bob, tree.root, count));
+  EXPECT_EQ(looks, 0);
+  BlobOwner with_job = bob;  // of which it is the source
+  with_job.trees = {tree.root};
+  EXPECT_TRUE(*rights.owns_tree(with_job, tree.root, count));
+}
+
+TEST_F(BlobRightsTest, AWalkThatIsStoppedSaysSoAndIsNotRemembered) {
+  const auto stop = []() -> Status { return make_error(ErrorCode::unavailable, "the end"); };
+  ASSERT_TRUE(rights.sent(alice, all_of_tree()));
+  const auto stopped = rights.owns_tree(alice, tree.root, stop);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, "the end");
+  EXPECT_TRUE(*rights.owns_tree(alice, tree.root));
+}
+
 TEST_F(BlobRightsTest, ABlobIsShownByAllItsBytes) {
   const std::string small = "small", large = test::noise(5 * kMaxPieceBytes / 2, 1);
   for (const auto& blob : {small, large}) ASSERT_TRUE(store->put(sha256(blob), blob));

@@ -1,12 +1,14 @@
-// Streams of blobs whose receiver may not read them any more.
+// Streams of blobs whose receiver may not read them any more, and turns between those who ask.
 
 #include "launcher/daemon/blob_service.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <vector>
 
+#include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/support/noise.h"
 #include "tests/unit/support/temp_dir.h"
@@ -102,6 +104,104 @@ TEST_F(LauncherBlobServiceTest, WhatIsWithdrawnEndsInMidStreamAndIsToldOnceTheQu
   for (int i = 0; i < 20; ++i) loop.turn(milliseconds(5));
   EXPECT_EQ(sent.size(), messages) << "something came after the refusal";
   EXPECT_LT(messages, 6u);
+}
+
+// ---- turns --------------------------------------------------------------------------------------
+
+struct LauncherBlobTurnsTest : LauncherBlobServiceTest {
+  // A tree whose only folder names so many files that are not here.
+  Digest put_absent(int number, int files) {
+    snapshot::Directory folder;
+    for (int i = 0; i < files; ++i) {
+      const std::string name = fmt::format("f{:06}", i);
+      folder.entries.push_back({name, snapshot::EntryKind::file, 0644, 1,
+                                sha256(fmt::format("{} {}", number, name)), ""});
+    }
+    const std::string bytes = encode(folder);
+    EXPECT_TRUE(store->put(sha256(bytes), bytes));
+    return sha256(bytes);
+  }
+  void check(const std::string& who, const Digest& root) {
+    service.check(who, {who, {}, who.starts_with("node")}, root,
+                  [this, who](const Result<bool>&) { answered.push_back(who); });
+  }
+  std::ptrdiff_t place_of(const std::string& who) const {
+    return std::find(answered.begin(), answered.end(), who) - answered.begin();
+  }
+  std::vector<std::string> answered;
+};
+
+TEST_F(LauncherBlobTurnsTest, OneUsersTreesDelayNeitherAnotherUserNorANode) {
+  constexpr int kTrees = 60;
+  std::vector<Digest> roots;
+  for (int i = 0; i < kTrees; ++i) roots.push_back(put_absent(i, 5'000));
+  for (const Digest& root : roots) check("user bob", root);
+  check("user alice", put_absent(1'000, 1));
+  check("node 1", put_absent(1'001, 1));
+  turn_until([&] { return answered.size() == kTrees + 2; });
+  EXPECT_LT(place_of("user alice"), 5);
+  EXPECT_LT(place_of("node 1"), 5);
+}
+
+TEST_F(LauncherBlobTurnsTest, MergesAndMeasuresOfOneUserTakeTurnsToo) {
+  const Digest root = put_absent(1, 5'000);
+  for (int i = 0; i < 60; ++i) {
+    service.measure("user bob", root,
+                    [this](const Result<Bytes>&) { answered.push_back("user bob"); });
+    service.merge("user bob", {JobId("j"), {{"out", OutputType::uri_folder, {{0, root}}}}},
+                  [this](const auto&) { answered.push_back("user bob"); });
+    service.find_tree("user bob", {{{0, root}}, ""},
+                      [this](const auto&) { answered.push_back("user bob"); });
+  }
+  check("user alice", put_absent(1'000, 1));
+  turn_until([&] { return answered.size() == 181; });
+  EXPECT_LT(place_of("user alice"), 5);
+}
+
+TEST_F(LauncherBlobTurnsTest, WhatOneUserSendsDelaysNeitherAnotherUserNorANode) {
+  const auto from = [](const std::string& who, std::uint64_t sequence) {
+    BlobService::From from{who, PublicKey{who}, sequence};
+    from.principal = who;
+    from.owner = {who, {}, who == "node 1"};
+    from.is_node = who == "node 1";
+    return from;
+  };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const std::string blob = test::noise(kMaxPieceBytes, static_cast<unsigned>(i));
+    service.handle(from("user bob", i),
+                   PutBlobs{{snapshot::make_piece(sha256(blob), blob.size(), 0, blob)}});
+  }
+  service.handle(from("user alice", 1), MissingBlobs{{sha256("hers")}});
+  service.handle(from("node 1", 1), MissingBlobs{{sha256("its")}});
+  turn_until([&] { return sent.size() == 42; });
+  int after = 0;  // of bob's answers, those that came before both of the others
+  for (std::size_t i = 0, others = 0; i < sent.size() && others < 2; ++i)
+    std::holds_alternative<MissingBlobsReply>(sent[i]) ? ++others : ++after;
+  EXPECT_LT(after, 8);
+}
+
+TEST_F(LauncherBlobTurnsTest, ABoundIsOfAUserAndNotOfAConnection) {
+  const std::string blob = test::noise(kMaxPieceBytes);
+  int refused = 0;
+  for (int i = 0; i < 70; ++i) {
+    BlobService::From from{"connection " + std::to_string(i), PublicKey{"key"}, 1};
+    from.principal = "user bob";
+    sent.clear();
+    service.handle(from, PutBlobs{{snapshot::make_piece(sha256(blob), blob.size(), 0, blob)}});
+    if (sent.empty()) continue;
+    ASSERT_TRUE(std::holds_alternative<BulkRefused>(sent[0]));
+    EXPECT_TRUE(std::get<BulkRefused>(sent[0]).for_now);
+    EXPECT_NE(std::get<BulkRefused>(sent[0]).message.find("user bob already has"),
+              std::string::npos);
+    ++refused;
+  }
+  EXPECT_GE(refused, 5) << "of 70 MiB, 64 MiB may be in flight";
+}
+
+TEST_F(LauncherBlobTurnsTest, AllWhoAskTheSameGetOneAnswer) {
+  const Digest root = put_absent(1, 100);
+  for (int i = 0; i < 2'000; ++i) check("user bob", root);
+  turn_until([&] { return answered.size() == 2'000; });
 }
 
 }  // namespace

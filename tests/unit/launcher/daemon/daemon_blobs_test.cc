@@ -1,9 +1,14 @@
 // Blobs of a real lockstepd are given by permission: two users' keys and nodes' keys speak the real
 // protocol, and knowing a digest opens nothing.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <atomic>
+#include <thread>
+
+#include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
 #include "tests/unit/support/noise.h"
@@ -324,6 +329,97 @@ TEST_F(DaemonBlobsTest, ARevokedKeySendsAndGetsNoMore) {
   ASSERT_TRUE(admin_->ask_for<Done>(ChangePrincipals{RevokeKey{alice_->key()}})) << daemon_.log();
   EXPECT_THAT(why_refused(*alice_, secret_.put()), HasSubstr("not authorised any more"));
   EXPECT_THAT(why_refused(*alice_, secret_.get("hers")), HasSubstr("not authorised any more"));
+}
+
+// ---- one who sends much -------------------------------------------------------------------------
+
+// Folders of 200,000 names of one file, and of one that is not there, behind all others.
+class HugeTrees {
+ public:
+  static constexpr int kFolders = 20, kSubmits = 600;
+  explicit HugeTrees(Peer& peer) {
+    const std::string file = "bob's";
+    put(peer, file);
+    for (int i = 0; i < kFolders; ++i) {
+      snapshot::Directory folder;
+      for (int n = 0; n < 200'000; ++n)
+        folder.entries.push_back({fmt::format("f{:06}", n), snapshot::EntryKind::file, 0644,
+                                  file.size(), sha256(file), ""});
+      folder.entries.push_back(
+          {"g", snapshot::EntryKind::file, 0644, 1, sha256(fmt::format("absent {}", i)), ""});
+      folders_.push_back(snapshot::encode(folder));
+      put(peer, folders_.back());
+    }
+    for (int i = 0; i < kSubmits; ++i) {
+      const std::string& folder = folders_[static_cast<std::size_t>(i % kFolders)];
+      snapshot::Directory around;
+      around.entries.push_back({fmt::format("d{}", i), snapshot::EntryKind::directory, 0755,
+                                folder.size(), sha256(folder), ""});
+      roots.push_back(sha256(encode(around)));
+      put(peer, encode(around));
+    }
+  }
+  std::vector<Digest> roots;
+
+ private:
+  static void put(Peer& peer, const std::string& blob) {
+    for (std::size_t at = 0; at < blob.size(); at += kMaxPieceBytes) {
+      peer.send_bulk(PutBlobs{
+          {snapshot::make_piece(sha256(blob), blob.size(), at, blob.substr(at, kMaxPieceBytes))}});
+      EXPECT_TRUE(peer.next_bulk<PutBlobsReply>());
+    }
+  }
+  std::vector<std::string> folders_;
+};
+
+// Of 600 that bob sends at once. Before there were turns, others waited for all of them.
+TEST_F(DaemonBlobsTest, AUsersHugeTreesDelayNoOtherUserAndNoNode) {
+  Node node(*this, "n1");
+  upload(*alice_, secret_);
+  ASSERT_FALSE(submit(*alice_, "hers", secret_).snapshot_missing);
+  const AttemptId attempt = node.assigned("hers");
+  const Tree made("what the ranks left");
+  upload(node.peer, made);
+  PartReport report;
+  report.attempt = attempt;
+  report.state = PartState::finished;
+  report.exit.emplace();
+  report.exit->ranks.emplace_back();
+  CollectedOutput output;
+  output.kind = OutputKind::named;
+  output.name = "made";
+  output.tree = made.root();
+  report.outputs.push_back(output);
+
+  const HugeTrees huge(*bob_);
+  std::atomic<bool> is_sent = false;
+  std::atomic<int> answers = 0;
+  std::thread bob([&] {
+    for (const Digest& root : huge.roots) {
+      JobSpec spec = small_job();
+      spec.run_as = "";
+      spec.snapshot = root;
+      bob_->send(Submit{root.hex(), spec});
+    }
+    is_sent = true;
+    while (answers < HugeTrees::kSubmits && bob_->next<SubmitReply>()) ++answers;
+  });
+  while (!is_sent) std::this_thread::yield();
+  EXPECT_FALSE(submit(*alice_, "hers too", secret_).snapshot_missing);
+  const int before_alice = answers;
+  node.report(report);
+  const int before_node = answers;
+  upload(node.peer, Tree("more"));
+  const int before_upload = answers;
+  EXPECT_LE(before_alice, 5);
+  EXPECT_LE(before_node, 10);
+  EXPECT_LE(before_upload, 15);
+  const auto job = alice_->ask_for<JobReply>(ShowJob{JobId("hers")});
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->job.attempts.back().parts.at(0).outputs.at(0).tree, made.root());
+  bob.join();
+  // What failed once is not looked at again: the rest of his is answered at once.
+  EXPECT_EQ(answers, HugeTrees::kSubmits);
 }
 
 }  // namespace

@@ -160,6 +160,22 @@ TEST_F(DaemonFlood, AUserWhoAsksWithoutEndIsToldToAskLessAndOthersAreAnswered) {
   EXPECT_TRUE(bob.ask_for<StatusReply>(GetStatus{}));
 }
 
+TEST_F(DaemonFlood, TheLimitIsOfAUserAndNotOfAKey) {
+  const auto bobs = test::authorized_user(daemon_, "bob"),
+             more = test::authorized_user(daemon_, "bob");
+  ASSERT_TRUE(daemon_.start()) << daemon_.log();
+  Peer ann(daemon_.endpoint(), user_), bob(daemon_.endpoint(), bobs), too(daemon_.endpoint(), more);
+  const int most = kUserMessagesPerSecond * kUserBurstSeconds;
+  ASSERT_TRUE(too.ask_for<StatusReply>(GetStatus{}));
+  for (int i = 0; i < 4 * most; ++i) bob.send(ShowJob{JobId("nobody")});
+  ASSERT_TRUE(bob.next<Refused>(
+      [](const Refused& reply) { return reply.code == ErrorCode::resource_exhausted; }));
+  const auto refused = too.ask_for<Refused>(WhoAmI{});
+  ASSERT_TRUE(refused) << "his other key has what this one left";
+  EXPECT_THAT(refused->message, HasSubstr("user bob sends more than 200 requests a second"));
+  EXPECT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));
+}
+
 #ifndef LOCKSTEP_SANITIZED  // what a sanitizer holds back counts as RAM
 // Bytes of RAM.
 std::uint64_t resident(int pid) {

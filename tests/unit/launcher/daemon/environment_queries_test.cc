@@ -140,6 +140,27 @@ TEST_F(Environments, LocksAndTheNewestJobAreShown) {
   EXPECT_EQ(view.locks[0], want);
 }
 
+TEST_F(Environments, NameNoJobThatTheReaderMayNotSee) {
+  const VenvEnvironment venv{"python3", {}, {"six"}, {}};
+  state_.apply(kNow, ProjectCreated{"other", "root"});
+  for (const auto& [user, project] : {std::pair("ann", "default"), std::pair("bob", "other")}) {
+    state_.apply(kNow, UserAdded{user, "", "root"});
+    state_.apply(kNow, RoleGranted{user, {Role::submitter, project}, "root"});
+    JobSpec spec;
+    spec.name = std::string(user) + "s";
+    spec.submitter = user;
+    spec.project = project;
+    spec.command = ShellCommand{"true"};
+    spec.environment = EnvironmentSpec{"other", "9", venv};
+    state_.apply(kNow, JobSubmitted{JobId(spec.name), spec.name, spec, 0, 0});
+  }
+  add({{"tools", "1", venv}, "", {}});
+  const Caller ann = UserCaller{"ann"}, bob = UserCaller{"bob"};
+  EXPECT_EQ(Viewer(state_, ann).cut(show("tools")).last_job.value, "anns")
+      << "the newest that she may see";
+  EXPECT_EQ(Viewer(state_, bob).cut(show("tools")).last_job.value, "bobs");
+}
+
 // ---- the operator's map
 // --------------------------------------------------------------------------
 

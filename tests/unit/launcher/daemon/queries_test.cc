@@ -103,6 +103,36 @@ TEST(ListJobsQuestion, OnlyUnfinishedOnesAreCountedWhenAskedSo) {
   EXPECT_EQ(jobs.list({false, 0, JobId("job3")}).jobs.size(), 1u);
 }
 
+// Counting takes time, and a person does not mind.
+TEST(ListJobsQuestion, OfManyOlderJobsSomeAreCounted) {
+  Jobs jobs;
+  for (int i = 1; i <= 10'200; ++i) jobs.submit(i, "true");
+  const JobsReply many = jobs.list({true, 50, {}});
+  EXPECT_EQ(many.more, 10'000);
+  EXPECT_TRUE(many.more_at_least);
+  const JobsReply fewer = jobs.list({true, 200, JobId("job10200")});
+  EXPECT_EQ(fewer.more, 9'999);
+  EXPECT_FALSE(fewer.more_at_least);
+}
+
+TEST(StatusQuestion, CountsJobsByTheirStates) {
+  Jobs jobs;
+  for (int i = 1; i <= 5; ++i) jobs.submit(i, "true");
+  const auto counts = [&] {
+    const Caller caller = LauncherItself{};
+    const auto reply = answer(jobs.core(), {}, Viewer(jobs.core().state(), caller), GetStatus{});
+    return std::get<StatusReply>(reply).status.jobs;
+  };
+  using Counts = std::map<std::string, int>;
+  EXPECT_EQ(counts(), (Counts{{"Queued", 5}}));
+  for (const char* job : {"job2", "job4"})
+    jobs.core().handle(jobs.submitted(9), CancelInput{{}, JobId(job), LauncherItself{}});
+  EXPECT_EQ(counts(), (Counts{{"Queued", 3}, {"Canceled", 2}}));
+  jobs.core().handle(jobs.submitted(10),
+                     DeleteInput{{}, {JobId("job2")}, false, {}, LauncherItself{}});
+  EXPECT_EQ(counts(), (Counts{{"Queued", 3}, {"Canceled", 1}}));
+}
+
 // What a filter asks for is counted and paged as if there were no other jobs.
 TEST(ListJobsQuestion, FilteredJobsComeInPagesToo) {
   Jobs jobs;
@@ -209,6 +239,14 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
             "local-0 is held as a whole by another job");
   EXPECT_EQ(Viewer(core.state(), attempt).cut(behind),
             "waits behind another job, which needs 1 node with 2 cpus");
+  EnvironmentView environment;
+  environment.locks = {{{}, {}, "n1", JobId("secret-name")}, {{}, {}, "n1", JobId("mine")}};
+  environment.last_job = JobId("secret-name");
+  const EnvironmentView cut = Viewer(core.state(), ann).cut(environment);
+  EXPECT_EQ(cut.locks[0].job.value, "");
+  EXPECT_EQ(cut.locks[1].job.value, "mine");
+  EXPECT_EQ(cut.last_job.value, "");
+  EXPECT_EQ(Viewer(core.state(), bob).cut(environment).last_job.value, "secret-name");
   NodeView node;
   node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};
   EXPECT_EQ(Viewer(core.state(), ann).cut(node).attempts.size(), 1u);
