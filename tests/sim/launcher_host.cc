@@ -411,7 +411,10 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobArchived",
                                            "JobAnnotated",
                                            "OutputWritten",
-                                           "OutputNotWritten"};
+                                           "OutputNotWritten",
+                                           "NameShared",
+                                           "VersionsDeleted",
+                                           "NameSettled"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
