@@ -15,6 +15,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/inputs.h"
+#include "common/domain/name_grants.h"
 #include "common/domain/outputs.h"
 
 namespace lockstep {
@@ -55,7 +56,6 @@ struct RegisteredAsset {
 inline constexpr std::size_t kMaxAssetDescriptionBytes = 16 << 10;
 inline constexpr std::size_t kMaxAssetTags = 100;
 inline constexpr std::size_t kMaxAssetTagBytes = 1'024;
-inline constexpr std::size_t kMaxAssetVersions = 100'000;  // of all names of a launcher
 inline constexpr std::size_t kMaxAssetsInReply = 10'000;
 inline constexpr std::size_t kMaxJobsInLineage = 20;
 
@@ -117,6 +117,8 @@ struct AssetView {
   // The newest jobs that had it as an input and that the asker may read, newest first; absent: not
   // looked for (in a list).
   std::optional<std::vector<JobId>> used_by = {};
+  std::string owner = {};   // of the name
+  NameGrants grants = {};   // who else may add versions to it
   friend bool operator==(const AssetView&, const AssetView&) = default;
 };
 struct AssetReply {

@@ -18,6 +18,7 @@
 #include "common/domain/job_file.h"
 #include "common/domain/quota.h"
 #include "common/domain/secrets.h"
+#include "common/domain/shared_name.h"
 #include "common/domain/size.h"
 #include "common/domain/views.h"
 
@@ -233,7 +234,8 @@ using ClientRequest = std::variant<
     ApproveNode, ShareJob, UpdateJob, CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute,
     ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
     ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
-    ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob>;
+    ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob, ShareName,
+    DeleteVersions>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

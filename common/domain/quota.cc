@@ -15,12 +15,15 @@ std::string_view to_string(QuotaLimit limit) {
     case QuotaLimit::gpus: return "gpus";
     case QuotaLimit::snapshot_bytes: return "snapshot-size";
     case QuotaLimit::spec_bytes: return "spec-size";
+    case QuotaLimit::versions: return "versions";
+    case QuotaLimit::version_bytes: return "version-size";
   }
   return "?";
 }
 
 bool is_in_bytes(QuotaLimit limit) {
-  return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes;
+  return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes ||
+         limit == QuotaLimit::version_bytes;
 }
 
 bool is_summed_up(QuotaLimit limit) { return limit != QuotaLimit::snapshot_bytes; }

@@ -22,16 +22,19 @@ enum class QuotaLimit {
   gpus,            // held by running jobs
   snapshot_bytes,  // of one submission
   spec_bytes,      // texts and variables of all kept jobs, without kFreeSpecBytes for each job
+  versions,        // registered versions of environments, data, models and components
+  version_bytes,   // definitions and texts of these, without the files of data and models
 };
 inline constexpr QuotaLimit kQuotaLimits[] = {
     QuotaLimit::queued_jobs, QuotaLimit::running_jobs,   QuotaLimit::nodes,     QuotaLimit::cpus,
-    QuotaLimit::gpus,        QuotaLimit::snapshot_bytes, QuotaLimit::spec_bytes};
+    QuotaLimit::gpus,        QuotaLimit::snapshot_bytes, QuotaLimit::spec_bytes,
+    QuotaLimit::versions,    QuotaLimit::version_bytes};
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 
 std::string_view to_string(QuotaLimit limit);           // "running-jobs", as in the flag
 bool is_in_bytes(QuotaLimit limit);                     // false: it is a count
-bool is_summed_up(QuotaLimit limit);                    // over all jobs; false: it limits each job
+bool is_summed_up(QuotaLimit limit);                    // false: it limits each job by itself
 std::string amount(QuotaLimit limit, std::uint64_t n);  // "8", "2.0 GiB"
 
 struct QuotaHolder {

@@ -13,6 +13,7 @@
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/metrics.h"
+#include "common/domain/name_grants.h"
 #include "common/domain/node.h"
 #include "common/domain/node_labels.h"
 
@@ -113,6 +114,9 @@ struct JobView {
   int children = 0;                      // jobs that its attempts submitted; 0 in lists
   int open_children = 0;                 // those that have not ended
   bool archived = false;                 // it, or the pipeline whose step it is
+  // `reason` without words of the job (launcher/core/words_of.h), for those who may only see it. In
+  // no message.
+  std::string reason_for_all = {};
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
@@ -205,6 +209,8 @@ struct EnvironmentView {
   std::vector<Lock> locks;
   JobId last_job;            // the newest job with this definition; "": none
   std::string project = {};  // of the name; "": the name is in the operator's map
+  std::string owner = {};    // of the name; "": the operator's map has it
+  NameGrants grants = {};    // who else may add versions to it
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 
@@ -236,6 +242,9 @@ struct ExplainView {
   std::vector<std::string> lines;  // the reasons for its placement, in words, one a line
   // Of a pipeline's step; absent: nothing was compared, or the caller may not read the earlier run.
   std::optional<RerunView> rerun = {};
+  // `lines` without words of the job (launcher/core/words_of.h), for those who may only see it. In
+  // no message.
+  std::vector<std::string> lines_for_all = {};
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
 };
 

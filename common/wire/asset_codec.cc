@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/wire/name_codec.h"
+
 namespace lockstep::pb {
 namespace {
 
@@ -52,6 +54,8 @@ void to_wire(const lockstep::AssetView& from, AssetView* to) {
   to->set_project(from.project);
   to->set_archived(from.archived);
   to->set_made_by(from.made_by.value);
+  to->set_owner(from.owner);
+  to_wire(from.grants, to->mutable_grants());
   if (!from.used_by) return;
   AssetUses* const uses = to->mutable_used_by();
   for (const JobId& job : *from.used_by) uses->add_jobs(job.value);
@@ -63,6 +67,8 @@ Status from_wire(const AssetView& from, lockstep::AssetView* to) {
   TRY(read_text(from.project(), "asset.project", &to->project));
   to->archived = from.archived();
   TRY(read_text(from.made_by(), "asset.made_by", &to->made_by.value));
+  TRY(read_text(from.owner(), "asset.owner", &to->owner, 256));
+  TRY(from_wire(from.grants(), &to->grants));
   if (!from.has_used_by()) return {};
   TRY(check_count(from.used_by().jobs_size(), kMaxJobsInLineage, "asset.used_by"));
   to->used_by.emplace();

@@ -16,6 +16,7 @@
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_file_codec.h"
 #include "common/wire/metrics_codec.h"
+#include "common/wire/name_codec.h"
 #include "common/wire/quota_codec.h"
 #include "common/wire/secrets_codec.h"
 #include "common/wire/size_codec.h"
@@ -142,6 +143,10 @@ struct BodyWriter {
   void operator()(const ListAssets& m) const { pb::to_wire(m, wire->mutable_list_assets()); }
   void operator()(const ShowAsset& m) const { pb::to_wire(m, wire->mutable_show_asset()); }
   void operator()(const ArchiveAsset& m) const { pb::to_wire(m, wire->mutable_archive_asset()); }
+  void operator()(const ShareName& m) const { pb::to_wire(m, wire->mutable_share_name()); }
+  void operator()(const DeleteVersions& m) const {
+    pb::to_wire(m, wire->mutable_delete_versions());
+  }
   void operator()(const ListDatastores& m) const {
     pb::to_wire(m, wire->mutable_list_datastores());
   }
@@ -254,6 +259,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kListAssets: return read<ListAssets>(wire.list_assets(), body);
     case pb::Envelope::kShowAsset: return read<ShowAsset>(wire.show_asset(), body);
     case pb::Envelope::kArchiveAsset: return read<ArchiveAsset>(wire.archive_asset(), body);
+    case pb::Envelope::kShareName: return read<ShareName>(wire.share_name(), body);
+    case pb::Envelope::kDeleteVersions: return read<DeleteVersions>(wire.delete_versions(), body);
     case pb::Envelope::kListDatastores: return read<ListDatastores>(wire.list_datastores(), body);
     case pb::Envelope::kDatastoresReply:
       return read<DatastoresReply>(wire.datastores_reply(), body);

@@ -1,6 +1,7 @@
 #include "common/wire/environment_codec.h"
 
 #include "common/base/match.h"
+#include "common/wire/name_codec.h"
 
 namespace lockstep::pb {
 
@@ -234,6 +235,8 @@ void to_wire(const lockstep::EnvironmentView& from, EnvironmentView* to) {
   }
   to->set_last_job(from.last_job.value);
   to->set_project(from.project);
+  to->set_owner(from.owner);
+  to_wire(from.grants, to->mutable_grants());
 }
 
 Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
@@ -250,6 +253,8 @@ Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
     TRY(read_text(wire.job(), "lock.job", &lock.job.value, 1'024));
   }
   TRY(read_text(from.project(), "environment.project", &to->project, 256));
+  TRY(read_text(from.owner(), "environment.owner", &to->owner, 256));
+  TRY(from_wire(from.grants(), &to->grants));
   return read_text(from.last_job(), "environment.last_job", &to->last_job.value, 1'024);
 }
 

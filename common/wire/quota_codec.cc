@@ -27,6 +27,8 @@ int number_of(QuotaLimit limit) {
     case QuotaLimit::gpus: return 5;
     case QuotaLimit::snapshot_bytes: return 6;
     case QuotaLimit::spec_bytes: return 7;
+    case QuotaLimit::versions: return 57;
+    case QuotaLimit::version_bytes: return 58;
   }
   return 0;
 }

@@ -21,10 +21,17 @@ void set_origin(const State& state, const Viewer& viewer, AssetView& view) {
   view.made_by = {};
 }
 
+const OwnedName& owned(const State& state, const RegisteredAsset& asset) {
+  return *state.names().find(name_kind_of(kind_of(asset)), asset.name);
+}
+
 AssetView view_of(const State& state, const Viewer& viewer, const AssetName& name,
                   const AssetVersion& version) {
   AssetView view{version.asset,    version.at, version.by, name.project,
                  version.archived, JobId(),    {}};
+  const OwnedName& rights = owned(state, version.asset);
+  view.owner = rights.owner;
+  view.grants = rights.grants;
   set_origin(state, viewer, view);
   return view;
 }
@@ -75,7 +82,8 @@ ClientReply show_asset(const State& state, const Caller& caller, const ShowAsset
   const AssetName* known = seen_asset(state, caller, question.kind, question.name);
   if (known == nullptr) return refused(no_such_asset(state, caller, question.kind, question.name));
   const AssetVersion* version =
-      question.version.empty() ? known->newest() : known->find(question.version);
+      question.version.empty() ? known->newest(owned(state, known->versions.front().asset))
+                               : known->find(question.version);
   if (version == nullptr) return refused(no_such_version(*known, question.version));
   const Viewer viewer(state, caller);
   AssetView view = view_of(state, viewer, *known, *version);
@@ -92,8 +100,9 @@ ClientReply list_assets(const State& state, const Caller& caller, const ListAsse
   };
   Page page;
   const auto add = [&](const AssetName& name, bool all) {
+    const OwnedName& rights = owned(state, name.versions.front().asset);
     for (auto it = name.versions.rbegin(); it != name.versions.rend(); ++it) {
-      if (!is_wanted(*it)) continue;
+      if (!is_wanted(*it) || (!all && !counts(it->foreign, it->by, rights))) continue;
       page.add(view_of(state, viewer, name, *it));
       if (!all) return;
     }

@@ -8,6 +8,7 @@
 #include "launcher/api/service.h"
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/environment_requests.h"
+#include "launcher/core/name_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -69,24 +70,22 @@ struct ClaimOf {
     return {m.now ? Permission::revoke_nodes : Permission::remove_nodes, {}, ""};
   }
   // A name that the caller may not see is as good as new here; that it is taken says the core.
+  Claim to_register(const NameKey& key, const std::string& project) const {
+    NameClaim claim = claim_to_register(state, caller, key,
+                                        project_of_new(state.principals(), caller, project));
+    return {claim.permission, std::move(claim.object), ""};
+  }
   Claim operator()(const CreateEnvironment& m) const {
-    const auto* known = state.registered(m.environment.spec.name, "");
-    if (known != nullptr && may_see(state.principals(), caller, *known))
-      return {Permission::write_names, object_of(*known), ""};
-    return {Permission::write_names, own(project_of_new(state.principals(), caller, m.project)),
-            ""};
+    return to_register({NameKind::environment, m.environment.spec.name}, m.project);
   }
   Claim operator()(const ShowEnvironment& m) const {
-    const auto* known = state.registered(parse_environment_name(m.reference).name, "");
+    const NameKey key{NameKind::environment, parse_environment_name(m.reference).name};
+    const OwnedName* known = state.names().find(key.kind, key.name);
     if (known == nullptr) return {Permission::see_cluster, {}, ""};  // the operator's map
-    return {Permission::see_names, object_of(*known), ""};
+    return {Permission::see_names, Object{"", known->project, false, {}}, ""};
   }
-  // As for CreateEnvironment.
   Claim operator()(const CreateAsset& m) const {
-    const auto* known = seen_asset(state, caller, kind_of(m.asset), m.asset.name);
-    if (known != nullptr) return {Permission::write_names, object_of(*known), ""};
-    return {Permission::write_names, own(project_of_new(state.principals(), caller, m.project)),
-            ""};
+    return to_register({name_kind_of(kind_of(m.asset)), m.asset.name}, m.project);
   }
   Claim of_asset(Permission permission, AssetKind kind, const std::string& name) const {
     const AssetName* known = state.assets().find(kind, name);
@@ -97,8 +96,19 @@ struct ClaimOf {
     return of_asset(Permission::see_names, m.kind, m.name);
   }
   Claim operator()(const ArchiveAsset& m) const {
-    return of_asset(Permission::write_names, m.kind, m.name);
+    const OwnedName* name = state.names().find(name_kind_of(m.kind), m.name);
+    if (name == nullptr) return of_asset(Permission::manage_names, m.kind, m.name);
+    return {Permission::manage_names, object_of({name_kind_of(m.kind), m.name}, *name), ""};
   }
+  // Of a name that is nobody's the core says that it is not there.
+  Claim of_name(NameKind kind, const std::string& called) const {
+    const NameKey key{kind, called};
+    const OwnedName* name = state.names().find(kind, called);
+    if (name == nullptr) return {Permission::see_cluster, {}, ""};
+    return {Permission::manage_names, object_of(key, *name), ""};
+  }
+  Claim operator()(const ShareName& m) const { return of_name(m.kind, m.name); }
+  Claim operator()(const DeleteVersions& m) const { return of_name(m.kind, m.name); }
   // Each name in the answer is held against the table.
   Claim operator()(const ListAssets&) const { return {Permission::see_cluster, {}, ""}; }
   // Each datastore has its own list of users.

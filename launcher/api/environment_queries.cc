@@ -67,6 +67,11 @@ EnvironmentView view_of(const State& state, const EnvironmentVersion& version) {
                        {},
                        {},
                        version.project.empty() ? std::string(kDefaultProject) : version.project};
+  if (const OwnedName* name =
+          state.names().find(NameKind::environment, version.environment.spec.name)) {
+    view.owner = name->owner;
+    view.grants = name->grants;
+  }
   const Environment* known = state.environment(version.definition);
   if (known == nullptr) return view;
   for (const auto& [platform, lock] : known->locks)
@@ -93,8 +98,10 @@ ClientReply list_environments(const State& state, const std::string& name, const
     reply.environments.push_back(std::move(view));
   };
   if (name.empty()) {
-    for (const auto& [known, versions] : state.registered())
-      if (viewer.sees(versions.back())) add(versions.back());
+    for (const auto& [known, versions] : state.registered()) {
+      const EnvironmentVersion* newest = state.registered(known, "");
+      if (viewer.sees(versions.back())) add(newest != nullptr ? *newest : versions.back());
+    }
     return reply;
   }
   const auto known = state.registered().find(name);

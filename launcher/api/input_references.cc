@@ -156,7 +156,9 @@ Status take_asset(const State& state, const Caller& caller, const AssetReference
                   DataInput& input) {
   TRY_ASSIGN(const FoundAsset found, find_asset(state, caller, reference.name, input));
   const AssetVersion* version =
-      reference.version.empty() ? found.name->newest() : found.name->find(reference.version);
+      reference.version.empty()
+          ? found.name->newest(*state.names().find(name_kind_of(found.kind), reference.name))
+          : found.name->find(reference.version);
   if (version == nullptr) return no_such_version(*found.name, reference.version);
   const RegisteredAsset& asset = version->asset;
   if (!input.is_type_open && input.type != asset.type) return not_the_type(asset, input.type);

@@ -183,6 +183,19 @@ struct AskedOf {
     return {fmt::format("{} {}", m.archived ? "archive" : "restore", noun_of(m.kind)),
             asset(m.kind, m.name, m.version), "", true};
   }
+  static std::string version_of(NameKind kind, const std::string& name,
+                                const std::string& version) {
+    return fmt::format("{} {}{}{}", noun_of(kind), name, version.empty() ? "" : ":", version);
+  }
+  Asked operator()(const ShareName& m) const {
+    return {fmt::format("{} {}", m.shared ? "share" : "unshare", noun_of(m.kind)),
+            version_of(m.kind, m.name, ""),
+            m.user.empty() ? "with its project" : "with user " + m.user, true};
+  }
+  Asked operator()(const DeleteVersions& m) const {
+    return {fmt::format("delete {}", noun_of(m.kind)), version_of(m.kind, m.name, m.version),
+            m.version.empty() ? "all versions, and the name" : "", true};
+  }
   Asked operator()(const ShowAsset& m) const {
     return {fmt::format("show {}", noun_of(m.kind)), asset(m.kind, m.name, m.version)};
   }

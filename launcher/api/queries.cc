@@ -135,13 +135,13 @@ struct Answerer {
   ClientReply operator()(const ListEvents& question) const {
     auto events = core.job_events(question.job, question.since);
     if (!events) return refused_job(question.job);
-    for (JobEvent& event : events->events) event.message = viewer.cut(std::move(event.message));
+    const Job& job = *core.state().job(question.job);
+    for (JobEvent& event : events->events) event = viewer.cut(std::move(event), job);
     return std::move(*events);
   }
   ClientReply operator()(const ExplainJob& question) const {
     auto view = core.explain(question.job);
     if (!view) return refused_job(question.job);
-    view->job = viewer.cut(std::move(view->job));
     const Job& job = *core.state().job(question.job);
     if (viewer.reads(job)) {  // it names what the job file has
       auto lines = image_replacement_lines(job.spec);
@@ -151,8 +151,7 @@ struct Answerer {
       view->rerun = std::move(reuse.rerun);
       view->lines.insert(view->lines.begin(), lines.begin(), lines.end());
     }
-    for (std::string& line : view->lines) line = viewer.cut(std::move(line));
-    return ExplainReply{std::move(*view)};
+    return ExplainReply{viewer.cut(std::move(*view))};
   }
   ClientReply operator()(const ListNodes&) const {
     NodesReply reply{core.node_views()};

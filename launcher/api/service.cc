@@ -83,6 +83,10 @@ struct RequestHandler {
   void operator()(const ArchiveAsset& m) const {
     feed(ArchiveAssetInput{expect(), m, asker.caller});
   }
+  void operator()(const ShareName& m) const { feed(ShareNameInput{expect(), m, asker.caller}); }
+  void operator()(const DeleteVersions& m) const {
+    feed(DeleteVersionsInput{expect(), m, asker.caller});
+  }
   void operator()(const ShowAsset& m) const {
     door.reply(asker, show_asset(door.state(), asker.caller, m));
   }
@@ -351,7 +355,23 @@ void Service::change_secrets(const Asker& asker, const SecretRequest& request) {
   reply(asker, *std::move(done));
 }
 
+// The operator's map answers for names that nobody has. Whoever registered such a name would run
+// their code in the jobs of all who rely on the map.
+bool Service::is_in_map(const EnvironmentSpec& spec) const {
+  if (state().names().find(NameKind::environment, spec.name) != nullptr) return false;
+  std::vector<std::string> references{spec.name};
+  if (!spec.version.empty()) references.push_back(spec.name + ":" + spec.version);
+  return std::any_of(references.begin(), references.end(), [&](const std::string& reference) {
+    return std::holds_alternative<EnvironmentReply>(ports_.show_environment(reference));
+  });
+}
+
 void Service::create_environment(const Asker& asker, CreateEnvironment create) {
+  if (is_in_map(create.environment.spec))
+    return refuse(asker, ErrorCode::already_exists,
+                  fmt::format("the name '{}' is in the operator's environments.map; choose another "
+                              "with --name",
+                              create.environment.spec.name));
   if (const auto low = ports_.low_space(); !low.empty())
     return refuse(asker, ErrorCode::resource_exhausted, low);
   std::vector<Digest> roots;

@@ -171,6 +171,7 @@ class Service {
   void fetch_asset(const Asker& asker, CreateAsset create, const DatastoreReference& reference);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
+  bool is_in_map(const EnvironmentSpec& spec) const;
   void create_asset(const Asker& asker, CreateAsset create);
   void create_from(const Asker& asker, CreateAsset create, const DataReference& reference);
   void explain(const Asker& asker, ExplainReply explained);

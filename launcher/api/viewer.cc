@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <utility>
 
 #include "common/domain/provider_settings.h"
 #include "launcher/core/children.h"
@@ -11,10 +13,27 @@
 namespace lockstep::launcher {
 namespace {
 
-ExitReport without_words(ExitReport report) {
-  report.message.clear();
-  report.stderr_tail.clear();
-  return report;
+// Each text of a view that is made for people, with its class. `reason` stands for itself or for
+// `reason_for_all`: see Viewer::cut.
+using TakeText = std::function<void(WordsOf, std::string&)>;
+void each_text(ExitReport& report, const TakeText& take) {
+  take(WordsOf::job, report.message);
+  take(WordsOf::output, report.stderr_tail);
+}
+void each_text(PartView& part, const TakeText& take) {
+  take(WordsOf::job, part.progress);
+  for (std::string& limit : part.limits) take(WordsOf::launcher, limit);
+  if (part.environment) take(WordsOf::job, part.environment->how);
+}
+void each_text(JobView& view, const TakeText& take) {
+  take(WordsOf::launcher, view.spec.compute_why);
+  if (view.report) each_text(*view.report, take);
+  for (StepView& step : view.steps) take(WordsOf::job, step.reason);
+  for (AttemptView& attempt : view.attempts) {
+    if (attempt.report) each_text(*attempt.report, take);
+    take(WordsOf::job, attempt.retried);
+    for (PartView& part : attempt.parts) each_text(part, take);
+  }
 }
 
 void hide_values(JobSpec& spec) {
@@ -40,22 +59,15 @@ JobView outline_of(JobView view) {
   if (spec.pipeline) spec.pipeline = PipelineSpec();
   view.merged.clear();
   view.writes.clear();
-  for (StepView& step : view.steps) step.reason.clear();
   spec.from_checkpoint_of = {};
   spec.queue.after.clear();
   spec.snapshot.reset();
   spec.environment.reset();
   spec.replaced_environment.reset();
   spec.resources.docker_args.clear();
-  const bool waits = view.status == JobStatus::queued;
-  if (!waits) view.reason.clear();
-  if (view.report) view.report = without_words(*std::move(view.report));
   for (AttemptView& attempt : view.attempts) {
-    if (attempt.report) attempt.report = without_words(*std::move(attempt.report));
-    attempt.retried.clear();
     attempt.checkpoint.reset();
     for (PartView& part : attempt.parts) {
-      part.progress.clear();
       part.outputs.clear();
       part.not_kept.reset();
       part.environment.reset();
@@ -199,17 +211,42 @@ EnvironmentView Viewer::cut(EnvironmentView view) const {
   return view;
 }
 
+std::string Viewer::tell(WordsOf of, std::string words, bool reads) const {
+  if (!is_told(of, reads)) return "";
+  return may_name_jobs(of) ? cut(std::move(words)) : words;
+}
+
 JobView Viewer::cut(JobView view) const {
+  const bool reads = may_of(Permission::read_job, view);
+  std::string for_all = std::exchange(view.reason_for_all, "");
+  if (!reads) view.reason = std::move(for_all);
   view.reason = cut(std::move(view.reason));
-  for (StepView& step : view.steps) step.reason = cut(std::move(step.reason));
+  each_text(view, [&](WordsOf of, std::string& text) {
+    if (!text.empty()) text = tell(of, std::move(text), reads);
+  });
   std::erase_if(view.spec.queue.after, [this](const After& after) {
     const Job* job = state_.job(after.job);
     return job != nullptr && !sees(*job);
   });
-  if (!may_of(Permission::read_job, view)) return outline_of(std::move(view));
+  if (!reads) return outline_of(std::move(view));
   if (may_of(Permission::read_values, view)) return view;
   hide_values(view.spec);
   return view;
+}
+
+ExplainView Viewer::cut(ExplainView view) const {
+  const bool reads = may_of(Permission::read_job, view.job);
+  std::vector<std::string> for_all = std::exchange(view.lines_for_all, {});
+  if (!reads) view.lines = std::move(for_all);
+  for (std::string& line : view.lines) line = cut(std::move(line));
+  if (!reads) view.rerun.reset();
+  view.job = cut(std::move(view.job));
+  return view;
+}
+
+JobEvent Viewer::cut(JobEvent event, const Job& of) const {
+  event.message = tell(WordsOf::job, std::move(event.message), reads(of));
+  return event;
 }
 
 }  // namespace lockstep::launcher

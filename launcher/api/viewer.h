@@ -1,11 +1,14 @@
 #pragma once
 // Cuts the launcher's views down to what one caller may see. It leaves out jobs that the caller may
 // not see; of a job that the caller may see but not read it keeps name, state, place and resources;
-// and it hides the values of variables from all who may not read them.
+// and it hides the values of variables from all who may not read them. No other place decides which
+// words of a job are shown to whom: each text has a class (launcher/core/words_of.h), and every
+// answer about a job goes through cut().
 
 #include "common/domain/views.h"
 #include "launcher/core/authority.h"
 #include "launcher/core/state.h"
+#include "launcher/core/words_of.h"
 
 namespace lockstep::launcher {
 
@@ -22,6 +25,11 @@ class Viewer {
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
+  ExplainView cut(ExplainView view) const;
+  JobEvent cut(JobEvent event, const Job& of) const;
+  // The words as the caller is told them; "": not at all. `reads`: the caller may read the job that
+  // they are about.
+  std::string tell(WordsOf of, std::string words, bool reads) const;
   NodeView cut(NodeView view) const;
   // Without the names of jobs that they may not see; its last job is the newest that they may.
   EnvironmentView cut(EnvironmentView view) const;

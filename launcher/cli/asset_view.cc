@@ -14,6 +14,13 @@ void add_line(std::string& text, std::string_view label, const std::string& valu
 
 }  // namespace
 
+std::string grants_text(const NameGrants& grants) {
+  std::string text;
+  for (const std::string& user : grants.users) text += (text.empty() ? "" : ", ") + user;
+  if (grants.project) text += text.empty() ? "all of its project" : ", all of its project";
+  return text;
+}
+
 std::string asset_table(AssetKind kind, const std::vector<AssetView>& assets) {
   if (assets.empty())
     return fmt::format("no {0}s; make one with: lockstep {1} create {2}\n", noun_of(kind),
@@ -43,6 +50,8 @@ std::string asset_text(const AssetView& view) {
   add_line(text, "file", asset.file);
   if (asset.tree) add_line(text, "digest", asset.tree->hex());
   add_line(text, "project", view.project);
+  add_line(text, "owner", view.owner);
+  add_line(text, "shared with", grants_text(view.grants));
   add_line(text, "created", to_string(view.created) + " by " + view.created_by);
   if (!view.made_by.value.empty()) add_line(text, "made by", "job " + view.made_by.value);
   if (view.used_by)

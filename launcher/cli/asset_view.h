@@ -10,5 +10,7 @@ namespace lockstep::cli {
 
 std::string asset_table(AssetKind kind, const std::vector<AssetView>& assets);
 std::string asset_text(const AssetView& asset);
+// "bob, all of its project": who may add versions to a name beside its owner; "": nobody.
+std::string grants_text(const NameGrants& grants);
 
 }  // namespace lockstep::cli

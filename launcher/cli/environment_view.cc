@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/api/json/environment.h"
+#include "launcher/cli/asset_view.h"
 #include "launcher/cli/output.h"
 
 namespace lockstep::cli {
@@ -151,6 +152,8 @@ std::string environment_text(const EnvironmentView& view) {
   text += content_text(environment.spec.definition);
   add(text, "definition", view.definition.hex());
   add(text, "project", view.project);
+  add(text, "owner", view.owner);
+  add(text, "shared with", grants_text(view.grants));
   if (view.created.ns == 0) {
     add(text, "from", view.created_by);
   } else {

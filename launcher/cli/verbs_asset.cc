@@ -13,6 +13,7 @@
 #include "launcher/cli/download.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
+#include "launcher/cli/verbs_name.h"
 #include "launcher/spec/asset_file.h"
 
 namespace lockstep::cli {
@@ -230,9 +231,8 @@ void add_create(CLI::App& group, VerbTable table, const Arguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb.add_option("--project", arguments->project,
-                  "for a new name: the project whose submitters may add versions (default: the "
-                  "project of which you are a submitter; if there is none or more than one, the "
-                  "project 'default')")
+                  "for a new name: the project whose members see it (default: the project of which "
+                  "you are a submitter; if there is none or more than one, the project 'default')")
       ->check(filled("leave it out for your own"));
   add_format(verb, arguments->format);
 }
@@ -287,6 +287,7 @@ void add_group(VerbTable table, AssetKind kind, const std::string& what) {
   add_named(group, table, arguments, "archive",
             "take a version, or all of a name, out of lists and of @latest", archive);
   add_named(group, table, arguments, "restore", "undo an archive", restore);
+  add_name_verbs(group, table, name_kind_of(kind));
 }
 
 }  // namespace

@@ -79,9 +79,9 @@ void add_component_create_verb(CLI::App& group, VerbTable table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--project", options->project,
-                   "for a new name: the project whose submitters may add versions (default: the "
-                   "project of which you are a submitter; if there is none or more than one, the "
-                   "project 'default')")
+                   "for a new name: the project whose members see it (default: the project of "
+                   "which you are a submitter; if there is none or more than one, the project "
+                   "'default')")
       ->check(filled("leave it out for your own"));
   add_format(*verb, options->format);
   verb->callback([table, options] {

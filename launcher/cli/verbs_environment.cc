@@ -13,6 +13,7 @@
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
+#include "launcher/cli/verbs_name.h"
 
 namespace lockstep::cli {
 
@@ -264,9 +265,8 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
                   "the environment's version (overrides the file's)")
       ->check(filled("leave it out to take the file's, or the next number"));
   verb.add_option("--project", options->project,
-                  "for a new name: the project whose submitters may add versions (default: the "
-                  "project of which you are a submitter; if there is none or more than one, the "
-                  "project 'default')")
+                  "for a new name: the project whose members see it (default: the project of which "
+                  "you are a submitter; if there is none or more than one, the project 'default')")
       ->check(filled("leave it out for your own"));
   add_format(verb, options->format);
 }
@@ -338,6 +338,7 @@ void add_environment_verbs(VerbTable table) {
       ->check(filled("leave it out for 7d"));
   add_format(prune_verb, options->format);
   add_log(group, table, options);
+  add_name_verbs(group, table, NameKind::environment);
 }
 
 }  // namespace lockstep::cli

@@ -115,14 +115,20 @@ const char* what_of(QuotaLimit limit) {
     case QuotaLimit::spec_bytes:
       return "size of the variables and texts of all kept jobs, beyond 4k for each job (default "
              "32m per user)";
+    case QuotaLimit::versions:
+      return "registered versions of environments, data, models and components (default 10000 per "
+             "user, 100000 per project)";
+    case QuotaLimit::version_bytes:
+      return "size of the definitions and texts of these versions, without the files of data and "
+             "models (default 256m per user, 2g per project)";
   }
   return "";
 }
 
 void add_holder(CLI::App& verb, QuotaOptions& options) {
-  auto* user = verb.add_option("--user", options.user, "for the jobs of this user")
+  auto* user = verb.add_option("--user", options.user, "for this user")
                    ->check(filled("`lockstep user list` shows the names"));
-  verb.add_option("--project", options.project, "for all jobs of this project")
+  verb.add_option("--project", options.project, "for this project")
       ->check(filled("`lockstep project list` shows the names"))
       ->excludes(user);
 }

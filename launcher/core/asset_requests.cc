@@ -6,6 +6,7 @@
 
 #include "common/base/nearest.h"
 #include "launcher/core/environment_requests.h"
+#include "launcher/core/name_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -14,66 +15,15 @@ namespace {
 constexpr std::size_t kMaxVersionsNamed = 10;     // in a refusal
 constexpr std::size_t kMaxNamesCompared = 1'000;  // to find the nearest one
 
-constexpr std::size_t kMaxCountedDigits = 17;  // a longer number is not counted on from
-
-// The next number that no version has.
-std::string next_version(const AssetName* known) {
-  std::uint64_t highest = 0;
-  if (known != nullptr)
-    for (const AssetVersion& one : known->versions) {
-      const std::string& version = one.asset.version;
-      const bool digits = !version.empty() && version.size() <= kMaxCountedDigits &&
-                          version.find_first_not_of("0123456789") == std::string::npos;
-      if (digits) highest = std::max<std::uint64_t>(highest, std::stoull(version));
-    }
-  do ++highest;
-  while (known != nullptr && known->find(std::to_string(highest)) != nullptr);
-  return std::to_string(highest);
-}
-
-// Of a name that somebody may not see they learn only that it is taken.
-std::optional<Error> not_for_this_project(const State& state, const CreateAssetInput& input,
-                                          const AssetName& known) {
-  const std::string& name = input.asset.name;
-  const std::string_view noun = noun_of(kind_of(input.asset));
-  if (!may_see(state.principals(), input.caller, known))
-    return make_error(ErrorCode::permission_denied,
-                      fmt::format("the name '{}' is taken: names of {}s are unique in the "
-                                  "launcher; choose another with --name",
-                                  name, noun));
-  if (input.project.empty() || input.project == known.project) return std::nullopt;
-  return make_error(ErrorCode::conflict,
-                    fmt::format("{} '{}' belongs to project {} and cannot move to another one; "
-                                "leave --project {} out, or choose another name with --name",
-                                noun, name, known.project, input.project));
-}
-
-// `project`: of the name if it is new.
-Object object_to_write(const State& state, const Caller& caller, const AssetName* known,
-                       const std::string& project) {
-  const bool is_seen = known != nullptr && may_see(state.principals(), caller, *known);
-  return is_seen ? object_of(*known) : Object{"", project, false, {}};
-}
-
-std::optional<Error> not_writable(const State& state, const CreateAssetInput& input,
-                                  const AssetName* known, const std::string& project) {
-  const Principals& principals = state.principals();
-  const Object object = object_to_write(state, input.caller, known, project);
-  Decision decision = may(principals, input.caller, Permission::write_names, object);
-  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
-  if (known != nullptr) return not_for_this_project(state, input, *known);
-  if (principals.has_project(project)) return std::nullopt;
-  return make_error(
-      ErrorCode::not_found,
-      fmt::format("there is no project '{}'; `lockstep project list` shows yours", project));
-}
-
 // Asked again, because the answer was lost: it is the newest, and no further one is made.
-std::string version_for(const RegisteredAsset& asset, const AssetName* known) {
+std::string version_for(const RegisteredAsset& asset, const AssetName* known,
+                        const State& state) {
   if (!asset.version.empty()) return asset.version;
-  const AssetVersion* newest = known == nullptr ? nullptr : known->newest();
+  const NameKey key{name_kind_of(kind_of(asset)), asset.name};
+  const AssetVersion* newest =
+      known == nullptr ? nullptr : known->newest(*state.names().find(key.kind, key.name));
   if (newest != nullptr && newest->asset.has_content_of(asset)) return newest->asset.version;
-  return next_version(known);
+  return next_version(state, key);
 }
 
 std::optional<Error> not_as_it_is(const RegisteredAsset& asset, const AssetVersion& known) {
@@ -109,8 +59,9 @@ const AssetName* seen_asset(const State& state, const Caller& caller, AssetKind 
 
 bool sees_asset_with(const State& state, const Caller& caller, const Digest& tree) {
   const auto& names = state.assets().with_tree(tree);
-  return std::any_of(names.begin(), names.end(), [&](const Assets::Key& key) {
-    return seen_asset(state, caller, key.first, key.second) != nullptr;
+  return std::any_of(names.begin(), names.end(), [&](const auto& entry) {
+    const auto& [kind, name] = entry.first;
+    return seen_asset(state, caller, kind, name) != nullptr;
   });
 }
 
@@ -135,9 +86,10 @@ Error no_such_version(const AssetName& known, const std::string& version) {
   if (version.empty())
     return make_error(
         ErrorCode::not_found,
-        fmt::format("all versions of {} '{}' are archived; name one, or restore it with "
-                    "`lockstep {} restore -n {}`",
-                    noun, last.name, to_string(kind_of(last)), last.name));
+        fmt::format("all versions of {0} '{1}' are archived, or by others than its owner and "
+                    "those whom the owner lets; name one, or restore it with "
+                    "`lockstep {2} restore -n {1}`",
+                    noun, last.name, to_string(kind_of(last))));
   std::string versions;
   for (std::size_t i = all.size(); i > 0 && all.size() - i < kMaxVersionsNamed; --i)
     versions.append(versions.empty() ? "" : ", ").append(all[i - 1].asset.version);
@@ -146,33 +98,37 @@ Error no_such_version(const AssetName& known, const std::string& version) {
                                                       noun, last.name, version, versions));
 }
 
-Result<Registration> registration_of(const State& state, const CreateAssetInput& input) {
+Result<Registration> registration_of(const Cluster& cluster, const CreateAssetInput& input) {
+  const State& state = cluster.state;
   RegisteredAsset asset = input.asset;
   TRY(validate(asset));
   if (!asset.tree) return make_error(ErrorCode::invalid_argument, "path: the asset has no files");
   const AssetName* known = state.assets().find(kind_of(asset), asset.name);
-  const std::string project = project_of_new(state.principals(), input.caller, input.project);
-  if (auto error = not_writable(state, input, known, project)) return *std::move(error);
-  asset.version = version_for(asset, known);
+  const NameKey key{name_kind_of(kind_of(asset)), asset.name};
+  const OwnedName* name = state.names().find(key.kind, key.name);
+  std::string project = project_of_new(state.principals(), input.caller, input.project);
+  if (auto error = why_not_registered(state, input.caller, key, input.project, project))
+    return *std::move(error);
+  if (name != nullptr) project = name->project;
+  asset.version = version_for(asset, known, state);
   const AssetVersion* same = known == nullptr ? nullptr : known->find(asset.version);
   if (same != nullptr) {
     if (auto error = not_as_it_is(asset, *same)) return *std::move(error);
-  } else if (state.assets().versions() >= kMaxAssetVersions) {
-    return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("the launcher has {} versions of data, models and components, "
-                                  "the most that are possible",
-                                  kMaxAssetVersions));
+  } else if (auto error =
+                 why_no_room(cluster, input.caller, key, project, version_bytes(asset))) {
+    return *std::move(error);
   }
   Registration registration;
   registration.fact.asset = std::move(asset);
   registration.fact.by = name_of(input.caller);
-  registration.fact.project = known != nullptr ? known->project : project;
+  registration.fact.project = std::move(project);
+  registration.fact.owner = name != nullptr ? name->owner : registration.fact.by;
   registration.is_there = same != nullptr;
   return registration;
 }
 
 void react(Context& core, const CreateAssetInput& input) {
-  auto registration = registration_of(core.state, input);
+  auto registration = registration_of(core.cluster(), input);
   if (!registration)
     return core.refuse(input.reply, registration.error().code, registration.error().message);
   const RegisteredAsset& asset = registration->fact.asset;
@@ -188,8 +144,9 @@ void react(Context& core, const ArchiveAssetInput& input) {
     const Error error = no_such_asset(core.state, input.caller, ask.kind, ask.name);
     return core.refuse(input.reply, error.code, error.message);
   }
-  if (!permitted(core, input.reply, input.caller, Permission::write_names, object_of(*known)))
-    return;
+  const NameKey key{name_kind_of(ask.kind), ask.name};
+  const Object object = object_of(key, *core.state.names().find(key.kind, key.name));
+  if (!permitted(core, input.reply, input.caller, Permission::manage_names, object)) return;
   if (!ask.version.empty() && known->find(ask.version) == nullptr) {
     const Error error = no_such_version(*known, ask.version);
     return core.refuse(input.reply, error.code, error.message);

@@ -14,7 +14,7 @@ struct Registration {
   bool is_there = false;
 };
 // What registering comes to; an error says why it cannot be.
-Result<Registration> registration_of(const State& state, const CreateAssetInput& input);
+Result<Registration> registration_of(const Cluster& cluster, const CreateAssetInput& input);
 
 Object object_of(const AssetName& name);
 bool may_see(const Principals& principals, const Caller& caller, const AssetName& name);

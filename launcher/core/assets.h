@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/base/time.h"
 #include "common/domain/asset.h"
+#include "launcher/core/names.h"
 
 namespace lockstep::launcher {
 
@@ -17,7 +18,9 @@ namespace lockstep::launcher {
 struct AssetRegistered {
   RegisteredAsset asset;  // with its tree
   std::string by;
-  std::string project;  // of the name, set by its first version
+  std::string project;     // of the name, set by its first version
+  std::string owner = {};  // of the name; "": of before names had owners
+  bool foreign = false;    // from then, and by somebody whom its owner had not let
   friend bool operator==(const AssetRegistered&, const AssetRegistered&) = default;
 };
 // Sets the archived flag of a version. Compaction writes this fact anew, in place of all that it
@@ -35,6 +38,7 @@ struct AssetVersion {
   Instant at;
   std::string by;
   bool archived = false;
+  bool foreign = false;  // see AssetRegistered
   friend bool operator==(const AssetVersion&, const AssetVersion&) = default;
 };
 struct AssetName {
@@ -42,7 +46,9 @@ struct AssetName {
   std::vector<AssetVersion> versions;  // oldest first; not empty
 
   const AssetVersion* find(const std::string& version) const;  // null: it has none
-  const AssetVersion* newest() const;                          // null: all are archived
+  // What @latest means. null: all are archived, or by others than the owner and those whom the
+  // owner lets.
+  const AssetVersion* newest(const OwnedName& name) const;
   friend bool operator==(const AssetName&, const AssetName&) = default;
 };
 
@@ -52,19 +58,20 @@ class Assets {
 
   const std::map<Key, AssetName>& names() const { return names_; }
   const AssetName* find(AssetKind kind, const std::string& name) const;  // null: there is none
-  // The names that have a version with this tree.
-  const std::set<Key>& with_tree(const Digest& tree) const;
-  std::size_t versions() const { return versions_; }  // of all names
+  // The names that have versions with this tree, and how many.
+  const std::map<Key, std::size_t>& with_tree(const Digest& tree) const;
 
-  void apply(Instant at, const AssetRegistered& fact);
+  void apply(Instant at, const AssetRegistered& fact, bool foreign);
   void apply(const AssetArchived& fact);
+  // Removes a version and returns it; `version` "": the newest. nullopt: there is none.
+  std::optional<AssetVersion> remove(AssetKind kind, const std::string& name,
+                                     const std::string& version);
 
   friend bool operator==(const Assets&, const Assets&) = default;
 
  private:
   std::map<Key, AssetName> names_;
-  std::map<Digest, std::set<Key>> trees_;
-  std::size_t versions_ = 0;
+  std::map<Digest, std::map<Key, std::size_t>> trees_;
 };
 
 }  // namespace lockstep::launcher

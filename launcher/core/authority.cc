@@ -14,6 +14,7 @@ enum class Reach {
   own,      // the caller owns it
   granted,  // its owner shares it with the project that the role is in
   shared,   // own, or granted
+  invited,  // own, or of a project that the role is in and its owner lets the caller
   project,  // it is in the project that the role is in
   all,
   audited,  // all; written down where it is somebody else's
@@ -48,8 +49,11 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::write_blobs, "upload files", R::all, R::none, R::all, R::none, R::all},
     {P::see_names, "see environments, data and models", R::all, R::none, R::project, R::project,
      R::project},
-    {P::write_names, "create environments, data or models", R::all, R::none, R::project, R::none,
+    {P::create_names, "create environments, data or models", R::all, R::none, R::project, R::none,
      R::none},
+    {P::write_names, "add versions to this name", R::all, R::none, R::invited, R::none, R::none},
+    {P::manage_names, "archive, restore, delete or share versions of this name", R::all, R::none,
+     R::own, R::none, R::none},
     {P::prune_environments, "prune environments", R::all, R::all, R::none, R::none, R::none},
     {P::drain_nodes, "drain, resume or label nodes", R::all, R::all, R::none, R::none, R::none},
     {P::admit_nodes, "admit nodes", R::all, R::none, R::none, R::none, R::none},
@@ -98,6 +102,8 @@ bool reaches(Reach reach, const User& user, const Grant& grant, const Object& ob
     case Reach::own: return owns && in_project;
     case Reach::granted: return in_project && object.shared;
     case Reach::shared: return in_project && (owns || object.shared);
+    case Reach::invited:
+      return in_project && (owns || (object.grants != nullptr && object.grants->has(user.name)));
     case Reach::project: return in_project;
     case Reach::all:
     case Reach::audited: return true;
@@ -122,6 +128,12 @@ std::string roles_of(const User& user) {
   return text.empty() ? "no role" : text;
 }
 
+std::string how_invited(const Row& row, const User& user, const Object& object) {
+  if (row.submitter != Reach::invited) return "";
+  return fmt::format("; {} or an admin may allow it with `lockstep {} --with {}`", object.owner,
+                     object.called, user.name);
+}
+
 Decision refused(const Row& row, const User& user, const Object& object) {
   const auto has = [&](Role role) { return user.has(role); };
   const bool could_elsewhere = std::any_of(std::begin(kRoles), std::end(kRoles), [&](Role role) {
@@ -138,8 +150,9 @@ Decision refused(const Row& row, const User& user, const Object& object) {
         fmt::format("user '{}' may not {}: it belongs to a project in which {} has no role",
                     user.name, row.words, user.name);
   else if (could_elsewhere && is_foreign)
-    decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {})",
-                               user.name, row.words, object.owner, project_of(object));
+    decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {}){}",
+                               user.name, row.words, object.owner, project_of(object),
+                               how_invited(row, user, object));
   else if (could_elsewhere)
     decision.why = fmt::format(
         "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
@@ -202,6 +215,7 @@ struct Judge {
       case Reach::none:
       case Reach::granted:
       case Reach::shared:
+      case Reach::invited:
       case Reach::audited: break;
     }
     return false;

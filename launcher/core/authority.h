@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "common/domain/name_grants.h"
 #include "launcher/core/principals.h"
 
 namespace lockstep::launcher {
@@ -53,8 +54,10 @@ enum class Permission {
   annotate_job,  // its texts and tags; whether it is archived
   read_blobs,    // blobs reachable from the object
   write_blobs,   // blobs for one's own submission
-  see_names,     // names of environments, data and models
-  write_names,   // new names and versions of them
+  see_names,     // names of environments, data, models and components
+  create_names,  // new ones
+  write_names,   // add versions to a name
+  manage_names,  // archive, restore and delete its versions, and share it
   prune_environments,
   drain_nodes,
   admit_nodes,      // tokens, approval
@@ -77,6 +80,9 @@ struct Object {
   bool shared = false;  // its owner lets the project read it
   JobId job = {};       // "": it is no job
   JobId child_of = {};  // see Job
+  // Of a name: who else may add versions. It must outlive the object.
+  const NameGrants* grants = nullptr;
+  std::string called = {};  // for the verb that grants it: "environment share team"
   friend bool operator==(const Object&, const Object&) = default;
 };
 

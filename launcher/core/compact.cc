@@ -12,6 +12,14 @@ std::uint64_t place(const Map& map, const Key& key) {
   return it == map.end() ? 0 : it->second;
 }
 
+std::pair<NameKey, std::string> key_of(const EnvironmentRegistered& fact) {
+  const EnvironmentSpec& spec = fact.environment.spec;
+  return {{NameKind::environment, spec.name}, spec.version};
+}
+std::pair<NameKey, std::string> key_of(const AssetRegistered& fact) {
+  return {{name_kind_of(kind_of(fact.asset)), fact.asset.name}, fact.asset.version};
+}
+
 }  // namespace
 
 void Compaction::see(const StampedFact& fact) {
@@ -32,6 +40,8 @@ void Compaction::record(const Fact& fact) {
   if (const auto* shared = std::get_if<JobShared>(&fact)) shared_[shared->job] = seen_;
   if (const auto* archived = std::get_if<JobArchived>(&fact)) archived_[archived->job] = seen_;
   if (const auto* annotated = std::get_if<JobAnnotated>(&fact)) annotated_[annotated->job] = seen_;
+  if (const auto* one = std::get_if<EnvironmentRegistered>(&fact)) registered_[key_of(*one)] = seen_;
+  if (const auto* one = std::get_if<AssetRegistered>(&fact)) registered_[key_of(*one)] = seen_;
   if (const auto* token = std::get_if<TokenForgotten>(&fact))
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
@@ -91,7 +101,9 @@ struct Compaction::FactFilter {
     return std::find(known.began.begin(), known.began.end(), at) != known.began.end();
   }
   bool operator()(JobSubmitted& fact) const {
-    fact.order = all.whole_.job(fact.job)->order;
+    const Job& job = *all.whole_.job(fact.job);
+    fact.order = job.order;
+    fact.family = job.family;  // its parent may have been deleted
     return true;
   }
   bool operator()(AttemptPlaced& fact) const {
@@ -118,9 +130,31 @@ struct Compaction::FactFilter {
            !is_finished(fact.attempt, fact.node);
   }
   bool operator()(FenceLifted&) const { return true; }
-  bool operator()(AssetRegistered&) const { return true; }
+  bool operator()(AssetRegistered& fact) const {
+    const auto [key, version] = key_of(fact);
+    const AssetName* known = all.whole_.assets().find(kind_of(fact.asset), key.name);
+    const AssetVersion* kept = known == nullptr ? nullptr : known->find(version);
+    return kept != nullptr && is_last(fact, key, version, kept->foreign);
+  }
   bool operator()(AssetArchived&) const { return false; }  // closing() tells it anew
-  bool operator()(EnvironmentRegistered&) const { return true; }
+  bool operator()(EnvironmentRegistered& fact) const {
+    const auto [key, version] = key_of(fact);
+    const EnvironmentVersion* kept = all.whole_.registered(key.name, version);
+    return kept != nullptr && is_last(fact, key, version, kept->foreign);
+  }
+  // The version may have been deleted and registered again. Whose the name is does not follow from
+  // its first version any more if that was deleted.
+  template <typename Registered>
+  bool is_last(Registered& fact, const NameKey& key, const std::string& version,
+               bool foreign) const {
+    if (at != all.registered_.at({key, version})) return false;
+    fact.owner = all.whole_.names().find(key.kind, key.name)->owner;
+    fact.foreign = foreign;
+    return true;
+  }
+  bool operator()(VersionsDeleted&) const { return false; }
+  bool operator()(NameShared&) const { return false; }   // closing() tells it anew
+  bool operator()(NameSettled&) const { return false; }  // the same
   bool operator()(EnvironmentWanted&) const { return true; }
   bool operator()(EnvironmentNotSolved&) const { return true; }
   bool operator()(EnvironmentLocked& fact) const {
@@ -222,6 +256,11 @@ std::vector<StampedFact> Compaction::closing() {
     add(IncarnationBegan{whole_.incarnation(), false});
   for (const auto& [id, node] : whole_.nodes())
     if (node.revision != 0) add(NodeRevised{id, node.revision});
+  for (const auto& [key, name] : whole_.names().all()) {
+    const OwnedName* kept = kept_.names().find(key.kind, key.name);
+    if (kept != nullptr && *kept == name) continue;
+    add(NameSettled{key.kind, key.name, name.owner, name.project, name.grants, name.last_number});
+  }
   for (const auto& [key, known] : whole_.assets().names())
     for (const AssetVersion& version : known.versions)
       if (version.archived) add(AssetArchived{key.first, key.second, version.asset.version, true});

@@ -2,7 +2,7 @@
 // Compacts a list of facts into a shorter one with the same fold. It drops superseded facts and
 // never summarizes them, so that there is no second form of the state. It drops a part's reports
 // except the last and the first of each state (they are the job's events), the sessions before the
-// last, deleted jobs, forgotten tokens, and archived flags of assets that were taken back. If a
+// last, deleted jobs and versions, forgotten tokens, and flags and grants that were taken back. If a
 // kept fact depends on dropped ones (for a job's order, a part's revision), the value is written
 // into the kept fact. Compacting again changes nothing. Holds two States, and does no I/O.
 
@@ -55,6 +55,8 @@ class Compaction {
   std::map<Digest, std::uint64_t> forgotten_;  // tokens
   // The last fact of this kind of each name.
   std::map<JobId, std::uint64_t> shared_, archived_, annotated_;
+  // The last registration of each version.
+  std::map<std::pair<NameKey, std::string>, std::uint64_t> registered_;
   std::uint64_t restored_ = 0;  // the last IncarnationBegan of a restore
 };
 

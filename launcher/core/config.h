@@ -34,9 +34,14 @@ struct CoreConfig {
   bool allow_root = false;              // ranks may run as root
   bool approve_nodes = false;           // joined nodes get work only after an admin approves them
   std::size_t max_queued_jobs = 100'000;
-  // Default quotas of a user who has none of their own: see quotas.h.
+  // Default quotas of a user without a quota of their own: see quotas.h.
   std::uint64_t queued_jobs_per_user = 20'000;
   Bytes spec_bytes_per_user = mebibytes(32);
+  std::uint64_t versions_per_user = 10'000;
+  Bytes version_bytes_per_user = mebibytes(256);
+  // The same of a project.
+  std::uint64_t versions_per_project = 100'000;
+  Bytes version_bytes_per_project = gibibytes(2);
   // The privileged docker_args that the operator allows, such as "--privileged".
   std::vector<std::string> allowed_docker_args;
   // Set by `lockstep up`: target local has exactly these nodes, and a job of it that needs more is

@@ -142,6 +142,9 @@ struct Effects {
 
   void operator()(const AssetRegistered&) const {}
   void operator()(const AssetArchived&) const {}
+  void operator()(const NameShared&) const {}
+  void operator()(const VersionsDeleted&) const {}
+  void operator()(const NameSettled&) const {}
   void operator()(const EnvironmentRegistered&) const {}
   void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
   void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }

@@ -3,63 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "launcher/core/name_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
-
-namespace {
-
-// The next number that no version has.
-std::string next_version(const std::vector<EnvironmentVersion>* versions) {
-  std::uint64_t highest = 0;
-  if (versions != nullptr)
-    for (const EnvironmentVersion& known : *versions) {
-      const std::string& version = known.environment.spec.version;
-      const bool digits = !version.empty() && version.size() < 19 &&
-                          version.find_first_not_of("0123456789") == std::string::npos;
-      if (digits) highest = std::max<std::uint64_t>(highest, std::stoull(version));
-    }
-  return std::to_string(highest + 1);
-}
-
-// Names are unique in the launcher, so that NAME@latest means one thing in every project. Of a name
-// that somebody may not see they learn only that it is taken.
-std::optional<Error> not_for_this_project(const State& state, const CreateEnvironmentInput& input,
-                                          const EnvironmentVersion& known) {
-  const std::string& name = known.environment.spec.name;
-  if (!may_see(state.principals(), input.caller, known))
-    return make_error(ErrorCode::permission_denied,
-                      fmt::format("the name '{}' is taken: names of environments are unique in "
-                                  "the launcher; choose another with --name",
-                                  name));
-  const std::string project = known.project.empty() ? std::string(kDefaultProject) : known.project;
-  if (input.project.empty() || input.project == project) return std::nullopt;
-  return make_error(ErrorCode::conflict,
-                    fmt::format("environment '{}' belongs to project {} and cannot move to another "
-                                "one; leave --project {} out, or choose another name with --name",
-                                name, project, input.project));
-}
-
-// False: refused. `project`: of the name if it is new.
-bool may_write_name(Context& core, const CreateEnvironmentInput& input,
-                    const EnvironmentVersion* known, const std::string& project) {
-  const Principals& principals = core.state.principals();
-  const bool is_seen = known != nullptr && may_see(principals, input.caller, *known);
-  const Object object = is_seen ? object_of(*known) : Object{"", project};
-  if (!permitted(core, input.reply, input.caller, Permission::write_names, object)) return false;
-  if (known != nullptr) {
-    const auto error = not_for_this_project(core.state, input, *known);
-    if (error) core.refuse(input.reply, error->code, error->message);
-    return !error;
-  }
-  if (principals.has_project(project)) return true;
-  core.refuse(
-      input.reply, ErrorCode::not_found,
-      fmt::format("there is no project '{}'; `lockstep project list` shows yours", project));
-  return false;
-}
-
-}  // namespace
 
 std::string project_of_new(const Principals& principals, const Caller& caller,
                            const std::string& wanted) {
@@ -104,29 +51,36 @@ void react(Context& core, const CreateEnvironmentInput& input) {
                        "environment.name: an environment that is registered needs a name");
   if (const Status valid = validate(spec); !valid)
     return core.refuse(input.reply, valid.error().code, valid.error().message);
+  const NameKey key{NameKind::environment, spec.name};
+  const OwnedName* known = core.state.names().find(key.kind, key.name);
+  std::string project = project_of_new(core.state.principals(), input.caller, input.project);
+  if (auto error = why_not_registered(core.state, input.caller, key, input.project, project))
+    return core.refuse(input.reply, error->code, std::move(error->message));
+  if (known != nullptr) project = known->project;
   const EnvironmentVersion* newest = core.state.registered(spec.name, "");
-  const std::string project = project_of_new(core.state.principals(), input.caller, input.project);
-  if (!may_write_name(core, input, newest, project)) return;
   const Digest definition = digest_of(spec.definition);
   // Asked again, because the answer was lost: it is the newest, and no further one is made.
   if (spec.version.empty() && newest != nullptr && newest->definition == definition)
     spec.version = newest->environment.spec.version;
-  const auto known = core.state.registered().find(spec.name);
-  if (spec.version.empty())
-    spec.version = next_version(known == core.state.registered().end() ? nullptr : &known->second);
-  if (const EnvironmentVersion* same = core.state.registered(spec.name, spec.version)) {
-    if (same->definition != definition)
-      return core.refuse(
-          input.reply, ErrorCode::already_exists,
-          fmt::format(
-              "environment {}:{} already exists with another definition, and a version cannot be "
-              "changed; choose another version, or leave the version out to get the next one",
-              spec.name, spec.version));
-  } else {
-    core.emit(EnvironmentRegistered{environment, name_of(input.caller),
-                                    newest != nullptr ? newest->project : project});
+  if (spec.version.empty()) spec.version = next_version(core.state, key);
+  const EnvironmentVersion* same = core.state.registered(spec.name, spec.version);
+  if (same != nullptr && same->definition != definition)
+    return core.refuse(
+        input.reply, ErrorCode::already_exists,
+        fmt::format(
+            "environment {}:{} already exists with another definition, and a version cannot be "
+            "changed; choose another version, or leave the version out to get the next one",
+            spec.name, spec.version));
+  ReplyEnvironment reply{input.reply, spec.name, spec.version};
+  if (same == nullptr) {
+    const std::int64_t bytes = version_bytes(environment);
+    if (auto error = why_no_room(core.cluster(), input.caller, key, project, bytes))
+      return core.refuse(input.reply, error->code, std::move(error->message));
+    const std::string by = name_of(input.caller);
+    core.emit(EnvironmentRegistered{std::move(environment), by, project,
+                                    known != nullptr ? known->owner : by});
   }
-  core.act(ReplyEnvironment{input.reply, spec.name, spec.version});
+  core.act(std::move(reply));
 }
 
 void react(Context& core, const PruneEnvironmentsInput& input) {

@@ -27,14 +27,6 @@ std::string said_once(const Job& job, const Attempt& attempt) {
               : attempt.ended->message;
 }
 
-// "retry 1 of 3": why another followed, without the attempt's end, which it opens with.
-std::string what_followed(const Attempt& attempt) {
-  if (!attempt.ended) return attempt.retried;
-  const std::string opening = attempt.ended->message + "; ";
-  return attempt.retried.starts_with(opening) ? attempt.retried.substr(opening.size())
-                                              : attempt.retried;
-}
-
 // "ahead of it: job 'a' (priority high), job 'b' and 3 more".
 std::string jobs_ahead(const Scheduler& scheduler, const Job& job) {
   std::vector<std::string> named;
@@ -114,10 +106,8 @@ std::string binding_line(Binding binding) {
 
 // Of a job that waits for nodes: its place in the queue, and each node.
 void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
-                   std::vector<std::string>& lines) {
-  const auto add = [&](std::string line) {
-    if (!line.empty()) lines.push_back(std::move(line));
-  };
+                   LinesFor& lines) {
+  const auto add = [&](std::string line) { lines.add(WordsOf::launcher, std::move(line)); };
   const bool is_parked = scheduler.is_parked(job);
   if (!is_parked) {
     add(jobs_ahead(scheduler, job));
@@ -134,9 +124,9 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
     }
   }
   const Size* size = size_of_target(cluster, job.pool);
-  lines.push_back(fmt::format("asks for {}; target {}{}:", describe(shape_of(job.spec)), job.pool,
-                              size == nullptr ? "" : fmt::format(" (size {})", size->name)));
-  for (const std::string& line : explain_nodes(seen, job)) lines.push_back("  " + line);
+  add(fmt::format("asks for {}; target {}{}:", describe(shape_of(job.spec)), job.pool,
+                  size == nullptr ? "" : fmt::format(" (size {})", size->name)));
+  for (const std::string& line : explain_nodes(seen, job)) add("  " + line);
 }
 
 }  // namespace
@@ -144,24 +134,31 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
 ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   ExplainView view;
   view.job = view_of(cluster, scheduler, job, scheduler.position(job));
-  std::vector<std::string>& lines = view.lines;
-  if (!job.spec.compute_why.empty()) lines.push_back(job.spec.compute_why);
-  if (const std::string bound = binding_line(job.spec.binding); !bound.empty())
-    lines.push_back(bound);
+  LinesFor lines;
+  lines.add(WordsOf::launcher, job.spec.compute_why);
+  lines.add(WordsOf::launcher, binding_line(job.spec.binding));
   for (const Attempt& attempt : job.attempts) {
-    lines.push_back(
-        fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
-    for (const std::string& why : attempt.why) lines.push_back("  " + why);
-    if (attempt.ended) lines.push_back("  ended: " + said_once(job, attempt));
-    if (!attempt.retried.empty()) lines.push_back("  then: " + what_followed(attempt));
+    lines.add(WordsOf::launcher, fmt::format("attempt {} was placed at {}:", attempt.id.number,
+                                             to_string(attempt.placed)));
+    for (const std::string& why : attempt.why) lines.add(WordsOf::launcher, "  " + why);
+    if (attempt.ended)
+      lines.add(WordsOf::job, "  ended: " + said_once(job, attempt),
+                fmt::format("  ended: {}", to_string(attempt.ended->cause)));
+    if (attempt.retried.empty()) continue;
+    auto [text, of] = what_followed(attempt, attempt.retried);
+    lines.add(of, "  then: " + text, "  then: retried");
   }
-  if (job.phase != Job::Phase::waiting || job.cancel_by) return view;
-  lines.push_back(view.job.queue_position == 0
-                      ? view.job.reason
-                      : fmt::format("position {} in the queue (priority {}): {}",
-                                    view.job.queue_position, to_string(job.spec.queue.priority),
-                                    view.job.reason));
-  if (scheduler.has(job)) explain_queue(cluster, scheduler, job, lines);
+  if (job.phase == Job::Phase::waiting && !job.cancel_by) {
+    const auto in_queue = [&](const std::string& reason) {
+      if (view.job.queue_position == 0) return reason;
+      return fmt::format("position {} in the queue (priority {}): {}", view.job.queue_position,
+                         to_string(job.spec.queue.priority), reason);
+    };
+    lines.add(WordsOf::job, in_queue(view.job.reason), in_queue(view.job.reason_for_all));
+    if (scheduler.has(job)) explain_queue(cluster, scheduler, job, lines);
+  }
+  view.lines = std::move(lines.readers);
+  view.lines_for_all = std::move(lines.all);
   return view;
 }
 

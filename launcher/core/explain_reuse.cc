@@ -19,7 +19,7 @@ const PipelineStep* step_of(const State& state, const Job& job) {
 }
 
 // The newest job of the same step, submitted before, that completed; of another pipeline of the
-// same person.
+// same person and family.
 const Job* run_before(const State& state, const Job& job) {
   std::size_t looked_at = 0;
   const auto& all = state.submitted();
@@ -28,7 +28,7 @@ const Job* run_before(const State& state, const Job& job) {
     const Job& other = *state.job(it->second);
     const bool is_same = other.spec.step == job.spec.step &&
                          other.spec.submitter == job.spec.submitter &&
-                         other.spec.project == job.spec.project;
+                         other.spec.project == job.spec.project && other.family == job.family;
     if (is_same && other.finish && other.finish->status == JobStatus::completed) return &other;
   }
   return nullptr;

@@ -73,6 +73,9 @@ struct JobOf {
   const JobId* operator()(const MachineGone&) const { return nullptr; }
   const JobId* operator()(const AssetRegistered&) const { return nullptr; }
   const JobId* operator()(const AssetArchived&) const { return nullptr; }
+  const JobId* operator()(const NameShared&) const { return nullptr; }
+  const JobId* operator()(const VersionsDeleted&) const { return nullptr; }
+  const JobId* operator()(const NameSettled&) const { return nullptr; }
   const JobId* operator()(const SizeDefined&) const { return nullptr; }
   const JobId* operator()(const SizeRemoved&) const { return nullptr; }
   const JobId* operator()(const SizeGranted&) const { return nullptr; }

@@ -109,6 +109,7 @@ struct JobSubmitted {
   std::uint64_t order = 0;                          // 0: after all others
   std::uint64_t incarnation = 0;                    // of its attempts, at least
   std::optional<CheckpointSource> checkpoint = {};  // of spec.from_checkpoint_of, as it is now
+  std::uint64_t family = 0;  // see Job; 0 also in journals of before families
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
 struct JobShared {  // sharing with the members of its project starts or ends
@@ -303,6 +304,8 @@ struct EnvironmentRegistered {
   RegisteredEnvironment environment;
   std::string by;
   std::string project = {};  // of the name, set by its first version; "": the default one
+  std::string owner = {};    // of the name; "": of before names had owners
+  bool foreign = false;      // from then, and by somebody whom its owner had not let
   friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
 };
 // The node asked for a lock, because its plan had none for its platform.
@@ -356,7 +359,8 @@ using Fact = std::variant<
     MachineFailed, MachineLeaving, MachineGone, MachineFound, SizeDefined, SizeRemoved, SizeGranted,
     NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
     InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
-    StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten, OutputsSoFar>;
+    StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten, OutputsSoFar, NameShared,
+    VersionsDeleted, NameSettled>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

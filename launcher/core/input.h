@@ -48,6 +48,16 @@ struct ArchiveAssetInput {
   ArchiveAsset ask;
   Caller caller = {};
 };
+struct ShareNameInput {
+  ReplyTo reply;
+  ShareName ask;
+  Caller caller = {};
+};
+struct DeleteVersionsInput {
+  ReplyTo reply;
+  DeleteVersions ask;
+  Caller caller = {};
+};
 struct PruneEnvironmentsInput {
   ReplyTo reply;
   Duration unused_for{0};
@@ -247,6 +257,7 @@ using Input =
                  ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
                  ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
                  ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
-                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput>;
+                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
+                 ShareNameInput, DeleteVersionsInput>;
 
 }  // namespace lockstep::launcher

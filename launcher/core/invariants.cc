@@ -234,8 +234,33 @@ class Checker {
       }
       counted.add(job.spec, usage);
     }
+    count_versions(counted);
     check_shares();
     expect(counted == state_.usage(), "usage", "is what the jobs of each user and project take");
+  }
+
+  void count_versions(UsageTable& counted) {
+    std::map<NameKey, std::size_t> versions;
+    const auto add = [&](const NameKey& key, const std::string& by, std::int64_t bytes) {
+      const OwnedName* name = state_.names().find(key.kind, key.name);
+      expect(name != nullptr, describe(key), "has an owner");
+      if (name == nullptr) return;
+      ++versions[key];
+      counted.add(holders_of(by, name->project), {.versions = 1, .version_bytes = bytes});
+    };
+    for (const auto& [name, all] : state_.registered())
+      for (const EnvironmentVersion& one : all)
+        add({NameKind::environment, name}, one.by, version_bytes(one.environment));
+    for (const auto& [key, name] : state_.assets().names())
+      for (const AssetVersion& one : name.versions)
+        add({name_kind_of(key.first), key.second}, one.by, version_bytes(one.asset));
+    std::size_t all = 0;
+    for (const auto& [key, name] : state_.names().all()) {
+      all += name.versions;
+      expect(versions[key] == name.versions, describe(key), "counts its versions");
+      if (name.versions == 0) counted.add(holders_of(name.owner, name.project), {.versions = 1});
+    }
+    expect(all == state_.names().versions(), "names", "count all their versions");
   }
 
   void check_shares() {

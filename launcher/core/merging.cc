@@ -66,7 +66,7 @@ void register_output(Context& core, const Job& job, const OutputAsset& as, Merge
   input.asset.path = fmt::format("azureml://jobs/{}/outputs/{}", job.id.value, output.name);
   input.project = job.spec.project;
   input.caller = UserCaller{job.spec.submitter};
-  auto registration = registration_of(core.state, input);
+  auto registration = registration_of(core.cluster(), input);
   if (!registration)
     output.problems.push_back(
         fmt::format("not registered as {}: {}", as.name,

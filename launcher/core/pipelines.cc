@@ -166,19 +166,21 @@ Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const Pipeli
   return spec;
 }
 
-// The outputs of a job with the same content; null: none may be used.
-const Job* to_reuse(const State& state, const PipelineSpec& pipeline, const PipelineStep& step,
+// The outputs of a job with the same content; null: none may be used. Whoever has the credential of
+// one attempt (root of its node) can write the outputs of the jobs that it submits: these are used
+// only in the attempt's own family, and by nothing that a person submits.
+const Job* to_reuse(const State& state, const Job& pipeline, const PipelineStep& step,
                     const JobSpec& spec) {
-  const bool may = step.reuse && !gives_artifacts(pipeline, step.name);
+  const bool may = step.reuse && !gives_artifacts(*pipeline.spec.pipeline, step.name);
   const auto key = may ? reuse_key(spec) : std::nullopt;
-  return key ? state.reusable(*key) : nullptr;
+  return key ? state.reusable(pipeline.family, *key) : nullptr;
 }
 
 void begin(Context& core, const Job& job, std::size_t index) {
   const PipelineStep& step = step_at(job, index);
   auto spec = job_of_step(core.cluster(), job, step);
   if (!spec) return skip(core, job, index, spec.error().message);
-  if (const Job* same = to_reuse(core.state, *job.spec.pipeline, step, *spec)) {
+  if (const Job* same = to_reuse(core.state, job, step, *spec)) {
     core.emit(StepReused{job.id, step.name, same->id, *same->merged});
     return;
   }

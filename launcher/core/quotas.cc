@@ -19,7 +19,9 @@ std::uint64_t amount_of(const Demand& demand, QuotaLimit limit) {
     case QuotaLimit::gpus: value = demand.gpus; break;
     case QuotaLimit::queued_jobs:
     case QuotaLimit::snapshot_bytes:
-    case QuotaLimit::spec_bytes: break;
+    case QuotaLimit::spec_bytes:
+    case QuotaLimit::versions:
+    case QuotaLimit::version_bytes: break;
   }
   return static_cast<std::uint64_t>(value);
 }
@@ -34,6 +36,8 @@ std::string_view noun_of(QuotaLimit limit) {
     case QuotaLimit::gpus: return "gpus";
     case QuotaLimit::snapshot_bytes: return "source";
     case QuotaLimit::spec_bytes: return "texts and variables of jobs";
+    case QuotaLimit::versions: return "registered versions";
+    case QuotaLimit::version_bytes: return "definitions of registered versions";
   }
   return "?";
 }
@@ -146,9 +150,14 @@ Demand demand_of(const Placed& placed) {
 std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder& holder,
                                       QuotaLimit limit) {
   if (auto set = set_limit(cluster.state, holder, limit)) return set;
-  if (holder.kind != QuotaHolder::Kind::user) return std::nullopt;
-  if (limit == QuotaLimit::queued_jobs) return cluster.config.queued_jobs_per_user;
-  if (limit == QuotaLimit::spec_bytes) return cluster.config.spec_bytes_per_user.count;
+  const CoreConfig& config = cluster.config;
+  const bool is_user = holder.kind == QuotaHolder::Kind::user;
+  if (limit == QuotaLimit::versions)
+    return is_user ? config.versions_per_user : config.versions_per_project;
+  if (limit == QuotaLimit::version_bytes)
+    return (is_user ? config.version_bytes_per_user : config.version_bytes_per_project).count;
+  if (is_user && limit == QuotaLimit::queued_jobs) return config.queued_jobs_per_user;
+  if (is_user && limit == QuotaLimit::spec_bytes) return config.spec_bytes_per_user.count;
   return std::nullopt;
 }
 

@@ -14,6 +14,7 @@
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/metadata.h"
+#include "launcher/core/name_requests.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/progress.h"

@@ -138,8 +138,8 @@ const Job* State::job_of_submission(const std::string& submission) const {
   return it == submissions_.end() ? nullptr : job(it->second);
 }
 
-const Job* State::reusable(const Digest& reuse_key) const {
-  const auto it = reusable_.find(reuse_key);
+const Job* State::reusable(std::uint64_t family, const Digest& reuse_key) const {
+  const auto it = reusable_.find({family, reuse_key});
   return it == reusable_.end() ? nullptr : job(submitted_.at(*it->second.rbegin()));
 }
 
@@ -276,10 +276,20 @@ const EnvironmentVersion* State::registered(const std::string& name,
                                             const std::string& version) const {
   const auto it = registered_.find(name);
   if (it == registered_.end()) return nullptr;
-  if (version.empty()) return &it->second.back();
-  for (const EnvironmentVersion& known : it->second)
-    if (known.environment.spec.version == version) return &known;
-  return nullptr;
+  const std::vector<EnvironmentVersion>& all = it->second;
+  const OwnedName* owned = owned_names_.find(NameKind::environment, name);
+  const auto is_wanted = [&](const EnvironmentVersion& known) {
+    return version.empty() ? counts(known.foreign, known.by, *owned)
+                           : known.environment.spec.version == version;
+  };
+  const auto found = std::find_if(all.rbegin(), all.rend(), is_wanted);
+  return found == all.rend() ? nullptr : &*found;
+}
+
+const std::set<std::uint64_t>& State::jobs_with(NameKind kind, const std::string& version) const {
+  static const std::set<std::uint64_t> kNone;
+  const auto found = named_by_.find({kind, version});
+  return found == named_by_.end() ? kNone : found->second;
 }
 
 void State::touch_environment(const Digest& definition) {

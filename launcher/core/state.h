@@ -19,6 +19,7 @@
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/job_index.h"
+#include "launcher/core/names.h"
 #include "launcher/core/principals.h"
 #include "launcher/core/steps.h"
 #include "launcher/core/usage.h"
@@ -211,6 +212,10 @@ struct Job {
   std::vector<OutputWrite> writes;  // of `merged`, those whose path is in a remote datastore
   int unwritten = 0;  // of `writes`, and of those of a pipeline's steps, those that wait
   std::optional<Digest> reuse_key;  // of a pipeline's step; see step_key.h
+  // 0: a person submitted it, or its pipeline. Else attempts of one job did, or of jobs that this
+  // one submitted, and so on: the order of that job, or of the pipeline whose step it is. It stays
+  // when that job is deleted. Steps are reused only within a family.
+  std::uint64_t family = 0;
   // The job whose attempt submitted it; of a step, the one whose attempt submitted its pipeline.
   // "": none, or deleted since. Unlike spec.parent, it is never a later job of the same name.
   JobId child_of;
@@ -245,7 +250,8 @@ struct EnvironmentVersion {
   Digest definition;
   Instant at;
   std::string by;
-  std::string project;  // of the name, set by its first version; "": the default one
+  std::string project;   // of the name, set by its first version; "": the default one
+  bool foreign = false;  // see EnvironmentRegistered
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
@@ -311,6 +317,10 @@ class State {
   const Computes& computes() const { return computes_; }
   const DefinedSizes& sizes() const { return sizes_; }
   const Assets& assets() const { return assets_; }
+  const Names& names() const { return owned_names_; }  // of environments and assets
+  // The jobs that have not ended and that name this version ("NAME:VERSION"), or a step of which
+  // does, by order.
+  const std::set<std::uint64_t>& jobs_with(NameKind kind, const std::string& version) const;
   const std::map<Digest, Token>& tokens() const { return tokens_; }
   // Waiting jobs that are not canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
@@ -346,8 +356,8 @@ class State {
   // Null unless `key` belonged to a removed node.
   const RemovedNode* removed_with_key(const PublicKey& key) const;
   const Job* job_of_submission(const std::string& submission) const;
-  // The newest job of a step that has completed with this key; null: there is none.
-  const Job* reusable(const Digest& reuse_key) const;
+  // The newest job of a step of this family that has completed with this key; null: there is none.
+  const Job* reusable(std::uint64_t family, const Digest& reuse_key) const;
   // The part of the attempt that is still assigned to the node.
   const Part* assigned_part(const AttemptId& id, NodeId node) const;
   std::string node_name(NodeId id) const;  // also of a removed node; "node 7" when unknown
@@ -359,7 +369,7 @@ class State {
   const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {
     return registered_;
   }
-  // `version` empty: the newest.
+  // `version` empty: what @latest means, the newest by the owner or somebody whom the owner lets.
   const EnvironmentVersion* registered(const std::string& name, const std::string& version) const;
   Instant environments_unused_since() const { return environments_unused_since_; }
   NodeId next_node_id() const { return NodeId(next_node_); }
@@ -403,8 +413,8 @@ class State {
   std::map<NodeId, RemovedNode> removed_;
   std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;
-  // Orders of the steps' jobs that completed, by reuse key; no set is empty.
-  std::map<Digest, std::set<std::uint64_t>> reusable_;
+  // Orders of the steps' jobs that completed, by family and reuse key; no set is empty.
+  std::map<std::pair<std::uint64_t, Digest>, std::set<std::uint64_t>> reusable_;
   std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
   JobSize ended_size_;
   DeletedJobs deleted_;
@@ -412,6 +422,9 @@ class State {
   Computes computes_;
   DefinedSizes sizes_;
   Assets assets_;
+  Names owned_names_;
+  // By version, see jobs_with(); no set is empty.
+  std::map<std::pair<NameKind, std::string>, std::set<std::uint64_t>> named_by_;
   UsageTable usage_;
   FairShares shares_;
   std::uint64_t incarnation_ = 0;

@@ -174,6 +174,7 @@ struct State::Applier {
     if (job.order == 0)
       job.order = state.submitted_.empty() ? 1 : state.submitted_.rbegin()->first + 1;
     job.incarnation = fact.incarnation;
+    job.family = fact.family;
     job.submission = fact.submission;
     job.spec = fact.spec;
     job.pool = state.computes_.pool_of(job.spec.compute);
@@ -202,6 +203,9 @@ struct State::Applier {
       environment.jobs.insert(job.order);
       environment.live.insert(job.order);
     }
+    each_named_version(job.spec, [&](NameKind kind, std::string version) {
+      state.named_by_[{kind, std::move(version)}].insert(job.order);
+    });
     state.jobs_.emplace(fact.job, std::move(job));
   }
 
@@ -399,6 +403,12 @@ struct State::Applier {
     state.dequeue(job);
     state.index_.finished(job.order, fact.status);
     state.unfinished_.erase(job.id);
+    each_named_version(job.spec, [&](NameKind kind, std::string version) {
+      const auto named = state.named_by_.find({kind, std::move(version)});
+      if (named == state.named_by_.end()) return;
+      named->second.erase(job.order);
+      if (named->second.empty()) state.named_by_.erase(named);
+    });
     state.computes_.count(job.spec, {.unfinished = -1});
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
     note_ended(job);
@@ -496,6 +506,7 @@ struct State::Applier {
     Job& parent = state.job_ref(job.spec.parent);
     job.shared = parent.shared;
     job.child_of = parent.child_of;
+    job.family = parent.family;
     record(parent, Event::Kind::step, {}, {},
            fmt::format("{}: job {}", job.spec.step, job.id.value));
   }
@@ -503,9 +514,17 @@ struct State::Applier {
   void join_parent(Job& job) const {
     if (!job.spec.is_child()) return;
     const Job* parent = state.job(job.spec.parent);
-    if (parent == nullptr || parent->order >= job.order) return;
+    const bool is_there = parent != nullptr && parent->order < job.order;
+    if (job.family == 0) job.family = is_there ? family_below(*parent) : job.order;
+    if (!is_there) return;
     job.child_of = parent->id;
     state.children_[parent->id].insert(job.order);
+  }
+  // Of what an attempt of this job submits.
+  std::uint64_t family_below(const Job& job) const {
+    if (job.family != 0) return job.family;
+    const Job* pipeline = job.spec.step.empty() ? nullptr : state.job(job.spec.parent);
+    return pipeline != nullptr ? pipeline->order : job.order;
   }
   // Its children go on without it, and it leaves its own parent.
   void leave_family(const Job& job) const {
@@ -525,7 +544,7 @@ struct State::Applier {
   void leave_pipeline(const Job& job) const {
     const bool completed = job.finish->status == JobStatus::completed;
     if (completed && job.reuse_key && job.merged && is_whole(*job.merged))
-      state.reusable_[*job.reuse_key].insert(job.order);
+      state.reusable_[{job.family, *job.reuse_key}].insert(job.order);
     if (Steps* steps = state.steps_around(job))
       steps->ended(job.spec.step, completed, job.merged.value_or(std::vector<MergedOutput>()));
   }
@@ -537,7 +556,7 @@ struct State::Applier {
   }
   void forget_reusable(const Job& job) const {
     if (!job.reuse_key) return;
-    const auto known = state.reusable_.find(*job.reuse_key);
+    const auto known = state.reusable_.find({job.family, *job.reuse_key});
     if (known == state.reusable_.end()) return;
     known->second.erase(job.order);
     if (known->second.empty()) state.reusable_.erase(known);
@@ -581,9 +600,64 @@ struct State::Applier {
     const Digest definition = digest_of(spec.definition);
     auto& versions = state.registered_[spec.name];
     const std::string project = versions.empty() ? fact.project : versions.front().project;
-    versions.push_back({fact.environment, definition, at, fact.by, project});
+    versions.push_back({fact.environment, definition, at, fact.by, project, false});
+    versions.back().foreign = state.owned_names_.registered(version_of(versions.back()), fact.owner,
+                                                      project, fact.foreign, state.usage_);
     ++state.environments_[definition].names;
   }
+  static Names::Version version_of(const EnvironmentVersion& version) {
+    const RegisteredEnvironment& environment = version.environment;
+    return {{NameKind::environment, environment.spec.name},
+            environment.spec.version,
+            version.by,
+            version_bytes(environment)};
+  }
+  static Names::Version version_of(const RegisteredAsset& asset, const std::string& by) {
+    return {{name_kind_of(kind_of(asset)), asset.name}, asset.version, by, version_bytes(asset)};
+  }
+
+  void operator()(const VersionsDeleted& fact) const {
+    while (remove_version(fact)) {
+      if (!fact.version.empty()) return;
+    }
+    if (fact.version.empty()) state.owned_names_.released({fact.kind, fact.name}, state.usage_);
+  }
+  // False: there is none.
+  bool remove_version(const VersionsDeleted& fact) const {
+    switch (fact.kind) {
+      case NameKind::environment: return remove_environment(fact.name, fact.version);
+      case NameKind::data: return remove_asset(AssetKind::data, fact.name, fact.version);
+      case NameKind::model: return remove_asset(AssetKind::model, fact.name, fact.version);
+      case NameKind::component: return remove_asset(AssetKind::component, fact.name, fact.version);
+    }
+    return false;
+  }
+  bool remove_asset(AssetKind kind, const std::string& name, const std::string& version) const {
+    const auto removed = state.assets_.remove(kind, name, version);
+    if (removed) state.owned_names_.deleted(version_of(removed->asset, removed->by), state.usage_);
+    return removed.has_value();
+  }
+  // `version` "": the newest.
+  bool remove_environment(const std::string& name, const std::string& version) const {
+    const auto known = state.registered_.find(name);
+    if (known == state.registered_.end()) return false;
+    std::vector<EnvironmentVersion>& all = known->second;
+    auto found = std::prev(all.end());
+    if (!version.empty())
+      found = std::find_if(all.begin(), all.end(), [&](const EnvironmentVersion& one) {
+        return one.environment.spec.version == version;
+      });
+    if (found == all.end()) return false;
+    const Digest definition = found->definition;
+    state.owned_names_.deleted(version_of(*found), state.usage_);
+    all.erase(found);
+    if (all.empty()) state.registered_.erase(known);
+    --state.environments_[definition].names;
+    state.drop_environment(definition);
+    return true;
+  }
+  void operator()(const NameShared& fact) const { state.owned_names_.apply(fact); }
+  void operator()(const NameSettled& fact) const { state.owned_names_.apply(fact, state.usage_); }
 
   void operator()(const EnvironmentWanted& fact) const {
     Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
@@ -649,7 +723,11 @@ struct State::Applier {
     state.node_ref(fact.node).labels = fact.labels;
   }
 
-  void operator()(const AssetRegistered& fact) const { state.assets_.apply(at, fact); }
+  void operator()(const AssetRegistered& fact) const {
+    const bool foreign = state.owned_names_.registered(version_of(fact.asset, fact.by), fact.owner,
+                                                 fact.project, fact.foreign, state.usage_);
+    state.assets_.apply(at, fact, foreign);
+  }
   void operator()(const AssetArchived& fact) const { state.assets_.apply(fact); }
   void operator()(const SizeDefined& fact) const { state.sizes_.apply(fact); }
   void operator()(const SizeRemoved& fact) const { state.sizes_.apply(fact); }

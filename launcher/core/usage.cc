@@ -30,11 +30,14 @@ Usage& Usage::operator+=(const Usage& other) {
   cpus += other.cpus;
   gpus += other.gpus;
   spec_bytes += other.spec_bytes;
+  versions += other.versions;
+  version_bytes += other.version_bytes;
   return *this;
 }
 
 Usage operator-(const Usage& usage) {
-  return {-usage.queued, -usage.running, -usage.nodes, -usage.cpus, -usage.gpus, -usage.spec_bytes};
+  return {-usage.queued, -usage.running,    -usage.nodes,    -usage.cpus,
+          -usage.gpus,   -usage.spec_bytes, -usage.versions, -usage.version_bytes};
 }
 
 std::uint64_t of(const Usage& usage, QuotaLimit limit) {
@@ -46,16 +49,20 @@ std::uint64_t of(const Usage& usage, QuotaLimit limit) {
     case QuotaLimit::cpus: value = usage.cpus; break;
     case QuotaLimit::gpus: value = usage.gpus; break;
     case QuotaLimit::spec_bytes: value = usage.spec_bytes; break;
+    case QuotaLimit::versions: value = usage.versions; break;
+    case QuotaLimit::version_bytes: value = usage.version_bytes; break;
     case QuotaLimit::snapshot_bytes: break;
   }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
 }
 
-std::array<QuotaHolder, 2> holders_of(const JobSpec& spec) {
-  return {QuotaHolder{QuotaHolder::Kind::user, spec.submitter},
+QuotaHolders holders_of(const std::string& user, const std::string& project) {
+  return {QuotaHolder{QuotaHolder::Kind::user, user},
           QuotaHolder{QuotaHolder::Kind::project,
-                      spec.project.empty() ? std::string(kDefaultProject) : spec.project}};
+                      project.empty() ? std::string(kDefaultProject) : project}};
 }
+
+QuotaHolders holders_of(const JobSpec& spec) { return holders_of(spec.submitter, spec.project); }
 
 std::int64_t spec_bytes(const JobSpec& spec) {
   std::size_t of_data = 0;
@@ -69,8 +76,8 @@ std::int64_t spec_bytes(const JobSpec& spec) {
   return static_cast<std::int64_t>(bytes - std::min<std::size_t>(bytes, kFreeSpecBytes));
 }
 
-void UsageTable::add(const JobSpec& spec, const Usage& change) {
-  for (QuotaHolder& holder : holders_of(spec)) {
+void UsageTable::add(QuotaHolders holders, const Usage& change) {
+  for (QuotaHolder& holder : holders) {
     const auto entry = usages_.try_emplace(std::move(holder)).first;
     entry->second += change;
     if (entry->second == Usage{}) usages_.erase(entry);

@@ -1,7 +1,7 @@
 #pragma once
-// The current use by the jobs of each user and each project. The sums are updated as facts are
-// applied, so that checking a quota does not count jobs. Part of State: transitions.cc changes it,
-// and check_invariants recounts it.
+// The current use by the jobs and the registered versions of each user and each project. The sums
+// are updated as facts are applied, so that checking a quota does not count jobs. Part of State:
+// transitions.cc changes it, and check_invariants recounts it.
 
 #include <array>
 #include <cstdint>
@@ -19,20 +19,24 @@ struct Usage {
   std::int64_t cpus = 0;        // of these parts
   std::int64_t gpus = 0;        // of these parts
   std::int64_t spec_bytes = 0;  // of all jobs that are kept; see QuotaLimit::spec_bytes
+  std::int64_t versions = 0;    // registered, and names without versions
+  std::int64_t version_bytes = 0;
   Usage& operator+=(const Usage& other);
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 Usage operator-(const Usage& usage);
 std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for limits without a sum
 
-// The submitter and the project of a job. Jobs from before projects existed are in the default
-// project.
-std::array<QuotaHolder, 2> holders_of(const JobSpec& spec);
+// A user and a project; "": the default one, as for what is from before projects existed.
+using QuotaHolders = std::array<QuotaHolder, 2>;
+QuotaHolders holders_of(const std::string& user, const std::string& project);
+QuotaHolders holders_of(const JobSpec& spec);  // its submitter and its project
 std::int64_t spec_bytes(const JobSpec& spec);
 
 class UsageTable {
  public:
-  void add(const JobSpec& spec, const Usage& change);
+  void add(const JobSpec& spec, const Usage& change) { add(holders_of(spec), change); }
+  void add(QuotaHolders holders, const Usage& change);
   Usage of(const QuotaHolder& holder) const;
   // Holders whose use is zero are left out.
   const std::map<QuotaHolder, Usage>& all() const { return usages_; }

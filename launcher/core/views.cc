@@ -34,7 +34,7 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
-// Who solves what this part waits for: "this node solves it", "node n2 solves it for job x".
+// Who solves what this part waits for: "this node solves it", "node n2 solves it for job 'x'".
 std::string who_solves(const State& state, const Job& job, const Part& part,
                        const std::string& platform) {
   const auto solver = solver_of(state, *job.environment, platform);
@@ -43,7 +43,7 @@ std::string who_solves(const State& state, const Job& job, const Part& part,
   const Part& other = attempt.parts[static_cast<std::size_t>(solver->node_rank)];
   if (&other == &part) return "this node solves it";
   std::string text = fmt::format("node {} solves it", state.node_name(other.node));
-  if (attempt.id.job != job.id) text += " for job " + attempt.id.job.value;
+  if (attempt.id.job != job.id) text += fmt::format(" for job '{}'", attempt.id.job.value);
   return text;
 }
 
@@ -269,12 +269,12 @@ std::string reason_of_logs(const Cluster& cluster, const Job& job) {
   return "";
 }
 
-// "… ; retry 2 of 3 in 4s (10:32:07Z)".
-std::string reason_of_retry(const Cluster& cluster, const Job& job) {
+// "in 4s (10:32:07Z)".
+std::string time_of_retry(const Cluster& cluster, const Job& job) {
   const Instant due = ready_at(cluster, job);
   const auto left = std::chrono::ceil<seconds>(due - cluster.now);
-  std::string text = fmt::format("{} in {} ({}Z)", job.requeued_because, format_duration(left),
-                                 to_string(due).substr(11, 8));
+  std::string text =
+      fmt::format("in {} ({}Z)", format_duration(left), to_string(due).substr(11, 8));
   const Part* fence = longest_fence(cluster, job);
   if (fence != nullptr && due > job.not_before)
     text += fmt::format(
@@ -284,17 +284,30 @@ std::string reason_of_retry(const Cluster& cluster, const Job& job) {
   return text;
 }
 
+// Of a job that waits for its turn. `after`: how its last attempt ended, and which retry follows;
+// "": it had none.
+std::string reason_of_turn(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
+                           const std::string& after) {
+  if (!job.waits_for.empty()) return reason_of_dependencies(job);
+  if (job.attempts.empty() && job.not_before > cluster.now)
+    return fmt::format("does not start before {} (not_before)", to_string(job.not_before));
+  if (ready_at(cluster, job) > cluster.now) return after + " " + time_of_retry(cluster, job);
+  const std::string why = scheduler.reason(job);
+  return after.empty() ? why : after + "; " + why;
+}
+
+// "retry 2 of 3": why the job was queued again, without how its attempt ended.
+std::string retry_of(const Job& job) {
+  if (job.requeued_because.empty()) return "";
+  const auto [text, of] = what_followed(job.attempts.back(), job.requeued_because);
+  return is_told(of, false) ? text : "retried";
+}
+
 std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   switch (job.phase) {
-    case Job::Phase::waiting: {
+    case Job::Phase::waiting:
       if (job.cancel_by) return reason_of_logs(cluster, job);
-      if (!job.waits_for.empty()) return reason_of_dependencies(job);
-      if (job.attempts.empty() && job.not_before > cluster.now)
-        return fmt::format("does not start before {} (not_before)", to_string(job.not_before));
-      if (ready_at(cluster, job) > cluster.now) return reason_of_retry(cluster, job);
-      const std::string why = scheduler.reason(job);
-      return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
-    }
+      return reason_of_turn(cluster, scheduler, job, job.requeued_because);
     case Job::Phase::steps: return reason_of_steps(cluster.state, job);
     case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());
     case Job::Phase::ended:
@@ -307,6 +320,13 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
 
 }  // namespace
 
+FollowedBy what_followed(const Attempt& attempt, const std::string& why) {
+  if (!attempt.ended || attempt.ended->message.empty()) return {why, WordsOf::job};
+  const std::string opening = attempt.ended->message + "; ";
+  if (!why.starts_with(opening)) return {why, WordsOf::job};
+  return {why.substr(opening.size()), WordsOf::launcher};
+}
+
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
                 int queue_position) {
   JobView view;
@@ -317,6 +337,10 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   }
   view.status = job.status();
   view.reason = reason_of(cluster, scheduler, job);
+  if (job.phase == Job::Phase::waiting && !job.cancel_by)
+    view.reason_for_all = job.requeued_because.empty()
+                              ? view.reason
+                              : reason_of_turn(cluster, scheduler, job, retry_of(job));
   view.queue_position = queue_position;
   view.submitted = job.submitted;
   view.shared = job.shared;

@@ -10,6 +10,7 @@
 #include "common/domain/views.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/scheduler.h"
+#include "launcher/core/words_of.h"
 
 namespace lockstep::launcher {
 
@@ -22,6 +23,13 @@ void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const Job
                    const std::function<bool(const Job&)>& wanted,
                    const std::function<bool(JobView)>& take);
 NodeView view_of(const Cluster& cluster, const Node& node);
+// Why another attempt followed on this one ("retry 1 of 3"), without how this one ended, with which
+// `why` opens; all of it, as words of the job, if it does not open with that.
+struct FollowedBy {
+  std::string text;
+  WordsOf of = WordsOf::job;
+};
+FollowedBy what_followed(const Attempt& attempt, const std::string& why);
 ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job);
 
 }  // namespace lockstep::launcher

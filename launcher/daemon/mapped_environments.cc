@@ -40,6 +40,8 @@ EnvironmentView mapped(const State& state, const Wanted& wanted, RegisteredEnvir
   const Digest definition = digest_of(spec.definition);
   EnvironmentView view = view_of(state, {std::move(found), definition, {}, "environments.map", ""});
   view.project.clear();  // everybody's
+  view.owner.clear();
+  view.grants = {};
   return view;
 }
 

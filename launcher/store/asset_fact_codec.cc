@@ -1,6 +1,7 @@
 #include "launcher/store/asset_fact_codec.h"
 
 #include "common/wire/asset_codec.h"
+#include "common/wire/name_codec.h"
 
 namespace lockstep::pb {
 
@@ -8,10 +9,14 @@ void to_wire(const launcher::AssetRegistered& from, AssetRegistered* to) {
   to_wire(from.asset, to->mutable_asset());
   to->set_by(from.by);
   to->set_project(from.project);
+  to->set_owner(from.owner);
+  to->set_foreign(from.foreign);
 }
 Status from_wire(const AssetRegistered& from, launcher::AssetRegistered* to) {
   TRY(from_wire(from.asset(), &to->asset));
   TRY(read_text(from.by(), "asset.by", &to->by));
+  TRY(read_text(from.owner(), "asset.owner", &to->owner));
+  to->foreign = from.foreign();
   return read_text(from.project(), "asset.project", &to->project);
 }
 
@@ -26,6 +31,51 @@ Status from_wire(const AssetArchived& from, launcher::AssetArchived* to) {
   TRY(read_text(from.name(), "archived.name", &to->name));
   to->archived = from.archived();
   return read_text(from.version(), "archived.version", &to->version);
+}
+
+void to_wire(const launcher::NameShared& from, NameShared* to) {
+  to->set_kind(wire_enum<NameKind>(from.kind));
+  to->set_name(from.name);
+  to->set_user(from.user);
+  to->set_shared(from.shared);
+  to->set_by(from.by);
+}
+Status from_wire(const NameShared& from, launcher::NameShared* to) {
+  TRY(read_name_kind(from.kind(), "shared.kind", &to->kind));
+  TRY(read_text(from.name(), "shared.name", &to->name));
+  TRY(read_text(from.user(), "shared.user", &to->user));
+  to->shared = from.shared();
+  return read_text(from.by(), "shared.by", &to->by);
+}
+
+void to_wire(const launcher::VersionsDeleted& from, VersionsDeleted* to) {
+  to->set_kind(wire_enum<NameKind>(from.kind));
+  to->set_name(from.name);
+  to->set_version(from.version);
+  to->set_by(from.by);
+}
+Status from_wire(const VersionsDeleted& from, launcher::VersionsDeleted* to) {
+  TRY(read_name_kind(from.kind(), "deleted.kind", &to->kind));
+  TRY(read_text(from.name(), "deleted.name", &to->name));
+  TRY(read_text(from.version(), "deleted.version", &to->version));
+  return read_text(from.by(), "deleted.by", &to->by);
+}
+
+void to_wire(const launcher::NameSettled& from, NameSettled* to) {
+  to->set_kind(wire_enum<NameKind>(from.kind));
+  to->set_name(from.name);
+  to->set_owner(from.owner);
+  to->set_project(from.project);
+  to_wire(from.grants, to->mutable_grants());
+  to->set_last_number(from.last_number);
+}
+Status from_wire(const NameSettled& from, launcher::NameSettled* to) {
+  TRY(read_name_kind(from.kind(), "settled.kind", &to->kind));
+  TRY(read_text(from.name(), "settled.name", &to->name));
+  TRY(read_text(from.owner(), "settled.owner", &to->owner));
+  TRY(read_text(from.project(), "settled.project", &to->project));
+  to->last_number = from.last_number();
+  return from_wire(from.grants(), &to->grants);
 }
 
 }  // namespace lockstep::pb

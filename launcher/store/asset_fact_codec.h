@@ -1,5 +1,5 @@
 #pragma once
-// Facts about registered data and models, in the journal.
+// Facts about registered data and models, and about the owners of names, in the journal.
 
 #include "launcher/core/fact.h"
 #include "proto/journal.pb.h"
@@ -10,5 +10,11 @@ void to_wire(const launcher::AssetRegistered& from, AssetRegistered* to);
 Status from_wire(const AssetRegistered& from, launcher::AssetRegistered* to);
 void to_wire(const launcher::AssetArchived& from, AssetArchived* to);
 Status from_wire(const AssetArchived& from, launcher::AssetArchived* to);
+void to_wire(const launcher::NameShared& from, NameShared* to);
+Status from_wire(const NameShared& from, launcher::NameShared* to);
+void to_wire(const launcher::VersionsDeleted& from, VersionsDeleted* to);
+Status from_wire(const VersionsDeleted& from, launcher::VersionsDeleted* to);
+void to_wire(const launcher::NameSettled& from, NameSettled* to);
+Status from_wire(const NameSettled& from, launcher::NameSettled* to);
 
 }  // namespace lockstep::pb

@@ -239,6 +239,7 @@ struct FactWriter {
     to->set_order(f.order);
     to->set_era(f.incarnation);
     if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
+    to->set_family(f.family);
   }
   void operator()(const launcher::CancelRequested& f) const {
     wire->mutable_cancel_requested()->set_job(f.job.value);
@@ -307,6 +308,15 @@ struct FactWriter {
     to_wire(f.environment, to->mutable_environment());
     to->set_by(f.by);
     to->set_project(f.project);
+    to->set_owner(f.owner);
+    to->set_foreign(f.foreign);
+  }
+  void operator()(const launcher::NameShared& f) const { to_wire(f, wire->mutable_name_shared()); }
+  void operator()(const launcher::VersionsDeleted& f) const {
+    to_wire(f, wire->mutable_versions_deleted());
+  }
+  void operator()(const launcher::NameSettled& f) const {
+    to_wire(f, wire->mutable_name_settled());
   }
   void operator()(const launcher::EnvironmentWanted& f) const {
     auto* to = wire->mutable_environment_wanted();
@@ -449,6 +459,7 @@ Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
   TRY(read_text(from.submission(), "submission", &to->submission));
   to->order = from.order();
   to->incarnation = from.era();
+  to->family = from.family();
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   return from_wire(from.spec(), &to->spec);
 }
@@ -512,6 +523,8 @@ Status from_wire(const OutputsSoFar& from, launcher::OutputsSoFar* to) {
 Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegistered* to) {
   TRY(from_wire(from.environment(), &to->environment));
   TRY(read_text(from.project(), "registered.project", &to->project));
+  TRY(read_text(from.owner(), "registered.owner", &to->owner));
+  to->foreign = from.foreign();
   return read_text(from.by(), "registered.by", &to->by);
 }
 Status from_wire(const EnvironmentWanted& from, launcher::EnvironmentWanted* to) {
@@ -654,6 +667,10 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kAssetRegistered:
       return read_into<launcher::AssetRegistered>(from.asset_registered(), to);
     case Fact::kAssetArchived: return read_into<launcher::AssetArchived>(from.asset_archived(), to);
+    case Fact::kNameShared: return read_into<launcher::NameShared>(from.name_shared(), to);
+    case Fact::kVersionsDeleted:
+      return read_into<launcher::VersionsDeleted>(from.versions_deleted(), to);
+    case Fact::kNameSettled: return read_into<launcher::NameSettled>(from.name_settled(), to);
     case Fact::kOutputsMerged: return read_into<launcher::OutputsMerged>(from.outputs_merged(), to);
     case Fact::kOutputWritten: return read_into<launcher::OutputWritten>(from.output_written(), to);
     case Fact::kOutputNotWritten:

@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said(up_site):
     assert up_site.json("job", "list") == []
     assert len(up_site.json("data", "list")) == 2
     assert "did you mean" in up_site.run("data", "show", "face").stderr.decode()
-    assert "lockstep data archive" in up_site.run("data", "delete", "faces").stderr.decode()
+    assert "--version" in up_site.run("data", "delete", "faces").stderr.decode()
 
 
 def test_a_name_is_its_projects(site):
@@ -202,7 +202,10 @@ def test_a_name_is_its_projects(site):
     vic.ok("model", "download", "net", "--download-path", "of-vic")
     assert (site.work / "of-vic/net/a.txt").read_text() == "first\n"
     assert "may not upload files" in vic.refused("data", "create", "-n", "x", "--path", "set")
-    assert "may not create environments, data or models" in vic.refused("data", "archive", "faces")
+    assert "may not archive" in vic.refused("data", "archive", "faces")
+    assert "belongs to user 'alice'" in bob.refused("data", "delete", "faces", "--version", "1")
+    assert "is needed by" not in alice.ok("data", "delete", "faces", "--version", "1"), "the jobs have ended"
+    alice.ok("data", "create", "-n", "faces", "--path", "set")
     assert json.loads(eve.ok("data", "list", "-o", "json")) == []
     for words in (("data", "show", "faces"), ("job", "create", "-f", "job.yml"), ("model", "download", "net")):
         assert "may not see environments, data and models" in eve.refused(*words)

@@ -136,8 +136,10 @@ def test_a_name_of_an_environment_belongs_to_a_project(site, people):
     site.write("env.yml", "name: tools\nimage: busybox:1\n")
     site.write("other.yml", "name: tools\nimage: busybox:2\n")
     assert alice.ok("environment", "create", "-f", "env.yml") == "tools:1\n"
+    assert "belongs to user 'alice'" in bob.refused("environment", "create", "-f", "other.yml")
+    alice.ok("environment", "share", "tools", "--with-project")
     assert bob.ok("environment", "create", "-f", "other.yml") == "tools:2\n", "a submitter of the project"
-    assert "may not create environments" in vic.refused("environment", "create", "-f", "env.yml")
+    assert "may not add versions" in vic.refused("environment", "create", "-f", "env.yml")
     assert "tools" in vic.ok("environment", "list")
     assert "project:        default" in bob.ok("environment", "show", "tools")
 

@@ -9,9 +9,9 @@ engines. Unit tests put the same attacks between any two system calls, or agains
 | 3 a deep tree ends the agent | `test_a_deep_tree_ends_no_agent`; test_hostile_ranks, common/io/remove_tree_test |
 | 4 `<any directory>/checkpoint` | as 2: alice's folder has a `checkpoint` |
 | 5 links at outputs and logs | `test_links_at_outputs_and_logs_give_nothing_away`; runner/workspace_test |
-| 6 others' jobs, blobs, nodes | `test_bob_reads_nothing_of_alices`; test_permissions, test_roles, launcher/api/permission_test, launcher/daemon/bulk_permission_test |
+| 6 others' jobs, blobs, nodes | `test_bob_reads_nothing_of_alices`, `test_how_alices_job_failed_is_hers_to_tell`; test_permissions, test_roles, launcher/api/permission_test, launcher/daemon/bulk_permission_test |
 | 7 any user ends the launcher | test_permissions (`down`), launcher/api/permission_test |
-| 8 a name of an environment has no owner | test_roles, launcher/core/environment_names_test |
+| 8 a name of an environment has no owner | `test_what_alices_names_mean_is_hers_to_say`; test_roles, launcher/core/names_test |
 | 9 foreign locks | launcher/core/environment_solvers_test |
 | 10 a stolen node key | test_revocation, launcher/core/remove_node_test |
 | 11 connections before authentication | common/io/admission_test, launcher/daemon/daemon_flood_test |
@@ -401,3 +401,69 @@ def looks_for_it(world, canary):
     for words in (("job", "logs", "hers"), ("job", "events", "hers"), ("job", "download", "hers", "-p", "got"),
                   ("job", "cancel", "hers"), ("job", "delete", "hers")):
         assert "belongs to user 'lockstep-alice'" in bob.refused(*words), words
+
+
+# ---- 8 -------------------------------------------------------------------------------------------
+
+READS = """command: cat ${{inputs.d}}/said.txt
+environment: azureml:team@latest
+inputs: {d: {path: 'azureml:team@latest'}}
+lockstep: {resources: {cpus: 1, memory: 128m, gpus: 0}}
+"""
+
+
+@on_the_host
+def test_what_alices_names_mean_is_hers_to_say(world):
+    alice, bob = world.alice, world.bob
+    for person, more in ((alice, ""), (bob, "description: of bob's\n")):
+        person.write("env.yml", f"name: team\ninterpreter: /usr/bin/python3{'.11' if more else ''}\n{more}")
+        person.write("set/said.txt", f"{person.name}\n")
+    alice.write("job.yml", READS)
+    makes = {"environment": ("environment", "create", "-f", "env.yml"),
+             "data": ("data", "create", "-n", "team", "--path", "set")}
+
+    def said(name):
+        alice.ok("job", "create", "-f", "job.yml", "--name", name)
+        alice.wait_for_status(name, "Completed")
+        return alice.logs(name).decode().strip(), alice.show(name)["environment"]["version"]
+
+    for words in makes.values():
+        assert alice.ok(*words) == "team:1\n"
+    for kind, words in makes.items():
+        why = bob.refused(*words)
+        assert "it belongs to user 'lockstep-alice'" in why, why
+        assert f"`lockstep {kind} share team --with lockstep-bob`" in why, why
+        for wrong in (("share", "team", "--with", "lockstep-bob"), ("delete", "team", "--version", "1")):
+            assert "belongs to user 'lockstep-alice'" in bob.refused(kind, *wrong)
+    assert said("of-hers") == ("lockstep-alice", "1")
+
+    for kind, words in makes.items():
+        assert "may add versions" in alice.ok(kind, "share", "team", "--with", "lockstep-bob")
+        assert bob.ok(*words) == "team:2\n"
+        rights = json.loads(bob.ok(kind, "show", "team", "-o", "json"))["lockstep"]
+        assert (rights["owner"], rights["shared_with"]["users"]) == ("lockstep-alice", ["lockstep-bob"])
+        alice.ok(kind, "unshare", "team", "--with", "lockstep-bob")
+    assert said("of-both") == ("lockstep-bob", "2"), "as she let him"
+    for kind in makes:
+        assert "belongs to user 'lockstep-alice'" in bob.refused(kind, "delete", "team", "--version", "2")
+        alice.ok(kind, "delete", "team", "--version", "2")
+    assert said("of-hers-again") == ("lockstep-alice", "1")
+    done = {(entry["what"], entry["who"]) for entry in json.loads(world.site.ok("audit", "-o", "json"))}
+    assert {("share environment", "lockstep-alice"), ("delete data asset", "lockstep-alice")} <= done, done
+
+
+# ---- 6 -------------------------------------------------------------------------------------------
+
+
+@on_the_host
+def test_how_alices_job_failed_is_hers_to_tell(world):
+    alice, bob = world.alice, world.bob
+    canary = "canary-b71f"
+    world.submit(alice, "fails", "--", f"/srv/{canary}/program")
+    alice.wait_for_status("fails", "Failed")
+    assert canary in alice.ok("job", "explain", "fails")
+    for words in (("explain", "fails"), ("show", "fails"), ("list", "-a")):
+        for form in ("table", "json"):
+            told = bob.ok("job", *words, "-o", form)
+            assert "fails" in told and canary not in told, (words, told)
+    assert "ended: " in bob.ok("job", "explain", "fails"), "that it failed is no secret"

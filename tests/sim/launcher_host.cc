@@ -412,7 +412,10 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobAnnotated",
                                            "OutputWritten",
                                            "OutputNotWritten",
-                                           "OutputsSoFar"};
+                                           "OutputsSoFar",
+                                           "NameShared",
+                                           "VersionsDeleted",
+                                           "NameSettled"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   const JobId* job = launcher::job_of(fact.fact);

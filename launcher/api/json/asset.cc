@@ -4,6 +4,12 @@
 
 namespace lockstep::api {
 
+Json to_json(const NameGrants& grants) {
+  Json users = Json::array();
+  for (const std::string& user : grants.users) users.push_back(user);
+  return {{"project", grants.project}, {"users", std::move(users)}};
+}
+
 Json to_json(const AssetView& view) {
   const RegisteredAsset& asset = view.asset;
   Json json;
@@ -23,6 +29,8 @@ Json to_json(const AssetView& view) {
   json["lockstep"] = {{"digest", asset.tree ? Json(asset.tree->hex()) : Json(nullptr)},
                       {"file", text_or_null(asset.file)},
                       {"project", view.project},
+                      {"owner", text_or_null(view.owner)},
+                      {"shared_with", to_json(view.grants)},
                       {"archived", view.archived},
                       {"made_by", text_or_null(view.made_by.value)},
                       {"used_by", std::move(uses)}};

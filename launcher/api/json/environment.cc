@@ -1,5 +1,6 @@
 #include "launcher/api/json/environment.h"
 
+#include "launcher/api/json/asset.h"
 #include "launcher/api/json/value.h"
 
 namespace lockstep::api {
@@ -130,6 +131,8 @@ Json to_json(const EnvironmentView& view) {
   json["lockstep"] = {{"provider", std::string(provider_of(environment.spec.definition))},
                       {"definition", view.definition.hex()},
                       {"project", text_or_null(view.project)},
+                      {"owner", text_or_null(view.owner)},
+                      {"shared_with", to_json(view.grants)},
                       {"locks", locks},
                       {"last_job", text_or_null(view.last_job.value)}};
   return json;

@@ -4,6 +4,7 @@
 // is added here; then the round-trip tests fail if a codec omits it. Also makes the seeds of the
 // fuzzers.
 
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -65,6 +66,13 @@ class Filler {
   template <typename K>
   void fill(std::map<K, std::string>& v) { fill_map(v); }
   void fill(std::map<std::string, int>& v) { fill_map(v); }
+  void fill(std::set<std::string>& v) {
+    for (int i = 0; i < 2; ++i) {
+      std::string one;
+      fill(one);
+      v.insert(one);
+    }
+  }
   void fill(std::map<std::string, std::vector<std::string>>& v) { fill_map(v); }
 
   // common/domain/job_spec.h
@@ -256,7 +264,10 @@ class Filler {
   void fill(ListAssets& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ShowAsset& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ArchiveAsset& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(AssetView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(AssetView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(NameGrants& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ShareName& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(DeleteVersions& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(AssetReply& v) { auto& [a] = v; each(a); }
   void fill(AssetsReply& v) { auto& [a, b] = v; each(a, b); }
 
@@ -379,8 +390,9 @@ class Filler {
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = v;
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, for_all] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+    (void)for_all;  // it is sent to nobody
   }
   void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
@@ -391,11 +403,18 @@ class Filler {
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(EnvironmentView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(EnvironmentView& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(FileChanges& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RerunView& v) { auto& [a, b] = v; each(a, b); }
-  void fill(ExplainView& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ExplainView& v) {
+    auto& [a, b, c, for_all] = v;
+    each(a, b, c);
+    (void)for_all;  // it is sent to nobody
+  }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
@@ -557,7 +576,10 @@ class Filler {
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::JobSubmitted& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(a, b, c, d, e, f, g);
+  }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -569,13 +591,16 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputNotWritten& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::StepReused& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::StepSkipped& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::AssetRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AssetRegistered& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::NameShared& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::VersionsDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::NameSettled& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::AssetArchived& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::ProjectCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ProjectRemoved& v) { auto& [a, b] = v; each(a, b); }

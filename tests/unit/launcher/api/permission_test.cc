@@ -66,7 +66,8 @@ LabelNode              -      y     y        -         -      -        -    -
 DrainNode              -      y     y        -         -      -        -    -
 RemoveNode             -      y     -        -         -      -        -    -
 RemoveNode/now         -      y     y        -         -      -        -    -
-CreateEnvironment      ---    yyy   ---      yy-       ---    y--      ---  ---
+CreateEnvironment      ---    yyy   ---      y--       ---    y--      ---  ---
+CreateEnvironment/with ---    yyy   ---      yy-       ---    y--      ---  ---
 CreateEnvironment/new  -      y     -        y         -      y        -    -
 CreateEnvironment/in   ---    yyy   ---      yy-       ---    y--      ---  ---
 ShowEnvironment        ---    yyy   ---      yy-       yy-    y--      ---  yy-
@@ -94,12 +95,20 @@ SetQuota               -      y     -        -         -      -        -    -
 CheckJobFile           -      y     -        y         -      y        -    y
 ListQuotas             -      y     y        y         y      y        -    y
 GetUsage               -      y     y        y         y      y        -    y
-CreateAsset            ---    yyy   ---      yy-       ---    y--      ---  ---
+CreateAsset            ---    yyy   ---      y--       ---    y--      ---  ---
+CreateAsset/with       ---    yyy   ---      yy-       ---    y--      ---  ---
 CreateAsset/new        -      y     -        y         -      y        -    -
 CreateAsset/in         ---    yyy   ---      yy-       ---    y--      ---  ---
 ListAssets             ---    yyy   ---      yy-       yy-    y--      ---  yy-
 ShowAsset              ---    yyy   ---      yy-       yy-    y--      ---  yy-
-ArchiveAsset           ---    yyy   ---      yy-       ---    y--      ---  ---
+ArchiveAsset           ---    yyy   ---      y--       ---    y--      ---  ---
+ArchiveAsset/with      ---    yyy   ---      y--       ---    y--      ---  ---
+ShareName              ---    yyy   ---      y--       ---    y--      ---  ---
+ShareName/data         ---    yyy   ---      y--       ---    y--      ---  ---
+ShareName/undo         ---    yyy   ---      y--       ---    y--      ---  ---
+DeleteVersions         ---    yyy   ---      y--       ---    y--      ---  ---
+DeleteVersions/data    ---    yyy   ---      y--       ---    y--      ---  ---
+DeleteVersions/with    ---    yyy   ---      y--       ---    y--      ---  ---
 ListDatastores         -      y     y        y         y      y        -    y
 )";
 
@@ -118,7 +127,8 @@ const std::vector<std::vector<std::string>> kRows = {
     {"CreateToken"},
     {"DrainNode"},
     {"RemoveNode", "RemoveNode/now"},
-    {"CreateEnvironment", "CreateEnvironment/new", "CreateEnvironment/in"},
+    {"CreateEnvironment", "CreateEnvironment/new", "CreateEnvironment/in",
+     "CreateEnvironment/with"},
     {"ShowEnvironment"},
     {"ListEnvironments"},
     {"PruneEnvironments"},
@@ -155,15 +165,17 @@ const std::vector<std::vector<std::string>> kRows = {
     {"StartCompute"},
     {"StopCompute"},
     {"RestartCompute"},
-    {"CreateAsset", "CreateAsset/new", "CreateAsset/in"},
+    {"CreateAsset", "CreateAsset/new", "CreateAsset/in", "CreateAsset/with"},
     {"ListAssets"},
     {"ShowAsset"},
-    {"ArchiveAsset"},
+    {"ArchiveAsset", "ArchiveAsset/with"},
     {"ListDatastores"},
     {"ArchiveJob", "ArchiveJob/undo"},
     {"AnnotateJob"},
+    {"ShareName", "ShareName/data", "ShareName/undo"},
+    {"DeleteVersions", "DeleteVersions/data", "DeleteVersions/with"},
 };
-constexpr std::size_t kMessages = 56;
+constexpr std::size_t kMessages = 58;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -217,6 +229,47 @@ const std::map<std::string, Make>& questions() {
       {"ArchiveAsset",
        [](World& w, Whose of) {
          return ArchiveAsset{AssetKind::data, w.asset(of), "1", true};
+       }},
+      {"ArchiveAsset/with",
+       [](World& w, Whose of) {
+         w.share_names();
+         return ArchiveAsset{AssetKind::data, w.asset(of), "1", true};
+       }},
+      {"CreateAsset/with",
+       [](World& w, Whose of) {
+         w.share_names();
+         return CreateAsset{World::files(w.asset(of)), ""};
+       }},
+      {"CreateEnvironment/with",
+       [](World& w, Whose of) {
+         w.share_names();
+         return CreateEnvironment{World::definition(w.environment(of), "busybox:2"), ""};
+       }},
+      {"ShareName",
+       [](World& w, Whose of) {
+         return ShareName{NameKind::environment, w.environment(of), "", true};
+       }},
+      {"ShareName/data",
+       [](World& w, Whose of) {
+         return ShareName{NameKind::data, w.asset(of), "", true};
+       }},
+      {"ShareName/undo",
+       [](World& w, Whose of) {
+         w.share_names();
+         return ShareName{NameKind::environment, w.environment(of), "", false};
+       }},
+      {"DeleteVersions",
+       [](World& w, Whose of) {
+         return DeleteVersions{NameKind::environment, w.environment(of), "1"};
+       }},
+      {"DeleteVersions/data",
+       [](World& w, Whose of) {
+         return DeleteVersions{NameKind::data, w.asset(of), ""};
+       }},
+      {"DeleteVersions/with",
+       [](World& w, Whose of) {
+         w.share_names();
+         return DeleteVersions{NameKind::data, w.asset(of), "1"};
        }},
       {"CancelJob", [](World& w, Whose of) { return CancelJob{w.job(of)}; }},
       {"DeleteJobs",

@@ -264,6 +264,14 @@ void PermissionWorld::end_jobs() {
   for (const Whose whose : kWhose) feed(CancelInput{{}, job(whose), LauncherItself{}});
 }
 
+void PermissionWorld::share_names() {
+  for (const Whose whose : kWhose) {
+    feed(ShareNameInput{
+        {}, {NameKind::environment, environment(whose), "", true}, LauncherItself{}});
+    feed(ShareNameInput{{}, {NameKind::data, asset(whose), "", true}, LauncherItself{}});
+  }
+}
+
 void PermissionWorld::share_jobs() {
   for (const Whose whose : kWhose) feed(ShareInput{{}, job(whose), true, LauncherItself{}});
 }

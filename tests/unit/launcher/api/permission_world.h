@@ -51,6 +51,7 @@ class PermissionWorld {
   JobId add_pipeline(Whose whose, bool shared);
   void end_jobs();  // so that they can be deleted
   void share_jobs();
+  void share_names();  // with all of their projects
 
   static RegisteredAsset files(const std::string& name);  // a folder, without a version
   static RegisteredEnvironment definition(const std::string& name, const std::string& image);

@@ -51,8 +51,11 @@ struct AssetTest : ::testing::Test {
   const AssetName& faces() const {
     return *launcher.core->state().assets().find(AssetKind::data, "faces");
   }
+  const OwnedName& owned() const {
+    return *launcher.core->state().names().find(NameKind::data, "faces");
+  }
   std::string newest() const {
-    const AssetVersion* version = faces().newest();
+    const AssetVersion* version = faces().newest(owned());
     return version == nullptr ? "none" : version->asset.version;
   }
 };
@@ -169,9 +172,9 @@ TEST_F(AssetTest, ANameBelongsToItsProject) {
   EXPECT_EQ(create(files("a"), "alice"), "1");
   EXPECT_EQ(faces().project, "default");
   EXPECT_THAT(create(files("b"), "eve"), HasSubstr("the name 'faces' is taken"));
-  EXPECT_THAT(create(files("b"), "vic"), HasSubstr("may not create environments, data or models"));
+  EXPECT_THAT(create(files("b"), "vic"), HasSubstr("may not add versions to this name"));
   EXPECT_THAT(create(files("b"), "alice", "vision"), HasSubstr("vision"));
-  EXPECT_THAT(set_archived("1", true, "eve"), HasSubstr("may not create"));
+  EXPECT_THAT(set_archived("1", true, "eve"), HasSubstr("may not archive, restore"));
   const State& state = launcher.core->state();
   const UserCaller eve{"eve"}, vic{"vic"};
   EXPECT_TRUE(sees_asset_with(state, vic, sha256("a")));
@@ -226,7 +229,7 @@ struct RegisteredOutputs : AssetTest {
 TEST_F(RegisteredOutputs, AnOutputWithANameIsRegisteredWhenTheJobHasCompleted) {
   const JobId job = run("train", {"faces", "", InputType::uri_folder}, "a");
   EXPECT_THAT(problems(job), testing::IsEmpty());
-  const AssetVersion& made = *faces().newest();
+  const AssetVersion& made = *faces().newest(owned());
   EXPECT_EQ(made.asset.version, "1");
   EXPECT_EQ(made.asset.tree, sha256("a"));
   EXPECT_EQ(made.by, launcher.view(job).spec.submitter);

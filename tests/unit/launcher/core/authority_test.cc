@@ -73,10 +73,18 @@ see_names           admin      y   y     y    y    y
 see_names           operator   -   -     -    -    -
 see_names           submitter  y   -     y    y    -
 see_names           viewer     y   -     y    y    -
+create_names        admin      y   y     y    y    y
+create_names        operator   -   -     -    -    -
+create_names        submitter  y   -     y    y    -
+create_names        viewer     -   -     -    -    -
 write_names         admin      y   y     y    y    y
 write_names         operator   -   -     -    -    -
-write_names         submitter  y   -     y    y    -
+write_names         submitter  y   -     -    y    -
 write_names         viewer     -   -     -    -    -
+manage_names        admin      y   y     y    y    y
+manage_names        operator   -   -     -    -    -
+manage_names        submitter  y   -     -    -    -
+manage_names        viewer     -   -     -    -    -
 prune_environments  admin      y   y     y    y    y
 prune_environments  operator   y   y     y    y    y
 prune_environments  submitter  -   -     -    -    -
@@ -126,10 +134,10 @@ operate_computes    viewer     -   -     -    -    -
 constexpr const char* kNames[] = {
     "see_cluster",        "see_job",      "read_job",    "read_values",     "submit",
     "choose_account",     "cancel_job",   "update_job",  "delete_job",      "share_job",
-    "annotate_job",       "read_blobs",   "write_blobs", "see_names",       "write_names",
-    "prune_environments", "drain_nodes",  "admit_nodes", "manage_computes", "remove_nodes",
-    "revoke_nodes",       "manage_users", "use_secrets", "shut_down",       "read_audit",
-    "operate_computes"};
+    "annotate_job",       "read_blobs",   "write_blobs", "see_names",       "create_names",
+    "write_names",        "manage_names", "prune_environments", "drain_nodes", "admit_nodes",
+    "manage_computes",    "remove_nodes", "revoke_nodes", "manage_users",   "use_secrets",
+    "shut_down",          "read_audit",   "operate_computes"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {
@@ -147,11 +155,12 @@ char letter(const Decision& decision) {
 }
 
 TEST(Authority, IsTheTableForEveryPermissionRoleAndObject) {
+  const NameGrants grants{false, {"me"}};
   const Object objects[] = {{"me", "vision"},
                             {"me", "speech"},
                             {"you", "vision"},
-                            {"you", "vision", true},
-                            {"you", "speech", true}};
+                            {"you", "vision", true, {}, {}, &grants},
+                            {"you", "speech", true, {}, {}, &grants}};
   std::istringstream table(kExpected);
   std::string name, role_word, cell;
   std::string header;
@@ -216,6 +225,21 @@ TEST(Authority, AnAttemptReachesItsJobAndTheChildrenOfThis) {
     // Its owner was removed since.
     EXPECT_FALSE(may(Principals(), caller, permission, itself).allowed) << kNames[i];
   }
+}
+
+TEST(Authority, ANamesOwnerLetsAUserOrTheWholeProjectAddVersions) {
+  const auto principals = with_user("me", {Role::submitter, "vision"});
+  const auto adds = [&](const NameGrants& grants, const char* project = "vision") {
+    const Object name{"you", project, false, {}, {}, &grants, "data share faces"};
+    EXPECT_FALSE(may(principals, UserCaller{"me"}, Permission::manage_names, name).allowed);
+    return may(principals, UserCaller{"me"}, Permission::write_names, name);
+  };
+  EXPECT_TRUE(adds({true, {}}).allowed);
+  EXPECT_TRUE(adds({false, {"me"}}).allowed);
+  EXPECT_FALSE(adds({true, {"me"}}, "speech").allowed) << "it is another project's";
+  EXPECT_EQ(adds({false, {"somebody"}}).why,
+            "user 'me' may not add versions to this name: it belongs to user 'you' (project "
+            "vision); you or an admin may allow it with `lockstep data share faces --with me`");
 }
 
 TEST(Authority, RolesInTwoProjectsAddUpAndDoNotLeak) {

@@ -78,10 +78,14 @@ struct EnvironmentProjects : ::testing::Test {
   }
 };
 
-TEST_F(EnvironmentProjects, EverySubmitterOfTheProjectAddsVersions) {
+TEST_F(EnvironmentProjects, OnlyItsOwnerAddsVersionsToAName) {
   EXPECT_EQ(create_as(launcher, "alice", "tools"), "1");
-  EXPECT_EQ(create_as(launcher, "bob", "tools"), "2");
-  EXPECT_EQ(launcher.core->state().registered("tools", "2")->by, "bob");
+  EXPECT_EQ(create_as(launcher, "bob", "tools"),
+            "user 'bob' may not add versions to this name: it belongs to user 'alice' (project "
+            "default); alice or an admin may allow it with `lockstep environment share tools "
+            "--with bob`");
+  EXPECT_EQ(create_as(launcher, "alice", "tools"), "1") << "the same again";
+  EXPECT_EQ(launcher.core->state().registered("tools", "")->by, "alice");
   EXPECT_EQ(project_of("tools"), "default");
 }
 
@@ -109,7 +113,7 @@ TEST_F(EnvironmentProjects, ANameStaysInItsProjectAndAProjectMustBeThere) {
   EXPECT_EQ(create_as(launcher, "ada", "tools", "vision"), "1");
   EXPECT_THAT(create_as(launcher, "ada", "tools", "speech"),
               testing::HasSubstr("belongs to project vision and cannot move to another one"));
-  EXPECT_EQ(create_as(launcher, "eve", "tools"), "2");
+  EXPECT_THAT(create_as(launcher, "eve", "tools"), testing::HasSubstr("belongs to user 'ada'"));
   EXPECT_THAT(create_as(launcher, "ada", "other", "nowhere"),
               testing::HasSubstr("there is no project 'nowhere'"));
   EXPECT_THAT(create_as(launcher, "eve", "other", "speech"),

@@ -157,6 +157,12 @@ void TestLauncher::send(Input input) {
   check_state(step.facts.size());
 }
 
+void TestLauncher::found(Fact fact) {
+  facts_.push_back({now, std::move(fact)});
+  core->replay(facts_.back());
+  check_state(1);
+}
+
 void TestLauncher::tick(Duration after) {
   now = now + after;
   send(TickInput{});

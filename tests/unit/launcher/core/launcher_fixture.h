@@ -51,6 +51,9 @@ class TestLauncher {
   // Kills the launcher and starts it again from its facts.
   void restart(Duration downtime = milliseconds(100));
 
+  // As if an earlier launcher had written the fact.
+  void found(Fact fact);
+
   // ---- nodes
   FakeNode join(const std::string& name, Inventory inventory = lockstep::launcher::inventory());
   FakeNode join_with(const Digest& token, const std::string& name, Inventory inventory);

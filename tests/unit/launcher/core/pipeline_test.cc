@@ -193,6 +193,44 @@ TEST_F(Pipelines, WhatANodeCouldNotKeepIsSaidAndNotReused) {
   }
 }
 
+// Root of a node has the credential of each attempt there: what jobs submitted with it made, is not
+// taken for what a step of the owner's own would make, nor for another family's.
+TEST_F(Pipelines, WhatJobsOfAnAttemptMadeIsReusedInTheirFamilyOnly) {
+  const auto submit = [&](JobSpec spec, Caller caller) {
+    const ReplyTo to = launcher.next_reply();
+    SubmitInput input{to, "of-" + spec.name, std::move(spec), "generated"};
+    input.caller = std::move(caller);
+    launcher.send(input);
+    launcher.drop_notices();
+    return launcher.expect_one<ReplySubmitted>().job;
+  };
+  const UserCaller ann{"ann"};
+  const auto of = [](const char* job) { return AttemptCaller{attempt(JobId(job)), "ann", "default"}; };
+  submit(job_spec("train"), ann);
+  submit(pipeline("forged", {step("a")}), of("train"));
+  end(JobId("forged_a"), "forged");
+  EXPECT_EQ(phase(submit(pipeline("again", {step("a")}), of("train")), "a"), "Reused");
+
+  EXPECT_EQ(phase(submit(pipeline("own", {step("a")}), ann), "a"), "Running");
+  end(JobId("own_a"), "A");
+  EXPECT_EQ(phase(submit(pipeline("own2", {step("a")}), ann), "a"), "Reused");
+  EXPECT_EQ(launcher.view(JobId("own2")).steps[0].job, JobId("own_a"));
+  EXPECT_EQ(launcher.view(JobId("own2")).steps[0].phase, StepPhase::reused);
+
+  // A child's child is of the same family.
+  JobSpec between = job_spec("between");
+  submit(between, of("train"));
+  submit(pipeline("deep", {step("a")}), of("between"));
+  EXPECT_EQ(launcher.view(JobId("deep")).steps[0].job, JobId("forged_a"));
+  launcher.run_solo(node_of(JobId("between")), attempt(JobId("between")),
+                    node_exit({rank_exit(0)}));
+  launcher.drop_notices();
+  launcher.run_solo(node_of(JobId("train")), attempt(JobId("train")), node_exit({rank_exit(0)}));
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.core->state().job(JobId("deep"))->family,
+            launcher.core->state().job(JobId("train"))->order);
+}
+
 TEST_F(Pipelines, TheSameContentIsReusedAndOtherContentIsNot) {
   start(pipeline("p", {step("a"), step("b", {"a"})}));
   end(JobId("p_a"), "A");

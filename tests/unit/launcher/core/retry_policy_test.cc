@@ -218,6 +218,30 @@ TEST(Explained, AnEndIsToldOnceAndOneInTheSameWordsByItsNumber) {
   EXPECT_EQ(count("  then: retry 2 of 3"), 1);
 }
 
+// How an attempt ended are words of the job: who may only see it is told that it is tried again.
+TEST(Explained, ThoseWhoMayOnlySeeTheJobAreNotToldHowItsAttemptsEnded) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.retry.max = 3;
+  spec.retry.backoff = minutes(1);
+  const JobId job = launcher.submit(spec);
+  const std::string secret = "MPI_Abort at /home/ann/secret.py; see http://index.local; retry 9 of 9";
+  launcher.finished(n1, attempt(job, 1), node_failure(Cause::start_failed, secret));
+  const JobView view = launcher.view(job);
+  ASSERT_EQ(view.status, JobStatus::queued);
+  EXPECT_THAT(view.reason, ::testing::HasSubstr(secret + "; retry 1 of 3 in "));
+  EXPECT_THAT(view.reason_for_all, ::testing::StartsWith("retry 1 of 3 in "));
+  const ExplainView explained = launcher.core->explain(job).value();
+  EXPECT_THAT(explained.lines, ::testing::Contains(::testing::HasSubstr(secret)));
+  EXPECT_THAT(explained.lines_for_all, ::testing::Contains("  ended: start_failed"));
+  EXPECT_THAT(explained.lines_for_all, ::testing::Contains("  then: retry 1 of 3"));
+  for (const std::string& line : explained.lines_for_all)
+    EXPECT_EQ(line.find("secret"), std::string::npos) << line;
+  launcher.pass(minutes(2), {&n1});
+  launcher.drop_notices();
+}
+
 TEST(MissingAccount, WhenNoNodeIsToComeTheJobEndsWithTheReasonAfterOneLookAtEach) {
   CoreConfig config;
   config.fixed_nodes = 2;

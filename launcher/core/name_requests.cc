@@ -1,0 +1,260 @@
+#include "launcher/core/name_requests.h"
+
+#include <fmt/format.h>
+
+#include "launcher/core/asset_requests.h"
+#include "launcher/core/quotas.h"
+#include "launcher/core/users.h"
+
+namespace lockstep::launcher {
+namespace {
+
+AssetKind asset_kind_of(NameKind kind) {
+  switch (kind) {
+    case NameKind::environment:
+    case NameKind::data: return AssetKind::data;
+    case NameKind::model: return AssetKind::model;
+    case NameKind::component: return AssetKind::component;
+  }
+  return AssetKind::data;
+}
+
+std::vector<std::string> versions_of(const State& state, const NameKey& key) {
+  std::vector<std::string> versions;
+  if (key.kind == NameKind::environment) {
+    const auto known = state.registered().find(key.name);
+    if (known != state.registered().end())
+      for (const EnvironmentVersion& one : known->second)
+        versions.push_back(one.environment.spec.version);
+    return versions;
+  }
+  if (const AssetName* known = state.assets().find(asset_kind_of(key.kind), key.name))
+    for (const AssetVersion& one : known->versions) versions.push_back(one.asset.version);
+  return versions;
+}
+
+bool has_version(const State& state, const NameKey& key, const std::string& version) {
+  if (key.kind == NameKind::environment) return state.registered(key.name, version) != nullptr;
+  const AssetName* known = state.assets().find(asset_kind_of(key.kind), key.name);
+  return known != nullptr && known->find(version) != nullptr;
+}
+
+Error no_such_name(const State& state, const Caller& caller, const NameKey& key) {
+  if (key.kind != NameKind::environment)
+    return no_such_asset(state, caller, asset_kind_of(key.kind), key.name);
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("there is no environment '{}'; `lockstep environment list` shows all", key.name));
+}
+
+// Null: it was refused.
+const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
+                                const NameKey& key) {
+  const OwnedName* name = core.state.names().find(key.kind, key.name);
+  if (name == nullptr) {
+    const Error error = no_such_name(core.state, caller, key);
+    core.refuse(reply, error.code, error.message);
+    return nullptr;
+  }
+  return permitted(core, reply, caller, Permission::manage_names, object_of(key, *name)) ? name
+                                                                                         : nullptr;
+}
+
+// Why the user cannot be let add versions; "": they can.
+std::string why_not_shared(const Principals& principals, const NameKey& key, const OwnedName& name,
+                           const std::string& user) {
+  if (user == name.owner) return fmt::format("{} is {}'s own", describe(key), user);
+  const User* known = principals.user(user);
+  const bool may_submit =
+      known != nullptr && (known->has(Role::submitter, name.project) || known->has(Role::admin));
+  if (!may_submit)
+    return fmt::format(
+        "'{0}' is no user who may submit into project {1}, to which {2} belongs; an admin may "
+        "change that with `lockstep user role {0} submitter --project {1}`",
+        user, name.project, describe(key));
+  if (name.grants.users.size() >= kMaxNameGrants)
+    return fmt::format(
+        "{} is shared with {} users, the most allowed; share it with its project instead: "
+        "--with-project",
+        describe(key), name.grants.users.size());
+  return "";
+}
+
+std::string shared_text(const NameKey& key, const OwnedName& name, const ShareName& ask) {
+  const std::string whom = ask.user.empty()
+                               ? "all who may submit into project " + name.project
+                               : fmt::format("user '{}'", ask.user);
+  return ask.shared ? fmt::format("{}: {} may add versions", describe(key), whom)
+                    : fmt::format("{}: {} may no longer add versions; those that were added stay",
+                                  describe(key), whom);
+}
+
+// A job that has not ended, of somebody who may see the name; null: there is none.
+const Job* live_job_with(const State& state, const NameKey& key, const OwnedName& name,
+                         const std::string& version) {
+  for (const std::uint64_t order : state.jobs_with(key.kind, key.name + ":" + version)) {
+    const Job& job = *state.job(state.submitted().at(order));
+    if (is_allowed(state.principals(), UserCaller{job.spec.submitter}, Permission::see_names,
+                   object_of(key, name)))
+      return &job;
+  }
+  return nullptr;
+}
+
+Error needed_by(const State& state, const Caller& caller, const std::string& what, const Job& job) {
+  const bool is_seen =
+      is_allowed(state.principals(), caller, Permission::see_job, object_of(job));
+  return make_error(
+      ErrorCode::conflict,
+      fmt::format("{} is needed by {}, which has not ended; delete it later, or archive it if only "
+                  "lists shall leave it out",
+                  what, is_seen ? fmt::format("job '{}'", job.id.value) : "another job"));
+}
+
+std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holder,
+                                QuotaLimit limit, std::uint64_t more) {
+  const auto most = limit_of(cluster, holder, limit);
+  const std::uint64_t used = of(cluster.state.usage().of(holder), limit);
+  if (!most || used + more <= *most) return std::nullopt;
+  const std::string_view what = limit == QuotaLimit::versions
+                                    ? "registered versions"
+                                    : "in definitions and texts of registered versions";
+  return make_error(
+      ErrorCode::resource_exhausted,
+      fmt::format(
+          "quota: {0} has {1} {2}, this one would add {3}, and {4} are allowed; versions of "
+          "environments, data, models and components count, archived ones too; delete those that "
+          "nobody needs, such as `lockstep data delete NAME --version V`; an admin may raise it "
+          "with `lockstep quota set --{5} {6} --{7} {8}`",
+          to_string(holder), amount(limit, used), what, amount(limit, more), amount(limit, *most),
+          to_string(holder.kind), holder.name, to_string(limit),
+          is_in_bytes(limit) ? "SIZE" : "N"));
+}
+
+}  // namespace
+
+Object object_of(const NameKey& key, const OwnedName& name) {
+  Object object{name.owner, name.project, false, {}};
+  object.grants = &name.grants;
+  object.called = fmt::format("{} share {}", to_string(key.kind), key.name);
+  return object;
+}
+
+const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key) {
+  const OwnedName* name = state.names().find(key.kind, key.name);
+  const bool is_seen = name != nullptr && is_allowed(state.principals(), caller,
+                                                     Permission::see_names, object_of(key, *name));
+  return is_seen ? name : nullptr;
+}
+
+NameClaim claim_to_register(const State& state, const Caller& caller, const NameKey& key,
+                            const std::string& project) {
+  if (const OwnedName* name = seen_name(state, caller, key))
+    return {Permission::write_names, object_of(key, *name)};
+  return {Permission::create_names, Object{"", project, false, {}}};
+}
+
+// Names are unique in the launcher, so that NAME@latest means one thing in every project. Of a name
+// that somebody may not see they learn only that it is taken.
+std::optional<Error> why_not_registered(const State& state, const Caller& caller,
+                                        const NameKey& key, const std::string& wanted,
+                                        const std::string& project) {
+  const Principals& principals = state.principals();
+  const NameClaim claim = claim_to_register(state, caller, key, project);
+  Decision decision = may(principals, caller, claim.permission, claim.object);
+  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  const OwnedName* known = state.names().find(key.kind, key.name);
+  if (known == nullptr) {
+    if (principals.has_project(project)) return std::nullopt;
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("there is no project '{}'; `lockstep project list` shows yours", project));
+  }
+  if (seen_name(state, caller, key) == nullptr)
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("the name '{}' is taken: names of {}s are unique in the "
+                                  "launcher; choose another with --name",
+                                  key.name, noun_of(key.kind)));
+  if (wanted.empty() || wanted == known->project) return std::nullopt;
+  return make_error(ErrorCode::conflict,
+                    fmt::format("{} belongs to project {} and cannot move to another one; leave "
+                                "--project {} out, or choose another name with --name",
+                                describe(key), known->project, wanted));
+}
+
+std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, const NameKey& key,
+                                 const std::string& project, std::int64_t bytes) {
+  const State& state = cluster.state;
+  if (state.names().versions() >= kMaxVersions)
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("the launcher has {} versions of environments, data, models and components, "
+                    "the most that are possible; delete some",
+                    kMaxVersions));
+  if (std::holds_alternative<LauncherItself>(caller)) return std::nullopt;
+  const OwnedName* known = state.names().find(key.kind, key.name);
+  for (const QuotaHolder& holder : holders_of(owner_of(caller), project)) {
+    // An empty name of the caller's counts as one already.
+    const bool is_counted =
+        known != nullptr && known->versions == 0 &&
+        (holder.kind == QuotaHolder::Kind::project || known->owner == holder.name);
+    const std::uint64_t more = is_counted ? 0 : 1;
+    if (auto error = over_limit(cluster, holder, QuotaLimit::versions, more)) return error;
+    if (auto error = over_limit(cluster, holder, QuotaLimit::version_bytes,
+                                static_cast<std::uint64_t>(bytes)))
+      return error;
+  }
+  return std::nullopt;
+}
+
+std::string next_version(const State& state, const NameKey& key) {
+  const OwnedName* name = state.names().find(key.kind, key.name);
+  std::uint64_t number = name == nullptr ? 1 : name->last_number + 1;
+  while (has_version(state, key, std::to_string(number))) ++number;  // it is too long to count on
+  return std::to_string(number);
+}
+
+void react(Context& core, const ShareNameInput& input) {
+  const ShareName& ask = input.ask;
+  const NameKey key{ask.kind, ask.name};
+  const OwnedName* name = name_to_manage(core, input.reply, input.caller, key);
+  if (name == nullptr) return;
+  const bool is_shared =
+      ask.user.empty() ? name->grants.project : name->grants.users.count(ask.user) != 0;
+  if (ask.shared && !ask.user.empty() && !is_shared)
+    if (std::string why = why_not_shared(core.state.principals(), key, *name, ask.user);
+        !why.empty())
+      return core.refuse(input.reply, ErrorCode::invalid_argument, std::move(why));
+  if (is_shared != ask.shared)
+    core.emit(NameShared{ask.kind, ask.name, ask.user, ask.shared, name_of(input.caller)});
+  core.act(ReplyDone{input.reply, shared_text(key, *name, ask)});
+}
+
+void react(Context& core, const DeleteVersionsInput& input) {
+  const DeleteVersions& ask = input.ask;
+  const NameKey key{ask.kind, ask.name};
+  const OwnedName* name = name_to_manage(core, input.reply, input.caller, key);
+  if (name == nullptr) return;
+  if (!ask.version.empty() && !has_version(core.state, key, ask.version))
+    return core.refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("{} has no version '{}'; `lockstep {} list -n {}` shows all", describe(key),
+                    ask.version, to_string(key.kind), key.name));
+  std::vector<std::string> versions{ask.version};
+  if (ask.version.empty()) versions = versions_of(core.state, key);
+  for (const std::string& version : versions)
+    if (const Job* job = live_job_with(core.state, key, *name, version)) {
+      const std::string what = fmt::format("{} {}:{}", noun_of(key.kind), key.name, version);
+      const Error error = needed_by(core.state, input.caller, what, *job);
+      return core.refuse(input.reply, error.code, error.message);
+    }
+  core.emit(VersionsDeleted{ask.kind, ask.name, ask.version, name_of(input.caller)});
+  core.act(ReplyDone{
+      input.reply,
+      ask.version.empty()
+          ? fmt::format("{}: deleted, with {} version{}; the name is free", describe(key),
+                        versions.size(), versions.size() == 1 ? "" : "s")
+          : fmt::format("{} {}:{}: deleted", noun_of(key.kind), key.name, ask.version)});
+}
+
+}  // namespace lockstep::launcher

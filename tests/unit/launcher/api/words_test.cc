@@ -1,0 +1,188 @@
+// Which words of a job's answers each reader is told: a table of readers and texts. A text without
+// a column here is one that every reader of the table is shown.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "common/wire/control.h"
+#include "launcher/api/viewer.h"
+#include "launcher/core/core.h"
+#include "launcher/core/words_of.h"
+
+namespace lockstep::launcher {
+namespace {
+
+// y: shown as it is. -: not at all. h: with the name of a job that they may not see replaced.
+constexpr const char* kExpected = R"(
+text          owner admin mate shared viewer operator stranger attempt
+waits         y     y     y    y      y      y        -        y
+failed        y     y     -    y      -      -        -        y
+stderr        y     y     -    y      -      -        -        y
+attempt       y     y     -    y      -      -        -        y
+tail          y     y     -    y      -      -        -        y
+retried       y     y     -    y      -      -        -        y
+progress      y     y     -    y      -      -        -        y
+solves        y     y     -    y      -      -        -        y
+step          y     y     -    y      -      -        -        y
+merged        y     y     -    y      -      -        -        y
+written       y     y     -    y      -      -        -        y
+line_all      y     y     y    y      y      y        -        y
+line_readers  y     y     -    y      -      -        -        y
+event         y     y     -    y      -      -        -        y
+)";
+
+const std::map<std::string, Caller> kReaders = {
+    {"owner", UserCaller{"ann"}},       {"admin", UserCaller{"root"}},
+    {"mate", UserCaller{"mate"}},       {"shared", UserCaller{"mate"}},
+    {"viewer", UserCaller{"vic"}},      {"operator", UserCaller{"op"}},
+    {"stranger", UserCaller{"eve"}},    {"attempt", AttemptCaller{{JobId("j"), 1}, "ann", "default"}},
+};
+
+std::string canary(const std::string& text) { return "canary-of-" + text; }
+
+struct World {
+  World() {
+    const auto add = [&](const char* name, const Grant& grant) {
+      core.replay({at, UserAdded{name, name, ""}});
+      core.replay({at, RoleGranted{name, grant, ""}});
+    };
+    core.replay({at, ProjectCreated{"audio", ""}});
+    add("ann", {Role::submitter, "default"});
+    add("mate", {Role::submitter, "default"});
+    add("vic", {Role::viewer, "default"});
+    add("op", {Role::operator_, ""});
+    add("root", {Role::admin, ""});
+    add("eve", {Role::submitter, "audio"});
+    submit("j", "ann", "default");
+    submit("hidden", "eve", "audio");
+    core.replay({at, NodeJoined{NodeId(1), "n1", PublicKey(std::string(40, 'n')), sha256("t")}});
+    AttemptPlaced placed;
+    placed.attempt = {JobId("j"), 1};
+    placed.parts = {{NodeId(1), {}}};
+    core.replay({at, placed});
+  }
+  void submit(const char* name, const char* user, const char* project) {
+    JobSubmitted submitted;
+    submitted.job = JobId(name);
+    submitted.spec.name = name;
+    submitted.spec.command = ShellCommand{"true"};
+    submitted.spec.submitter = user;
+    submitted.spec.project = project;
+    core.replay({at, submitted});
+  }
+
+  Instant at{1'700'000'000'000'000'000};
+  Core core{CoreConfig{}};
+};
+
+JobView job(bool shared) {
+  JobView view;
+  view.spec.name = "j";
+  view.spec.submitter = "ann";
+  view.spec.project = "default";
+  view.spec.command = ShellCommand{"true"};
+  view.shared = shared;
+  view.reason = view.reason_for_all = canary("waits");
+  view.report.emplace().message = canary("failed");
+  view.report->stderr_tail = canary("stderr");
+  AttemptView& attempt = view.attempts.emplace_back();
+  attempt.report.emplace().message = canary("attempt");
+  attempt.report->stderr_tail = canary("tail");
+  attempt.retried = canary("retried");
+  PartView& part = attempt.parts.emplace_back();
+  part.progress = canary("progress");
+  part.environment.emplace().how = canary("solves");
+  view.steps.emplace_back().reason = canary("step");
+  view.merged.push_back({"out", {}, "", {canary("merged")}});
+  view.writes.push_back({"out", "", OutputWrite::State::waiting, 0, canary("written")});
+  return view;
+}
+
+// All that the reader is sent of the job.
+std::string sent_to(const World& world, const std::string& reader) {
+  const Viewer viewer(world.core.state(), kReaders.at(reader));
+  const Job& known = *world.core.state().job(JobId("j"));
+  if (!viewer.sees(known)) return "";
+  const JobView view = job(reader == "shared");
+  ExplainView explained;
+  explained.job = view;
+  LinesFor lines;
+  lines.add(WordsOf::launcher, canary("line_all"));
+  lines.add(WordsOf::job, canary("line_readers"));
+  explained.lines = lines.readers;
+  explained.lines_for_all = lines.all;
+  std::string bytes;
+  for (const ClientReply& reply :
+       {ClientReply(JobReply{viewer.cut(view)}), ClientReply(ExplainReply{viewer.cut(explained)})}) {
+    Envelope<ClientReply> envelope;
+    envelope.body = reply;
+    bytes += wire::encode(envelope);
+  }
+  const bool reads = reader == "shared" || viewer.reads(known);
+  return bytes + viewer.tell(WordsOf::job, canary("event"), reads);
+}
+
+TEST(Words, AreToldByTheirClass) {
+  const World world;
+  std::istringstream table(kExpected);
+  std::string line, word;
+  std::getline(table, line);
+  std::getline(table, line);
+  std::istringstream head(line);
+  std::vector<std::string> readers;
+  for (head >> word; head >> word;) readers.push_back(word);
+  ASSERT_EQ(readers.size(), kReaders.size());
+  std::string text, cell;
+  while (table >> text)
+    for (const std::string& reader : readers) {
+      ASSERT_TRUE(table >> cell);
+      const bool is_shown = sent_to(world, reader).find(canary(text)) != std::string::npos;
+      EXPECT_EQ(is_shown, cell == "y") << text << " for " << reader;
+    }
+}
+
+// Other jobs that the reader may not see are not named to them, whatever the text is; only what
+// ranks wrote is never changed.
+TEST(Words, NameNoJobThatTheReaderMayNotSee) {
+  const World world;
+  for (const std::string reader : {"owner", "admin"}) {
+    const Viewer viewer(world.core.state(), kReaders.at(reader));
+    const bool sees = reader == "admin";
+    JobView view = job(false);
+    const std::string named = "node n2 solves it for job 'hidden', and hidden.1 runs there";
+    view.reason = view.report->message = view.attempts[0].retried = view.steps[0].reason = named;
+    view.attempts[0].parts[0].progress = view.attempts[0].parts[0].environment->how = named;
+    view.report->stderr_tail = named;
+    view = viewer.cut(view);
+    const std::string told =
+        sees ? named
+             : "node n2 solves it for a job of another project, and a job of another project runs "
+               "there";
+    EXPECT_EQ(view.reason, told);
+    EXPECT_EQ(view.report->message, told);
+    EXPECT_EQ(view.attempts[0].retried, told);
+    EXPECT_EQ(view.steps[0].reason, told);
+    EXPECT_EQ(view.attempts[0].parts[0].progress, told);
+    EXPECT_EQ(view.attempts[0].parts[0].environment->how, told);
+    EXPECT_EQ(view.report->stderr_tail, named);
+  }
+}
+
+TEST(Words, OfAllClassesHaveOneRule) {
+  EXPECT_TRUE(is_told(WordsOf::launcher, false));
+  for (const WordsOf of : {WordsOf::job, WordsOf::output}) {
+    EXPECT_FALSE(is_told(of, false));
+    EXPECT_TRUE(is_told(of, true));
+  }
+  LinesFor lines;
+  lines.add(WordsOf::job, "it wrote /secret/path", "it failed");
+  lines.add(WordsOf::job, "", "nothing");
+  EXPECT_THAT(lines.readers, testing::ElementsAre("it wrote /secret/path"));
+  EXPECT_THAT(lines.all, testing::ElementsAre("it failed", "nothing"));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
