@@ -20,10 +20,12 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
+#include "agent/daemon/moved_file.h"
 #include "agent/daemon/notice_file.h"
 #include "agent/daemon/offer.h"
 #include "agent/daemon/stage.h"
 #include "agent/inventory/inventory.h"
+#include "agent/inventory/machine.h"
 #include "agent/workspace/cache_limit.h"
 #include "common/base/size_flag.h"
 #include "common/io/clock.h"
@@ -68,9 +70,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--name", options.name, "the node's name (default: the host name)");
   app.add_option("--advertise", options.advertise,
                  "address for other nodes (default: of the route to the launcher)");
+  app.add_option("--share", options.offer.share,
+                 "offer only this part of the machine, as in 1/2 for the first of two equal parts; "
+                 "for a machine with several agents");
   app.add_option("--cpus", options.offer.cpus,
-                 "offer only these: a count (4) or a list (0-3,8); this flag, --memory, --gpus and "
-                 "--network are remembered in --home; the value `all` resets a flag");
+                 "offer only these: a count (4) or a list (0-3,8); this flag, --share, --memory, "
+                 "--gpus and --network are remembered in --home; the value `all` resets a flag");
   app.add_option("--memory", options.offer.memory, "offer only so much (16g), or all");
   app.add_option("--gpus", options.offer.gpus,
                  "offer only these: none, a count, a list, or a share I/N; or all");
@@ -121,6 +126,18 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"table", "json"}));
 }
 
+void add_moved(CLI::App& app, Options& options) {
+  auto* moved = app.add_subcommand(
+      "moved",
+      "tell the agent of this machine where its launcher is now; the agent tries that "
+      "address, and returns to the one it had if the launcher is not there");
+  moved->add_option("--home", options.home, "of the agent");
+  moved->add_option("--launcher", options.launcher,
+                    "tcp://HOST:PORT; logs and files use the port after it");
+  moved->add_option("--token-file", options.token_file,
+                    "instead: a token that this launcher made where it is now, or -");
+}
+
 void add_notice(CLI::App& app, Options& options) {
   auto* notice = app.add_subcommand(
       "notice", "tell the agent of this machine that the machine will be taken away");
@@ -147,6 +164,48 @@ Status give_notice(const Options& options) {
                                    io::since_boot() + seconds(options.notice_seconds), reason}));
   std::printf("the agent of %s will tell its launcher that this machine is taken away in %d s\n",
               home.path().c_str(), options.notice_seconds);
+  return {};
+}
+
+Result<wire::JoinToken> read_token(const std::string& file) {
+  if (file.empty()) {
+    return make_error(ErrorCode::not_found,
+                      "this node has not joined a launcher yet: pass --token-file with the token "
+                      "that `lockstep node token` printed");
+  }
+  const std::string path = file == "-" ? "/dev/stdin" : file;
+  TRY_ASSIGN(const std::string text, io::read_file(path, kibibytes(64)));
+  auto token = wire::decode_join_token(text);
+  if (!token) return token.error().within(file == "-" ? "standard input" : file);
+  return token;
+}
+
+// The launcher keeps its key when it moves, so the agent itself finds out whether it is there.
+Status note_moved(const Options& options) {
+  const AgentHome home(options.home.empty() ? default_home() : options.home);
+  TRY_ASSIGN(const std::optional<Identity> known, load_identity(home.identity()));
+  if (!known)
+    return make_error(ErrorCode::not_found, "no agent has joined a launcher with the home " +
+                                                home.path() + "; pass the agent's --home");
+  if (options.launcher.empty() == options.token_file.empty())
+    return make_error(ErrorCode::invalid_argument, "pass either --launcher or --token-file");
+  LauncherAddress address;
+  if (options.launcher.empty()) {
+    TRY_ASSIGN(const wire::JoinToken token, read_token(options.token_file));
+    if (token.launcher_key != known->launcher_key)
+      return make_error(ErrorCode::conflict,
+                        "this token is of another launcher than the one that this node belongs to "
+                        "(another key); to leave that launcher, remove identity.json and keys in " +
+                            home.path() + " and join with the token");
+    address = {token.control_endpoint, token.bulk_endpoint};
+  } else {
+    TRY_ASSIGN(address, address_after(options.launcher));
+  }
+  // Without a secret: the agent's account may be another one, and must read it.
+  const std::string text = wire::encode(token_for(known->launcher_key, address)) + "\n";
+  TRY(io::write_file_atomically(home.moved(), text, 0644));
+  std::printf("the agent of %s will look for its launcher at %s\n", home.path().c_str(),
+              address.control.c_str());
   return {};
 }
 
@@ -201,25 +260,18 @@ Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   return !before.has_value();
 }
 
-Result<wire::JoinToken> read_token(const std::string& file) {
-  if (file.empty()) {
-    return make_error(ErrorCode::not_found,
-                      "this node has not joined a launcher yet: pass --token-file with the token "
-                      "that `lockstep node token` printed");
-  }
-  const std::string path = file == "-" ? "/dev/stdin" : file;
-  TRY_ASSIGN(const std::string text, io::read_file(path, kibibytes(64)));
-  auto token = wire::decode_join_token(text);
-  if (!token) return token.error().within(file == "-" ? "standard input" : file);
-  return token;
-}
-
 // What this node knows of its launcher before it says a word to it.
 struct Membership {
   std::optional<Identity> known;
   std::optional<wire::JoinToken> token;  // needed to join; later it tells where the launcher is now
   Endpoints dialled;
 };
+
+bool knows(const Identity& identity, const wire::JoinToken& token) {
+  const LauncherAddress address{token.control_endpoint, token.bulk_endpoint};
+  return std::find(identity.others.begin(), identity.others.end(), address) !=
+         identity.others.end();
+}
 
 Result<Membership> find_launcher(const Options& options, const AgentHome& home) {
   Membership found;
@@ -233,15 +285,17 @@ Result<Membership> find_launcher(const Options& options, const AgentHome& home) 
     // The file may be long gone, and standard input is nobody's then.
     const bool readable = !options.token_file.empty() && options.token_file != "-";
     const auto token = readable ? read_token(options.token_file) : Result<wire::JoinToken>(Error{});
-    if (token && token->launcher_key == found.known->launcher_key) told = endpoints_of(*token);
+    // One that was made before the launcher moved says nothing.
+    if (token && token->launcher_key == found.known->launcher_key && !knows(*found.known, *token))
+      told = endpoints_of(*token);
   }
   TRY_ASSIGN(found.dialled, as_dialled(std::move(told), options.launcher));
   return found;
 }
 
 Result<Identity> become_member(const Options& options, const AgentHome& home, Membership member,
-                               const io::KeyPair& keys, io::EventLoop& loop,
-                               io::Transport& transport) {
+                               const io::KeyPair& keys, const MachinePart& machine,
+                               io::EventLoop& loop, io::Transport& transport) {
   std::optional<Identity> identity = member.known;
   if (identity && !options.name.empty() && options.name != identity->name) {
     spdlog::warn("ignoring --name {}: this node joined as {} and keeps that name", options.name,
@@ -249,8 +303,8 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
   }
   if (!identity) {
     const std::string name = options.name.empty() ? io::host_name() : options.name;
-    TRY_ASSIGN(identity,
-               join(loop, transport, *member.token, member.dialled, keys, name, kJoinTimeout));
+    TRY_ASSIGN(identity, join(loop, transport, *member.token, member.dialled, keys, name,
+                              kJoinTimeout, machine));
     spdlog::info("joined as node {} ({})", identity->name, identity->node.value);
     if (identity->name != name) {
       spdlog::warn(
@@ -258,20 +312,31 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
           identity->name, name);
     }
   }
-  identity->control_endpoint = member.dialled.control;
-  identity->bulk_endpoint = member.dialled.bulk;
+  // Where it was last stays an address to try.
+  KnownAddresses known({identity->control_endpoint, identity->bulk_endpoint}, identity->others);
+  known.moved({member.dialled.control, member.dialled.bulk});
+  identity->control_endpoint = known.known().front().control;
+  identity->bulk_endpoint = known.known().front().bulk;
+  identity->others.assign(known.known().begin() + 1, known.known().end());
   if (identity != member.known) TRY(save_identity(home.identity(), *identity));
   return *std::move(identity);
+}
+
+Result<Share> share_of(const Offer& offer) {
+  Share share;
+  share.part = offer.share;
+  share.cpus = offer.cpus;
+  share.gpus = offer.gpus;
+  if (!offer.memory.empty()) {
+    TRY_ASSIGN(share.memory, parse_size_flag("--memory", offer.memory, "512m or 16g"));
+  }
+  return share;
 }
 
 Result<Inventory> measure(const Options& options, const Offer& offer, const AgentHome& home,
                           const Endpoints& launcher) {
   InventoryRequest request;
-  request.share.cpus = offer.cpus;
-  request.share.gpus = offer.gpus;
-  if (!offer.memory.empty()) {
-    TRY_ASSIGN(request.share.memory, parse_size_flag("--memory", offer.memory, "512m or 16g"));
-  }
+  TRY_ASSIGN(request.share, share_of(offer));
   request.home = home.path();
   request.launcher_endpoint = launcher.control;
   request.advertise = options.advertise;
@@ -377,10 +442,12 @@ Status run(const Options& options) {
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
   TRY_ASSIGN(config.inventory, measure(options, offer, home, member.dialled));
+  TRY_ASSIGN(const Share share, share_of(offer));
+  config.machine = probe_machine(share);
   TRY(keep_offer(home.offer(), offer));
   config.inventory.caps = config.caps;
-  TRY_ASSIGN(config.identity,
-             become_member(options, home, std::move(member), config.keys, loop, transport));
+  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
+                                            config.machine, loop, transport));
   config.runner_program = runner;
   const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
   config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
@@ -395,6 +462,11 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
   config.environments.locks = std::move(functions.locks);
   config.allow_peers = std::move(functions.allow_peers);
+  config.moved = std::move(functions.moved);
+  config.settled = std::move(functions.settled);
+  config.advertise = options.advertise;
+  if (!options.token_file.empty() && options.token_file != "-")
+    config.token_file = std::filesystem::absolute(options.token_file);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());
   if (const std::string share = describe(offer); !share.empty())
@@ -421,6 +493,7 @@ int main(int argc, char** argv) {
   agent::Options options;
   agent::add_options(app, options);
   agent::add_notice(app, options);
+  agent::add_moved(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -432,11 +505,14 @@ int main(int argc, char** argv) {
   }
   if (app.got_subcommand("doctor")) return agent::examine(options);
   const bool is_notice = app.got_subcommand("notice");
+  const bool is_moved = app.got_subcommand("moved");
   auto logger = spdlog::stderr_logger_mt("agent");
   logger->set_level(spdlog::level::from_str(options.log_level));
   logger->flush_on(spdlog::level::debug);
   spdlog::set_default_logger(std::move(logger));
-  const lockstep::Status status = is_notice ? agent::give_notice(options) : agent::run(options);
+  const lockstep::Status status = is_notice  ? agent::give_notice(options)
+                                  : is_moved ? agent::note_moved(options)
+                                             : agent::run(options);
   if (status) return 0;
   std::fprintf(stderr, "lockstep-agent: %s\n", status.error().message.c_str());
   return status.error().code == lockstep::ErrorCode::invalid_argument ? agent::kUsage : 1;

@@ -1,13 +1,18 @@
 #include "agent/daemon/agent.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "agent/inventory/disk.h"
+#include "agent/inventory/network.h"
+#include "common/io/disk.h"
 #include "common/io/disk_space.h"
+#include "common/io/reach.h"
 #include "common/wire/control.h"
 #include "common/wire/runner.h"
 
@@ -15,7 +20,10 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kFirstUsageAfter = seconds(1);
-constexpr int kWorkers = 4;  // staging, starts and removals at once
+constexpr Duration kLookWhereEvery = seconds(2);
+constexpr Duration kAnswersWithin = seconds(7);
+constexpr Duration kLook = milliseconds(500);  // the loop waits for it
+constexpr int kWorkers = 4;                    // staging, starts and removals at once
 
 Config core_config(const AgentConfig& config) {
   Config core;
@@ -60,10 +68,17 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       clock_(clock),
       config_(std::move(config)),
       core_(core_config(config_)),
+      addresses_({config_.identity.control_endpoint, config_.identity.bulk_endpoint},
+                 config_.identity.others),
+      message_file_(config_.home.moved(), config_.identity.launcher_key, MovedFile::Kind::message),
+      token_file_(config_.token_file, config_.identity.launcher_key, MovedFile::Kind::token),
+      measured_at_(config_.identity.control_endpoint),
+      saved_(config_.identity),
+      try_for_(config_.try_address_for),
       control_(loop, transport, clock,
                {config_.identity.control_endpoint, config_.identity.launcher_key, config_.keys},
                {[this](io::ClientSocket::Link link) { on_link(link); },
-                [this](const std::string& bytes) { receive(bytes); }}),
+                [this](const std::string& bytes) { receive(bytes); }, [this] { dial_next(); }}),
       bulk_(loop, transport, clock,
             {config_.identity.bulk_endpoint, config_.identity.launcher_key, config_.keys},
             config_.identity.node,
@@ -96,6 +111,8 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
     spdlog::info("found {} parts that an earlier agent started", recovered_.size());
   emit(std::move(recovered));
   look_for_notice();
+  note_link(false);
+  control_.give_up_after(addresses_.has_others() ? try_for_ : kAnswersWithin);
   leave_if_failed(control_.dial());
 }
 
@@ -104,6 +121,7 @@ Agent::~Agent() { *alive_ = false; }
 Status Agent::run() {
   while (!leaving_) turn(Duration::max());
   environments_.end_builds();
+  note_link(false);
   if (refused_) return make_error(ErrorCode::permission_denied, *refused_);
   return {};
 }
@@ -123,17 +141,19 @@ void Agent::turn(Duration longest) {
     handle_inputs();
   }
   leave_if_failed(control_.tick(now));
+  if (look_where_at_ <= now) look_where_launcher_is();
   if (report_usage_at_ <= now) report_usage(now);
   environments_.tick(now);
   supervisor_.tick(now);
   disk_watch_.tick(now);
-  bulk_.tick(now);
+  bulk_.tick(now, is_linked_);
+  tell_trouble();
 }
 
 Instant Agent::next_deadline() const {
   return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
                    environments_.next_deadline(), disk_watch_.next_deadline(),
-                   control_.next_deadline(), report_usage_at_});
+                   control_.next_deadline(), report_usage_at_, look_where_at_});
 }
 
 void Agent::handle_inputs() {
@@ -155,17 +175,103 @@ void Agent::leave_if_failed(const Status& dialled) {
   leaving_ = true;
 }
 
+// ---- where the launcher is ---------------------------------------------------------------------
+
+void Agent::dial_next() {
+  if (!addresses_.has_others()) {
+    if (!std::exchange(said_unanswered_, true))
+      spdlog::warn("no connection to {}, the launcher's port for nodes: {}; trying on",
+                   config_.identity.control_endpoint,
+                   io::why_not_connected(config_.identity.control_endpoint, kLook));
+    return;
+  }
+  const std::string before = addresses_.current().control;
+  addresses_.next();
+  spdlog::info("{} does not answer; trying {}, where the launcher may be too", before,
+               addresses_.current().control);
+  dial_current();
+}
+
+void Agent::dial_current() {
+  note_link(false);
+  config_.identity.control_endpoint = addresses_.current().control;
+  config_.identity.bulk_endpoint = addresses_.current().bulk;
+  bulk_.dial_at(config_.identity.bulk_endpoint);
+  if (config_.moved) config_.moved(config_.identity, config_.inventory);
+  leave_if_failed(control_.dial_at(config_.identity.control_endpoint));
+}
+
+void Agent::look_where_launcher_is() {
+  look_where_at_ = clock_.now() + kLookWhereEvery;
+  for (MovedFile* file : {&message_file_, &token_file_}) {
+    const auto address = file->look();
+    if (!address || !is_dialable(*address)) continue;
+    if (*address == addresses_.current() && is_linked_) continue;
+    spdlog::info("the launcher is said to be at {} now", address->control);
+    addresses_.moved(*address);
+    keep_addresses();
+    dial_current();
+  }
+}
+
+// The route to another address of the launcher may begin at another of ours.
+void Agent::measure_address() {
+  const std::string& endpoint = config_.identity.control_endpoint;
+  if (endpoint == measured_at_ || !config_.advertise.empty()) return;
+  measured_at_ = endpoint;
+  Inventory& inventory = config_.inventory;
+  const std::string address = route_address(endpoint);
+  if (address == inventory.address) return;
+  spdlog::info("this node's address for other nodes is {} now", address);
+  inventory.address = address;
+  inventory.address_is_loopback = is_loopback_address(address);
+  if (config_.moved) config_.moved(config_.identity, inventory);
+}
+
+// On disk too: the next agent of this home begins with them.
+void Agent::keep_addresses() {
+  Identity& identity = config_.identity;
+  const std::vector<LauncherAddress>& known = addresses_.known();
+  identity.others.assign(known.begin() + 1, known.end());
+  control_.give_up_after(addresses_.has_others() ? try_for_ : kAnswersWithin);
+  Identity kept = identity;
+  kept.control_endpoint = known.front().control;
+  kept.bulk_endpoint = known.front().bulk;
+  if (kept == saved_) return;
+  saved_ = kept;
+  const Status saved = save_identity(config_.home.identity(), kept);
+  if (!saved) spdlog::error("{}", saved.error().message);
+}
+
+void Agent::note_link(bool in_session) {
+  const std::string path = config_.home.link();
+  if (!in_session) {
+    is_linked_ = false;
+    (void)io::disk::unlink(path.c_str());
+    return;
+  }
+  if (std::exchange(is_linked_, true)) return;
+  const std::string text = fmt::format("{} {}\n", ::getpid(), config_.identity.control_endpoint);
+  const Status written = io::write_file_atomically(path, text, 0600, false);
+  if (!written) spdlog::warn("{}", written.error().message);
+}
+
 void Agent::on_link(io::ClientSocket::Link link) {
   const std::string& endpoint = config_.identity.control_endpoint;
   switch (link) {
     case io::ClientSocket::Link::up:
       spdlog::info("connected to {}", endpoint);
+      said_unanswered_ = false;
+      measure_address();
       emit(Connected{});
       return;
     case io::ClientSocket::Link::down:
+      note_link(false);
       spdlog::warn("lost the connection to {}; jobs keep running; connecting again", endpoint);
       return;
     case io::ClientSocket::Link::refused:
+      note_link(false);
+      said_unanswered_ = true;
       spdlog::error(
           "{} does not know the key of this node ({}); trying again in {}. If the launcher was "
           "replaced by a new one, remove identity.json and keys in {} and join again with a token",
@@ -184,6 +290,10 @@ void Agent::receive(const std::string& bytes) {
     if (config_.allow_peers) config_.allow_peers(*allow);
     return;
   }
+  if (const auto* told = std::get_if<LauncherAddresses>(&envelope->body)) {
+    addresses_.told(told->addresses);
+    return keep_addresses();
+  }
   note_session(envelope->body);
   note_time(envelope->body);
   emit(FromLauncher{std::move(envelope->body)});
@@ -196,6 +306,12 @@ void Agent::note_session(const AgentReply& reply) {
   if (accepted == nullptr) return;
   control_.reconnect_within(accepted->reconnect_within);
   bulk_.reconnect_within(accepted->reconnect_within);
+  try_for_ = std::max<Duration>(config_.try_address_for, accepted->reconnect_within / 4);
+  addresses_.answered();
+  addresses_.told(accepted->addresses);
+  keep_addresses();
+  if (config_.settled) config_.settled(config_.identity);
+  note_link(true);
   if (in_session_) return;
   in_session_ = true;
   if (config_.sample_every == Duration::zero()) return;
@@ -245,12 +361,23 @@ void Agent::send(AgentMessage body) {
 void Agent::perform(SendSession& action) {
   action.open.version = LOCKSTEP_VERSION;
   action.open.inventory = config_.inventory;
+  action.open.machine = config_.machine;
   action.open.inventory.disk_free = probe_disk(config_.home.path());
   send(std::move(action.open));
 }
 
+// Staging waits for files, and does not know why none come.
+void Agent::tell_trouble() {
+  if (bulk_.trouble() == told_trouble_) return;
+  told_trouble_ = bulk_.trouble();
+  if (told_trouble_.empty()) return;
+  for (const AttemptId& attempt : staging_)
+    emit(StagingProgress{attempt, "its node waits for files: " + told_trouble_});
+}
+
 // In words that stay the same while it lasts.
 std::string Agent::low_disk() const {
+  if (!bulk_.trouble().empty()) return bulk_.trouble();
   const auto space = io::disk_space(config_.home.attempts());
   if (!space) return space.error().message;
   const Bytes low =
@@ -283,6 +410,8 @@ void Agent::look_for_notice() {
 
 void Agent::perform(StageWorkspace& action) {
   bulk_.open();  // the connection is there when the first line is
+  staging_.insert(action.assignment.attempt);
+  told_trouble_.clear();
   workers_.submit([this, alive = alive_, assignment = std::move(action.assignment)] {
     const AttemptId& attempt = assignment.attempt;
     const auto progress = [&](const std::string& text) {
@@ -304,7 +433,9 @@ void Agent::perform(StageWorkspace& action) {
 // Workers end before we do, but what they posted may run when we are gone.
 void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   loop_.post([this, alive, input = std::move(input)] {
-    if (*alive) emit(input);
+    if (!*alive) return;
+    if (const auto* staged = std::get_if<WorkspaceStaged>(&input)) staging_.erase(staged->attempt);
+    emit(input);
   });
 }
 
@@ -337,6 +468,7 @@ void Agent::perform(RemovePart& action) {
 
 void Agent::perform(Reconnect&) {
   spdlog::warn("{} does not answer; connecting again", config_.identity.control_endpoint);
+  if (addresses_.has_others() && control_.is_up()) return dial_next();
   leave_if_failed(control_.redial());
 }
 

@@ -14,7 +14,9 @@
 #include "agent/daemon/bulk_link.h"
 #include "agent/daemon/collections.h"
 #include "agent/daemon/identity.h"
+#include "agent/daemon/launcher_addresses.h"
 #include "agent/daemon/launcher_link.h"
+#include "agent/daemon/moved_file.h"
 #include "agent/daemon/notice_file.h"
 #include "agent/environment/environments.h"
 #include "agent/supervise/agent_home.h"
@@ -35,9 +37,14 @@ using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
 
 struct AgentConfig {
   AgentHome home{""};
-  Identity identity;  // its endpoints are those to dial: see as_dialled
+  Identity identity;       // its endpoints are those to dial first: see as_dialled
+  std::string advertise;   // of --advertise: the node's address; "": that of the route
+  std::string token_file;  // of --token-file: moved_file.h; "": none
+  // A launcher that starts again at its old address is not left too soon.
+  Duration try_address_for = seconds(3);  // where there are several
   io::KeyPair keys;
   Inventory inventory;
+  MachinePart machine = {};
   std::string runner_program;
   Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/steps/log_capture.h
   Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
@@ -47,6 +54,10 @@ struct AgentConfig {
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
   std::function<void(const AllowPeers&)> allow_peers = {};  // lets peers fetch from this node
+  // The launcher is dialled elsewhere now, or the node's own address is another one.
+  std::function<void(const Identity&, const Inventory&)> moved = {};
+  // The launcher has accepted our session there.
+  std::function<void(const Identity&)> settled = {};
   SessionId session;
   BootId boot;
   bool same_boot = true;  // the node has not rebooted since the previous agent of this home
@@ -73,6 +84,13 @@ class Agent {
   Instant next_deadline() const;
   void receive(const std::string& bytes);
   void leave_if_failed(const Status& dialled);
+  void dial_next();
+  void dial_current();
+  void look_where_launcher_is();
+  void measure_address();
+  void keep_addresses();
+  void note_link(bool in_session);
+  void tell_trouble();
   void on_link(io::ClientSocket::Link link);
   void send(AgentMessage body);
   void send_observed();
@@ -111,6 +129,16 @@ class Agent {
   AgentConfig config_;
   Core core_;
   std::deque<Input> inputs_;
+  KnownAddresses addresses_;
+  MovedFile message_file_, token_file_;
+  Instant look_where_at_;
+  std::string measured_at_;  // the endpoint whose route gave the node's address
+  bool is_linked_ = false;   // the link file says so
+  bool said_unanswered_ = false;
+  std::set<AttemptId> staging_;
+  std::string told_trouble_;  // of the bulk link, to those
+  Identity saved_;            // as in the file
+  Duration try_for_;          // one address of several
   LauncherLink control_;
   BulkLink bulk_;
   Collections collections_;  // outlives the workers, which use it

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <variant>
 
+#include "common/io/reach.h"
 #include "common/wire/bulk.h"
 
 namespace lockstep::agent {
 namespace {
 
 constexpr Duration kCloseAfter = seconds(60);
+constexpr Duration kAnswersWithin = seconds(6);
+constexpr Duration kLook = milliseconds(500);  // the loop waits for it
 
 }  // namespace
 
@@ -29,6 +32,16 @@ BulkLink::~BulkLink() { close(); }
 void BulkLink::open() {
   close_at_ = shipper_.empty() ? clock_.now() + kCloseAfter : Instant::never();
   if (!socket_) dial();
+}
+
+void BulkLink::dial_at(const std::string& endpoint) {
+  if (endpoint == peer_.endpoint) return;
+  peer_.endpoint = endpoint;
+  if (!socket_) return;
+  const Instant close_at = close_at_;
+  close();
+  dial();
+  close_at_ = close_at;
 }
 
 void BulkLink::dial() {
@@ -51,11 +64,18 @@ void BulkLink::dial() {
 void BulkLink::on_link(io::ClientSocket::Link link) {
   switch (link) {
     case io::ClientSocket::Link::up:
+      is_up_ = true;
+      if (!trouble_.empty()) spdlog::info("connected to {}", peer_.endpoint);
+      trouble_.clear();
       redial_at_ = Instant::never();
       shipper_.on_link_up();
       return;
-    case io::ClientSocket::Link::down: shipper_.on_link_down(); return;
+    case io::ClientSocket::Link::down:
+      is_up_ = false;
+      shipper_.on_link_down();
+      return;
     case io::ClientSocket::Link::refused:
+      is_up_ = false;
       shipper_.on_link_down();
       redial_at_ = clock_.now() + kRedialRefusedAfter;
       spdlog::error("{} does not know the key of this node: logs wait; trying again in {}",
@@ -66,6 +86,8 @@ void BulkLink::on_link(io::ClientSocket::Link link) {
 
 void BulkLink::close() {
   redial_at_ = Instant::never();
+  is_up_ = false;
+  alone_since_.reset();
   if (!socket_) return;
   loop_.unwatch_socket(socket_->handle());
   socket_.reset();
@@ -83,11 +105,28 @@ void BulkLink::forget(const AttemptId& attempt) {
 }
 
 Instant BulkLink::next_deadline() const {
-  return std::min({shipper_.next_deadline(), close_at_, redial_at_});
+  const Instant trouble_at = alone_since_ && trouble_.empty()
+                                 ? *alone_since_ + std::max<Duration>(kAnswersWithin, spread_ * 2)
+                                 : Instant::never();
+  const Instant close_at = trouble_.empty() ? close_at_ : Instant::never();
+  return std::min({shipper_.next_deadline(), close_at, redial_at_, trouble_at});
 }
 
-void BulkLink::tick(Instant now) {
-  if (now >= close_at_) {
+// A launcher that starts again is there for a moment before its second socket is.
+void BulkLink::look_for_trouble(Instant now, bool is_launcher_there) {
+  if (!socket_ || is_up_ || !is_launcher_there) return alone_since_.reset();
+  if (!alone_since_) alone_since_ = now;
+  if (!trouble_.empty() || now - *alone_since_ < std::max<Duration>(kAnswersWithin, spread_ * 2))
+    return;
+  trouble_ =
+      "it gets no connection to " + peer_.endpoint +
+      ", from where files come and where logs go: " + io::why_not_connected(peer_.endpoint, kLook);
+  spdlog::error("{}; trying on", trouble_);
+}
+
+void BulkLink::tick(Instant now, bool is_launcher_there) {
+  look_for_trouble(now, is_launcher_there);
+  if (now >= close_at_ && trouble_.empty()) {
     close_at_ = Instant::never();
     close();
   }

@@ -27,13 +27,19 @@ class BulkLink {
   BulkLink(const BulkLink&) = delete;
   BulkLink& operator=(const BulkLink&) = delete;
 
+  // From now on; a connection that is open is made anew.
+  void dial_at(const std::string& endpoint);
   void open();  // call it early, so that the first log line need not wait for a handshake
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
   // From its next connection on: after a break it dials when once to twice this time has passed.
   void reconnect_within(Duration spread) { spread_ = spread; }
+  // Why logs and files cannot go to the launcher although it is connected to its control socket;
+  // "": they can, or nobody wants to. Until it is over, the link stays open and dials.
+  const std::string& trouble() const { return trouble_; }
   Instant next_deadline() const;
-  void tick(Instant now);
+  // `is_launcher_there`: the control link is up.
+  void tick(Instant now, bool is_launcher_there = true);
 
  private:
   Status send(BulkMessage message);
@@ -41,16 +47,20 @@ class BulkLink {
   void dial();
   void on_link(io::ClientSocket::Link link);
   void close();
+  void look_for_trouble(Instant now, bool is_launcher_there);
 
   io::EventLoop& loop_;
   io::Transport& transport_;
   io::Clock& clock_;
-  const Peer peer_;
+  Peer peer_;
   LogShipper shipper_;
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
   Duration spread_{0};
   Instant close_at_ = Instant::never();
+  bool is_up_ = false;
+  std::optional<Instant> alone_since_;  // without a connection, while the launcher is there
+  std::string trouble_;
   Instant redial_at_ = Instant::never();  // after a refused key or a failure to open a socket
 };
 

@@ -16,21 +16,25 @@
 #include <cstdlib>
 #include <functional>
 
+#include "agent/daemon/identity.h"
 #include "agent/inventory/disk.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
 #include "agent/inventory/network.h"
 #include "agent/inventory/workdir.h"
+#include "agent/supervise/agent_home.h"
 #include "common/base/bytes.h"
 #include "common/io/file_system.h"
 #include "common/io/port_lease.h"
 #include "common/io/process.h"
+#include "common/io/reach.h"
 #include "common/io/run_program.h"
 
 namespace lockstep::agent {
 namespace {
 
 constexpr Duration kProgramTimeout = seconds(10);
+constexpr Duration kPortTimeout = seconds(4);
 constexpr Bytes kLittleDisk{1ull << 30};
 constexpr Bytes kSomeDisk{5ull << 30};
 constexpr Bytes kUsualSharedMemory{1ull << 30};
@@ -132,6 +136,25 @@ void add_home(const std::string& home, Findings& out) {
            workdir.limitations.empty() ? ""
                                        : "jobs work, with a copy of the source tree for each "
                                          "attempt; run the agent as root to have overlays"));
+}
+
+// The two ports that a node uses; each by itself, since a firewall may let one pass and not the
+// other.
+void add_launcher(const std::string& home, Findings& out) {
+  const auto identity = load_identity(AgentHome(home).identity());
+  if (!identity || !*identity) return;
+  const std::array<std::pair<const char*, std::string>, 2> ports{
+      {{"launcher's port for nodes", (*identity)->control_endpoint},
+       {"launcher's port for files and logs", (*identity)->bulk_endpoint}}};
+  for (const auto& [check, endpoint] : ports) {
+    const std::string trouble = io::dial_trouble(endpoint, kPortTimeout);
+    out.push_back(trouble.empty()
+                      ? fine(check, endpoint + " answers")
+                      : node(check, Verdict::problem,
+                             fmt::format("no connection to {}: {}", endpoint, trouble),
+                             "let firewalls between here and the launcher pass its port and the "
+                             "next two"));
+  }
 }
 
 void add_isolation(Findings& out) {
@@ -292,6 +315,7 @@ Findings examine_machine(const std::string& home) {
   Findings out;
   for (const auto& add : {add_programs, add_kernel, add_pmix}) add(out);
   add_home(home, out);
+  add_launcher(home, out);
   for (const auto& add : {add_isolation, add_shared_memory, add_limits, add_network, add_ports})
     add(out);
   for (Finding& each : examine_gpus("", "")) out.push_back(std::move(each));

@@ -1,6 +1,7 @@
 #include "agent/daemon/identity.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,13 +10,16 @@
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/reach.h"
 #include "common/wire/control.h"
 
 namespace lockstep::agent {
 namespace {
 
+constexpr int kMostControlPort = 65'533;  // the next two are the launcher's too
 constexpr int kFormat = 1;
 constexpr Duration kAskAgainEvery = seconds(2);
+constexpr Duration kAnswersWithin = seconds(7);
 constexpr std::string_view kTcp = "tcp://";
 
 struct HostPort {
@@ -34,6 +38,24 @@ std::optional<HostPort> split_tcp(const std::string& endpoint) {
   if (read.ec != std::errc() || read.ptr != end || found.port < 1 || found.port > 65535)
     return std::nullopt;
   return found;
+}
+
+nlohmann::json json_of(const std::vector<LauncherAddress>& addresses) {
+  auto list = nlohmann::json::array();
+  for (const LauncherAddress& address : addresses)
+    list.push_back({{"control", address.control}, {"bulk", address.bulk}});
+  return list;
+}
+
+// Earlier versions wrote none.
+std::vector<LauncherAddress> addresses_in(const nlohmann::json& identity) {
+  std::vector<LauncherAddress> addresses;
+  const auto list = identity.find("others");
+  if (list == identity.end()) return addresses;
+  for (const auto& entry : *list)
+    addresses.push_back(
+        {entry.at("control").get<std::string>(), entry.at("bulk").get<std::string>()});
+  return addresses;
 }
 
 Envelope<JoinMessage> request(std::uint64_t sequence, JoinRequest body) {
@@ -63,6 +85,7 @@ Result<std::optional<Identity>> load_identity(const std::string& path) {
     identity.launcher_key = PublicKey(json.at("launcher_key").get<std::string>());
     identity.control_endpoint = json.at("control").get<std::string>();
     identity.bulk_endpoint = json.at("bulk").get<std::string>();
+    identity.others = addresses_in(json);
   } catch (const nlohmann::json::exception&) {
     return make_error(ErrorCode::corrupt,
                       path + " is damaged; restore it, or remove this home and join again");
@@ -76,7 +99,8 @@ Status save_identity(const std::string& path, const Identity& identity) {
                                {"name", identity.name},
                                {"launcher_key", identity.launcher_key.value},
                                {"control", identity.control_endpoint},
-                               {"bulk", identity.bulk_endpoint}};
+                               {"bulk", identity.bulk_endpoint},
+                               {"others", json_of(identity.others)}};
   return io::write_file_atomically(path, json.dump(2) + "\n", 0600);
 }
 
@@ -105,6 +129,17 @@ Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher) {
   return told;
 }
 
+bool is_tcp_endpoint(const std::string& endpoint) { return split_tcp(endpoint).has_value(); }
+
+Result<LauncherAddress> address_after(const std::string& control) {
+  const auto said = split_tcp(control);
+  if (!said || said->port > kMostControlPort)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("--launcher: '{}' is not tcp://HOST:PORT, PORT 1 to {}", control,
+                                  kMostControlPort));
+  return LauncherAddress{control, fmt::format("{}{}:{}", kTcp, said->host, said->port + 1)};
+}
+
 Status check_node_name(const std::string& name) {
   constexpr std::size_t kMaxBytes = 63;  // as of a host name
   const auto good = [](char c) {
@@ -122,15 +157,20 @@ Status check_node_name(const std::string& name) {
 
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
                       const Endpoints& at, const io::KeyPair& keys, const std::string& name,
-                      Duration timeout) {
+                      Duration timeout, const MachinePart& machine) {
   const std::string& endpoint = at.join;
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
                                        {.max_message_bytes = kMaxJoinMessageBytes}));
   io::SystemClock clock;
   const Instant end = clock.now() + timeout;
-  TRY(socket.send_within(
-      wire::encode(request(1, JoinRequest{token.secret, name, LOCKSTEP_VERSION})), timeout));
+  const JoinRequest asked{token.secret, name, LOCKSTEP_VERSION, machine};
+  const std::string first = wire::encode(request(1, asked));
+  if (!socket.send_within(first, std::min<Duration>(timeout, kAnswersWithin))) {
+    spdlog::warn("no connection to {}, the launcher's port for joining: {}; trying on", endpoint,
+                 io::why_not_connected(endpoint, seconds(1)));
+    TRY(socket.send_within(first, std::max<Duration>(end - clock.now(), Duration::zero())));
+  }
   std::optional<JoinReply> answer;
   loop.watch_socket(socket.handle(), [&] {
     while (const auto bytes = socket.receive()) {
@@ -142,8 +182,7 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
     const Instant again = std::min(clock.now() + kAskAgainEvery, end);
     while (!answer && clock.now() < again) loop.turn(again - clock.now());
     if (answer) break;
-    (void)socket.send(
-        wire::encode(request(sequence, JoinRequest{token.secret, name, LOCKSTEP_VERSION})));
+    (void)socket.send(wire::encode(request(sequence, asked)));
   }
   loop.unwatch_socket(socket.handle());
   if (!answer) {

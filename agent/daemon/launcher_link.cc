@@ -33,9 +33,25 @@ Duration LauncherLink::moment() const {
       static_cast<std::int64_t>(io::random_u64() % static_cast<std::uint64_t>(spread_.count())));
 }
 
+Status LauncherLink::dial_at(const std::string& endpoint) {
+  peer_.endpoint = endpoint;
+  return dial();
+}
+
+void LauncherLink::give_up_after(Duration patience) {
+  if (patience == patience_) return;
+  patience_ = patience;
+  if (!is_up_) wait_for_answer();
+}
+
+void LauncherLink::wait_for_answer() {
+  give_up_at_ = patience_ == Duration::max() ? Instant::never() : clock_.now() + patience_;
+}
+
 Status LauncherLink::dial() {
   close();
   redial_at_ = Instant::never();
+  wait_for_answer();
   io::SocketLimits limits;
   limits.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes);
   limits.redial_after = std::max(limits.redial_after, spread_);
@@ -54,14 +70,17 @@ Status LauncherLink::redial() {
 void LauncherLink::on_link(io::ClientSocket::Link link) {
   is_up_ = link == io::ClientSocket::Link::up;
   switch (link) {
-    case io::ClientSocket::Link::up: break;
+    case io::ClientSocket::Link::up: give_up_at_ = Instant::never(); break;
     case io::ClientSocket::Link::down:
+      wait_for_answer();
       if (spread_ <= Duration::zero()) break;  // libzmq dials
       close();
       redial_at_ = clock_.now() + moment();
+      give_up_at_ = Instant::never();  // begins when it dials
       break;
     case io::ClientSocket::Link::refused:  // libzmq does not dial again
       redial_at_ = clock_.now() + kRedialRefusedAfter + moment();
+      wait_for_answer();
       break;
   }
   events_.changed(link);
@@ -81,8 +100,11 @@ Status LauncherLink::send(std::string_view bytes) {
 }
 
 Status LauncherLink::tick(Instant now) {
-  if (now < redial_at_) return {};
-  return dial();
+  if (now >= redial_at_) return dial();
+  if (now < give_up_at_) return {};
+  wait_for_answer();
+  if (events_.unanswered) events_.unanswered();
+  return {};
 }
 
 }  // namespace lockstep::agent

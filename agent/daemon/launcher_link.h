@@ -1,9 +1,11 @@
 #pragma once
 // A node's control connection to its launcher. It dials, and dials again after a break: each node
 // of a large cluster at a moment of its own, so that a restarted launcher does not get all
-// handshakes at once (docs/decisions/045). It knows nothing about sessions or messages. The
-// simulated nodes of tests/bench/fleet use it too.
+// handshakes at once (docs/decisions/045). It says when nobody answers, and is told where to dial
+// then. It knows nothing about sessions or messages. The simulated nodes of tests/bench/fleet use
+// it too.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,6 +26,8 @@ class LauncherLink {
   struct Events {
     std::function<void(io::ClientSocket::Link)> changed;
     std::function<void(const std::string& bytes)> received;
+    // Nobody answered within the time of give_up_after; it goes on dialling.
+    std::function<void()> unanswered = {};
   };
   LauncherLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer,
                Events events);
@@ -32,6 +36,10 @@ class LauncherLink {
   LauncherLink& operator=(const LauncherLink&) = delete;
 
   Status dial();
+  // The same at another endpoint, from now on.
+  Status dial_at(const std::string& endpoint);
+  // After so long without a connection, `unanswered` is called; Duration::max(): never.
+  void give_up_after(Duration patience);
   // The launcher is silent: closes the connection and dials. Does nothing while it is dialling.
   Status redial();
   // From now on, dials at a random moment within this time after a break; zero: at once.
@@ -39,7 +47,8 @@ class LauncherLink {
   // unavailable: not connected.
   Status send(std::string_view bytes);
 
-  Instant next_deadline() const { return redial_at_; }
+  bool is_up() const { return is_up_; }
+  Instant next_deadline() const { return std::min(redial_at_, give_up_at_); }
   Status tick(Instant now);
 
  private:
@@ -47,16 +56,19 @@ class LauncherLink {
   void receive();
   void close();
   Duration moment() const;
+  void wait_for_answer();
 
   io::EventLoop& loop_;
   io::Transport& transport_;
   io::Clock& clock_;
-  const Peer peer_;
+  Peer peer_;
   const Events events_;
   std::optional<io::ClientSocket> socket_;
   bool is_up_ = false;
   Duration spread_{0};
+  Duration patience_ = Duration::max();
   Instant redial_at_ = Instant::never();
+  Instant give_up_at_ = Instant::never();
 };
 
 }  // namespace lockstep::agent

@@ -18,7 +18,8 @@ Result<Offer> load(const std::string& path) {
   if (!text) return text.error();
   try {
     const auto json = nlohmann::json::parse(*text);
-    return Offer{json.at("cpus"), json.at("memory"), json.at("gpus"), json.at("network")};
+    return Offer{json.at("cpus"), json.at("memory"), json.at("gpus"), json.at("network"),
+                 json.value("share", "")};
   } catch (const nlohmann::json::exception& error) {
     return make_error(
         ErrorCode::corrupt,
@@ -40,6 +41,7 @@ Result<Offer> offer_of(const std::string& path, const OfferFlags& flags) {
   change(offer.memory, flags.memory);
   change(offer.gpus, flags.gpus);
   change(offer.network, flags.network);
+  change(offer.share, flags.share);
   return offer;
 }
 
@@ -47,14 +49,16 @@ Status keep_offer(const std::string& path, const Offer& offer) {
   const nlohmann::json json = {{"cpus", offer.cpus},
                                {"memory", offer.memory},
                                {"gpus", offer.gpus},
-                               {"network", offer.network}};
+                               {"network", offer.network},
+                               {"share", offer.share}};
   const auto replace = nlohmann::json::error_handler_t::replace;
   return io::write_file_atomically(path, json.dump(2, ' ', false, replace) + "\n", 0600);
 }
 
 std::string describe(const Offer& offer) {
   std::string text;
-  for (const auto& [flag, value] : {std::pair{"--cpus", &offer.cpus},
+  for (const auto& [flag, value] : {std::pair{"--share", &offer.share},
+                                    {"--cpus", &offer.cpus},
                                     {"--memory", &offer.memory},
                                     {"--gpus", &offer.gpus},
                                     {"--network", &offer.network}})

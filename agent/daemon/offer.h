@@ -13,12 +13,13 @@ namespace lockstep::agent {
 // The flags' values; "" = all, and for the network the target's usual label.
 struct Offer {
   std::string cpus, memory, gpus, network;
+  std::string share = {};  // "1/2": part of the machine; what is said beside it counts
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
 // nullopt: the flag was not given. "all" or "": removes the limit.
 struct OfferFlags {
-  std::optional<std::string> cpus, memory, gpus, network;
+  std::optional<std::string> cpus, memory, gpus, network, share;
 };
 
 // The offer in the file, changed by the flags. corrupt: the file holds no valid offer.

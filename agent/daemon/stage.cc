@@ -96,13 +96,73 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
   return functions;
 }
 
-// As the launcher writes its own, with the addresses that this node dials.
-std::string endpoint_text(const Identity& identity) {
-  const nlohmann::json json = {{"control", identity.control_endpoint},
-                               {"bulk", identity.bulk_endpoint},
-                               {"join", ""},
-                               {"public_key", identity.launcher_key.value}};
-  return json.dump(2) + "\n";
+// This node's blobs for its peers; all of it is used on the loop's thread alone. If it cannot be
+// served, peers fetch from others.
+class PeerService {
+ public:
+  PeerService(const io::KeyPair& keys, std::shared_ptr<Workspace> workspace,
+              std::shared_ptr<transfer::FetchBoard> board, std::shared_ptr<LauncherBlobs> blobs)
+      : keys_(keys),
+        workspace_(std::move(workspace)),
+        board_(std::move(board)),
+        blobs_(std::move(blobs)) {}
+
+  void serve(const Inventory& inventory) {
+    if (serving_ && is_loopback_ == inventory.address_is_loopback) return;
+    is_loopback_ = inventory.address_is_loopback;
+    auto serving = serve_peers(inventory, keys_, *workspace_, *board_);
+    if (!serving)
+      return spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);
+    serving_ = *std::move(serving);
+    blobs_->serves_at(serving_->server->port());
+  }
+  void hear(const AllowPeers& said) {
+    if (!serving_) return;
+    serving_->server->forbid(said.revoked);
+    if (said.withdrawn)
+      serving_->server->withdraw(said.keys, said.root);
+    else
+      serving_->server->allow(said.keys, said.root);
+  }
+
+ private:
+  const io::KeyPair keys_;
+  // The server's store and board live as long as it does.
+  const std::shared_ptr<Workspace> workspace_;
+  const std::shared_ptr<transfer::FetchBoard> board_;
+  const std::shared_ptr<LauncherBlobs> blobs_;
+  std::shared_ptr<Serving> serving_;
+  bool is_loopback_ = false;
+};
+
+// As the launcher writes its own endpoint.json, with the addresses that this node dials.
+class EndpointText {
+ public:
+  explicit EndpointText(const Identity& identity) { set(identity); }
+  void set(const Identity& identity) {
+    const nlohmann::json json = {{"control", identity.control_endpoint},
+                                 {"bulk", identity.bulk_endpoint},
+                                 {"join", ""},
+                                 {"public_key", identity.launcher_key.value}};
+    const std::lock_guard lock(mutex_);
+    text_ = json.dump(2) + "\n";
+  }
+  std::string get() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+// Of the attempts that are here.
+void renew_endpoints(const std::string& attempts, const std::string& endpoint) {
+  const auto names = io::list_directory(attempts);
+  for (const std::string& name : names ? *names : std::vector<std::string>())
+    if (const Status done = renew_endpoint(io::AttemptDir(attempts + "/" + name), endpoint); !done)
+      spdlog::warn("a job here is not told where the launcher is: {}", done.error().message);
 }
 
 // An older launcher gives none.
@@ -127,25 +187,25 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
   const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
                                                      identity.launcher_key, keys, board);
   WorkspaceFunctions functions;
-  if (auto serving = serve_peers(inventory, keys, *workspace, *board)) {
-    blobs->serves_at((*serving)->server->port());
-    // The server's store and board live as long as it does.
-    functions.allow_peers = [workspace, board, serving = *serving](const AllowPeers& said) {
-      serving->server->forbid(said.revoked);
-      if (said.withdrawn)
-        serving->server->withdraw(said.keys, said.root);
-      else
-        serving->server->allow(said.keys, said.root);
-    };
-  } else {
-    spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);
-  }
-  functions.stage = [workspace, blobs, endpoint = endpoint_text(identity)](
+  const auto peers = std::make_shared<PeerService>(keys, workspace, board, blobs);
+  peers->serve(inventory);
+  functions.allow_peers = [peers](const AllowPeers& said) { peers->hear(said); };
+  const auto endpoint = std::make_shared<EndpointText>(identity);
+  functions.moved = [peers, blobs](const Identity& now, const Inventory& has) {
+    blobs->dial_at(now.bulk_endpoint);
+    peers->serve(has);
+  };
+  functions.settled = [endpoint, attempts = home.attempts()](const Identity& now) {
+    const std::string before = endpoint->get();
+    endpoint->set(now);
+    if (endpoint->get() != before) renew_endpoints(attempts, endpoint->get());
+  };
+  functions.stage = [workspace, blobs, endpoint](
                         const Assignment& assignment, const io::AttemptDir& directory,
                         const std::function<void(const std::string&)>& progress) {
     auto plan = workspace->stage(assignment, directory, *blobs, progress);
     if (plan)
-      if (const Status given = give_credential(assignment, directory, endpoint); !given)
+      if (const Status given = give_credential(assignment, directory, endpoint->get()); !given)
         plan = given.error();
     // A job does not wait for that, and does not fail by it.
     if (workspace->cache_has_grown())

@@ -11,7 +11,9 @@ struct WorkspaceFunctions {
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   LockFunctions locks;
-  std::function<void(const AllowPeers&)> allow_peers;  // empty: this node serves no peers
+  std::function<void(const AllowPeers&)> allow_peers;
+  std::function<void(const Identity&, const Inventory&)> moved;  // see AgentConfig
+  std::function<void(const Identity&)> settled;
 };
 
 // `transport` must outlive the functions.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "agent/inventory/cpu.h"
@@ -23,6 +24,39 @@ namespace {
 
 void add_limitation(Inventory& inventory, const std::string& text) {
   if (!text.empty()) inventory.limitations.push_back(text);
+}
+
+struct Fraction {
+  int part = 1, of = 1;  // the first is 1
+};
+
+Result<Fraction> fraction_of(const std::string& text) {
+  Fraction fraction;
+  char rest = 0;
+  if (text.empty()) return fraction;
+  if (std::sscanf(text.c_str(), "%d/%d%c", &fraction.part, &fraction.of, &rest) == 2 &&
+      fraction.part >= 1 && fraction.part <= fraction.of && fraction.of <= 1'000)
+    return fraction;
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("--share '{}' is no part of a machine: write I/N, as in 1/2 for "
+                                "the first and 2/2 for the second of two",
+                                text));
+}
+
+// As `select` counts, from 0; "" for all.
+std::string part_of(const Fraction& fraction) {
+  return fraction.of == 1 ? "" : fmt::format("{}/{}", fraction.part - 1, fraction.of);
+}
+
+// What is said by itself counts.
+Result<Share> divided(Share share) {
+  if (share.part.empty()) return share;
+  TRY_ASSIGN(const Fraction fraction, fraction_of(share.part));
+  if (share.cpus.empty()) share.cpus = part_of(fraction);
+  if (share.gpus.empty()) share.gpus = part_of(fraction);
+  if (!share.memory)
+    share.memory = Bytes{probe_memory().usable.count / static_cast<std::uint64_t>(fraction.of)};
+  return share;
 }
 
 Status add_cpus(const Share& share, Inventory& inventory) {
@@ -94,9 +128,10 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   inventory.os = os.name;
   inventory.kernel = os.kernel;
   inventory.architecture = os.architecture;
-  TRY(add_cpus(request.share, inventory));
-  add_memory(request.share, inventory);
-  TRY(add_gpus(request.share, inventory));
+  TRY_ASSIGN(const Share share, divided(request.share));
+  TRY(add_cpus(share, inventory));
+  add_memory(share, inventory);
+  TRY(add_gpus(share, inventory));
   inventory.glibc = probe_glibc();
   override_version("CONDA_OVERRIDE_GLIBC", inventory, inventory.glibc);
   override_version("CONDA_OVERRIDE_CUDA", inventory, inventory.cuda);

@@ -13,10 +13,12 @@ namespace lockstep::agent {
 
 // The share of the machine that this node offers; absent = all of it.
 struct Share {
+  std::string part;  // "" | "1/2": the first of two equal parts of cpus, memory and gpus
   std::string cpus;  // "" | a count ("4") | a list with a comma or a dash ("0-3,8")
   std::optional<Bytes> memory;
   std::string gpus;  // "" | "none" | a count ("2": the first two) | a list ("2,3", "5-5") |
                      // a share ("1/4": the second of four equal shares)
+  bool is_part() const { return !part.empty() || !cpus.empty() || memory.has_value(); }
 };
 
 struct InventoryRequest {

@@ -5,8 +5,12 @@
 //     lock                  held while an agent runs here
 //     agent.pid             its "pid start-time"
 //     keys                  our CURVE key pair, 0600: this node's identity on the wire
-//     identity.json         node id, launcher's key and endpoints, 0600; written once, by joining
-//     offer.json            which share of the machine the node offers: agent/daemon/offer.h
+//     identity.json         node id, launcher's key and endpoints, 0600; written by joining, and
+//     when
+//                           the launcher moves
+//     moved                 a token that says where the launcher is now: agent/daemon/moved_file.h
+//     link                  "pid ENDPOINT" while the launcher has accepted the session of that
+//     agent offer.json            which share of the machine the node offers: agent/daemon/offer.h
 //     notice.json           the machine will be taken away: agent/daemon/notice_file.h
 //     boot                  the boot in which the runners below were started
 //     jobs/<job>            the working directory of an attempt whose ranks run, where runners can
@@ -32,6 +36,8 @@ class AgentHome {
   std::string pid() const { return path_ + "/agent.pid"; }
   std::string keys() const { return path_ + "/keys"; }
   std::string identity() const { return path_ + "/identity.json"; }
+  std::string moved() const { return path_ + "/moved"; }
+  std::string link() const { return path_ + "/link"; }
   std::string offer() const { return path_ + "/offer.json"; }
   std::string notice() const { return path_ + "/notice.json"; }
   std::string boot() const { return path_ + "/boot"; }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,8 @@ Status write_file(const io::Folder& folder, const std::string& name, const std::
   return {};
 }
 
+constexpr const char* kEndpoint = "endpoint.json";
+
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -48,9 +51,26 @@ Status make_client_home(const io::AttemptDir& directory, const ClientAccess& acc
   TRY(write_file(
       keys, "attempt",
       fmt::format("attempt {} of job {}", access.attempt.number, access.attempt.job.value), owner));
-  TRY(write_file(home, "endpoint.json", access.endpoint, owner));
+  TRY(write_file(home, kEndpoint, access.endpoint, owner));
   TRY(keys.give({owner.uid, owner.gid}, 0700));
   return home.give({owner.uid, owner.gid}, 0700);
+}
+
+// The folder is the user's: a file of ours is made in it, given away, and takes the place of the
+// old.
+Status renew_endpoint(const io::AttemptDir& directory, const std::string& endpoint) {
+  const auto attempt = io::Folder::open(directory.path());
+  const auto home = attempt ? attempt->enter(name_of(directory.client_home()))
+                            : Result<io::Folder>(attempt.error());
+  if (!home) return {};
+  struct stat info {};
+  if (::fstat(home->fd(), &info) != 0) return errno_error(errno, "cannot look at " + home->shown());
+  const std::string fresh = std::string(kEndpoint) + ".new";
+  TRY(home->remove(fresh));
+  TRY(write_file(*home, fresh, endpoint, {info.st_uid, info.st_gid}));
+  if (io::disk::renameat(home->fd(), fresh.c_str(), home->fd(), kEndpoint) != 0)
+    return errno_error(errno, "cannot replace " + home->shown() + "/" + kEndpoint);
+  return {};
 }
 
 }  // namespace lockstep::agent

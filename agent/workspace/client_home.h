@@ -21,4 +21,8 @@ struct ClientAccess {
 Status make_client_home(const io::AttemptDir& directory, const ClientAccess& access,
                         const snapshot::Owner& owner);
 
+// The launcher is elsewhere now: another endpoint.json, of the same owner. Does nothing where there
+// is no such folder.
+Status renew_endpoint(const io::AttemptDir& directory, const std::string& endpoint);
+
 }  // namespace lockstep::agent

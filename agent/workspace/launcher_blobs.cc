@@ -19,34 +19,40 @@ LauncherBlobs::LauncherBlobs(io::Transport& transport, std::string endpoint, Pub
       keys_(std::move(keys)),
       board_(std::move(board)) {}
 
+void LauncherBlobs::dial_at(const std::string& endpoint) {
+  const std::lock_guard lock(mutex_);
+  endpoint_ = endpoint;
+}
+
+Result<io::ClientSocket> LauncherBlobs::connect() const {
+  const std::lock_guard lock(mutex_);
+  return io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_);
+}
+
 Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                                  const transfer::OnProgress& progress) {
-  TRY_ASSIGN(io::ClientSocket socket,
-             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
-  const transfer::SwarmSite site{transport_, keys_, *board_, port_};
+  TRY_ASSIGN(io::ClientSocket socket, connect());
+  const transfer::SwarmSite site{transport_, keys_, *board_, port_.load()};
   return transfer::fetch_tree(std::move(socket), root, cache, site, progress);
 }
 
 Status LauncherBlobs::fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                             snapshot::BlobStore& cache, const transfer::OnProgress& progress) {
-  TRY_ASSIGN(io::ClientSocket socket,
-             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
+  TRY_ASSIGN(io::ClientSocket socket, connect());
   return transfer::download(socket, root, wanted, cache, progress);
 }
 
 Status LauncherBlobs::fetch_files(const Digest& root, const Digest& lock,
                                   const std::set<Digest>& wanted, snapshot::BlobStore& cache,
                                   transfer::Origin& origin, const transfer::OnProgress& progress) {
-  TRY_ASSIGN(io::ClientSocket socket,
-             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
-  const transfer::SwarmSite site{transport_, keys_, *board_, port_};
+  TRY_ASSIGN(io::ClientSocket socket, connect());
+  const transfer::SwarmSite site{transport_, keys_, *board_, port_.load()};
   return transfer::fetch_files(std::move(socket), root, lock, wanted, cache, site, origin,
                                progress);
 }
 
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
-  TRY_ASSIGN(io::ClientSocket socket,
-             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
+  TRY_ASSIGN(io::ClientSocket socket, connect());
   transfer::TransferOptions options;
   options.give_up_after = kSilenceOfLauncher;
   auto sent = transfer::upload_snapshot(socket, tree, progress, options);

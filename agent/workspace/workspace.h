@@ -4,8 +4,10 @@
 // runner can mount or use them. It owns <cache>/blobs and <cache>/trees. It mounts nothing; the
 // runner does.
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "agent/workspace/cache_limit.h"
@@ -45,8 +47,10 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   // fetched.
   LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
                 io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board);
-  // Peers may fetch from this node at this port. Call it before the first fetch.
+  // Peers may fetch from this node at this port. From any thread.
   void serves_at(std::uint16_t port) { port_ = port; }
+  // From now on, dials the launcher here. From any thread.
+  void dial_at(const std::string& endpoint);
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress) override;
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
@@ -59,12 +63,15 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
                      const transfer::OnProgress& progress);
 
  private:
+  Result<io::ClientSocket> connect() const;
+
   io::Transport& transport_;
-  const std::string endpoint_;
+  mutable std::mutex mutex_;
+  std::string endpoint_;  // under the mutex
   const PublicKey launcher_key_;
   const io::KeyPair keys_;
   const std::shared_ptr<transfer::FetchBoard> board_;
-  std::uint16_t port_ = 0;
+  std::atomic<std::uint16_t> port_ = 0;
 };
 
 struct WorkspaceConfig {

@@ -10,6 +10,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/envelope.h"
+#include "common/domain/machine_part.h"
 #include "common/domain/metrics.h"
 
 namespace lockstep {
@@ -34,6 +35,7 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   std::uint64_t desired_revision = 0;  // newest revision applied in this session; 0: none
   std::uint64_t answers = 0;           // SessionLost::question of the newest received; 0: none
   std::optional<PreemptionNotice> notice = {};
+  MachinePart machine = {};
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
@@ -73,6 +75,22 @@ struct UsageReport {
 using AgentMessage = std::variant<SessionOpen, Heartbeat, Observed, UsageReport>;
 
 // ---- launcher -> agent -------------------------------------------------------------------------
+// Where a launcher's control and bulk sockets are dialled; each tcp://HOST:PORT.
+struct LauncherAddress {
+  std::string control, bulk;
+  friend bool operator==(const LauncherAddress&, const LauncherAddress&) = default;
+};
+inline constexpr std::size_t kMaxLauncherAddresses = 8;
+inline constexpr std::size_t kMaxLauncherAddressBytes = 300;
+
+// Where the launcher is, and where it will be: first the address that it has now. An agent keeps
+// them, and dials them in turn when its launcher does not answer. The launcher's key stays the same
+// at all of them, so a wrong address costs time and nothing else.
+struct LauncherAddresses {
+  std::vector<LauncherAddress> addresses;
+  friend bool operator==(const LauncherAddresses&, const LauncherAddresses&) = default;
+};
+
 struct SessionAccepted {
   SessionId session;
   Duration heartbeat_interval = seconds(1);
@@ -80,6 +98,7 @@ struct SessionAccepted {
   // After a break the node dials at a random moment within this time, so that not all nodes of a
   // large cluster come back at once. Zero: at once.
   Duration reconnect_within{0};
+  std::vector<LauncherAddress> addresses = {};  // as in LauncherAddresses
   friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
 };
 struct SessionRefused {  // wrong version, cloned or unknown node: the agent prints why and exits
@@ -127,6 +146,6 @@ inline constexpr Duration kPeerAllowedFor = seconds(60);
 inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
 
 using AgentReply = std::variant<SessionAccepted, SessionRefused, SessionLost, HeartbeatAck,
-                                ObservedAck, Desired, AllowPeers, Refused>;
+                                ObservedAck, Desired, AllowPeers, Refused, LauncherAddresses>;
 
 }  // namespace lockstep

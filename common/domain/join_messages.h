@@ -1,12 +1,14 @@
 #pragma once
-// The protocol of the join socket, which accepts connections from everybody: one request, two
-// possible replies.
+// The protocol of the join socket, which accepts connections from everybody. A node asks to join; a
+// client whose key is accepted nowhere else asks what became of it.
 
 #include <string>
 #include <variant>
 
 #include "common/base/ids.h"
 #include "common/domain/envelope.h"
+#include "common/domain/key_standing.h"
+#include "common/domain/machine_part.h"
 
 namespace lockstep {
 
@@ -14,6 +16,7 @@ struct JoinRequest {  // the sender's CURVE key (ZAP user id) becomes the node's
   std::string token_secret;
   std::string name;  // the node name that it asks for; by default the host name
   std::string version;
+  MachinePart machine = {};
   friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
 };
 struct JoinAccepted {
@@ -26,7 +29,12 @@ struct JoinRefused {
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
-using JoinMessage = std::variant<JoinRequest>;
-using JoinReply = std::variant<JoinAccepted, JoinRefused>;
+// About the sender's own key; the reply is a KeyStanding.
+struct AskAboutKey {
+  friend bool operator==(const AskAboutKey&, const AskAboutKey&) = default;
+};
+
+using JoinMessage = std::variant<JoinRequest, AskAboutKey>;
+using JoinReply = std::variant<JoinAccepted, JoinRefused, KeyStanding>;
 
 }  // namespace lockstep

@@ -29,6 +29,7 @@ constexpr std::array<SettingKey, 7> kSlurm{{{"directory", Kind::path, true},
                                             {"time", Kind::word},
                                             {"constraint", Kind::word},
                                             {"options", Kind::words}}};
+constexpr std::array<SettingKey, 1> kSsh{{{"share", Kind::word}}};
 constexpr std::array<SettingKey, 1> kCommand{{{"program", Kind::name, true}}};
 constexpr std::array<SettingKey, 24> kKubernetes{{{"image", Kind::word, true},
                                                   {"bundle_image", Kind::word},
@@ -136,6 +137,18 @@ Error unknown(NodeSource source, std::span<const SettingKey> keys, const std::st
 
 }  // namespace
 
+bool is_machine_share(const std::string& text) {
+  if (text.empty()) return true;
+  const auto slash = text.find('/');
+  if (slash == std::string::npos || text.size() > 9) return false;
+  const std::string part = text.substr(0, slash), of = text.substr(slash + 1);
+  for (const std::string& number : {part, of})
+    if (number.empty() || number.size() > 4 || number[0] == '0' ||
+        number.find_first_not_of("0123456789") != std::string::npos)
+      return false;
+  return std::stoi(part) <= std::stoi(of);
+}
+
 std::span<const SettingKey> setting_keys(NodeSource source) {
   switch (source) {
     case NodeSource::docker: return kDocker;
@@ -143,8 +156,8 @@ std::span<const SettingKey> setting_keys(NodeSource source) {
     case NodeSource::command: return kCommand;
     case NodeSource::kubernetes: return kKubernetes;
     case NodeSource::none:
-    case NodeSource::join:
-    case NodeSource::ssh: return {};
+    case NodeSource::join: return {};
+    case NodeSource::ssh: return kSsh;
   }
   return {};
 }
@@ -157,6 +170,10 @@ Status check_setting(NodeSource source, const std::string& name,
   const auto known = std::find_if(keys.begin(), keys.end(),
                                   [&](const SettingKey& key) { return key.name == name; });
   if (known == keys.end() && source != NodeSource::command) return unknown(source, keys, name);
+  if (source == NodeSource::ssh && words.size() == 1 && !is_machine_share(words.front()))
+    return bad_setting(
+        fmt::format("share '{}' is no part of a machine; write I/N, as in 1/2 for the first of two",
+                    words.front()));
   const SettingKey any{name, Kind::words};
   return check_words(known == keys.end() ? any : *known, words);
 }

@@ -34,6 +34,9 @@ inline constexpr std::size_t kMaxSettings = 64;
 inline constexpr std::size_t kMaxSettingWords = 256;
 inline constexpr std::size_t kMaxSettingBytes = 1'024;  // of one word
 
+// "", or I/N with 1 <= I <= N: the I-th of N equal parts of a machine.
+bool is_machine_share(const std::string& text);
+
 // The keys of a source; empty: it has no settings of this form. Source command has those here, and
 // takes any other key as texts for the program.
 std::span<const SettingKey> setting_keys(NodeSource source);

@@ -80,9 +80,14 @@ struct BodyWriter {
   void operator()(const Done& m) const { pb::to_wire(m, wire->mutable_done()); }
   void operator()(const Refused& m) const { pb::to_wire(m, wire->mutable_refused()); }
   void operator()(const JoinRequest& m) const { pb::to_wire(m, wire->mutable_join_request()); }
+  void operator()(const AskAboutKey& m) const { pb::to_wire(m, wire->mutable_ask_about_key()); }
+  void operator()(const KeyStanding& m) const { pb::to_wire(m, wire->mutable_key_standing()); }
   void operator()(const JoinAccepted& m) const { pb::to_wire(m, wire->mutable_join_accepted()); }
   void operator()(const JoinRefused& m) const { pb::to_wire(m, wire->mutable_join_refused()); }
   void operator()(const AllowPeers& m) const { pb::to_wire(m, wire->mutable_allow_peers()); }
+  void operator()(const LauncherAddresses& m) const {
+    pb::to_wire(m, wire->mutable_launcher_addresses());
+  }
   void operator()(const CreateEnvironment& m) const {
     pb::to_wire(m, wire->mutable_create_environment());
   }
@@ -240,9 +245,13 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kDone: return read<Done>(wire.done(), body);
     case pb::Envelope::kRefused: return read<Refused>(wire.refused(), body);
     case pb::Envelope::kJoinRequest: return read<JoinRequest>(wire.join_request(), body);
+    case pb::Envelope::kAskAboutKey: return read<AskAboutKey>(wire.ask_about_key(), body);
+    case pb::Envelope::kKeyStanding: return read<KeyStanding>(wire.key_standing(), body);
     case pb::Envelope::kJoinAccepted: return read<JoinAccepted>(wire.join_accepted(), body);
     case pb::Envelope::kJoinRefused: return read<JoinRefused>(wire.join_refused(), body);
     case pb::Envelope::kAllowPeers: return read<AllowPeers>(wire.allow_peers(), body);
+    case pb::Envelope::kLauncherAddresses:
+      return read<LauncherAddresses>(wire.launcher_addresses(), body);
     case pb::Envelope::kCreateEnvironment:
       return read<CreateEnvironment>(wire.create_environment(), body);
     case pb::Envelope::kShowEnvironment:

@@ -49,6 +49,22 @@ Status from_wire(const PreemptionNotice& from, lockstep::PreemptionNotice* to) {
   return read_text(from.reason(), "notice.reason", &to->reason, kMaxNoticeReasonBytes);
 }
 
+void to_wire(const lockstep::MachinePart& from, MachinePart* to) {
+  to->set_id(from.id);
+  to->set_machine_id(from.machine_id);
+  to->set_memory_bytes(from.memory.count);
+  to->set_is_part(from.is_part);
+}
+
+Status from_wire(const MachinePart& from, lockstep::MachinePart* to) {
+  constexpr std::size_t kMaxIdBytes = 300;
+  TRY(read_text(from.id(), "machine.id", &to->id, kMaxIdBytes));
+  TRY(read_text(from.machine_id(), "machine.machine_id", &to->machine_id, kMaxIdBytes));
+  to->memory = Bytes{from.memory_bytes()};
+  to->is_part = from.is_part();
+  return {};
+}
+
 void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_node(from.node.value);
   to->set_boot(from.boot.value);
@@ -59,6 +75,7 @@ void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_desired_revision(from.desired_revision);
   to->set_answers(from.answers);
   if (from.notice) to_wire(*from.notice, to->mutable_notice());
+  if (from.machine != lockstep::MachinePart{}) to_wire(from.machine, to->mutable_machine());
 }
 
 Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
@@ -70,6 +87,7 @@ Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
   to->desired_revision = from.desired_revision();
   to->answers = from.answers();
   if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
+  TRY(from_wire(from.machine(), &to->machine));
   return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
 }
 
@@ -117,17 +135,37 @@ Status from_wire(const Observed& from, lockstep::Observed* to) {
 
 // ---- launcher -> agent --------------------------------------------------------------------------
 
+void to_wire(const lockstep::LauncherAddress& from, LauncherAddress* to) {
+  to->set_control(from.control);
+  to->set_bulk(from.bulk);
+}
+
+Status from_wire(const LauncherAddress& from, lockstep::LauncherAddress* to) {
+  TRY(read_text(from.control(), "address.control", &to->control, kMaxLauncherAddressBytes));
+  return read_text(from.bulk(), "address.bulk", &to->bulk, kMaxLauncherAddressBytes);
+}
+
+void to_wire(const lockstep::LauncherAddresses& from, LauncherAddresses* to) {
+  write_list(from.addresses, to->mutable_addresses());
+}
+
+Status from_wire(const LauncherAddresses& from, lockstep::LauncherAddresses* to) {
+  return read_list(from.addresses(), kMaxLauncherAddresses, "addresses", &to->addresses);
+}
+
 void to_wire(const lockstep::SessionAccepted& from, SessionAccepted* to) {
   to->set_session(from.session.value);
   to->set_heartbeat_interval_ns(from.heartbeat_interval.count());
   to_wire(from.desired, to->mutable_desired());
   to->set_reconnect_within_ns(from.reconnect_within.count());
+  write_list(from.addresses, to->mutable_addresses());
 }
 
 Status from_wire(const SessionAccepted& from, lockstep::SessionAccepted* to) {
   to->session = SessionId(from.session());
   TRY(read_duration(from.heartbeat_interval_ns(), "heartbeat_interval", &to->heartbeat_interval));
   TRY(read_duration(from.reconnect_within_ns(), "reconnect_within", &to->reconnect_within));
+  TRY(read_list(from.addresses(), kMaxLauncherAddresses, "addresses", &to->addresses));
   return from_wire(from.desired(), &to->desired);
 }
 
@@ -566,12 +604,36 @@ void to_wire(const lockstep::JoinRequest& from, JoinRequest* to) {
   to->set_token_secret(from.token_secret);
   to->set_name(from.name);
   to->set_version(from.version);
+  if (from.machine != lockstep::MachinePart{}) to_wire(from.machine, to->mutable_machine());
 }
 
 Status from_wire(const JoinRequest& from, lockstep::JoinRequest* to) {
   TRY(read_text(from.token_secret(), "token_secret", &to->token_secret, 1'024));
   TRY(read_text(from.name(), "name", &to->name, 256));
+  TRY(from_wire(from.machine(), &to->machine));
   return read_text(from.version(), "version", &to->version, 256);
+}
+
+void to_wire(const lockstep::AskAboutKey&, AskAboutKey*) {}
+Status from_wire(const AskAboutKey&, lockstep::AskAboutKey*) { return {}; }
+
+// Kinds: 0 unknown, 1 valid, 2 revoked, 3 user_removed, 4 line_removed.
+void to_wire(const lockstep::KeyStanding& from, KeyStanding* to) {
+  to->set_kind(static_cast<int>(from.kind));
+  to->set_user(from.user);
+  to->set_at_ns(from.at.ns);
+  to->set_by(from.by);
+}
+
+Status from_wire(const KeyStanding& from, lockstep::KeyStanding* to) {
+  using Kind = lockstep::KeyStanding::Kind;
+  static_assert(static_cast<int>(Kind::line_removed) == 4);
+  if (from.kind() < 0 || from.kind() > static_cast<int>(Kind::line_removed))
+    return bad_field("standing.kind", "is unknown");
+  to->kind = static_cast<Kind>(from.kind());
+  TRY(read_text(from.user(), "standing.user", &to->user, 1'024));
+  TRY(read_instant(from.at_ns(), "standing.at", &to->at));
+  return read_text(from.by(), "standing.by", &to->by, 1'024);
 }
 
 void to_wire(const lockstep::JoinAccepted& from, JoinAccepted* to) {

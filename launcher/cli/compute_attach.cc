@@ -40,6 +40,13 @@ Result<ComputeView> attach_hosts(Connection& connection, Terminal& terminal,
                     "compute update {} --set lockstep.tunnel={}`",
                     spec.name, before.tunnel.empty() ? "auto" : before.tunnel, spec.name,
                     spec.tunnel));
+  if (const auto share = spec.settings.find("share");
+      share != spec.settings.end() && before.settings != spec.settings)
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format("target '{}' is there already, with another part of its machines; change that "
+                    "first: `lockstep compute update {} --set lockstep.share={}`",
+                    spec.name, spec.name, share->second.front()));
   TRY_ASSIGN(const ComputesReply reply,
              connection.ask_for<ComputesReply>(AttachHosts{spec.name, spec.hosts}));
   const bool has_other_texts =

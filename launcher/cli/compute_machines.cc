@@ -29,6 +29,7 @@ constexpr std::array kStates = std::to_array<Meaning>({
     {"creating", "waits for its turn"},
     {"created", "waits for its agent to join"},
     {"pending", "waits until its provider can make it"},
+    {"unknown", "waits until its node is ALIVE: the launcher does not hear its agent"},
     {"lost", "its node is lost, and the launcher starts its agent again"},
     {"leaving", "waits until nothing holds it: a job on its node, or a call of its provider"},
     {"removing", "removes the agent"},
@@ -101,7 +102,7 @@ std::string next_try(const std::string& target, const MachineView& machine) {
       : machine.retry_at.ns == 0
           ? "The launcher tries again by itself"
           : fmt::format("The launcher tries again by itself at {}", to_string(machine.retry_at));
-  if (machine.state == "joined")
+  if (machine.state == "joined" || machine.state == "unknown")
     return fmt::format(
         "Its node {} stays as it is; `lockstep compute update {}` tries again. `lockstep compute "
         "detach {} --host {}` gives it up",

@@ -47,6 +47,7 @@ std::vector<std::string> as_overrides(const ComputeOptions& options) {
   set("lockstep.ssh.jump", hosts.jump);
   set("lockstep.ssh.directory", hosts.directory);
   set("lockstep.tunnel", hosts.tunnel);
+  set("lockstep.share", hosts.share);
   for (const auto& [key, value] : options.cluster) set(key.c_str(), value);
   return overrides;
 }
@@ -102,6 +103,7 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
   if (!hosts) return bad_compute(fmt::format("{}: {}", verb, hosts.error().message));
   spec.hosts = std::move(*hosts);
   spec.tunnel = options.hosts.tunnel;
+  if (!options.hosts.share.empty()) spec.settings["share"] = {options.hosts.share};
   return spec;
 }
 
@@ -125,6 +127,10 @@ Status assign(const std::string& assignment, ComputeSpec& spec) {
     spec.location = value;
   else if (key == "lockstep.tunnel")
     spec.tunnel = value;
+  else if (key == "lockstep.share" && (value.empty() || value == "all"))
+    spec.settings.erase("share");
+  else if (key == "lockstep.share")
+    spec.settings["share"] = {value};
   else if (key.starts_with(kTags) && key.size() > kTags.size())
     spec.tags[key.substr(kTags.size())] = value;
   else if (const auto wrong = assign_to_elastic(key, value, spec))
@@ -132,8 +138,8 @@ Status assign(const std::string& assignment, ComputeSpec& spec) {
                           : bad_compute(fmt::format("update: --set {}: {}", assignment, *wrong));
   else
     return bad_compute(
-        fmt::format("update: --set {}: description, location, tags.NAME, lockstep.tunnel and, of a "
-                    "cluster, size, tier, min_instances, max_instances, "
+        fmt::format("update: --set {}: description, location, tags.NAME, lockstep.tunnel, "
+                    "lockstep.share and, of a cluster, size, tier, min_instances, max_instances, "
                     "idle_time_before_scale_down and its node source's settings, of a compute "
                     "instance idle_time_before_shutdown and schedules can change; "
                     "`lockstep compute attach` and `detach` change hosts",
@@ -259,6 +265,10 @@ void add_hosts(CLI::App& verb, HostFlags& flags) {
           "--directory", flags.directory,
           "where everything is installed there (default: ~/.lockstep, of root /var/lib/lockstep)")
       ->check(filled("leave it out for a folder of the account"));
+  verb.add_option("--share", flags.share,
+                  "the part of each machine that its node offers, as in 1/2 for the first of two "
+                  "equal parts: for machines that have another agent (default: all)")
+      ->check(filled("leave it out for all of each machine"));
   verb.add_option("--tunnel", flags.tunnel,
                   "whether agents reach the launcher through ssh: auto (default), always, never")
       ->check(CLI::Validator(

@@ -19,7 +19,7 @@ namespace lockstep::cli {
 // Hosts that are named on the command line, and what all of them share.
 struct HostFlags {
   std::vector<std::string> hosts;  // [USER@]ADDRESS[:PORT], also several with commas
-  std::string user, port, key, password_secret, jump, directory;
+  std::string user, port, key, password_secret, jump, directory, share;
   std::string tunnel;
 };
 

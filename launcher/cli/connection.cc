@@ -9,8 +9,11 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/bulk.h"
 #include "common/domain/client_limits.h"
+#include "common/domain/join_messages.h"
 #include "common/domain/key_word.h"
 #include "common/io/clock.h"
+#include "common/io/link_state.h"
+#include "common/io/reach.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
 #include "launcher/cli/output.h"
@@ -20,6 +23,9 @@ namespace lockstep::cli {
 namespace {
 
 constexpr int kBulkPerTurn = 16;
+constexpr Duration kStandingTimeout = seconds(3);
+constexpr Duration kAnswersWithin = seconds(7);  // of the bulk socket, when control is there
+constexpr Duration kLook = seconds(1);
 constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
 
 // Callers block these signals while a request must not be cut short. A slow disk is no reason to.
@@ -75,9 +81,13 @@ struct Connection::Impl {
   void drain_bulk();
   Status dial();
   Status dial_bulk();
-  Error explained(Error error) const;
+  Error explained(Error error);
+  std::string why_no_bulk();
+  KeyStanding standing_of_key();
+  Error why_refused(Error error);
 
   Endpoint endpoint;
+  bool is_reached = false;  // a request was sent there
   io::KeyPair keys;
   std::string when_down;
   std::string of_attempt;
@@ -163,20 +173,82 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
 
 io::EventLoop& Connection::loop() { return impl_->loop; }
 
+// While the launcher is away on both, whoever transfers waits for it.
 Result<io::ClientSocket*> Connection::bulk() {
-  TRY(impl_->dial_bulk());
-  return &*impl_->bulk;
+  Impl& me = *impl_;
+  TRY(me.dial_bulk());
+  if (!me.is_reached || me.watching || io::wait_until_connected(*me.bulk, kAnswersWithin) ||
+      !io::is_connected(*me.control))
+    return &*me.bulk;
+  if (const std::string why = me.why_no_bulk(); !why.empty())
+    return make_error(ErrorCode::unavailable, why);
+  return &*me.bulk;
 }
 
-// Whoever reads it may be the one who has to ask for it.
-Error Connection::Impl::explained(Error error) const {
-  if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
-  if (error.code != ErrorCode::permission_denied) return error;
-  if (!of_attempt.empty()) {
-    error.message += fmt::format(
-        "; this is the credential of {}, which counts until the attempt ends; use your own key",
-        printable(of_attempt));
-    return error;
+// "" when it is there after all.
+std::string Connection::Impl::why_no_bulk() {
+  const std::string trouble = io::dial_trouble(endpoint.bulk, kLook);
+  if (trouble.empty()) return "";
+  return fmt::format(
+      "the launcher answers at {}, but there is no connection to {}, its port for files and logs: "
+      "{}; let firewalls pass the launcher's port and the next two",
+      endpoint.control, endpoint.bulk, trouble);
+}
+
+// The launcher tells anybody about their own key where nodes join. Unknown, if it does not answer.
+KeyStanding Connection::Impl::standing_of_key() {
+  KeyStanding standing;
+  if (endpoint.join.empty()) return standing;
+  io::SocketLimits limits;
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxJoinMessageBytes);
+  auto socket =
+      io::ClientSocket::connect(transport, endpoint.join, endpoint.public_key, keys, limits);
+  Envelope<JoinMessage> question;
+  question.sequence = ++sequence;
+  question.body = AskAboutKey{};
+  if (!socket || !socket->send_within(wire::encode(question), kStandingTimeout)) return standing;
+  bool is_answered = false;
+  io::EventLoop waiting;
+  waiting.watch_socket(socket->handle(), [&] {
+    while (const auto bytes = socket->receive()) {
+      const auto reply = wire::decode_envelope<JoinReply>(*bytes);
+      is_answered = true;
+      if (!reply) continue;
+      if (const auto* said = std::get_if<KeyStanding>(&reply->body)) standing = *said;
+    }
+  });
+  const Instant end = clock.now() + kStandingTimeout;
+  while (!is_answered && clock.now() < end) waiting.turn(end - clock.now());
+  waiting.unwatch_socket(socket->handle());
+  return standing;
+}
+
+// What the person can do: a revoked key never works again, and must make way for a new one.
+Error Connection::Impl::why_refused(Error error) {
+  const KeyStanding standing = standing_of_key();
+  const std::string file = keys.path.empty() ? "the key file" : keys.path;
+  const std::string anew = fmt::format(
+      "It is never accepted again: move the file away (mv {0} {0}.revoked), make a new key with "
+      "`lockstep user key show`, and ask an admin for `lockstep user ",
+      file);
+  const std::string fact = to_string(standing);
+  switch (standing.kind) {
+    case KeyStanding::Kind::unknown:
+    case KeyStanding::Kind::valid: break;
+    case KeyStanding::Kind::revoked:
+      error.message = fmt::format("{} ({}). {}key add {} NEWKEY`", printable(fact), file, anew,
+                                  printable(standing.user.empty() ? "NAME" : standing.user));
+      return error;
+    case KeyStanding::Kind::user_removed:
+      error.message = fmt::format(
+          "{} ({}). {}add NAME --key NEWKEY`; the name of a removed user is never used again",
+          printable(fact), file, anew);
+      return error;
+    case KeyStanding::Kind::line_removed:
+      error.message =
+          fmt::format("{}; ask an admin for `lockstep user key add {} {}`", printable(fact),
+                      printable(standing.user), key_word(keys.public_key));
+      return error;
   }
   const auto user = io::current_user();
   const std::string name = user ? user->name : "NAME";
@@ -186,6 +258,19 @@ Error Connection::Impl::explained(Error error) const {
       "{0} {1}",
       name, key_word(keys.public_key));
   return error;
+}
+
+// Whoever reads it may be the one who has to ask for it.
+Error Connection::Impl::explained(Error error) {
+  if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
+  if (error.code != ErrorCode::permission_denied) return error;
+  if (!of_attempt.empty()) {
+    error.message += fmt::format(
+        "; this is the credential of {}, which counts until the attempt ends; use your own key",
+        printable(of_attempt));
+    return error;
+  }
+  return why_refused(std::move(error));
 }
 
 void Connection::on_data_wait(std::function<void(const std::string&)> tell) {
@@ -255,6 +340,7 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
     const Status sent =
         me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5))));
     if (!sent) return me.explained(sent.error());
+    me.is_reached = true;
     repeat = std::min(end, me.clock.now() + repeat_after);
     while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
   }

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <utility>
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "common/io/reach.h"
 #include "common/io/run_program.h"
 #include "launcher/cli/local_launcher.h"
 #include "launcher/cli/view_text.h"
@@ -20,6 +23,7 @@ namespace {
 
 constexpr Duration kProgramTimeout = seconds(10);
 constexpr Duration kAnswerTimeout = seconds(5);
+constexpr Duration kPortTimeout = seconds(3);
 constexpr Duration kSkewAllowed = seconds(5);
 constexpr Duration kAliveWithin = seconds(3);  // three heartbeats, as lockstepd has them by default
 
@@ -89,6 +93,33 @@ Findings judge_status(const LauncherStatus& status) {
                           format_duration(writes.last_slow), to_string(writes.last_slow_ended)),
         "requests wait for such writes: put the launcher's home on a faster disk, or find out what "
         "else loads this one"));
+  return found;
+}
+
+// Each of the three by itself, since a firewall may let one pass and not the next.
+Findings examine_ports(const Endpoint& endpoint) {
+  struct Port {
+    const std::string& endpoint;
+    const char* check;
+    const char* used;
+  };
+  const std::array<Port, 3> ports{{{endpoint.control, "port for requests", "commands"},
+                                   {endpoint.bulk, "port for files and logs", "uploads and logs"},
+                                   {endpoint.join, "port for joining", "nodes that join"}}};
+  Findings found;
+  for (const Port& port : ports) {
+    if (!port.endpoint.starts_with("tcp://")) continue;
+    const std::string trouble = io::dial_trouble(port.endpoint, kPortTimeout);
+    if (trouble.empty())
+      found.push_back(launcher(Verdict::ok, port.check, port.endpoint + " answers"));
+    else
+      found.push_back(launcher(
+          Verdict::problem, port.check,
+          fmt::format("no connection to {}: {}", port.endpoint, trouble),
+          fmt::format("{} need it: let firewalls between here and the launcher pass its port and "
+                      "the next two",
+                      port.used)));
+  }
   return found;
 }
 
@@ -201,7 +232,9 @@ Findings examine_launcher(const Context& context) {
                      "`lockstep status` creates the key, and says how an admin adds it")};
   const auto keys = io::load_or_create_key_pair(context.home.user_key());
   if (!keys) return {launcher(Verdict::problem, "your key", keys.error().message)};
-  return ask_launcher(*endpoint, *keys);
+  Findings found = examine_ports(*endpoint);
+  for (Finding& each : ask_launcher(*endpoint, *keys)) found.push_back(std::move(each));
+  return found;
 }
 
 Finding judge_version(const std::string& launchers) {

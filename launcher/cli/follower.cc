@@ -9,6 +9,8 @@
 
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
+#include "common/io/link_state.h"
+#include "common/io/reach.h"
 #include "common/transfer/refused.h"
 #include "launcher/cli/listening.h"
 #include "launcher/cli/output.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr Duration kTick = seconds(1);
 constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final job
+constexpr Duration kBulkWithin = seconds(7);     // of the port for logs, while the other answers
 constexpr Duration kLiveEvery = milliseconds(100);
 constexpr std::uint32_t kCredit = 64;
 // The launcher drops a follow whose connection takes nothing more: then more chunks than these are
@@ -59,6 +62,7 @@ struct Follower::Impl {
   bool must_resume_logs() const;
   void on_control(const Envelope<ClientReply>& envelope);
   void on_bulk(const BulkEnvelope& envelope);
+  void tell_bulk_trouble(Instant now);
   void on_still_watching(const StillWatching& still);
   void on_launcher(Instant started);
   void on_job(const JobView& view);
@@ -102,6 +106,9 @@ struct Follower::Impl {
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
   std::set<std::string> said_notes;
+  bool is_control_down = false;
+  std::optional<Instant> without_bulk_since;  // while the launcher is there
+  bool is_bulk_told = false;
   Instant live_due = Instant::never();  // of the lines that are redrawn
   Instant live_drawn;
 };
@@ -137,8 +144,25 @@ void Follower::Impl::tick(Instant now) {
   if (lease.is_lost(listening.total())) reconnect();
   if (lease.must_ask(listening.total())) ask();
   if (cancel == FollowEnd::Cancel::unanswered) ask_to_cancel();
+  tell_bulk_trouble(now);
   if (must_resume_logs()) follow_logs();
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
+}
+
+// A firewall may let the launcher's port pass, and not the next one.
+void Follower::Impl::tell_bulk_trouble(Instant now) {
+  const auto bulk = connection.bulk();
+  if (!bulk || io::is_connected(**bulk) || is_control_down) {
+    without_bulk_since.reset();
+    return;
+  }
+  if (!without_bulk_since) without_bulk_since = now;
+  if (now - *without_bulk_since < kBulkWithin || is_bulk_told) return;
+  is_bulk_told = true;
+  const std::string endpoint = io::endpoint_of(**bulk);
+  terminal.print_line(fmt::format(
+      "no log lines come: there is no connection to {}, the launcher's port for files and logs: {}",
+      printable(endpoint), io::why_not_connected(endpoint, seconds(1))));
 }
 
 // While the job runs, silence is ordinary; after its end, LogEnd may be lost.
@@ -344,8 +368,14 @@ Status Follower::Impl::listen() {
   Connection::Listener listener;
   listener.on_control = [this](const Envelope<ClientReply>& envelope) { on_control(envelope); };
   listener.on_bulk = [this](const BulkEnvelope& envelope) { on_bulk(envelope); };
-  listener.on_control_up = [this] { ask(); };
-  listener.on_control_down = [this] { lease.expect_answer(listening.total()); };
+  listener.on_control_up = [this] {
+    is_control_down = false;
+    ask();
+  };
+  listener.on_control_down = [this] {
+    is_control_down = true;
+    lease.expect_answer(listening.total());
+  };
   listener.on_bulk_up = [this] {
     if (!log_end) follow_logs();
   };

@@ -207,6 +207,9 @@ Result<std::string> rotate(Context& context) {
 
 int rotate_key(Context& context, const UserOptions&) {
   const auto done = rotate(context);
+  // The same command, run again, would be refused again.
+  if (!done && done.error().code == ErrorCode::permission_denied)
+    return fail(context.terminal, Error(done.error()).within("the key cannot be rotated"));
   if (!done)
     return fail(context.terminal,
                 Error(done.error())

@@ -85,6 +85,23 @@ Result<Endpoints> endpoints_of(const json& object, const std::string& where) {
   return endpoints;
 }
 
+// A name becomes a line of a container's /etc/passwd.
+Result<std::vector<std::string>> accounts_of(const json& object) {
+  std::vector<std::string> accounts;
+  const auto it = object.find("accounts");
+  if (it == object.end()) return accounts;
+  if (!it->is_array() || it->size() > kMaxAccounts)
+    return bad("accounts", fmt::format("is not a list of at most {} names", kMaxAccounts));
+  for (const json& entry : *it) {
+    if (!entry.is_string()) return bad("accounts", "contains an entry that is not a string");
+    auto name = entry.get<std::string>();
+    if (name.find(':') != std::string::npos || !check_machine_name(name))
+      return bad("accounts", "contains '" + name + "', which is no account's name");
+    accounts.push_back(std::move(name));
+  }
+  return accounts;
+}
+
 // As in the launcher's endpoint.json: without `local`, all machines use the same addresses.
 Status read_endpoints(const json& object, Request& request) {
   const auto it = object.find("endpoints");
@@ -160,6 +177,7 @@ Result<Request> request_from(const std::string& json_text, Verb verb) {
   }
   TRY(read_endpoints(object, request));
   TRY_ASSIGN(request.machines, machines_of(object, verb));
+  TRY_ASSIGN(request.accounts, accounts_of(object));
   return request;
 }
 

@@ -20,6 +20,7 @@ namespace lockstep::compute {
 inline constexpr int kContractVersion = 1;
 inline constexpr std::size_t kMaxRequestBytes = 16u << 20;
 inline constexpr std::size_t kMaxMachines = 10'000;  // of one request
+inline constexpr std::size_t kMaxAccounts = 100'000;
 
 enum class Verb { check, create, list, remove, hold };
 std::optional<Verb> verb_from(std::string_view word);
@@ -38,6 +39,7 @@ struct Request {
   std::optional<Endpoints> endpoints;  // where nodes dial the launcher
   std::optional<Endpoints> local;      // where this machine dials it; there if `endpoints` is
   std::vector<Machine> machines;
+  std::vector<std::string> accounts = {};  // that jobs of the launcher's users run as
 };
 // invalid_argument names the key and what may stand there.
 Result<Request> request_from(const std::string& json_text, Verb verb);

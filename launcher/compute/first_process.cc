@@ -5,14 +5,20 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <vector>
 
+#include "common/base/digest.h"
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 
 namespace lockstep::compute {
 
-const char* const kFirstProcess = R"sh(
-home=$1 agent=$2 accounts=$3
-shift 3
+namespace {
+
+// From $accounts; counts in $added.
+constexpr const char* kAddAccounts = R"sh(
+added=0
 while IFS=: read -r name uid gid; do
   [ -n "$name" ] || continue
   known=''
@@ -23,9 +29,25 @@ while IFS=: read -r name uid gid; do
   printf '%s:x:%s:%s::/home/%s:/bin/sh\n' "$name" "$uid" "$gid" "$name" >> /etc/passwd
   printf '%s:x:%s:\n' "$name" "$gid" >> /etc/group
   mkdir -p "/home/$name" && chown "$uid:$gid" "/home/$name"
+  added=$((added + 1))
 done 2>/dev/null <<ACCOUNTS
 $accounts
 ACCOUNTS
+)sh";
+
+constexpr const char* kEndAgent = R"sh(
+echo "$added"
+[ "$added" -gt 0 ] || exit 0
+read -r agent rest < "$home/agent.pid" && kill -9 "$agent" 2>/dev/null
+exit 0
+)sh";
+
+constexpr const char* kWords = R"sh(
+home=$1 agent=$2 accounts=$3
+shift 3
+)sh";
+
+constexpr const char* kKeepAgent = R"sh(
 child='' stop='' token=''
 trap 'stop=1; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM INT HUP
 if [ ! -f "$home/identity.json" ]; then
@@ -73,6 +95,54 @@ std::string accounts_of_people() {
     ++count;
   }
   return lines;
+}
+
+struct Account {
+  std::string name;
+  unsigned uid = 0, gid = 0;
+};
+
+std::vector<Account> with_ids(const std::vector<std::string>& names) {
+  // Beyond most people's, and below what an engine without root may give.
+  constexpr unsigned kFirstMade = 20'000, kMade = 39'000;
+  std::vector<Account> accounts;
+  std::set<unsigned> taken;
+  std::vector<std::string> unknown;
+  for (const std::string& name : names) {
+    if (name == "root") continue;
+    const auto known = io::find_user(name);
+    if (known) {
+      accounts.push_back({name, known->uid, known->gid});
+      taken.insert(known->uid);
+    } else {
+      unknown.push_back(name);
+    }
+  }
+  for (const std::string& name : unknown) {
+    const auto number = std::stoul(sha256(name).hex().substr(0, 7), nullptr, 16);
+    unsigned id = kFirstMade + static_cast<unsigned>(number % kMade);
+    while (!taken.insert(id).second) id = kFirstMade + (id + 1 - kFirstMade) % kMade;
+    accounts.push_back({name, id, id});
+  }
+  return accounts;
+}
+
+}  // namespace
+
+std::string accounts_for(const Request& request) {
+  constexpr std::size_t kMostBytes = 100u << 10;  // Linux takes words of 128 KiB
+  std::string lines;
+  for (const Account& account : with_ids(request.accounts))
+    lines += fmt::format("{}:{}:{}\n", account.name, account.uid, account.gid);
+  lines += accounts_of_people();  // the first of a name counts
+  if (lines.size() > kMostBytes) lines.resize(lines.rfind('\n', kMostBytes) + 1);
+  return lines;
+}
+
+std::string first_process() { return std::string(kWords) + kAddAccounts + kKeepAgent; }
+
+std::string add_accounts_script() {
+  return std::string("accounts=$0 home=$1") + kAddAccounts + kEndAgent;
 }
 
 }  // namespace lockstep::compute

@@ -3,16 +3,24 @@
 
 #include <string>
 
+#include "launcher/compute/contract.h"
+
 namespace lockstep::compute {
 
-// Its words: the agent's home, the agent's program, accounts_of_people(), and what the agent gets.
+// Its words: the agent's home, the agent's program, accounts_for(), and what the agent gets.
 // It uses nothing but the shell, which is all that an image has to have. It adds the accounts,
 // reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The token is
 // read from standard input and goes on through a pipe: no argument and no file holds it.
-extern const char* const kFirstProcess;
+std::string first_process();
 
-// "NAME:UID:GID" on each line: accounts of this machine that people have, so that jobs can run as
-// them. An ordinary user's launcher runs jobs as that user alone.
-std::string accounts_of_people();
+// "NAME:UID:GID" on each line: the accounts that jobs may run as. Those of the request, with the
+// ids that this machine's directory has, or with ids that follow from the name; and of this machine
+// the launcher's own account, or, if that is root, people's. What would be too long for a word of a
+// command is left out.
+std::string accounts_for(const Request& request);
+
+// For a container that runs: adds the accounts ($0) that are not there. It prints how many it has
+// added, and if any, ends the agent of the home $1: the next one knows them.
+std::string add_accounts_script();
 
 }  // namespace lockstep::compute

@@ -9,6 +9,7 @@
 #include "launcher/core/preemption.h"
 #include "launcher/core/reports.h"
 #include "launcher/core/sessions.h"
+#include "launcher/core/shared_machine.h"
 
 namespace lockstep::launcher {
 
@@ -105,6 +106,7 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
 void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   const bool known_session = node.session == open.session;
   const bool was_lost = node.lost.has_value();
+  note_machine(core, node.id, open.machine);
   compare_parts(core, node, open);
   lift_fences(core, node.id, open, known_session);
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||

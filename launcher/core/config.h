@@ -32,6 +32,8 @@ struct CoreConfig {
   Duration fence_lease = minutes(15);
   Duration fence_margin = seconds(10);  // time to end them; drift of clocks is added apart
   bool allow_root = false;              // ranks may run as root
+  std::string account = {};             // as which the launcher runs; "": not known
+  bool shared_machines = false;         // agents of one machine need not divide it
   bool approve_nodes = false;           // joined nodes get work only after an admin approves them
   std::size_t max_queued_jobs = 100'000;
   // Default quotas of a user without a quota of their own: see quotas.h.

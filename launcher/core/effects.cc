@@ -4,6 +4,7 @@
 
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
+#include "launcher/core/shared_machine.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -171,7 +172,7 @@ struct Effects {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
     core.machines.revivals.erase({node.pool, node.machine});
-    check_size_of_node(core, fact.node);
+    lockstep::launcher::machine_changed(core, fact.node);
     const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
     if (!node.machine.empty() && is_usable) core.samples.learn(node.pool, node.inventory);
     core.scheduler.topology_changed(pool_of(fact.node));
@@ -185,6 +186,7 @@ struct Effects {
     watch.so_far.clear();
     watch.limits.clear();
     watch.logs_refused.clear();
+    lockstep::launcher::machine_changed(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeDrainChanged& fact) const {
@@ -205,6 +207,7 @@ struct Effects {
     for (const auto& [name, compute] : core.state.computes().all())
       if (has_provider(compute.spec)) touch_target(name);
     core.timers.clear({TimerKey::Kind::node, fact.node, {}});
+    note_machine(core, fact.node, {});
     core.watches.forget(fact.node);
     core.pending.touched_nodes.erase(fact.node);
     core.scheduler.topology_changed();
@@ -217,8 +220,8 @@ struct Effects {
 
   void operator()(const ProjectCreated&) const {}
   void operator()(const ProjectRemoved&) const {}
-  void operator()(const UserAdded&) const {}
-  void operator()(const UserAccountSet&) const {}
+  void operator()(const UserAdded&) const { accounts_changed(); }
+  void operator()(const UserAccountSet&) const { accounts_changed(); }
   void operator()(const RoleGranted&) const {}
   void operator()(const RoleWithdrawn& fact) const { core.act(UserChanged{fact.user}); }
   void operator()(const UserRemoved& fact) const { core.act(UserChanged{fact.name}); }
@@ -281,6 +284,18 @@ struct Effects {
       if (is_elastic(compute.spec)) touch_target(name);
   }
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
+  // Containers that are there get the accounts of users who are new.
+  void accounts_changed() const {
+    for (const auto& [target, compute] : core.state.computes().all()) {
+      const NodeSource source = compute.spec.source;
+      if (source != NodeSource::docker && source != NodeSource::kubernetes) continue;
+      core.samples.lacking_accounts.erase(target);
+      for (const auto& [name, machine] : compute.machines)
+        if (source == NodeSource::docker && machine.node.value != 0)
+          core.machines.refresh.insert({target, name});
+      machine_changed(target);
+    }
+  }
   void note_lacking_account(const PartChanged& fact, const std::string& why) const {
     if (core.state.node(fact.node)->machine.empty()) return;
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;

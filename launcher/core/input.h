@@ -152,6 +152,7 @@ struct JoinInput {
   Digest secret_hash;
   PublicKey key;  // of the joining node
   std::string name;
+  MachinePart machine = {};
 };
 struct ShutdownInput {
   ReplyTo reply;

@@ -11,6 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/machine_part.h"
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
 #include "launcher/core/clock_meter.h"
@@ -94,6 +95,28 @@ class NodeWatches {
   void forget(NodeId node) {
     watches_.erase(node);
     shortfalls_.erase(node);
+    set_machine(node, {});
+  }
+
+  // The nodes whose agents see the same machine (shared_machine.h), by MachinePart::id.
+  void set_machine(NodeId node, const MachinePart& machine) {
+    if (const auto known = machine_of_.find(node); known != machine_of_.end()) {
+      auto& nodes = on_machine_[known->second.id];
+      nodes.erase(node);
+      if (nodes.empty()) on_machine_.erase(known->second.id);
+      machine_of_.erase(known);
+    }
+    if (machine.id.empty()) return;
+    machine_of_[node] = machine;
+    on_machine_[machine.id].insert(node);
+  }
+  MachinePart machine_of(NodeId node) const {
+    const auto known = machine_of_.find(node);
+    return known == machine_of_.end() ? MachinePart() : known->second;
+  }
+  std::set<NodeId> on_machine(const std::string& id) const {
+    const auto known = on_machine_.find(id);
+    return known == on_machine_.end() ? std::set<NodeId>() : known->second;
   }
   const std::map<NodeId, NodeWatch>& all() const { return watches_; }
   const NodeWatch* find(NodeId node) const {
@@ -122,6 +145,8 @@ class NodeWatches {
  private:
   std::map<NodeId, NodeWatch> watches_;
   std::map<NodeId, std::string> shortfalls_;
+  std::map<NodeId, MachinePart> machine_of_;
+  std::map<std::string, std::set<NodeId>> on_machine_;
 };
 
 }  // namespace lockstep::launcher

@@ -37,7 +37,9 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   if (machine.phase == Machine::Phase::leaving)
     view.state = busy && is_being_removed(core, key) ? "removing" : "leaving";
   else if (node != nullptr)
-    view.state = node->lost ? "lost" : "joined";
+    view.state = node->lost                                           ? "lost"
+                 : core.watches.liveness(node->id) == Liveness::alive ? "joined"
+                                                                      : "unknown";
   else if (waiting != core.machines.waiting.end())
     view.state = "pending";
   else if (busy)

@@ -173,7 +173,9 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
   if (node.waits_for_approval)
     return fmt::format("waits for approval: an admin approves it with `lockstep node approve {}`",
                        node.name);
-  if (!node.session) return "has joined, but its agent has not reported yet";
+  if (!node.session)
+    return "has joined, but its agent has not reported yet; if that stays so, it does not reach "
+           "the launcher's port for nodes (`lockstep-agent doctor` there says which port)";
   if (node.lost) return "is LOST (" + *node.lost + ")";
   if (node.notice)
     return fmt::format("is taken away at {}: {}", to_string(node.notice->until),

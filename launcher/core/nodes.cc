@@ -6,6 +6,7 @@
 #include "launcher/core/counted.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/machine_changes.h"
+#include "launcher/core/shared_machine.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -251,6 +252,10 @@ void react(Context& core, const JoinInput& input) {
                                                             ", as often as it allows"));
     return;
   }
+  const Machine* const machine = core.state.computes().find_machine(grant.pool, grant.machine);
+  if (const auto why =
+          refused_as_second(core, input.machine, machine == nullptr ? NodeId() : machine->node))
+    return core.refuse(input.reply, ErrorCode::conflict, *why);
   if (!grant.machine.empty() && !may_join_as_machine(core, input, grant)) return;
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);

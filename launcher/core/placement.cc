@@ -104,6 +104,17 @@ std::vector<std::string> removed_names(const Cluster& cluster, const std::string
   return removed;
 }
 
+// What the last machine that tried said of the job's account: it is gone by now.
+std::string why_no_machine(const Cluster& cluster, const std::string& pool, const Shape& shape) {
+  if (cluster.samples == nullptr) return "";
+  const auto target = cluster.samples->lacking_accounts.find(pool);
+  if (target == cluster.samples->lacking_accounts.end()) return "";
+  const auto why = target->second.find(shape.run_as);
+  return why == target->second.end()
+             ? ""
+             : fmt::format(": the last one cannot run jobs as {} ({})", shape.run_as, why->second);
+}
+
 Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
                       const Pools& pools, const std::vector<std::string>& objections) {
   if (std::vector<std::string> removed = removed_names(cluster, pool, shape); !removed.empty()) {
@@ -122,9 +133,9 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   const Compute* compute = cluster.state.computes().find(pool);
   if (nodes.size() == 0 && compute != nullptr && is_elastic(compute->spec))
     return {
-        fmt::format("needs {}, and no machine of target '{}' could give that; `lockstep compute "
+        fmt::format("needs {}, and no machine of target '{}' could give that{}; `lockstep compute "
                     "show {}` shows what its machines are",
-                    describe(shape), pool, pool)};
+                    describe(shape), pool, why_no_machine(cluster, pool, shape), pool)};
   if (nodes.size() == 0 && pool != kLocalCompute)
     return {
         fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "

@@ -37,10 +37,10 @@ void Principals::apply(Instant, const UserAccountSet& fact) {
   users_.at(fact.name).account = fact.account;
 }
 
-void Principals::apply(Instant, const UserRemoved& fact) {
+void Principals::apply(Instant at, const UserRemoved& fact) {
   for (const auto& [key, of] : users_.at(fact.name).keys) {
     keys_.erase(key);
-    revoked_.insert(key);
+    ended_[key] = {KeyStanding::Kind::user_removed, fact.name, at, fact.by};
   }
   users_.erase(fact.name);
   quotas_.erase({QuotaHolder::Kind::user, fact.name});
@@ -58,15 +58,29 @@ void Principals::apply(Instant, const RoleWithdrawn& fact) {
 void Principals::apply(Instant at, const UserKeyAdded& fact) {
   users_.at(fact.user).keys[fact.key] = {fact.from_file, at, fact.by};
   keys_[fact.key] = fact.user;
+  ended_.erase(fact.key);
 }
 
-void Principals::apply(Instant, const UserKeyRevoked& fact) {
+void Principals::apply(Instant at, const UserKeyRevoked& fact) {
+  std::string user;
   const auto found = keys_.find(fact.key);
   if (found != keys_.end()) {
-    users_.at(found->second).keys.erase(fact.key);
+    user = found->second;
+    users_.at(user).keys.erase(fact.key);
     keys_.erase(found);
   }
-  if (fact.for_good) revoked_.insert(fact.key);
+  const auto kind = fact.for_good ? KeyStanding::Kind::revoked : KeyStanding::Kind::line_removed;
+  ended_[fact.key] = {kind, std::move(user), at, fact.by};
+}
+
+bool Principals::was_revoked(const PublicKey& key) const {
+  const KeyStanding* known = ended(key);
+  return known != nullptr && known->kind != KeyStanding::Kind::line_removed;
+}
+
+const KeyStanding* Principals::ended(const PublicKey& key) const {
+  const auto found = ended_.find(key);
+  return found == ended_.end() ? nullptr : &found->second;
 }
 
 void Principals::apply(Instant, const QuotaSet& fact) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/domain/access.h"
+#include "common/domain/key_standing.h"
 #include "common/domain/quota.h"
 
 namespace lockstep::launcher {
@@ -120,7 +121,10 @@ class Principals {
   const User* user(const std::string& name) const;
   const User* user_with_key(const PublicKey& key) const;
   const std::map<PublicKey, std::string>& keys() const { return keys_; }
-  bool was_revoked(const PublicKey& key) const { return revoked_.count(key) != 0; }
+  // Never accepted again.
+  bool was_revoked(const PublicKey& key) const;
+  // What became of a key that is no user's now; null: it never was one's.
+  const KeyStanding* ended(const PublicKey& key) const;
   bool was_removed(const std::string& name) const { return removed_.count(name) != 0; }
   // The projects that users created, without kDefaultProject, which always exists.
   const std::map<std::string, Project>& projects() const { return projects_; }
@@ -135,7 +139,7 @@ class Principals {
  private:
   std::map<std::string, User> users_;
   std::map<PublicKey, std::string> keys_;  // to the user's name
-  std::set<PublicKey> revoked_;
+  std::map<PublicKey, KeyStanding> ended_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;
   std::map<QuotaHolder, Quota> quotas_;

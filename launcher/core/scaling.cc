@@ -405,6 +405,12 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
   view.changed = compute->scaled;
   view.why = compute->scaled_why;
   view.failure = compute->failure;
+  const auto lacking = core.samples.lacking_accounts.find(target);
+  if (view.failure.empty() && lacking != core.samples.lacking_accounts.end() &&
+      !lacking->second.empty()) {
+    const auto& [account, why] = *lacking->second.begin();
+    view.failure = fmt::format("its machines cannot run jobs as {}: {}", account, why);
+  }
   if (compute->not_before > core.now) view.retry_at = compute->not_before;
   return view;
 }

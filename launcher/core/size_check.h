@@ -1,5 +1,6 @@
 #pragma once
-// Holds a node's inventory against the size of its target. A node that has less is unusable. The
+// Holds a node's inventory against the size of its target, and against the other nodes of its
+// machine. A node that has less, or offers what another one offers, is unusable. The
 // verdicts are kept in NodeWatches, because the catalogue of sizes is not a part of State.
 
 #include <optional>

@@ -61,6 +61,26 @@ bool is_about_own_key(const Principals& principals, const Caller& caller,
   return holder != nullptr && holder->name == user->name;
 }
 
+// Whoever runs as the launcher's own account, on its machine, is the launcher.
+std::string note_of_account(const CoreConfig& config, const PrincipalInput::Ask& ask) {
+  std::string user, account;
+  if (const auto* set = std::get_if<SetAccount>(&ask)) {
+    user = set->name;
+    account = set->account;
+  } else if (const auto* added = std::get_if<AddUser>(&ask)) {
+    user = added->name;
+    account = added->account.empty() ? added->name : added->account;
+  }
+  const bool is_own = !account.empty() && account == config.account && !config.allow_root;
+  if (!is_own || user == account) return "";
+  return fmt::format(
+      ". Warning: {0} is the account that this launcher runs as: on its machine, and wherever the "
+      "account's files are shared, jobs of {1} can read and change its keys and all that it keeps. "
+      "Give {1} another account, and run lockstepd and lockstep-agent as root, so that jobs run "
+      "as their users",
+      account, user);
+}
+
 }  // namespace
 
 bool permitted(Context& core, const ReplyTo& reply, const Caller& caller, Permission permission,
@@ -118,7 +138,7 @@ void react(Context& core, const PrincipalInput& input) {
   auto change = std::visit([&](const auto& ask) { return change_of(now, ask, by); }, input.ask);
   if (!change) return core.refuse(input.reply, change.error().code, change.error().message);
   emit_all(core, std::move(change->facts));
-  core.act(ReplyDone{input.reply, std::move(change->message)});
+  core.act(ReplyDone{input.reply, change->message + note_of_account(core.config, input.ask)});
 }
 
 void react(Context& core, const KeysFileInput& input) {

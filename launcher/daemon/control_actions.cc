@@ -32,7 +32,8 @@ struct Performer {
     server.send_to_session(action.key, action.session,
                            SessionAccepted{action.session, server.settings_.heartbeat_interval,
                                            server.desired_for(action.node),
-                                           reconnect_within(server.durable_.core().state())});
+                                           reconnect_within(server.durable_.core().state()),
+                                           server.settings_.addresses});
   }
   void operator()(const RefuseSession& action) const {
     spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
@@ -136,6 +137,12 @@ struct Performer {
 };
 
 void LauncherServer::perform(const ControlAction& action) { std::visit(Performer{*this}, action); }
+
+void LauncherServer::tell_addresses(std::vector<LauncherAddress> addresses) {
+  settings_.addresses = std::move(addresses);
+  for (const auto& [node, link] : links_.all())
+    send_to_session(link.key, link.session, LauncherAddresses{settings_.addresses});
+}
 
 void LauncherServer::flush() {
   service_.flush();

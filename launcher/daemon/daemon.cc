@@ -31,6 +31,7 @@
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/launcher_server.h"
+#include "launcher/daemon/moving_to.h"
 #include "launcher/daemon/principal.h"
 #include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/remote_fetcher.h"
@@ -76,6 +77,7 @@ struct Daemon {
   // Everything that follows from what came in. False: leave, with `code`.
   bool settle();
   bool settle_until_durable();
+  void look_where_it_moves();
   void stop_without_journal(const Error& error);
 
   const Options& options;
@@ -90,6 +92,7 @@ struct Daemon {
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<BlobLedger> ledger;
   std::optional<Sockets> sockets;
+  std::optional<MovingTo> moving;
   std::optional<Auditor> auditor;
   std::optional<BulkServer> bulk;
   std::optional<UserSecrets> secrets;
@@ -100,6 +103,7 @@ struct Daemon {
   std::optional<RemoteFetcher> remotes;
   std::optional<RemoteWriter> remote_writer;
   std::string owner;  // the account that runs this launcher
+  Instant look_at_move;
   bool leaving = false;
   ExitCode code = ExitCode::ok;
 };
@@ -150,6 +154,9 @@ Status Daemon::open() {
   settings.token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
   settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
+  moving.emplace(home.moving_to(),
+                 LauncherAddress{settings.token.control_endpoint, settings.token.bulk_endpoint});
+  settings.addresses = moving->addresses();
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
   settings.job_files = &job_files.emplace(loop);
@@ -294,6 +301,12 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
       },
       [this](const std::string& size) {
         return size_called(durable.core().state(), durable.core().config(), size);
+      },
+      [this] {
+        std::set<std::string> accounts;
+        for (const auto& [name, user] : durable.core().state().principals().users())
+          accounts.insert(user.account);
+        return accounts;
       }};
   providers.emplace(ProviderCalls::Parts{
       loop, std::move(setup), [this] { return durable.now(); },
@@ -315,11 +328,29 @@ void Daemon::stop_without_journal(const Error& error) {
   code = ExitCode::commit_failed;
 }
 
+void Daemon::look_where_it_moves() {
+  const Instant now = durable.now();
+  if (now < look_at_move || !control) return;
+  look_at_move = now + kLookAgain;
+  if (!moving->look()) return;
+  const auto& addresses = moving->addresses();
+  AuditEntry entry;
+  entry.who = name_of(LauncherItself{});
+  entry.what = "move";
+  entry.object = "the launcher";
+  entry.detail =
+      addresses.size() > 1 ? "it will be at " + addresses.back().control : "it stays where it is";
+  spdlog::info("the launcher moves: {}; its nodes are told", entry.detail);
+  auditor->record(std::move(entry));
+  control->tell_addresses(addresses);
+}
+
 bool Daemon::settle() {
   bool is_over = false;  // everything that was begun is done, and it leaves
   do {
     space.look(durable.now());
     if (auto lines = gate.file().look()) take_keys(*std::move(lines));
+    look_where_it_moves();
     durable.tick();
     control->serve_users();
     bulk->serve_users();
@@ -406,6 +437,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
     return report(ExitCode::store_refused, done.error());
   CoreConfig core = options.core;
   core.allow_root = options.allow_root;
+  if (const auto user = io::current_user()) core.account = user->name;
   auto catalogue = spec::builtin_sizes();
   if (!catalogue) return report(ExitCode::internal, catalogue.error());
   core.catalogue = *std::move(catalogue);
@@ -437,6 +469,14 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
 
 }  // namespace
 
+// Whether a launcher of this home runs, and so tells its nodes.
+Result<bool> leave_word(const LauncherHome& home, const Listen& there) {
+  if (!io::exists(home.path())) return false;
+  TRY(write_moving_to(home.moving_to(), there));
+  TRY_ASSIGN(const std::optional<io::FileLock> lock, io::FileLock::try_acquire(home.lock()));
+  return !lock.has_value();
+}
+
 ExitCode run_daemon(const Options& options) {
   mallopt(M_ARENA_MAX, 8);  // one for each thread: two that share one wait for each other
   signal(SIGPIPE, SIG_IGN);
@@ -444,11 +484,25 @@ ExitCode run_daemon(const Options& options) {
   io::raise_open_files_limit();
   io::forbid_core_dumps();
   const LauncherHome home(options.home);
+  if (options.moving_to) {
+    const auto told = leave_word(home, *options.moving_to);
+    if (!told) return report(ExitCode::store_refused, told.error());
+    if (*told) {
+      spdlog::info(
+          "the launcher that runs with {} tells its nodes within a second that it will be at "
+          "tcp://{}:{}; then stop it, and start it there",
+          home.path(), options.moving_to->host, options.moving_to->port);
+      return ExitCode::ok;
+    }
+  }
   const auto lock = take_home(home);
   if (!lock)
     return report(lock.error().code == ErrorCode::conflict ? ExitCode::already_running
                                                            : ExitCode::store_refused,
                   lock.error());
+  if (options.moving_to)
+    if (const auto done = write_moving_to(home.moving_to(), *options.moving_to); !done)
+      return report(ExitCode::store_refused, done.error());
   StartRecord record = record_of(options);
   if (const auto done = write_start_record(home.started(), record); !done)
     return report(ExitCode::store_refused, done.error());

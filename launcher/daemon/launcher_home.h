@@ -6,6 +6,7 @@
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
 //                                 when the daemon is ready; a restart uses the same ports again
 //     started.json                0600: launcher/start_record.h
+//     moving_to                   where this launcher will be: daemon/moving_to.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/attempts.key           0600: daemon/attempt_keys.h
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
@@ -48,6 +49,7 @@ class LauncherHome {
   std::string lock() const { return path_ + "/lock"; }
   std::string endpoint() const { return path_ + "/endpoint.json"; }
   std::string started() const { return path_ + "/started.json"; }
+  std::string moving_to() const { return path_ + "/moving_to"; }
   std::string keys() const { return path_ + "/keys"; }
   std::string launcher_key() const { return keys() + "/launcher.key"; }
   std::string attempts_key() const { return keys() + "/attempts.key"; }

@@ -149,10 +149,22 @@ void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
   if (const auto client = gate_.client_of(incoming.key))
     return on_client(std::move(incoming), *client);
   if (waits_for_key(incoming)) return;
+  const std::string why = why_not_authorised(incoming.key);
   audit("nobody", incoming.key, incoming.address, "send a request", "the launcher",
-        AuditOutcome::refused, "this key is not authorised any more");
+        AuditOutcome::refused, why);
   refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0),
-         ErrorCode::permission_denied, "this key is not authorised any more");
+         ErrorCode::permission_denied, why);
+}
+
+std::string LauncherServer::why_not_authorised(const PublicKey& key) const {
+  const std::string why = to_string(standing_of(key));
+  return why.empty() ? "this key is not authorised any more" : why;
+}
+
+KeyStanding LauncherServer::standing_of(const PublicKey& key) const {
+  if (gate_.client_of(key) || gate_.node_of(key)) return {KeyStanding::Kind::valid, "", {}, ""};
+  const KeyStanding* ended = durable_.core().state().principals().ended(key);
+  return ended == nullptr ? KeyStanding{} : *ended;
 }
 
 // Whether this is a message of a key in keys/authorized_users whose facts are not durable yet. It
@@ -403,6 +415,8 @@ void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
     outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
   };
   if (!envelope) return refuse_join(envelope.error().message);
+  if (std::holds_alternative<AskAboutKey>(envelope->body))
+    return outbox_.put(join_, request.peer, request.sequence, JoinReply(standing_of(request.key)));
   const auto& join = std::get<JoinRequest>(envelope->body);
   if (gate_.client_of(request.key))
     return refuse_join("this key belongs to a user or a job; a node needs a key of its own");
@@ -410,8 +424,11 @@ void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
   joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
                                join.name};
-  durable_.feed(JoinInput{
-      {last_joining_, request.sequence}, sha256(join.token_secret), request.key, join.name});
+  durable_.feed(JoinInput{{last_joining_, request.sequence},
+                          sha256(join.token_secret),
+                          request.key,
+                          join.name,
+                          join.machine});
 }
 
 // ---- replies ------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ class LauncherServer {
  public:
   struct Settings {
     LauncherInfo info;
-    wire::JoinToken token;  // its secret and expiry are filled in for each new one
+    std::vector<LauncherAddress> addresses;  // for nodes: LauncherAddresses
+    wire::JoinToken token;                   // its secret and expiry are filled in for each new one
     int user_messages_per_second = kUserMessagesPerSecond;
     Duration heartbeat_interval = seconds(1);
     const DiskMonitor* space = nullptr;  // never null in a daemon
@@ -94,6 +95,8 @@ class LauncherServer {
   Duration wait() const { return service_.wait(); }
   // Sends to the node's last accepted session; the message is dropped if there is none.
   void tell_node(NodeId node, AgentReply body);
+  // To every node, and to those that come.
+  void tell_addresses(std::vector<LauncherAddress> addresses);
   bool exit_granted() const { return exit_granted_; }
 
   using Request = NodeRequest;
@@ -123,6 +126,8 @@ class LauncherServer {
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
+  KeyStanding standing_of(const PublicKey& key) const;
+  std::string why_not_authorised(const PublicKey& key) const;
   bool waits_for_key(const io::ServerSocket::Incoming& incoming);
   void on_node(Request request, const std::string& bytes);
   void take_usage(const Request& from, UsageReport report);

@@ -65,6 +65,7 @@ Status read_docker_args(const std::string& text, std::vector<std::string>* out) 
 }
 
 struct Texts {
+  std::string moving_to;
   std::string listen, heartbeat, lost, grace, stop, logs, lease, silent, remote_silence;
   std::string low_space, reserve, keep_audit;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
@@ -75,6 +76,9 @@ struct Texts {
 Status complete(const Texts& texts, Options* options) {
   if (!texts.listen.empty()) {
     TRY_ASSIGN(options->listen, parse_listen(texts.listen));
+  }
+  if (!texts.moving_to.empty()) {
+    TRY_ASSIGN(options->moving_to, parse_moving_to(texts.moving_to));
   }
   TRY(read_duration("--heartbeat-interval", texts.heartbeat, &options->core.heartbeat_interval));
   TRY(read_duration("--node-lost-timeout", texts.lost, &options->core.node_lost_timeout));
@@ -168,6 +172,17 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
 
 }  // namespace
 
+Result<Listen> parse_moving_to(const std::string& text) {
+  const auto listen = parse_listen(text);
+  if (!listen || listen->port == 0 || listen->host == "0.0.0.0" || listen->host == "[::]" ||
+      listen->host == "*")
+    return bad(
+        fmt::format("--moving-to: '{}' is not tcp://HOST:PORT where nodes will reach the "
+                    "launcher, PORT 1 to 65533",
+                    text));
+  return *listen;
+}
+
 Result<Listen> parse_listen(const std::string& text) {
   const std::string prefix = "tcp://";
   const auto colon = text.rfind(':');
@@ -209,10 +224,19 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
       "--advertise", options.advertise,
       "host name or address at which other machines reach this one, for tokens and endpoint.json "
       "(default: the host of --listen; for 0.0.0.0 the address of the default route)");
+  app.add_option(
+      "--moving-to", texts.moving_to,
+      "tcp://HOST:PORT where this launcher will be: its nodes are told, and go there when it no "
+      "longer answers where it is. If the launcher of --home runs, it tells them within a second, "
+      "and this command ends");
   app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
   app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
+  app.add_flag("--shared-machines", options.core.shared_machines,
+               "two agents of one machine may both offer all of it (default: the second is "
+               "refused unless it is started with its part: lockstep-agent --share)")
+      ->envname("LOCKSTEP_SHARED_MACHINES");
   app.add_flag("--approve-nodes", options.core.approve_nodes,
                "nodes that join get no work before an admin approves them (`lockstep node "
                "approve`)");

@@ -31,8 +31,9 @@ struct Listen {
 
 struct Options {
   std::string home;
-  std::optional<Listen> listen;  // absent: loopback, the ports of last time if they are free
-  std::string advertise;         // host for tokens and endpoint.json; default: that of `listen`
+  std::optional<Listen> listen;     // absent: loopback, the ports of last time if they are free
+  std::optional<Listen> moving_to;  // where this launcher will be: moving_to.h
+  std::string advertise;            // host for tokens and endpoint.json; default: that of `listen`
   bool allow_root = false;
   int user_messages_per_second = kUserMessagesPerSecond;  // of one key
   bool by_lockstep = false;                               // the command line started us
@@ -60,5 +61,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
 
 // "tcp://HOST:PORT"; HOST may be [an IPv6 address], PORT 0 or * any.
 Result<Listen> parse_listen(const std::string& text);
+// The same, of an address that other machines can dial.
+Result<Listen> parse_moving_to(const std::string& text);
 
 }  // namespace lockstep::launcher

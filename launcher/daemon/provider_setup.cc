@@ -153,6 +153,7 @@ PreparedRun prepare(const ProviderSetup& setup, const ComputeSpec& spec, const s
   const auto whole = filled(setup, spec);
   if (!whole) return refuse_all(std::move(run), tokens, whole.error().message);
   ProviderRequest request{*whole, state, bundle ? *bundle : "", {}, size_of(setup, spec)};
+  if (setup.accounts && spec.source != NodeSource::ssh) request.accounts = setup.accounts();
   if (const auto made = io::make_directories(request.state, 0700); !made)
     return refuse_all(std::move(run), tokens, made.error().message);
   for (const auto& [name, token] : tokens) {

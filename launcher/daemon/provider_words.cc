@@ -72,6 +72,8 @@ json settings_json(const ProviderRequest& request) {
     for (const ProviderRequest::Machine& machine : request.machines)
       settings["hosts"].push_back(host_json(machine));
     if (!spec.tunnel.empty()) settings["tunnel"] = spec.tunnel;
+    if (const auto share = spec.settings.find("share"); share != spec.settings.end())
+      settings["share"] = share->second.front();
     return settings;
   }
   const auto keys = setting_keys(spec.source);
@@ -198,6 +200,7 @@ std::string to_json(const ProviderIdentity& identity, const ProviderRequest& req
                  {"target", request.spec.name},       {"state", request.state},
                  {"endpoints", std::move(endpoints)}, {"settings", settings_json(request)},
                  {"machines", std::move(machines)}};
+  if (!request.accounts.empty()) object["accounts"] = request.accounts;
   if (!request.bundle.empty()) object["bundle"] = request.bundle;
   // Passwords are UTF-8 (check_password); a path need not be.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -3,6 +3,7 @@
 // reads an event. No process, no file.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,8 @@ struct ProviderRequest {
   std::string state;   // the target's directory
   std::string bundle;  // "": there is none
   std::vector<Machine> machines;
-  const Size* size = nullptr;  // of the target; null: it has none
+  const Size* size = nullptr;           // of the target; null: it has none
+  std::set<std::string> accounts = {};  // that jobs of this launcher's users run as
 };
 // One JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);

@@ -63,6 +63,7 @@ class HostsReader {
     if (const YamlEntry* defaults = ours(root, "ssh"))
       read_section(defaults->value, kDefaults, kKeysOfDefaults, defaults_);
     if (const YamlEntry* tunnel = ours(root, "tunnel")) read_tunnel(tunnel->value, spec);
+    if (const YamlEntry* share = ours(root, "share")) read_share(share->value, spec);
     const YamlEntry* hosts = ours(root, "hosts");
     if (hosts != nullptr) return read_list(hosts->value, spec);
     if (const YamlEntry* resource = at(root, "resource_id"))
@@ -89,6 +90,13 @@ class HostsReader {
             fmt::format("'lockstep.tunnel' must be auto, always or never, not {}",
                         value.kind == Kind::scalar ? "'" + value.text + "'"
                                                    : std::string(describe(value.kind))));
+  }
+
+  void read_share(const YamlNode& value, ComputeSpec& spec) {
+    if (value.kind == Kind::scalar && !value.text.empty() && is_machine_share(value.text))
+      spec.settings["share"] = {value.text};
+    else
+      fault(value.place, "'lockstep.share' must be a part of a machine, as in 1/2");
   }
 
   void read_list(const YamlNode& list, ComputeSpec& spec) {
@@ -275,7 +283,7 @@ void refuse_hosts(const Source& source, const YamlNode& root, const ComputeSpec&
                                  "it out here",
                                  path)));
   };
-  for (const char* key : {"hosts", "ssh", "tunnel"})
+  for (const char* key : {"hosts", "ssh", "tunnel", "share"})
     refuse(ours(root, key), fmt::format("lockstep.{}", key));
   refuse(at(root, kAzure), std::string(kAzure));
   // Azure's files of a cluster of pods have it, too; kubectl knows where that is.

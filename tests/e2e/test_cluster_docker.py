@@ -178,6 +178,26 @@ def test_jobs_of_an_ordinary_users_launcher_run_as_that_user(engine, bundle, ord
         subprocess.run(["rm", "-rf", "--one-file-system", str(directory)], check=False)
 
 
+def test_jobs_run_as_users_whom_this_machine_does_not_know(cluster):
+    """By name, with an id of their own; also in a container that was there before the user."""
+    site = cluster.site
+
+    def runs_as_itself(name):
+        home = site.directory / f"home-{name}"
+        home.mkdir()
+        person = {"LOCKSTEP_HOME": str(home), "LOCKSTEP_LAUNCHER": str(site.home / "launcher/endpoint.json")}
+        key = site.run("user", "key", "show", env=person).stdout.decode().strip()
+        site.ok("user", "add", name, "--key", key)
+        done = site.run("run", "--compute", "lab", "--name", f"as-{name}", "--", "id", env=person)
+        assert done.returncode == 0, (done, site.ok("job", "explain", f"as-{name}"), site.ok("compute", "log", "lab"))
+        assert re.search(rf"uid=(2|3|4|5)\d{{4}}\({name}\)", done.stdout.decode()), done
+
+    cluster.create(min_instances=1, max_instances=1)
+    runs_as_itself("ls-carol")
+    runs_as_itself("ls-dave")
+    assert len(cluster.engine.containers()) == 1
+
+
 def test_an_image_that_is_not_there_is_said_where_the_job_waits(cluster):
     site = cluster.site
     file = cluster.file("nowhere.invalid/image:1")

@@ -217,6 +217,97 @@ def test_an_agent_that_is_gone_for_good_is_started_again(lab):
     assert lab.site.ok("run", "--compute", "lab", "--", "echo", "back").strip() == "back"
 
 
+def launch(site, port, **environment):
+    """`lockstepd` as an operator starts it, at this port of loopback."""
+    log = open(site.directory / "lockstepd.log", "ab")
+    process = subprocess.Popen(
+        [site.bin / "lockstepd", "--home", site.home / "launcher", "--listen", f"tcp://127.0.0.1:{port}", "--allow-root"],
+        env={**site.environment(), **environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        start_new_session=True)
+    log.close()
+    wait_until(lambda: site.run("status").returncode == 0 and process.poll() is None, "the launcher answers")
+    return process
+
+
+def liveness(site, name):
+    return {n["name"]: n["liveness"] for n in site.json("node", "list")}.get(name)
+
+
+@pytest.mark.parametrize("tunnel", ["auto", "always"])
+def test_a_machine_follows_a_launcher_that_moved(lab, tunnel):
+    lab.attached("vm1", tunnel=tunnel)
+    job = lab.site.submit("--compute", "lab", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.1; done; echo survived")
+    lab.site.wait_for_status(job, "Running")
+    agent = (lab.folder("vm1") / "agent/agent.pid").read_text()
+    lab.site.kill(lab.site.launcher_pids())
+    moved = launch(lab.site, 17670)
+    try:
+        done = lab.site.run("compute", "update", "lab", "--upgrade", "--timeout", "90")
+        assert done.returncode == 0 and b"vm1: joined" in done.stderr, done
+        assert liveness(lab.site, "vm1") == "ALIVE", "nothing says joined of a node that is not ALIVE"
+        about = lab.machine("vm1")["about"]
+        assert about["joined"] == "yes" and (tunnel == "always" or about["connected"] == "tcp://127.0.0.1:17670"), about
+        assert (lab.folder("vm1") / "agent/agent.pid").read_text() == agent, "the same agent"
+        pathlib.Path(f"/proc/{lab.site.rank_pids(job)[0]}/cwd/go").touch()
+        assert "survived" in lab.site.ok("job", "stream", job)
+        assert len(lab.site.show(job)["attempts"]) == 1
+        lab.site.run("compute", "detach", "lab", "--force")
+    finally:
+        moved.terminate()
+        moved.wait(timeout=30)
+
+
+def test_a_machine_that_is_attached_twice_is_refused_unless_it_is_divided(site, server, bundle, tmp_path):
+    launcher = launch(site, 17680, LOCKSTEP_SHARED_MACHINES="", LOCKSTEP_NODE_BUNDLE=str(bundle))
+    lab = object.__new__(Lab)
+    lab.site, lab.server, lab.bundle, lab.directory = site, server, bundle, tmp_path
+    try:
+        lab.attached("vm1")
+        whole = site.json("node", "show", "vm1")["inventory"]
+
+        def attach_other(**keys):
+            lab.file("vm2")
+            spec = json.loads((site.work / "lab.json").read_text())
+            spec["name"] = "other"
+            spec["lockstep"].update(keys)
+            return site.run("compute", "attach", "-f", site.write("other.json", json.dumps(spec)))
+
+        done = attach_other()
+        text = " ".join(done.stderr.decode().split())
+        assert done.returncode == 1, text
+        boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        for word in (boot, "is node vm1 of target 'lab' already", "--share 1/2"):
+            assert word in text, text
+        assert [n["name"] for n in site.json("node", "list")] == ["vm1"]
+        site.ok("compute", "detach", "other", "--force")
+        # By a token too.
+        token = tmp_path / "token"
+        token.touch(0o600)
+        token.write_text(site.ok("node", "token"))
+        by_token = [site.bin / "lockstep-agent", "--home", tmp_path / "third", "--token-file", token, "--name", "third"]
+        refused = subprocess.run(by_token, env=site.environment(), capture_output=True, check=False, timeout=60)
+        assert refused.returncode == 1 and boot.encode() in refused.stderr, refused
+        # Divided, it is two nodes that together have no more than one.
+        site.ok("compute", "update", "lab", "--set", "lockstep.share=1/2")
+        wait_until(lambda: site.json("node", "show", "vm1")["inventory"]["memory"] < whole["memory"], "vm1 offers less")
+        done = attach_other(share="2/2")
+        assert done.returncode == 0, done.stderr.decode() + site.ok("compute", "log", "other")
+        nodes = wait_until(lambda: (n := site.json("node", "list")) and [x["liveness"] for x in n] == ["ALIVE"] * 2 and n,
+                           "both are there")
+        assert [n["reason"] for n in nodes] == ["", ""], nodes
+        has = [n["inventory"] for n in nodes]
+        assert not set(has[0]["cpus"]) & set(has[1]["cpus"]), has
+        assert sum(one["memory"] for one in has) <= whole["memory"]
+        site.run("compute", "detach", "other", "--force")
+        site.run("compute", "detach", "lab", "--force")
+    finally:
+        launcher.terminate()
+        launcher.wait(timeout=30)
+        for folder in (tmp_path / "machines").glob("*"):
+            for pid in processes_in(folder):
+                os.kill(pid, signal.SIGKILL)
+
+
 def test_only_an_admin_attaches_and_everybody_sees_why_it_failed(lab):
     shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert "lockstep-provider" not in shown, "a call ends with its last machine"

@@ -258,6 +258,26 @@ def test_a_revoked_key_stops_what_it_follows_at_once(site, people):
     site.wait_for_status(name, "Canceled")
 
 
+def test_whose_key_ended_is_told_why_and_what_to_do(site, people):
+    alice, bob = people["alice"], people["bob"]
+    site.ok("user", "key", "revoke", alice.key)
+    file = site.directory / "home-alice" / "keys" / "user.key"
+    for words in (["status"], ["job", "list"], ["user", "key", "rotate"]):
+        done = alice.run(*words)
+        text = " ".join(done.stderr.decode().split())
+        assert done.returncode != 0 and "of user 'alice' was revoked at 20" in text and " by root" in text, text
+        assert f"mv {file} {file}.revoked" in text and "lockstep user key add alice NEWKEY" in text, text
+        assert "user add" not in text and "not complete" not in text, text
+    # The advice leads back in.
+    file.rename(f"{file}.revoked")
+    fresh = alice.ok("user", "key", "show").strip()
+    site.ok("user", "key", "add", "alice", fresh)
+    assert "alice" in alice.ok("user", "whoami")
+    site.ok("user", "remove", "bob")
+    text = " ".join(bob.run("status").stderr.decode().split())
+    assert "user 'bob' was removed at 20" in text and "lockstep user add NAME --key NEWKEY" in text, text
+
+
 def test_a_rotated_key_replaces_the_old_one(site, people):
     bob = people["bob"]
     old = bob.key

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 #include <utility>
 
+#include "common/wire/join_token.h"
 #include "launcher/compute/bundle.h"
 #include "launcher/compute/docker/attached.h"
+#include "launcher/compute/first_process.h"
 
 namespace lockstep::compute::docker {
 namespace {
@@ -19,6 +22,14 @@ constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 constexpr int kNoToken = 3;  // of our first process
 constexpr int kKilled = 128 + 9;
+
+// Where the launcher is, for a command line that others can read. nullopt: there is no token.
+std::optional<std::string> without_secret(const std::string& text) {
+  auto token = wire::decode_join_token(text);
+  if (!token) return std::nullopt;
+  token->secret = "none";
+  return wire::encode(*token);
+}
 
 }  // namespace
 
@@ -42,6 +53,8 @@ Attempt<void> Machine::create() {
     if (!is_up) return tl::unexpected(is_up.error());
     if (!*is_up) continue;
     container.state = Container::State::running;
+    say_where_launcher_is(container);
+    add_accounts(container);
     tell(call_, container, events_);
     return {};
   }
@@ -66,6 +79,36 @@ Attempt<bool> Machine::has_joined(const Container& container) const {
       kExecTimeout);
   if (!answer) return tl::unexpected(answer.error());
   return answer->exit_code == 0;
+}
+
+// Its agent knows where the launcher was when it joined. An agent of an earlier version does not
+// read this.
+void Machine::say_where_launcher_is(const Container& container) {
+  const auto token = without_secret(machine_.token);
+  if (!token) return;
+  const auto answer = call_.engine.run(
+      "connect",
+      {"exec", container.id, "/bin/sh", "-c",
+       "cd /var/lib/lockstep/agent && printf '%s\\n' \"$0\" > moved.new && mv moved.new moved",
+       *token},
+      kExecTimeout);
+  if (answer && answer->exit_code == 0) return;
+  events_.warning(machine_.name, "connect",
+                  "its agent could not be told where the launcher is now: " +
+                      (answer ? last_line(answer->errors) : answer.error().message));
+}
+
+// Of users who came after the container.
+void Machine::add_accounts(const Container& container) {
+  const auto answer =
+      call_.engine.run("connect",
+                       {"exec", container.id, "/bin/sh", "-c", add_accounts_script(),
+                        accounts_for(call_.request), "/var/lib/lockstep/agent"},
+                       kExecTimeout);
+  if (answer && answer->exit_code == 0) return;
+  events_.warning(machine_.name, "connect",
+                  "it got no accounts of users who are new: " +
+                      (answer ? last_line(answer->errors) : answer.error().message));
 }
 
 // False: its agent has no identity, so that it would need a token; it is replaced.

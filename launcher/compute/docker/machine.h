@@ -43,6 +43,8 @@ class Machine {
   Attempt<bool> is_up_again(const Container& container);
   Attempt<bool> start_again(const Container& container);
   Attempt<bool> has_joined(const Container& container) const;
+  void say_where_launcher_is(const Container& container);
+  void add_accounts(const Container& container);
   Attempt<void> run();
   Attempt<void> fetch_image();
   Attempt<void> remove_all(Duration grace);

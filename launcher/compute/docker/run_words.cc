@@ -58,9 +58,9 @@ std::vector<std::string> run_words(const Request& request, const Settings& setti
   if (!settings.gpus.empty()) words.push_back("--gpus=" + settings.gpus);
   words.insert(words.end(), settings.args.begin(), settings.args.end());
   words.insert(words.end(),
-               {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c", kFirstProcess,
+               {"--entrypoint=/bin/sh", tagged_image_name(settings.image), "-c", first_process(),
                 "lockstep-node", home, std::string(kBundlePlace) + "/bin/lockstep-agent",
-                accounts_of_people(), "--home", home, "--name", without_colons(machine)});
+                accounts_for(request), "--home", home, "--name", without_colons(machine)});
   words.insert(words.end(), {"--taken-on-sigterm", kNoticeOfStop});
   if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
   if (settings.memory) words.insert(words.end(), {"--memory", std::to_string(*settings.memory)});

@@ -134,11 +134,12 @@ ordered_json bundle_container(const Settings& settings) {
   return container;
 }
 
-ordered_json agent_words(const Settings& settings, const std::string& machine) {
+ordered_json agent_words(const Request& request, const Settings& settings,
+                         const std::string& machine) {
   const std::string home = std::string(kVolume) + "/agent";
   const int cpus = settings.cpus ? static_cast<int>(std::ceil(*settings.cpus)) : 0;
   ordered_json words = {home,
-                        accounts_of_people(),
+                        accounts_for(request),
                         std::to_string(cpus),
                         number_of(machine),
                         "--home",
@@ -152,12 +153,12 @@ ordered_json agent_words(const Settings& settings, const std::string& machine) {
   return words;
 }
 
-ordered_json node_container(const Settings& settings, const std::string& machine) {
+ordered_json node_container(const Request& request, const Settings& settings,
+                            const std::string& machine) {
   ordered_json container = {{"name", "node"}};
   set_image(container, settings, settings.image);
-  container["command"] = {"/bin/sh", "-c", std::string(kBeginning) + kFirstProcess,
-                          "lockstep-node"};
-  container["args"] = agent_words(settings, machine);
+  container["command"] = {"/bin/sh", "-c", kBeginning + first_process(), "lockstep-node"};
+  container["args"] = agent_words(request, settings, machine);
   container["workingDir"] = "/";
   container["resources"] = amounts(settings, true);
   ordered_json mounts =
@@ -239,7 +240,7 @@ ordered_json pod_manifest(const Request& request, const Settings& settings,
   add_placement(spec, settings);
   if (!settings.bundle_image.empty())
     spec["initContainers"] = ordered_json::array({bundle_container(settings)});
-  spec["containers"] = ordered_json::array({node_container(settings, machine)});
+  spec["containers"] = ordered_json::array({node_container(request, settings, machine)});
   spec["volumes"] = volumes(request, settings, machine);
   return {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", meta}, {"spec", spec}};
 }

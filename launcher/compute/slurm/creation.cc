@@ -44,7 +44,7 @@ void tell(const std::string& machine, const Job* job, Events& events) {
 int Creation::run(const Jobs& jobs) {
   std::vector<Task> tasks;
   for (const compute::Machine& machine : request_.machines)
-    tasks.push_back({machine, "", false, false});
+    tasks.push_back({machine, "", false, false, false});
   for (Task& task : tasks) begin(task, jobs);
   io::SystemClock clock;
   const Instant begun = clock.now();
@@ -76,7 +76,9 @@ void Creation::begin(Task& task, const Jobs& jobs) {
   const bool lives = found != jobs.end() && found->second.state != Job::State::ended;
   if (lives) {
     task.job = found->second.id;
-    if (place_.has_joined(task.machine.name, task.job) || task.machine.token.empty()) return;
+    if (task.machine.token.empty()) return;
+    // An agent that has joined reads in it where the launcher is now.
+    task.had_joined = place_.has_joined(task.machine.name, task.job);
     const auto put = place_.put_token(task.machine);
     if (!put) fail(task, {"submit", Failure::failed, put.error().message});
     return;
@@ -109,7 +111,7 @@ void Creation::look_at(Task& task, const Jobs& jobs, bool is_last_look) {
   const Job* job = job_of(jobs, name, task.job);
   const bool runs = job != nullptr && job->state == Job::State::running;
   if (runs && place_.has_joined(name, task.job)) {
-    (void)io::disk::unlink(place_.token(name).c_str());
+    if (!task.had_joined) (void)io::disk::unlink(place_.token(name).c_str());
     tell(name, job, events_);
     task.is_done = true;
   } else if (job == nullptr || job->state == Job::State::ended) {

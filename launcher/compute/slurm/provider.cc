@@ -8,6 +8,7 @@
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 #include "launcher/compute/at_once.h"
 #include "launcher/compute/bundle.h"
 #include "launcher/compute/slurm/creation.h"
@@ -56,6 +57,24 @@ int list(const Request& request, Jobs jobs, Events& events) {
   return 0;
 }
 
+std::string own_account() {
+  const auto user = io::current_user();
+  return user ? user->name : std::to_string(::geteuid());
+}
+
+// Slurm runs the agent as whoever submits it, and only root can run ranks as others. A few names.
+std::string accounts_of_others(const Request& request) {
+  constexpr int kShown = 5;
+  if (::geteuid() == 0) return "";
+  std::string names;
+  int count = 0;
+  for (const std::string& account : request.accounts) {
+    if (account == own_account() || account == "root") continue;
+    if (++count <= kShown) names += (names.empty() ? "" : ", ") + account;
+  }
+  return count > kShown ? fmt::format("{} and {} more", names, count - kShown) : names;
+}
+
 int check(const Request& request, const Settings& settings, const Jobs& jobs, Events& events) {
   for (const compute::Machine& machine : request.machines) events.step(machine.name, "check");
   if (::access(settings.directory.c_str(), W_OK | X_OK) != 0)
@@ -65,6 +84,17 @@ int check(const Request& request, const Settings& settings, const Jobs& jobs, Ev
                          " is not a directory that the launcher's account can write to; make it "
                          "on a file system that the nodes share"},
                     events);
+  if (const std::string others = accounts_of_others(request); !others.empty())
+    return fail_all(
+        request,
+        {"check", Failure::no_permission,
+         "the launcher runs as " + own_account() +
+             ", so nodes of Slurm would run all jobs as that account, but users of this launcher "
+             "have others (" +
+             others +
+             "). Run lockstepd as root, so that jobs run as their users; or use this target alone, "
+             "with a launcher of your own"},
+        events);
   const std::string script = job_script({"check", "check", "/", "/"});
   if (const auto good = would_take(sbatch_words(request, settings, "check", "/dev/null"), script);
       !good)

@@ -11,6 +11,7 @@
 
 #include "common/base/digest.h"
 #include "common/io/process.h"
+#include "common/wire/join_token.h"
 #include "launcher/compute/ssh/tunnel.h"
 
 namespace lockstep::compute::ssh {
@@ -42,6 +43,7 @@ Install install_of(const Call& call, const Host& host) {
   install.folder = "node-" + scope;
   install.name = node_name(host.name);
   install.bundle = call.bundle_digest;
+  install.share = call.share;
   // Two machines of a target may be one host with two directories.
   install.unit =
       fmt::format("lockstep-{}-{}.service", scope, sha256(install.tag).hex().substr(0, 8));
@@ -80,9 +82,8 @@ Machine::Attempt<void> Machine::create() {
   if (!has_bundle) {
     if (auto copied = copy(); !copied) return copied;
   }
-  const bool has_joined = report->count("joined") != 0;
-  if (!has_bundle || !has_joined || report->count("running") == 0) {
-    if (auto joined = join(tunnelled, has_joined); !joined) return joined;
+  if (!has_bundle || report->count("running") == 0 || !is_connected(*report, tunnelled)) {
+    if (auto joined = join(*report, tunnelled); !joined) return joined;
     report = probe(false, "verify");
     if (!report) return tl::unexpected(report.error());
   }
@@ -144,9 +145,13 @@ bool Machine::dials_launcher(const Report& report) {
   return number_of(report, "dialled") == kTunnelPorts;
 }
 
-// What was chosen when the agent joined stays, for the agent remembers the launcher's address.
+// What was chosen stays while the agent is connected, and a tunnel that is there as long as it may.
 bool Machine::is_tunnelled(const Report& report) {
-  if (report.count("joined") != 0) return report.count("tunnel") != 0;
+  const bool has_tunnel = report.count("tunnel") != 0;
+  if (report.count("joined") != 0) {
+    if (report.count("connected") != 0) return has_tunnel;
+    if (has_tunnel) return call_.tunnel != TunnelUse::never;
+  }
   switch (call_.tunnel) {
     case TunnelUse::always: return true;
     case TunnelUse::never: return false;
@@ -213,9 +218,29 @@ Machine::Attempt<void> Machine::copy() {
                                unreadable(*answer)));
 }
 
-// Until `hold` has the tunnel, it is ours. Where `hold` runs already, the tunnel is up.
-Machine::Attempt<void> Machine::join(bool tunnelled, bool has_joined) {
-  if (!tunnelled || has_joined) return start(token_, tunnelled);
+// Its agent was started with another part of the machine.
+bool Machine::is_divided_otherwise(const Report& report) const {
+  const std::string share = text_of(report, "share");
+  return (share.empty() ? "all" : share) != words_of_share(install_);
+}
+
+// Where the launcher is now, and not where it was. Without `endpoints` nobody knows where it is.
+bool Machine::is_connected(const Report& report, bool tunnelled) const {
+  const std::string at = text_of(report, "connected");
+  if (at.empty() || is_divided_otherwise(report)) return false;
+  if (!call_.request.endpoints) return true;
+  const auto port = static_cast<int>(number_of(report, "tunnel"));
+  return at == (tunnelled ? to_endpoint({"127.0.0.1", port})
+                          : to_endpoint(call_.request.endpoints->control));
+}
+
+// Until `hold` has the tunnel, it is ours. Where `hold` runs already, the tunnel is up, or will be.
+Machine::Attempt<void> Machine::join(const Report& report, bool tunnelled) {
+  const bool has_joined = report.count("joined") != 0, had_tunnel = report.count("tunnel") != 0;
+  const bool divides = is_divided_otherwise(report);
+  if (!tunnelled) return start(0, divides || (has_joined && had_tunnel));
+  if (has_joined && had_tunnel)
+    return start(static_cast<int>(number_of(report, "tunnel")), divides);
   events_.step(host_.name, "tunnel");
   if (!call_.request.local)
     return tl::unexpected(failed("tunnel", Failure::failed,
@@ -227,34 +252,63 @@ Machine::Attempt<void> Machine::join(bool tunnelled, bool has_joined) {
                                  host_.name + ": another call is opening its tunnel; try again"));
   const auto port = open_tunnel(client_, install_, *call_.request.local, true);
   if (!port) return tl::unexpected(port.error());
-  const auto token = token_through(token_, *port);
-  if (!token) return tl::unexpected(failed("tunnel", Failure::failed, token.error().message));
-  return start(*token, true);
+  return start(*port, has_joined);
 }
 
-Machine::Attempt<void> Machine::start(const std::string& token, bool tunnelled) {
+Result<Start> Machine::how_to_start(int port) const {
+  Start start;
+  start.tunnelled = port != 0;
+  if (port != 0)
+    start.control = to_endpoint({"127.0.0.1", port});
+  else if (call_.request.endpoints)
+    start.control = to_endpoint(call_.request.endpoints->control);
+  if (token_.empty()) return start;
+  TRY_ASSIGN(start.token, port != 0 ? token_through(token_, port) : Result<std::string>(token_));
+  TRY_ASSIGN(const wire::JoinToken token, wire::decode_join_token(start.token));
+  TRY_ASSIGN(const Address control, address_from(token.control_endpoint));
+  start.control = to_endpoint(control);
+  return start;
+}
+
+Machine::Attempt<void> Machine::start(int port, bool restarts) {
   events_.step(host_.name, "start");
-  const auto answer = client_.run("start", start_script(install_, token, tunnelled), kStartTimeout);
+  auto found = how_to_start(port);
+  if (!found) return tl::unexpected(failed("start", Failure::failed, found.error().message));
+  Start& how = *found;
+  how.restarts = restarts;
+  const auto answer = client_.run("start", start_script(install_, how), kStartTimeout);
   if (!answer) return tl::unexpected(answer.error());
   const Report report = parse_report(answer->text);
   if (const auto why = report.find("unsupervised"); why != report.end())
     events_.warning(host_.name, "start",
                     "systemd there did not start the agent (" + why->second +
                         "); a shell script keeps it running, until the host is rebooted");
-  if (report.count("joined") != 0) return {};
+  const std::string at = text_of(report, "connected");
+  if (!at.empty() && (how.control.empty() || at == how.control)) return {};
   if (report.count("why") == 0)
     return tl::unexpected(failed("start", Failure::failed, unreadable(*answer)));
-  return tl::unexpected(
-      failed("start", Failure::launcher_unreachable,
-             host_.name + ": its agent has not joined the launcher: " + report.at("why")));
+  const std::string what =
+      report.count("joined") == 0 ? "its agent has not joined the launcher"
+      : at.empty() ? "its agent has joined, but does not reach the launcher at " + how.control
+                   : "its agent does not reach the launcher at " + how.control +
+                         ", and is connected to the one at " + at;
+  // As the launcher says it (shared_machine.cc).
+  const bool is_twice = report.at("why").find("a machine is attached once") != std::string::npos;
+  return tl::unexpected(failed("start",
+                               is_twice ? Failure::conflict : Failure::launcher_unreachable,
+                               fmt::format("{}: {}: {}", host_.name, what, report.at("why"))));
 }
 
 void Machine::tell(const Report& report, bool tunnelled) {
   About about;
-  for (const char* key : {"architecture", "kernel", "directory", "bundle", "clock", "free_kib",
-                          "joined", "supervisor"})
+  for (const char* key :
+       {"architecture", "kernel", "directory", "bundle", "clock", "free_kib", "supervisor"})
     if (const std::string value = text_of(report, key); !value.empty())
       about.emplace_back(key, value);
+  // It has an identity, and the launcher has accepted its session.
+  const std::string at = text_of(report, "connected");
+  if (report.count("joined") != 0) about.emplace_back("joined", at.empty() ? "no" : "yes");
+  if (!at.empty()) about.emplace_back("connected", at);
   about.emplace_back("tunnel", tunnelled);
   const bool installed = text_of(report, "tag") == install_.tag;
   events_.machine(host_.name,

@@ -13,6 +13,7 @@ struct Call {
   const Request& request;
   TunnelUse tunnel = TunnelUse::automatic;
   std::string bundle_digest;  // of `create` only
+  std::string share = {};     // of Settings
 };
 
 Install install_of(const Call& call, const Host& host);
@@ -34,8 +35,12 @@ class Machine {
   Attempt<Report> probe(bool dials, const char* step = "connect");
   Attempt<void> judge(const Report& report, bool needs_space);
   Attempt<void> copy();
-  Attempt<void> join(bool tunnelled, bool has_joined);
-  Attempt<void> start(const std::string& token, bool tunnelled);
+  Attempt<void> join(const Report& report, bool tunnelled);
+  // `port`: the tunnel's; 0: none.
+  Result<Start> how_to_start(int port) const;
+  Attempt<void> start(int port, bool restarts);
+  bool is_divided_otherwise(const Report& report) const;
+  bool is_connected(const Report& report, bool tunnelled) const;
   bool is_tunnelled(const Report& report);
   bool dials_launcher(const Report& report);
   void tell(const Report& report, bool tunnelled);

@@ -94,7 +94,7 @@ Result<int> carry_out(Verb verb, const Request& request, const std::string& prog
   TRY_ASSIGN(const Settings settings, settings_from(request.settings));
   TRY(check_tunnel(verb, request, settings.tunnel));
   TRY_ASSIGN(const std::vector<Task> tasks, tasks_of(request, settings.hosts));
-  Call call{request, settings.tunnel, ""};
+  Call call{request, settings.tunnel, "", settings.share};
   if (verb == Verb::create) {
     if (request.bundle.empty())
       return make_error(

@@ -57,6 +57,13 @@ unit_file() {
   [ "$mode" = user ] || { echo "/etc/systemd/system/$u"; return; }
   echo "${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/$u"
 }
+# The endpoint at which the launcher has accepted the session of the agent that runs.
+linked() {
+  set -- $(head -c 400 "$d/agent/link" 2>/dev/null)
+  case ${1:-} in ''|*[!0-9]*) return 1 ;; esac
+  [ "$1" = "$(head -c 20 "$d/agent/agent.pid" 2>/dev/null | cut -d ' ' -f 1)" ] || return 1
+  [ -d "/proc/$1" ] && echo "${2:-}"
+}
 is_running() {
   case $mode in
     system|user) case $(sc is-active "$u" 2>/dev/null) in active|activating) ;; *) return 1 ;; esac ;;
@@ -99,7 +106,7 @@ std::string dial_lines(const Endpoints& launcher) {
     dials += fmt::format("dial \"{}\" {} & ", address.host, address.port);
   return std::string(kDial) + R"sh(
 echo "host_id $(cat /proc/sys/kernel/random/boot_id):$(readlink /proc/self/ns/net | tr -dc 0-9)"
-if [ -f "$d/agent/identity.json" ]; then :
+if [ -n "$(linked)" ]; then :
 elif command -v bash > /dev/null && command -v timeout > /dev/null || command -v python3 > /dev/null
 then echo "dialled $( { )sh" +
          dials + R"sh(wait; } | grep -c ff )"
@@ -109,6 +116,10 @@ fi
 }
 
 }  // namespace
+
+std::string words_of_share(const Install& install) {
+  return install.share.empty() ? "all" : install.share;
+}
 
 std::string script_head(const Install& install) {
   return "LC_ALL=C; export LC_ALL\n" + find_directory(install) +
@@ -139,6 +150,8 @@ for tool in tar gzip setsid grep tr sed od; do
 done
 echo "bundle $(basename "$(readlink "$d/current" 2>/dev/null)")"
 [ -f "$d/agent/identity.json" ] && echo "joined yes"
+link=$(linked) && echo "connected $link"
+[ -f "$d/share" ] && echo "share $(head -c 20 "$d/share")"
 [ -f "$d/tunnel" ] && echo "tunnel $(head -c 10 "$d/tunnel")"
 [ -n "$mode" ] && echo "supervisor $mode"
 is_running && echo "running yes"

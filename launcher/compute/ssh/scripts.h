@@ -21,19 +21,28 @@ struct Install {
   std::string name;       // the node's
   std::string bundle;     // 16 hexadecimal digits: which archive is to be installed
   std::string unit;       // the systemd unit's, where systemd keeps the agent running
+  std::string share = {};  // of the machine, as the agent's --share; "": all
 };
 
 // Reports the state of the host and changes nothing there. `dial`: the launcher's addresses, if the
-// script is to test whether the host can connect to them. The test is skipped where an agent has
-// joined already.
+// script is to test whether the host can connect to them. The test is skipped where an agent is
+// connected to its launcher already.
 std::string probe_script(const Install& install, const std::optional<Endpoints>& dial);
 // One command line without single quotes: unpacks the archive on its standard input beside what is
 // there. The exit code says whether the agent in it runs on this host.
 std::string unpack_command(const Install& install);
-// Starts the agent of the unpacked bundle, unless it runs already, and waits until it has joined.
-// Its last lines are what the agent logged when it did not. Through a tunnel it tells other nodes
-// the address at which ssh reached this host, since its route to the launcher says nothing.
-std::string start_script(const Install& install, const std::string& token, bool tunnelled);
+struct Start {
+  // To join with, or to tell an agent that has joined where the launcher is; "": none.
+  std::string token;
+  std::string control;  // the control endpoint at which it shall be connected; "": at any
+  bool tunnelled = false;
+  bool restarts = false;  // ends an agent that runs, since it needs other arguments
+};
+// Starts the agent of the unpacked bundle, unless it runs already, and waits until it is connected
+// to the launcher at `control`. Its last lines are what the agent logged when it was not. Through a
+// tunnel it tells other nodes the address at which ssh reached this host, since its route to the
+// launcher says nothing.
+std::string start_script(const Install& install, const Start& start);
 // Ends every process in the directory, and removes it.
 std::string remove_script(const Install& install);
 // Says at which ports of the host's loopback the tunnel ends, and ends the ssh session of an older
@@ -48,6 +57,8 @@ using Report = std::map<std::string, std::string>;
 Report parse_report(const std::string& text);
 std::string text_of(const Report& report, const char* key);     // "": it is not there
 std::int64_t number_of(const Report& report, const char* key);  // -1: it is no number
+
+std::string words_of_share(const Install& install);  // the value of the agent's --share
 
 // What each script begins with: `$d`, and functions about the agent there.
 std::string script_head(const Install& install);

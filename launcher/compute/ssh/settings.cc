@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/domain/provider_settings.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/settings_object.h"
 
@@ -128,7 +129,7 @@ Result<Jump> jump_from(const std::string& where, const std::string& text) {
 Result<Settings> settings_from(const std::string& settings_json) {
   const json object = json::parse(settings_json, nullptr, false);
   TRY_ASSIGN(const auto reader,
-             SettingsObject::open(object, "settings", {"hosts", "jump", "tunnel"}));
+             SettingsObject::open(object, "settings", {"hosts", "jump", "share", "tunnel"}));
   const auto list = object.find("hosts");
   if (list == object.end() || !list->is_array() || list->empty())
     return bad("settings.hosts", "is not a list of at least one host");
@@ -136,6 +137,9 @@ Result<Settings> settings_from(const std::string& settings_json) {
     return bad("settings.hosts", fmt::format("has more than {} hosts", kMaxMachines));
   Settings settings;
   TRY_ASSIGN(settings.tunnel, tunnel_of(reader));
+  TRY_ASSIGN(settings.share, reader.text("share"));
+  if (!is_machine_share(settings.share))
+    return bad("settings.share", "is '" + settings.share + "', not I/N, as in 1/2");
   TRY_ASSIGN(const Jump jump, jump_of(reader, "settings", {}));
   std::set<std::string> names;
   for (std::size_t i = 0; i < list->size(); ++i) {

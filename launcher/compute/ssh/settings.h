@@ -38,6 +38,7 @@ enum class TunnelUse {
 struct Settings {
   std::vector<Host> hosts;
   TunnelUse tunnel = TunnelUse::automatic;
+  std::string share = {};  // the agents' --share; "": all of each machine
 };
 
 // {"hosts": [{"address": "vm1", "user": "ann", …}, …], "jump": "ann@gate:22", "tunnel": "auto"}.

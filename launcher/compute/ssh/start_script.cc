@@ -99,6 +99,7 @@ start_agent() {
   [ ! -f log ] || mv log log.1
   mv log.new log
   rm -f pid
+  echo "$share" > share
   if [ "$mode" != process ]; then
     mkdir -p "$(dirname "$(unit_file)")" && unit "$@" > "$(unit_file)" && sc daemon-reload &&
       sc enable "$u" && sc restart "$u" && return 0
@@ -110,11 +111,13 @@ start_agent() {
 )sh";
 
 constexpr const char* kStart = R"sh(
-if is_running && [ "$(readlink current 2>/dev/null)" != "$b" ]; then stop_agent; fi
+if [ -n "$restarts" ] || { is_running && [ "$(readlink current 2>/dev/null)" != "$b" ]; }; then
+  stop_agent
+fi
 rm -f current.new
 ln -s "$b" current.new
 mv -T current.new current
-set -- --name "$name" --token-file "$d/token"
+set -- --name "$name" --token-file "$d/token" --share "$share"
 [ -n "$tunnelled" ] || [ -f agent/identity.json ] || rm -f tunnel
 if [ -n "$tunnelled" ]; then
   address=$(echo "${SSH_CONNECTION:-}" | cut -d ' ' -f 3)
@@ -136,16 +139,22 @@ if ! is_running; then
   echo "$mode" > supervisor
 fi
 n=0
-while [ ! -f agent/identity.json ] && [ $n -lt 450 ]; do
+is_linked() {
+  link=$(linked)
+  [ -n "$link" ] && { [ -z "$control" ] || [ "$link" = "$control" ]; }
+}
+while ! is_linked && [ $n -lt 400 ]; do
   sleep 0.1
   n=$((n + 1))
-  grep -q ' error \|^lockstep-agent: ' log 2>/dev/null && break
+  [ ! -f agent/identity.json ] && grep -q ' error \|^lockstep-agent: ' log 2>/dev/null && break
 done
 echo lockstep-begin
 [ -z "${unsupervised:-}" ] || echo "unsupervised $unsupervised"
 if [ -f agent/identity.json ]; then
   rm -f token
   echo "joined yes"
+  is_linked || echo "why $(tail -n 1 log | head -c 900)"
+  [ -z "$link" ] || echo "connected $link"
 else
   echo "why $(tail -n 1 log | head -c 900)"
   stop_agent
@@ -164,16 +173,19 @@ echo lockstep-end
 
 }  // namespace
 
-std::string start_script(const Install& install, const std::string& token, bool tunnelled) {
+std::string start_script(const Install& install, const Start& start) {
+  const std::string put_token =
+      start.token.empty() ? ""
+                          : "(umask 077; cat > $token.new << 'LOCKSTEP_TOKEN'\n" + start.token +
+                                "\nLOCKSTEP_TOKEN\n)\nmv $token.new $token\n";
+  const auto flag = [](bool is_set) { return std::string(is_set ? "1" : "''"); };
+  // An agent that has joined reads `moved` by itself.
   return script_head(install) + kUnitBegin + kSystemLines + kUnitEnd + kSupervisor +
-         "tunnelled=" + (tunnelled ? "1" : "''") + "\ncd \"$d\" || exit 1\n" +
-         "if [ ! -f agent/identity.json ]; then\n"
-         "  (umask 077; cat > token << 'LOCKSTEP_TOKEN'\n" +
-         token +
-         "\nLOCKSTEP_TOKEN\n  )\n"
-         "fi\n"
-         "cat > keep << 'LOCKSTEP_KEEP'\n" +
-         kKeep + "LOCKSTEP_KEEP\n" + kStart;
+         "tunnelled=" + flag(start.tunnelled) + " restarts=" + flag(start.restarts) + " control='" +
+         start.control + "' share='" + words_of_share(install) + "'\ncd \"$d\" || exit 1\n" +
+         "token=token\n"
+         "[ ! -f agent/identity.json ] || token=agent/moved\n" +
+         put_token + "cat > keep << 'LOCKSTEP_KEEP'\n" + kKeep + "LOCKSTEP_KEEP\n" + kStart;
 }
 
 }  // namespace lockstep::compute::ssh

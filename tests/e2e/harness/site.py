@@ -46,6 +46,8 @@ class Site:
         entry = pwd.getpwnam(self.user) if self.user else pwd.getpwuid(os.getuid())
         return {"HOME": entry.pw_dir, "USER": entry.pw_name, "LOGNAME": entry.pw_name,
                 "PATH": f"{self.bin}:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8",
+                # Hosts of a test are parts of this machine, and each offers all of it.
+                "LOCKSTEP_SHARED_MACHINES": "1",
                 "LOCKSTEP_HOME": str(self.home), "TERM": "dumb"}
 
     def _argv(self, words):

@@ -1,7 +1,9 @@
 #include "agent/daemon/agent.h"
+#include "agent/daemon/moved_file.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -171,6 +173,7 @@ class AgentLoopTest : public testing::Test {
     };
     config.session = SessionId(io::random_u64());
     config.boot = BootId("boot");
+    config.try_address_for = milliseconds(100);
     agent_ = std::make_unique<Agent>(loop_, transport_, clock_, std::move(config));
   }
   bool until(const std::function<bool()>& condition) {
@@ -199,6 +202,58 @@ TEST_F(AgentLoopTest, OpensASessionWithItsInventoryAndBeats) {
   EXPECT_EQ(launcher_.sessions[0].inventory.hostname, "n1");
   EXPECT_GT(launcher_.sessions[0].inventory.disk_free.count, 0u);
   EXPECT_EQ(launcher_.sessions[0].version, LOCKSTEP_VERSION);
+}
+
+// Where nobody listens.
+LauncherAddress free_address(io::Transport& transport) {
+  const auto endpoint = [&] {
+    return io::ServerSocket::bind(transport, "tcp://127.0.0.1:*", "any", io::generate_key_pair())
+        ->endpoint();
+  };
+  return {endpoint(), endpoint()};
+}
+
+TEST_F(AgentLoopTest, FollowsItsLauncherWhereThatSaidItWouldBe) {
+  ASSERT_TRUE(until([&] { return launcher_.heartbeats >= 1; }));
+  const LauncherAddress old{launcher_.control(), launcher_.bulk()};
+  const LauncherAddress next = free_address(transport_);
+  launcher_.say(LauncherAddresses{{old, next}});
+  ASSERT_TRUE(until([&] {
+    const auto kept = load_identity(home_.identity());
+    return kept && *kept && (*kept)->others == std::vector{next};
+  }));
+  launcher_.close();
+  launcher_.open(next.control, next.bulk);
+  ASSERT_TRUE(until([&] { return launcher_.sessions.size() >= 2; }));
+  ASSERT_TRUE(until([&] {
+    const auto kept = load_identity(home_.identity());
+    return kept && *kept && (*kept)->control_endpoint == next.control;
+  }));
+  const auto kept = load_identity(home_.identity());
+  EXPECT_EQ((*kept)->bulk_endpoint, next.bulk);
+  EXPECT_EQ((*kept)->others, std::vector{old});
+  // Logs go there too.
+  const Assignment assignment = make_assignment("job", "finish");
+  launcher_.want({assignment});
+  const LogKey key{assignment.attempt, 0, LogStream::out};
+  EXPECT_TRUE(until([&] { return launcher_.logs[key] == "hello from the rank\nlast line"; }));
+}
+
+TEST_F(AgentLoopTest, GoesWhereAMessageInItsHomeSaysAndReturnsIfNobodyIsThere) {
+  ASSERT_TRUE(until([&] { return launcher_.heartbeats >= 1; }));
+  const LauncherAddress nobody = free_address(transport_);
+  put(home_.moved(), wire::encode(token_for(launcher_.keys.public_key, nobody)));
+  start_agent();
+  ASSERT_TRUE(until([&] { return launcher_.sessions.size() >= 2; }));
+  EXPECT_FALSE(io::exists(home_.moved()));
+  ASSERT_TRUE(until([&] { return io::exists(home_.link()); }));
+  EXPECT_EQ(*io::read_file(home_.link()),
+            std::to_string(::getpid()) + " " + launcher_.control() + "\n");
+  const auto kept = load_identity(home_.identity());
+  ASSERT_TRUE(kept && *kept);
+  EXPECT_EQ((*kept)->control_endpoint, launcher_.control());
+  launcher_.close();
+  EXPECT_TRUE(until([&] { return !io::exists(home_.link()); }));
 }
 
 TEST_F(AgentLoopTest, ReportsWhatItsNodeUses) {

@@ -27,7 +27,7 @@ class LauncherLinkTest : public testing::Test {
         loop_, transport_, clock_,
         LauncherLink::Peer{endpoint_, launcher_keys_.public_key, io::generate_key_pair()},
         LauncherLink::Events{[this](io::ClientSocket::Link link) { links_.push_back(link); },
-                             [](const std::string&) {}});
+                             [](const std::string&) {}, [this] { ++unanswered_; }});
     EXPECT_TRUE(link_->dial());
   }
   void listen(const std::string& at) {
@@ -58,6 +58,7 @@ class LauncherLinkTest : public testing::Test {
   std::optional<io::ServerSocket> server_;
   std::string endpoint_;
   std::vector<io::ClientSocket::Link> links_;
+  int unanswered_ = 0;
   std::optional<LauncherLink> link_;
 };
 
@@ -87,6 +88,25 @@ TEST_F(LauncherLinkTest, OfALargeClusterDialsAtAMomentWithinTheSpread) {
   EXPECT_EQ(link_->next_deadline(), due);
   clock_.pass(due - clock_.now());
   EXPECT_TRUE(is_soon(Link::up));
+}
+
+TEST_F(LauncherLinkTest, SaysWhenNobodyAnswersAndDialsElsewhere) {
+  ASSERT_TRUE(is_soon(Link::up));
+  link_->give_up_after(seconds(3));
+  EXPECT_EQ(link_->next_deadline(), Instant::never()) << "it is connected";
+  server_.reset();
+  ASSERT_TRUE(is_soon(Link::down));
+  EXPECT_EQ(link_->next_deadline(), clock_.now() + seconds(3));
+  clock_.pass(seconds(2));
+  EXPECT_TRUE(link_->tick(clock_.now()));
+  EXPECT_EQ(unanswered_, 0);
+  clock_.pass(seconds(1));
+  EXPECT_TRUE(link_->tick(clock_.now()));
+  EXPECT_EQ(unanswered_, 1);
+  listen("tcp://127.0.0.1:*");
+  EXPECT_TRUE(link_->dial_at(server_->endpoint()));
+  EXPECT_TRUE(is_soon(Link::up));
+  EXPECT_EQ(link_->next_deadline(), Instant::never());
 }
 
 TEST_F(LauncherLinkTest, DialsAnewWhenTheLauncherIsSilent) {

@@ -326,6 +326,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z);
   }
+  void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/assignment.h
   void fill(Allotment& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -426,15 +427,17 @@ class Filler {
   // common/domain/*_messages.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
   void fill(SessionOpen& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(Heartbeat& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
     each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(SessionAccepted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(LauncherAddress& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LauncherAddresses& v) { auto& [a] = v; each(a); }
+  void fill(SessionAccepted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(HeartbeatAck& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -485,7 +488,9 @@ class Filler {
   void fill(StatusReply& v) { auto& [a] = v; each(a); }
   void fill(Done& v) { auto& [a] = v; each(a); }
   void fill(Refused& v) { auto& [a, b] = v; each(a, b); }
-  void fill(JoinRequest& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(JoinRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(AskAboutKey&) {}
+  void fill(KeyStanding& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(JoinAccepted& v) { auto& [a, b] = v; each(a, b); }
   void fill(JoinRefused& v) { auto& [a] = v; each(a); }
   void fill(AllowPeers& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }

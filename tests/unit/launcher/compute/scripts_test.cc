@@ -29,9 +29,9 @@ io::ProgramOutput run_script(const std::vector<std::string>& words, const std::s
 TEST(SshScripts, AreSyntacticallyRight) {
   for (const std::string& script :
        {probe_script(kInstall, {}), probe_script(kInstall, kLauncher),
-        start_script(kInstall, "token", true), start_script(kInstall, "token", false),
-        remove_script(kInstall), unpack_command(kInstall), tunnel_script(kInstall, true),
-        tunnel_ports_script(20'000)}) {
+        start_script(kInstall, {"token", "tcp://127.0.0.1:20000", true, true}),
+        start_script(kInstall, {"token", "tcp://h:7070", false, false}), remove_script(kInstall),
+        unpack_command(kInstall), tunnel_script(kInstall, true), tunnel_ports_script(20'000)}) {
     const auto done = run_script({"sh", "-n"}, script);
     EXPECT_EQ(done.exit_code, 0) << done.errors << script;
   }
@@ -40,7 +40,7 @@ TEST(SshScripts, AreSyntacticallyRight) {
 TEST(SshScripts, TheUnitSaysOfJobsWhatThePackagesUnitSays) {
   const auto file = io::read_file(LOCKSTEP_SOURCE "/cmake/package/lockstep-agent.service.in");
   ASSERT_TRUE(file);
-  const std::string script = start_script(kInstall, "token", false);
+  const std::string script = start_script(kInstall, {"token", "tcp://h:7070", false, false});
   std::istringstream lines(*file);
   int seen = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -29,6 +29,17 @@ TEST_F(Machines, HostsAreMadeInOneCallAndJoinWithTokensOfTheirOwn) {
     EXPECT_EQ(token.machine, "") << "tokens of machines end with their call";
 }
 
+TEST_F(Machines, OneIsJoinedOnlyWhileItsNodeIsAlive) {
+  FakeNode node = attached("vm1");
+  EXPECT_EQ(machine("vm1").state, "joined");
+  launcher.pass(seconds(5));
+  launcher.drop_notices();
+  EXPECT_EQ(machine("vm1").state, "unknown");
+  launcher.beat(node);
+  launcher.drop_notices();
+  EXPECT_EQ(machine("vm1").state, "joined");
+}
+
 TEST_F(Machines, AFailureIsShownAndTriedAgainLater) {
   create({"vm1"});
   const CallProvider first = call();
@@ -254,7 +265,7 @@ TEST_F(Machines, ADeletedTargetDetachesItsMachinesFirst) {
 
 TEST_F(Machines, ALostNodesAgentIsStartedAgain) {
   FakeNode node = attached("vm1");
-  for (int i = 0; i < 20 && machine("vm1").state == "joined"; ++i) {
+  for (int i = 0; i < 20 && machine("vm1").state != "lost"; ++i) {
     launcher.tick(seconds(1));
     launcher.drop_notices();
   }

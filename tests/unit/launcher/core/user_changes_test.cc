@@ -64,6 +64,34 @@ TEST(UserChanges, WhatCannotBeIsRefusedWithWhatToDo) {
   EXPECT_NE(done(now, RemoveProject{"default"}).find("cannot be removed"), std::string::npos);
 }
 
+TEST(UserChanges, WhatBecameOfAKeyIsKnown) {
+  auto now = with_admin();
+  done(now, AddUser{"ann", "", kB, {Role::submitter, "default"}});
+  EXPECT_EQ(now.ended(kB), nullptr);
+  now.apply(Instant{5'000'000'000}, UserKeyRevoked{kB, true, "root"});
+  ASSERT_NE(now.ended(kB), nullptr);
+  EXPECT_EQ(*now.ended(kB),
+            (KeyStanding{KeyStanding::Kind::revoked, "ann", Instant{5'000'000'000}, "root"}));
+  EXPECT_TRUE(now.was_revoked(kB));
+  done(now, AddKey{"ann", kC, {}});
+  now.apply(Instant{6'000'000'000}, UserRemoved{"ann", "bob"});
+  EXPECT_EQ(now.ended(kC)->kind, KeyStanding::Kind::user_removed);
+  EXPECT_EQ(now.ended(kC)->by, "bob");
+}
+
+TEST(UserChanges, AKeyWhoseLineIsGoneMayComeBack) {
+  auto now = with_admin();
+  const KeysFile both{"root", {{"root", kA}, {"ann", kB}}}, one{"root", {{"root", kA}}};
+  take(now, adopt(now, {}, both).facts);
+  take(now, adopt(now, {}, one).facts);
+  ASSERT_NE(now.ended(kB), nullptr);
+  EXPECT_EQ(now.ended(kB)->kind, KeyStanding::Kind::line_removed);
+  EXPECT_EQ(now.ended(kB)->user, "ann");
+  EXPECT_FALSE(now.was_revoked(kB));
+  take(now, adopt(now, {}, both).facts);
+  EXPECT_EQ(now.ended(kB), nullptr);
+}
+
 TEST(UserChanges, TheLastAdminStays) {
   auto now = with_admin();
   for (const std::string& said :

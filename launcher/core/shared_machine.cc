@@ -1,0 +1,120 @@
+#include "launcher/core/shared_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "launcher/core/size_check.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr double kMemoryRounding = 0.02;  // agents round, and measure at different times
+
+// "boot id …, machine id …"
+std::string names_of(const MachinePart& machine) {
+  std::string text = "boot id " + machine.id.substr(0, machine.id.find(':'));
+  if (!machine.machine_id.empty()) text += ", machine id " + machine.machine_id;
+  return text;
+}
+
+// Nodes that are there, in the order in which they joined.
+std::vector<const Node*> nodes_on(const Context& core, const std::string& machine) {
+  std::vector<const Node*> nodes;
+  if (machine.empty() || core.config.shared_machines) return nodes;
+  for (const NodeId id : core.watches.on_machine(machine))
+    if (const Node* node = core.state.node(id); node != nullptr && !node->lost)
+      nodes.push_back(node);
+  return nodes;
+}
+
+std::vector<int> gpus_of(const Node& node) {
+  std::vector<int> indexes;
+  for (const GpuDevice& gpu : node.inventory.gpus) indexes.push_back(gpu.index);
+  std::sort(indexes.begin(), indexes.end());
+  return indexes;
+}
+
+std::optional<int> common_number(std::vector<int> one, std::vector<int> other) {
+  std::sort(one.begin(), one.end());
+  std::sort(other.begin(), other.end());
+  std::vector<int> both;
+  std::set_intersection(one.begin(), one.end(), other.begin(), other.end(),
+                        std::back_inserter(both));
+  return both.empty() ? std::nullopt : std::optional(both.front());
+}
+
+constexpr const char* kHowToDivide =
+    "divide the machine: start each of its agents with its part of it (lockstep-agent --share 1/2 "
+    "and --share 2/2, or --cpus, --memory and --gpus)";
+
+}  // namespace
+
+std::optional<std::string> refused_as_second(const Context& core, const MachinePart& machine,
+                                             NodeId replaced) {
+  if (machine.is_part) return std::nullopt;
+  auto nodes = nodes_on(core, machine.id);
+  std::erase_if(nodes, [&](const Node* node) { return node->id == replaced; });
+  if (nodes.empty()) return std::nullopt;
+  const Node& there = *nodes.front();
+  return fmt::format(
+      "this machine ({}) is node {} of target '{}' already, which offers {} cpus and {} memory of "
+      "it; a machine is attached once. Detach or remove that node first, or {}",
+      names_of(machine), there.name, there.pool, there.inventory.cpus.size(),
+      to_string(there.inventory.memory), kHowToDivide);
+}
+
+std::optional<std::string> oversold(const Context& core, const Node& node) {
+  const Inventory& mine = node.inventory;
+  const MachinePart machine = core.watches.machine_of(node.id);
+  const auto nodes = nodes_on(core, machine.id);
+  Bytes offered{}, whole = machine.memory;
+  const Node* first = nullptr;
+  for (const Node* other : nodes) {
+    if (other->id >= node.id) break;
+    const auto said = [&](const std::string& what) {
+      return fmt::format("offers {}, which node {} of the same machine ({}) offers too; {}", what,
+                         other->name, names_of(machine), kHowToDivide);
+    };
+    if (const auto cpu = common_number(mine.cpus, other->inventory.cpus))
+      return said(fmt::format("cpu {}", *cpu));
+    if (const auto gpu = common_number(gpus_of(node), gpus_of(*other)))
+      return said(fmt::format("gpu {}", *gpu));
+    offered.count += other->inventory.memory.count;
+    whole = std::max(whole, core.watches.machine_of(other->id).memory);
+    if (first == nullptr) first = other;
+  }
+  const double most = static_cast<double>(whole.count) * (1 + kMemoryRounding);
+  if (first == nullptr || static_cast<double>(offered.count + mine.memory.count) <= most)
+    return std::nullopt;
+  return fmt::format(
+      "offers {} memory, but earlier nodes of the same machine ({}; the first is {}) offer {} of "
+      "the {} that it has; {}",
+      to_string(mine.memory), names_of(machine), first->name, to_string(offered), to_string(whole),
+      kHowToDivide);
+}
+
+void note_machine(Context& core, NodeId id, const MachinePart& machine) {
+  const MachinePart before = core.watches.machine_of(id);
+  if (before == machine) return;
+  core.watches.set_machine(id, machine);
+  for (const NodeId other : core.watches.on_machine(before.id)) machine_changed(core, other);
+  machine_changed(core, id);
+}
+
+void machine_changed(Context& core, NodeId id) {
+  std::set<NodeId> touched = core.watches.on_machine(core.watches.machine_of(id).id);
+  touched.insert(id);
+  for (const NodeId each : touched) {
+    const Node* known = core.state.node(each);
+    if (known == nullptr) continue;
+    check_size_of_node(core, each);
+    if (each != id) core.scheduler.topology_changed(known->pool);
+  }
+}
+
+}  // namespace lockstep::launcher
