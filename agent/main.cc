@@ -27,9 +27,11 @@
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/machine.h"
 #include "agent/workspace/cache_limit.h"
+#include "common/base/printable.h"
 #include "common/base/size_flag.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/log_sink.h"
 #include "common/io/places.h"
 #include "common/io/process.h"
 #include "common/wire/findings.h"
@@ -212,7 +214,9 @@ Status note_moved(const Options& options) {
 // Exit code 1: there is a problem.
 int examine(const Options& options) {
   const Findings found = examine_machine(options.home.empty() ? default_home() : options.home);
-  std::fputs((options.format == "json" ? wire::encode(found) : findings_text(found)).c_str(),
+  std::fputs((options.format == "json" ? escaped_json(wire::encode(found))
+                                       : printable(findings_text(found)))
+                 .c_str(),
              stdout);
   return all_well(found) ? 0 : 1;
 }
@@ -506,7 +510,8 @@ int main(int argc, char** argv) {
   if (app.got_subcommand("doctor")) return agent::examine(options);
   const bool is_notice = app.got_subcommand("notice");
   const bool is_moved = app.got_subcommand("moved");
-  auto logger = spdlog::stderr_logger_mt("agent");
+  auto logger = std::make_shared<spdlog::logger>(
+      "agent", lockstep::io::printable_sink(std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   logger->set_level(spdlog::level::from_str(options.log_level));
   logger->flush_on(spdlog::level::debug);
   spdlog::set_default_logger(std::move(logger));
@@ -514,6 +519,6 @@ int main(int argc, char** argv) {
                                   : is_moved ? agent::note_moved(options)
                                              : agent::run(options);
   if (status) return 0;
-  std::fprintf(stderr, "lockstep-agent: %s\n", status.error().message.c_str());
+  std::fprintf(stderr, "lockstep-agent: %s\n", lockstep::printable(status.error().message).c_str());
   return status.error().code == lockstep::ErrorCode::invalid_argument ? agent::kUsage : 1;
 }

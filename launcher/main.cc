@@ -4,11 +4,13 @@
 
 #include <cstdio>
 
+#include "common/io/log_sink.h"
 #include "launcher/daemon/daemon.h"
 #include "launcher/tools/tools.h"
 
 int main(int argc, char** argv) {
   using namespace lockstep::launcher;
+  namespace io = lockstep::io;
   ::umask(077);  // SQLite's files and copies of them, too, are for nobody else
   if (const auto code = run_tool(argc, argv)) return *code;
   const auto parsed = parse_options(argc, argv);
@@ -17,7 +19,9 @@ int main(int argc, char** argv) {
     return static_cast<int>(leave->code);
   }
   const auto& options = std::get<Options>(parsed);
-  spdlog::set_default_logger(spdlog::stderr_logger_st("lockstepd"));
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("lockstepd", io::printable_sink(std::move(sink))));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
   spdlog::set_level(spdlog::level::from_str(options.log_level));
   return static_cast<int>(run_daemon(options));

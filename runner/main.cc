@@ -24,6 +24,7 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/fork_server.h"
+#include "common/io/log_sink.h"
 #include "common/io/nursery.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
@@ -40,7 +41,7 @@ Status start_log(const io::AttemptDir& directory) {
   TRY_ASSIGN(const io::Fd writable,
              io::open_file(directory.runner_log(), O_WRONLY | O_CREAT | O_APPEND, 0600));
   auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(directory.runner_log());
-  auto logger = std::make_shared<spdlog::logger>("runner", std::move(sink));
+  auto logger = std::make_shared<spdlog::logger>("runner", io::printable_sink(std::move(sink)));
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
   return {};

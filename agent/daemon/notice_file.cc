@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/base/utf8.h"
 #include "common/domain/agent_messages.h"
 #include "common/io/file_system.h"
 
@@ -33,7 +34,7 @@ std::optional<Notice> read_notice(const std::string& path, const BootId& boot,
   } catch (const nlohmann::json::exception&) {
   }
   if (notice.boot != boot || notice.until <= since_boot) return std::nullopt;
-  notice.reason.resize(std::min(notice.reason.size(), kMaxNoticeReasonBytes));
+  notice.reason.resize(head(notice.reason, kMaxNoticeReasonBytes).size());
   return notice;
 }
 

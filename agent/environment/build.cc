@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "common/base/cut.h"
+#include "common/base/utf8.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/disk_space.h"
@@ -86,7 +87,7 @@ void Build::log(std::string_view bytes) {
   if (logged_ > kMaxEnvironmentLogBytes) return;
   std::string last;
   if (logged_ + bytes.size() > kMaxEnvironmentLogBytes) {
-    last = std::string(bytes.substr(0, kMaxEnvironmentLogBytes - logged_)) +
+    last = std::string(head(bytes, kMaxEnvironmentLogBytes - logged_)) +
            "\n[this log is cut here: it has reached 64 MiB]\n";
   }
   logged_ += bytes.size();

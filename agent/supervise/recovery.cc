@@ -9,6 +9,7 @@
 #include <map>
 
 #include "agent/supervise/quarantine.h"
+#include "common/base/utf8.h"
 #include "common/io/file_system.h"
 #include "common/wire/runner.h"
 
@@ -18,16 +19,17 @@ namespace {
 constexpr std::size_t kLastWordsBytes = 600;
 constexpr int kLastWordsLines = 3;
 
-// At most `limit` bytes of the file's end; "" when it cannot be read.
+// At most `limit` bytes of the file's end, from a whole character on; "" when it cannot be read.
 std::string end_of_file(const std::string& path, std::size_t limit) {
+  constexpr std::size_t kBegunCharacter = 3;
   const auto file = io::open_file(path, O_RDONLY);
   const off_t size = file ? ::lseek(file->get(), 0, SEEK_END) : 0;
   if (size <= 0) return {};
-  std::string text(std::min(limit, static_cast<std::size_t>(size)), '\0');
+  std::string text(std::min(limit + kBegunCharacter, static_cast<std::size_t>(size)), '\0');
   const off_t from = size - static_cast<off_t>(text.size());
   const ssize_t got = ::pread(file->get(), text.data(), text.size(), from);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return text;
+  return std::string(tail(text, limit));
 }
 
 std::uint64_t size_of(const std::string& path) {

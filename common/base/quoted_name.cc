@@ -1,17 +1,18 @@
 #include "common/base/quoted_name.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "common/base/printable.h"
+#include "common/base/utf8.h"
 
 namespace lockstep {
 namespace {
 
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7F;
-}
-
-std::string escaped(char c) {
-  switch (c) {
+std::string escaped(std::string_view text, const Utf8Character& character) {
+  const auto code = static_cast<std::uint32_t>(character.code);
+  switch (code) {
     case '\n': return "\\n";
     case '\t': return "\\t";
     case '\r': return "\\r";
@@ -19,21 +20,24 @@ std::string escaped(char c) {
     case '\\': return "\\\\";
     default: break;
   }
-  if (!is_control(c)) return std::string(1, c);
-  constexpr const char* kDigits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  return std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 15];
+  if (character.length == 0 || !is_hidden(code)) return std::string(text);
+  if (code < 0x80) return fmt::format("\\x{:02x}", code);
+  return code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
 }
 
 }  // namespace
 
 std::string quoted_name(std::string_view name) {
-  const bool is_plain =
-      !name.empty() && name.front() != '"' && std::none_of(name.begin(), name.end(), is_control);
-  if (is_plain) return std::string(name);
+  bool is_plain = !name.empty() && name.front() != '"';
   std::string quoted = "\"";
-  for (const char c : name) quoted += escaped(c);
-  return quoted + "\"";
+  for (std::string_view rest = name; !rest.empty();) {
+    const Utf8Character character = first_character(rest);
+    const std::size_t length = std::max<std::size_t>(1, character.length);
+    is_plain = is_plain && (character.length == 0 || !is_hidden(character.code));
+    quoted += escaped(rest.substr(0, length), character);
+    rest.remove_prefix(length);
+  }
+  return is_plain ? std::string(name) : quoted + "\"";
 }
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "common/domain/data_reference.h"
 #include "common/domain/environment.h"
 
@@ -62,7 +63,7 @@ Status validate_texts(const RegisteredAsset& asset) {
     if (key.empty() || key.size() > kMaxAssetTagBytes || value.size() > kMaxAssetTagBytes)
       return invalid_asset(
           fmt::format("tags: a key has 1 to {0} bytes, and a value at most {0}; '{1}' has others",
-                      kMaxAssetTagBytes, key.substr(0, 100)));
+                      kMaxAssetTagBytes, head(key, 100)));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/utf8.h"
 #include "common/domain/provider_settings.h"
 
 namespace lockstep {
@@ -282,7 +283,7 @@ Status check_compute_name(std::string_view name) {
       ErrorCode::invalid_argument,
       fmt::format("'{}' cannot be the name of a compute target: it needs {} to {} letters, digits "
                   "and '-', and begins with a letter",
-                  name.substr(0, 100), kMinComputeNameBytes, kMaxComputeNameBytes));
+                  head(name, 100), kMinComputeNameBytes, kMaxComputeNameBytes));
 }
 
 Status check(const ComputeSpec& spec) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/cut.h"
 #include "common/base/nearest.h"
 #include "common/base/split_words.h"
 #include "common/domain/docker_values.h"
@@ -23,10 +24,7 @@ Error wrong(std::string_view message, ErrorCode code = ErrorCode::invalid_argume
 }
 
 // A short text of a value, which may hold a secret or be long.
-std::string shown(std::string_view value) {
-  if (value.size() <= kMaxShownValue) return std::string(value);
-  return std::string(value.substr(0, kMaxShownValue)) + "…";
-}
+std::string shown(std::string_view value) { return cut(std::string(value), kMaxShownValue); }
 
 // As docker's own reader (pflag) takes them: "--name=value", "--name value", "-nvalue", "-n=value",
 // and letters without values together.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/digest.h"
+#include "common/base/utf8.h"
 #include "common/io/file_system.h"
 #include "envs/tool.h"
 #include "envs/venv/wheelhouse.h"
@@ -46,7 +47,7 @@ Error no_answer(const std::string& program, const std::string& output) {
       ErrorCode::unavailable,
       fmt::format("{} (from LOCKSTEP_CONDA_ENGINE of the agent) did not report whether it could "
                   "solve the environment; it answered: {}",
-                  program, output.empty() ? "nothing" : output.substr(0, kMaxShownBytes)));
+                  program, output.empty() ? "nothing" : head(output, kMaxShownBytes)));
 }
 
 // Of a channel's index, or of conda-meta. Throws json::exception.

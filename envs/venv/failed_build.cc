@@ -8,6 +8,7 @@
 
 #include "common/base/cut.h"
 #include "common/base/trimmed.h"
+#include "common/base/utf8.h"
 
 namespace lockstep::envs {
 namespace {
@@ -69,7 +70,7 @@ std::optional<FailedBuild> failed_build(const std::string& log) {
   std::deque<std::string> output;
   std::ifstream file(log);
   for (std::string line; std::getline(file, line);) {
-    line.resize(std::min(line.size(), kMaxLineBytes));
+    line.resize(head(line, kMaxLineBytes).size());
     const std::string_view text = without_time(line);
     const std::string_view words = trimmed(text);
     if (words.starts_with(kBegins)) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/utf8.h"
 #include "common/domain/key_word.h"
 #include "launcher/api/compute_changes.h"
 #include "launcher/api/service.h"
@@ -76,7 +77,7 @@ struct AskedOf {
     if (m.clear_tags) add("tags");
     for (const auto& [key, value] : m.set_tags) add("tags." + key);
     for (const std::string& key : m.remove_tags) add("tags." + key);
-    return {"update job", job(m.job), keys.substr(0, kObjectBytes), true};
+    return {"update job", job(m.job), std::string(head(keys, kObjectBytes)), true};
   }
   Asked operator()(const DeleteJobs& m) const {
     return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
@@ -137,7 +138,7 @@ struct AskedOf {
   Asked operator()(const DefineSizes& m) const {
     std::string names;
     for (const Size& size : m.sizes) names += (names.empty() ? "size " : ", ") + size.name;
-    return {"add sizes", names.substr(0, kObjectBytes), "", true};
+    return {"add sizes", std::string(head(names, kObjectBytes)), "", true};
   }
   Asked operator()(const RemoveSize& m) const {
     return {"remove size", "size " + m.name, "", true};
@@ -177,7 +178,7 @@ struct AskedOf {
   Asked operator()(const CreateAsset& m) const {
     const AssetKind kind = kind_of(m.asset);
     return {fmt::format("create {}", noun_of(kind)), asset(kind, m.asset.name, m.asset.version),
-            "from " + m.asset.path.substr(0, kObjectBytes), true};
+            "from " + std::string(head(m.asset.path, kObjectBytes)), true};
   }
   Asked operator()(const ArchiveAsset& m) const {
     return {fmt::format("{} {}", m.archived ? "archive" : "restore", noun_of(m.kind)),

@@ -25,12 +25,31 @@ constexpr Duration kTick = seconds(1);
 constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final job
 constexpr Duration kBulkWithin = seconds(7);     // of the port for logs, while the other answers
 constexpr Duration kLiveEvery = milliseconds(100);
+constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
 constexpr std::uint32_t kCredit = 64;
 // The launcher drops a follow whose connection takes nothing more: then more chunks than these are
 // on their way.
 constexpr std::uint32_t kBurst = 8;
 
 }  // namespace
+
+LogStream written_to(LogStream stream, const FollowOptions& options) {
+  if (options.all_to_stderr) return LogStream::err;
+  const bool is_asked_for = stream == options.filter.stream && stream == LogStream::environment;
+  return is_asked_for || stream == LogStream::out ? LogStream::out : LogStream::err;
+}
+
+std::function<bool(LogStream)> on_terminal(const Terminal& terminal, const FollowOptions& options) {
+  const bool any = terminal.is_terminal(LogStream::out) || terminal.is_terminal(LogStream::err);
+  if (options.raw || !any) return {};
+  return [&](LogStream stream) { return terminal.is_terminal(written_to(stream, options)); };
+}
+
+bool write_log(Terminal& terminal, const FollowOptions& options, LogStream stream,
+               std::string_view bytes) {
+  const LogStream to = written_to(stream, options);
+  return options.raw ? terminal.write_raw(to, bytes) : terminal.write(to, bytes);
+}
 
 struct Follower::Impl {
   Impl(Connection& c, Terminal& t, FindEndpoint f, FollowOptions o)
@@ -44,12 +63,10 @@ struct Follower::Impl {
                .wanted = options.wanted,
                .color = t.color() && !options.all_to_stderr,
                .from_start = options.filter.tail_lines < 0 && !options.filter.since,
-               .show_partial_after = seconds(1)},
+               .show_partial_after = options.single_log ? kShowPartialOfOne : seconds(1),
+               .on_terminal = on_terminal(t, options)},
               [this](LogStream stream, std::string_view bytes) {
-                if (stream == options.filter.stream && stream == LogStream::environment)
-                  stream = LogStream::out;
-                if (options.all_to_stderr) stream = LogStream::err;
-                output_open = terminal.write(stream, bytes) && output_open;
+                output_open = write_log(terminal, options, stream, bytes) && output_open;
               }) {}
 
   Status listen();

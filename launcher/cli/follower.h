@@ -28,6 +28,7 @@ struct FollowOptions {
   bool no_prefix = false;   // whole lines of all logs, without a prefix
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is needed for something else
+  bool raw = false;                              // also a terminal gets the logs' bytes as they are
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
   std::function<std::string()> how_to_start;  // restart hint for a stopped launcher; may be empty
   WatchLease::Limits watch = {};
@@ -44,6 +45,13 @@ struct FollowEnd {
   Cancel cancel = Cancel::not_asked;
   bool spoke = false;  // a line about the job's state was written
 };
+
+// Where the bytes of a log go: standard output or standard error.
+LogStream written_to(LogStream stream, const FollowOptions& options);
+// Whether they go to a terminal that must not obey them; empty if none does.
+std::function<bool(LogStream)> on_terminal(const Terminal& terminal, const FollowOptions& options);
+bool write_log(Terminal& terminal, const FollowOptions& options, LogStream stream,
+               std::string_view bytes);
 
 // `find_endpoint` tells where the launcher listens now; nullopt while there is none.
 class Follower {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "launcher/cli/output.h"
+#include "common/base/printable.h"
+#include "common/base/utf8.h"
 
 namespace lockstep::cli {
 
@@ -32,8 +33,19 @@ std::size_t newest_state(std::string_view line) {
 LogMerge::LogMerge(MergeOptions options, Sink sink)
     : options_(std::move(options)), sink_(std::move(sink)) {}
 
-bool LogMerge::lines() const {
-  return options_.prefix || options_.by_line || options_.timestamps || options_.wanted;
+bool LogMerge::by_line(const LogKey& key) const {
+  return options_.prefix || options_.by_line || options_.timestamps || options_.wanted ||
+         on_terminal(key);
+}
+
+bool LogMerge::on_terminal(const LogKey& key) const {
+  return options_.on_terminal && options_.on_terminal(key.stream);
+}
+
+// How many of the pending bytes can be shown before more comes: what is cut is cut between
+// characters.
+std::size_t LogMerge::showable(const LogKey& key, const Log& log) const {
+  return on_terminal(key) ? showable_log(log.pending) : whole_characters(log.pending);
 }
 
 std::size_t LogMerge::longest_held() const {
@@ -43,12 +55,13 @@ std::size_t LogMerge::longest_held() const {
 std::string LogMerge::prefix_of(const LogChunk& chunk, char separator) const {
   if (options_.name_of) {
     const MergeOptions::Name name = options_.name_of(chunk);
-    const std::string text = fmt::format("{} {} ", name.text, separator);
+    const std::string text = fmt::format("{} {} ", in_one_line(name.text), separator);
     return options_.color ? colored(name.color, text) : text;
   }
+  const std::string node = in_one_line(chunk.node_name);
   if (chunk.key.stream == LogStream::environment)
-    return fmt::format("[environment {}]{}", chunk.node_name, separator == '|' ? " " : "+ ");
-  const std::string text = fmt::format("{}:{} {} ", chunk.node_name, chunk.key.rank, separator);
+    return fmt::format("[environment {}]{}", node, separator == '|' ? " " : "+ ");
+  const std::string text = fmt::format("{}:{} {} ", node, chunk.key.rank, separator);
   return options_.color ? colored(static_cast<std::size_t>(chunk.key.rank), text) : text;
 }
 
@@ -65,15 +78,21 @@ LogMerge::Outcome LogMerge::add(const LogChunk& chunk, Instant now) {
   if (known > 0 && known >= chunk.data.size()) return Outcome::seen_before;
   const std::string_view fresh = std::string_view(chunk.data).substr(known);
   log.position += fresh.size();
-  if (!lines()) {
-    if (!fresh.empty()) sink_(chunk.key.stream, fresh);
-    return Outcome::taken;
-  }
   if (log.pending.empty()) log.since = now;
   log.pending += fresh;
+  if (!by_line(chunk.key)) {
+    pass_through(chunk.key, log, showable(chunk.key, log));
+    return Outcome::taken;
+  }
   if (options_.timestamps) take_times(log, chunk.times);
   write_lines(chunk.key, log, now);
   return Outcome::taken;
+}
+
+void LogMerge::pass_through(const LogKey& key, Log& log, std::size_t length) {
+  if (length == 0) return;
+  sink_(key.stream, std::string_view(log.pending).substr(0, length));
+  log.pending.erase(0, length);
 }
 
 // So that a line that is redrawn for hours stays small. Where lines are chosen, any of its states
@@ -93,8 +112,10 @@ std::vector<std::string> LogMerge::live() const {
   std::vector<std::string> lines;
   for (const auto& [key, log] : logs_) {
     if (log.pending.empty() || options_.wanted || !waits_for_its_end(log)) continue;
-    const auto end = log.pending.find('\r');
-    lines.push_back(log.prefix + in_one_line(log.pending.substr(0, end)));
+    const std::string_view state = std::string_view(log.pending).substr(0, log.pending.find('\r'));
+    std::string colors = log.colors, shown = printable_log(state, &colors);
+    std::replace(shown.begin(), shown.end(), '\t', ' ');
+    lines.push_back(log.prefix + shown);
   }
   return lines;
 }
@@ -125,7 +146,7 @@ void LogMerge::write_lines(const LogKey& key, Log& log, Instant now) {
     log.since = now;
   }
   drop_old_states(log);
-  if (log.pending.size() >= longest_held()) write_pending(key, log, log.pending.size());
+  if (log.pending.size() >= longest_held()) write_pending(key, log, showable(key, log));
 }
 
 // What stands before a line, or before the rest of an interrupted one.
@@ -147,7 +168,7 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
   while (!piece.empty()) {
     const auto newline = piece.find('\n');
     const auto size = newline == std::string_view::npos ? piece.size() : newline + 1;
-    const std::string shown = shown_of(piece.substr(0, size));
+    std::string shown = shown_of(piece.substr(0, size));
     if (!shown.empty()) {
       // What replaces a state that was shown already stands on a line of its own.
       if (log.redrawn || shown.size() != size) at_line_start = true;
@@ -155,7 +176,7 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
       const bool unended = out.empty() ? open_line_ == key : out.back() != '\n';
       if (at_line_start && unended) out += '\n';
       if (at_line_start) out += head_of(log, offset);
-      out += shown;
+      out += on_terminal(key) ? printable_log(shown, &log.colors) : shown;
     }
     log.redrawn = false;
     piece.remove_prefix(size);
@@ -176,33 +197,41 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
 void LogMerge::show_partial(Instant now) {
   if (options_.wanted) return;  // a line is judged as a whole
   for (auto& [key, log] : logs_) {
-    if (log.pending.empty() || waits_for_its_end(log)) continue;
-    if (log.since + options_.show_partial_after > now) continue;
-    write_pending(key, log, log.pending.size());
+    if (deadline_of(key, log) > now) continue;
+    write_pending(key, log, showable(key, log));
+    log.since = now;  // of the beginning of a character, if that is left
   }
+}
+
+Instant LogMerge::deadline_of(const LogKey& key, const Log& log) const {
+  if (log.pending.empty() || !by_line(key) || waits_for_its_end(log)) return Instant::never();
+  if (showable(key, log) == 0) return Instant::never();
+  return log.since + options_.show_partial_after;
 }
 
 Instant LogMerge::next_deadline() const {
   Instant next = Instant::never();
   if (options_.wanted) return next;
-  for (const auto& [key, log] : logs_)
-    if (!log.pending.empty() && !waits_for_its_end(log))
-      next = std::min(next, log.since + options_.show_partial_after);
+  for (const auto& [key, log] : logs_) next = std::min(next, deadline_of(key, log));
   return next;
 }
 
+void LogMerge::write_rest(const LogKey& key, Log& log) {
+  if (log.pending.empty()) return;
+  if (!by_line(key)) return pass_through(key, log, log.pending.size());
+  write_pending(key, log, log.pending.size());
+}
+
 void LogMerge::finish() {
-  for (auto& [key, log] : logs_)
-    if (!log.pending.empty()) write_pending(key, log, log.pending.size());
-  if (open_line_ && lines()) sink_(open_line_->stream, "\n");
+  for (auto& [key, log] : logs_) write_rest(key, log);
+  if (open_line_) sink_(open_line_->stream, "\n");
   open_line_.reset();
 }
 
 void LogMerge::finish(const JobId& job) {
   for (auto it = logs_.lower_bound({{job, 0}, 0, LogStream::out});
        it != logs_.end() && it->first.attempt.job == job; it = logs_.erase(it)) {
-    if (!it->second.pending.empty())
-      write_pending(it->first, it->second, it->second.pending.size());
+    write_rest(it->first, it->second);
     if (open_line_ != it->first) continue;
     sink_(open_line_->stream, "\n");
     open_line_.reset();

@@ -3,9 +3,10 @@
 // bytes that were already seen are dropped, so that a follow may be repeated and each byte is still
 // shown once. Several ranks are merged line by line; each line gets a prefix, `node:rank | ` for a
 // rank's log and `[environment node] ` for an environment's. A single rank's bytes pass through
-// unchanged. A line may be shown before its newline came. If a line of another log then interrupts
-// it, its rest gets the prefix `node:rank + ` or `[environment node]+ `. Reads no clock and writes
-// to no file: the output goes to a sink.
+// unchanged. A line may be shown before its newline came, in pieces that end between characters. If
+// a line of another log then interrupts it, its rest gets the prefix `node:rank + ` or
+// `[environment node]+ `. What goes to a terminal goes through printable_log(), line by line also
+// for a single rank. Reads no clock and writes to no file: the output goes to a sink.
 //
 // A carriage return restarts a line, as tqdm's progress bars do: only the line's last state is
 // written to the sink, once the line has ended. Until then live() returns its current state, one
@@ -39,6 +40,9 @@ struct MergeOptions {
   std::function<Name(const LogChunk&)> name_of = {};
   bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail, --since)
   Duration show_partial_after = seconds(1);  // a line without its newline; none if `wanted`
+  // Whether a stream goes to a terminal, which would obey what a log holds; empty: none does.
+  // Implies by_line, for that stream.
+  std::function<bool(LogStream)> on_terminal = {};
 };
 
 class LogMerge {
@@ -80,15 +84,21 @@ class LogMerge {
     std::string pending;        // not shown yet: a line without its newline
     Instant since;              // of pending
     std::deque<LogTime> times;  // of the pending and the next bytes
+    std::string colors;         // in force at the end of what was shown on a terminal
     std::uint64_t pending_offset() const { return position - pending.size(); }
   };
-  bool lines() const;
+  bool by_line(const LogKey& key) const;
   std::size_t longest_held() const;
   void take_times(Log& log, const std::vector<LogTime>& times) const;
   void write_lines(const LogKey& key, Log& log, Instant now);
   void drop_old_states(Log& log) const;
   bool waits_for_its_end(const Log& log) const;
   std::string shown_of(std::string_view line) const;
+  std::size_t showable(const LogKey& key, const Log& log) const;
+  bool on_terminal(const LogKey& key) const;
+  Instant deadline_of(const LogKey& key, const Log& log) const;
+  void write_rest(const LogKey& key, Log& log);
+  void pass_through(const LogKey& key, Log& log, std::size_t length);
   void write_pending(const LogKey& key, Log& log, std::size_t length);
   std::string head_of(Log& log, std::uint64_t offset);
   std::string prefix_of(const LogChunk& chunk, char separator) const;

@@ -97,6 +97,7 @@ void add_log_selection(CLI::App& verb, LogSelection& selection) {
       ->check(filled("leave it out to see all lines"));
   verb.add_flag("-t,--timestamps", selection.timestamps, "print the time (UTC) before each line");
   verb.add_flag("--no-prefix", selection.no_prefix, "print lines without the prefix NODE:RANK |");
+  add_raw(verb, selection.raw);
 }
 
 Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name) {
@@ -196,6 +197,7 @@ Status apply(const LogSelection& selection, const std::string& verb, const JobSp
   follow->single_log = selection.environment
                            ? selection.node.has_value() || spec.resources.instance_count == 1
                            : selection.rank.has_value() || spec.world_size() == 1;
+  follow->raw = selection.raw;
   return {};
 }
 

@@ -20,7 +20,7 @@ struct LogSelection {
   bool only_out = false, only_err = false, environment = false;
   int tail = -1;
   std::string since, grep;
-  bool timestamps = false, no_prefix = false;
+  bool timestamps = false, no_prefix = false, raw = false;
 };
 
 void add_log_selection(CLI::App& verb, LogSelection& selection);

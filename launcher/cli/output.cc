@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/check.h"
+#include "common/base/utf8.h"
 
 namespace lockstep::cli {
 
@@ -47,28 +48,18 @@ bool may_stand_bare(const std::string& text) {
   return true;
 }
 
-// JSON lets these stand in a text as they are; YAML's readers refuse them or take them for the end
-// of a line.
-bool yaml_escapes(unsigned code) {
-  return (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF ||
-         code == 0xFFFE || code == 0xFFFF;
-}
-
-// `text` is valid UTF-8, as JSON's writer leaves it.
+// The text of a JSON string, for YAML, whose readers know no pairs of escapes.
 std::string yaml_quoted(const std::string& text) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    unsigned code = length == 1 ? lead : lead & (0xFFu >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i)
-      code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
-    if (yaml_escapes(code)) {
-      out += fmt::format("\\u{:04x}", code);
+  for (std::string_view rest = text; !rest.empty();) {
+    const Utf8Character character = first_character(rest);  // as JSON's writer leaves it
+    if (!is_hidden(character.code)) {
+      out.append(rest, 0, character.length);
     } else {
-      out.append(text, at, length);
+      const auto code = static_cast<std::uint32_t>(character.code);
+      out += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
     }
-    at += length;
+    rest.remove_prefix(std::max<std::size_t>(1, character.length));
   }
   return out;
 }
@@ -131,7 +122,13 @@ std::optional<Format> format_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string json_text(const Json& json) { return json.dump(2, ' ', false, kReplace) + "\n"; }
+std::string json_text(const Json& json) {
+  return escaped_json(json.dump(2, ' ', false, kReplace)) + "\n";
+}
+
+std::string json_line(const Json& json) {
+  return escaped_json(json.dump(-1, ' ', false, kReplace));
+}
 
 std::string yaml_text(const Json& json) {
   if (!json.is_structured() || json.empty()) return yaml_scalar(json) + "\n";
@@ -144,8 +141,7 @@ namespace {
 
 std::string cell_of(const Json& json) {
   if (json.is_null()) return "";
-  return in_one_line(json.is_string() ? json.get<std::string>()
-                                      : json.dump(-1, ' ', false, kReplace));
+  return in_one_line(json.is_string() ? json.get<std::string>() : json_line(json));
 }
 
 // The rows of a table: the elements of a list, or the value itself.
@@ -290,21 +286,6 @@ std::string Table::text() const {
   return out;
 }
 
-std::string in_one_line(std::string_view text) {
-  std::string out = in_lines(text, 0);
-  std::replace(out.begin(), out.end(), '\n', ' ');
-  std::replace(out.begin(), out.end(), '\t', ' ');
-  return out;
-}
-
-std::string in_lines(std::string_view text, std::size_t blanks) {
-  std::string out = printable(text);
-  while (!out.empty() && out.back() == '\n') out.pop_back();
-  for (auto at = out.find('\n'); at != std::string::npos; at = out.find('\n', at + 1))
-    out.insert(at + 1, blanks, ' ');
-  return out;
-}
-
 std::string shell_words(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain = "%+,-./:=@_";
   const auto is_plain = [&](unsigned char c) {
@@ -322,15 +303,6 @@ std::string shell_words(const std::vector<std::string>& words) {
     text += '\'';
   }
   return text;
-}
-
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F) c = '?';
-  }
-  return out;
 }
 
 }  // namespace lockstep::cli

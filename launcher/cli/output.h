@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/printable.h"
+
 namespace lockstep::cli {
 
 using Json = nlohmann::ordered_json;  // as launcher/api/json makes it
@@ -20,8 +22,11 @@ enum class Format {
 };
 std::optional<Format> format_from(std::string_view word);  // "table", "json", "yaml" or "tsv"
 
-// Indented JSON with a newline; bytes that are not UTF-8 become U+FFFD.
+// Indented JSON with a newline; bytes that are not UTF-8 become U+FFFD, and what a terminal would
+// obey or not show is escaped.
 std::string json_text(const Json& json);
+// The same in one line, without a newline.
+std::string json_line(const Json& json);
 // The same value as block-style YAML.
 std::string yaml_text(const Json& json);
 // A line for each element of a list, or one line; the values of an object or list are separated by
@@ -30,7 +35,7 @@ std::string tsv_text(const Json& json);
 // A row for each element of a list, or one row, with the keys as header; without what is nested.
 std::string records_text(const Json& json);
 
-// Left-aligned columns, two spaces apart, no trailing blanks; control characters are shown as '?'.
+// Left-aligned columns, two spaces apart, no trailing blanks; the cells are printable.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);
@@ -51,14 +56,6 @@ class Table {
 
   std::vector<std::vector<std::string>> rows_;
 };
-
-// Makes text from elsewhere safe for a terminal: control characters except newline and tab become
-// '?'.
-std::string printable(std::string_view text);
-// The same as one line: newlines and tabs become blanks, and newlines at the end are left out.
-std::string in_one_line(std::string_view text);
-// Printable, without newlines at its end; lines after the first are indented by `blanks`.
-std::string in_lines(std::string_view text, std::size_t blanks);
 
 // Quotes and joins words so that a POSIX shell and docker_args split them into the same words.
 std::string shell_words(const std::vector<std::string>& words);

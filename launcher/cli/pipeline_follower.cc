@@ -46,7 +46,8 @@ struct PipelineFollower::Impl {
                .color = t.color() && !options.all_to_stderr,
                .name_of = [this](const LogChunk& chunk) { return name_of(chunk); },
                .from_start = from_start(),
-               .show_partial_after = seconds(1)},
+               .show_partial_after = seconds(1),
+               .on_terminal = on_terminal(t, options)},
               [this](LogStream stream, std::string_view bytes) { write(stream, bytes); }),
         lines(options.cancel_on_interrupt),
         logs(!options.until_final) {}
@@ -134,9 +135,7 @@ MergeOptions::Name PipelineFollower::Impl::name_of(const LogChunk& chunk) const 
 }
 
 void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
-  if (stream == options.filter.stream && stream == LogStream::environment) stream = LogStream::out;
-  if (options.all_to_stderr) stream = LogStream::err;
-  output_open = terminal.write(stream, bytes) && output_open;
+  output_open = write_log(terminal, options, stream, bytes) && output_open;
 }
 
 // A step's end is said behind its last line.

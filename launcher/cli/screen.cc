@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "common/base/printable.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::cli {
@@ -50,7 +51,8 @@ Screen::Size Screen::size() const {
   return {size.ws_row, size.ws_col};
 }
 
-bool Screen::draw(const std::string& text) {
+bool Screen::draw(const std::string& words) {
+  const std::string text = printable(words);
   const Size size = this->size();
   std::string out(kHome);
   std::size_t row = 0;

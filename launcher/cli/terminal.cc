@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/base/printable.h"
 #include "common/io/file_system.h"
-#include "launcher/cli/output.h"
 
 namespace lockstep::cli {
 
@@ -55,7 +55,9 @@ bool is_closed(int fd) {
 }  // namespace
 
 Terminal::Terminal()
-    : out_tty_(::isatty(STDOUT_FILENO) == 1), err_tty_(::isatty(STDERR_FILENO) == 1) {
+    : out_tty_(::isatty(STDOUT_FILENO) == 1),
+      err_tty_(::isatty(STDERR_FILENO) == 1),
+      err_terminal_(err_tty_) {
   const char* term = std::getenv("TERM");
   const char* no_color = std::getenv("NO_COLOR");
   const bool dumb = term == nullptr || std::string_view(term) == "dumb";
@@ -70,7 +72,17 @@ std::optional<std::size_t> Terminal::columns() const {
   return size_of(STDOUT_FILENO).columns;
 }
 
+bool Terminal::is_terminal(LogStream stream) const {
+  return stream == LogStream::out ? out_tty_ : err_terminal_;
+}
+
 bool Terminal::write(LogStream stream, std::string_view bytes) {
+  if (!is_terminal(stream)) return write_raw(stream, bytes);
+  std::string colors;
+  return write_raw(stream, printable_log(bytes, &colors));
+}
+
+bool Terminal::write_raw(LogStream stream, std::string_view bytes) {
   if (bytes.empty()) return true;
   erase();
   const bool to_out = stream == LogStream::out;
@@ -111,8 +123,11 @@ void Terminal::draw() {
   if (!status_.empty()) rows.push_back(status_);
   if (rows.empty()) return;
   std::string text;
-  for (const std::string& row : rows)
-    text += (text.empty() ? "" : "\n") + cut_to(row, size.columns - 1);
+  for (const std::string& row : rows) {
+    std::string colors;
+    text += text.empty() ? "" : "\n";
+    text += printable_log(cut_to(row, size.columns - 1), &colors);
+  }
   if (io::write_all(STDERR_FILENO, text)) drawn_rows_ = rows.size();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Writes to our standard output and error, always completely. On a terminal it keeps one status
-// line below all other output; elsewhere it writes plain lines. It never waits for input.
+// line below all other output; elsewhere it writes plain lines. It never waits for input. Whatever
+// goes to a terminal goes through printable_log(), so that no text from elsewhere is obeyed there;
+// to files and pipes bytes go as they are.
 
 #include <optional>
 #include <string>
@@ -21,9 +23,13 @@ class Terminal {
   bool color() const { return out_tty_ && color_; }
   // The width of standard output; nullopt: it is not a terminal.
   std::optional<std::size_t> columns() const;
+  // Whether standard output, for LogStream::out, or standard error is a terminal.
+  bool is_terminal(LogStream stream) const;
   // Writes to standard output for LogStream::out, else to standard error. False when the bytes
   // could not be written: see lost_output().
   bool write(LogStream stream, std::string_view bytes);
+  // The same for bytes that a terminal shall obey.
+  bool write_raw(LogStream stream, std::string_view bytes);
   void out(std::string_view text) { write(LogStream::out, text); }
   // Why standard output can no longer be written: its reader closed it (`closed`), or another
   // error.
@@ -53,7 +59,8 @@ class Terminal {
   void erase();
 
   bool out_tty_ = false;
-  bool err_tty_ = false;
+  bool err_tty_ = false;  // and it can be redrawn
+  bool err_terminal_ = false;
   bool color_ = false;
   std::vector<std::string> live_;
   std::string status_;

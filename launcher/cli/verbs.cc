@@ -34,6 +34,12 @@ Of all verbs: 2 the command line or the job file is wrong, and nothing was done.
 
 }  // namespace
 
+void add_raw(CLI::App& verb, bool& raw) {
+  verb.add_flag("--raw", raw,
+                "on a terminal: pass control characters on, which may move the cursor, hide or "
+                "replace text, or type");
+}
+
 void add_format(CLI::App& verb, Format& format, const char* what) {
   CLI::Option* const output =
       verb.add_option_function<std::string>(

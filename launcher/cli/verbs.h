@@ -91,6 +91,9 @@ inline constexpr const char* kQueryOption = "--query";
 void add_format(CLI::App& verb, Format& format,
                 const char* what = "table (default), json, yaml or tsv");
 
+// "--raw": a terminal gets what a job wrote as it is.
+void add_raw(CLI::App& verb, bool& raw);
+
 // Checks of an option's value: what is wrong, and what is allowed. `instead` says how to do
 // without.
 CLI::Validator whole_number(int least, int most = std::numeric_limits<int>::max());
@@ -107,6 +110,7 @@ struct WatchOptions {
   int world_size = 0;             // 0 = not known yet, or a pipeline's: the launcher is asked
   Format format = Format::table;  // else what the ranks write goes to standard error, and the
                                   // job's record to standard output in the end
+  bool raw = false;               // as of FollowOptions
   // Which lines are shown, and how; empty: all.
   std::function<void(FollowOptions&)> select = {};
 };

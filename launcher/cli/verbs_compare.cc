@@ -75,8 +75,7 @@ Json to_json(const Comparison& all) {
 
 std::string value_text(const Json& value) {
   if (value.is_null()) return "-";
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_line(value);
 }
 
 std::string joined(const std::string& prefix, const std::string& key) {

@@ -43,6 +43,7 @@ struct EnvironmentOptions {
   std::string job;
   std::optional<int> node_rank;
   bool follow = false;
+  bool raw = false;  // log
   Format format = Format::table;
 };
 
@@ -223,6 +224,7 @@ int log(Context& context, const EnvironmentOptions& options) {
   follow.until_final = options.follow;
   follow.filter.stream = LogStream::environment;
   follow.filter.node_rank = options.node_rank;
+  follow.raw = options.raw;
   follow.single_log = nodes == 1 || options.node_rank.has_value();
   if (options.follow) hold_interrupts(true);
   const auto end =
@@ -316,6 +318,7 @@ void add_log(CLI::App& group, VerbTable table, const Options& options) {
   verb.add_option("--node-rank", options->node_rank, "only this node (its rank in the job)")
       ->check(whole_number(0));
   verb.add_flag("-f,--follow", options->follow, "keep printing new lines until the job ends");
+  add_raw(verb, options->raw);
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
 
 // One event of many: a line, or an element of a YAML list. Never Format::table.
 std::string line_in(Format format, const Json& json) {
-  if (format == Format::json)
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (format == Format::json) return json_line(json) + "\n";
   return format == Format::yaml ? yaml_text(Json::array({json})) : tsv_text(Json::array({json}));
 }
 

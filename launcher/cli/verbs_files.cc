@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/base/printable.h"
 #include "common/base/quoted_name.h"
 #include "common/snapshot/pieces.h"
 #include "launcher/cli/left_files.h"
@@ -24,6 +25,7 @@ struct FilesOptions {
   std::string name;
   std::string path;
   std::uint32_t attempt = 0;
+  bool raw = false;  // cat
   Format format = Format::table;
 };
 
@@ -148,6 +150,31 @@ std::string note_on(const LeftFiles& left, const FilesOptions& options, const Le
       quoted_name(file.path), quoted_name(partial->path));
 }
 
+// A file's bytes; on a terminal as a log's, in pieces that end between characters.
+class FileWriter {
+ public:
+  FileWriter(Terminal& terminal, bool raw)
+      : terminal_(terminal), as_it_is_(raw || !terminal.is_terminal(LogStream::out)) {}
+
+  bool write(std::string_view bytes) {
+    if (as_it_is_) return terminal_.write_raw(LogStream::out, bytes);
+    held_ += bytes;
+    return write_held(showable_log(held_));
+  }
+  void finish() { (void)write_held(held_.size()); }
+
+ private:
+  bool write_held(std::size_t length) {
+    const std::string shown = printable_log(std::string_view(held_).substr(0, length), &colors_);
+    held_.erase(0, length);
+    return terminal_.write(LogStream::out, shown);
+  }
+
+  Terminal& terminal_;
+  const bool as_it_is_;
+  std::string held_, colors_;
+};
+
 int cat(Context& context, const FilesOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -157,9 +184,10 @@ int cat(Context& context, const FilesOptions& options) {
   if (!file) return fail(context.terminal, file.error());
   if (const std::string note = note_on(**left, options, *file); !note.empty())
     context.terminal.print_line(note);
-  const Status done = (*left)->read(**connection, *file, [&](std::string_view bytes) {
-    return context.terminal.write(LogStream::out, bytes);
-  });
+  FileWriter writer(context.terminal, options.raw);
+  const Status done = (*left)->read(**connection, *file,
+                                    [&](std::string_view bytes) { return writer.write(bytes); });
+  writer.finish();
   if (context.terminal.lost_output()) return kExitOutputClosed;
   return done ? 0 : fail(context.terminal, done.error());
 }
@@ -185,6 +213,7 @@ void add_files_verbs(CLI::App& group, VerbTable table) {
   add_format(*list, listed->format);
   const auto [print, printed] = add("cat", "print one of the files that a job has written", cat);
   print->add_option("PATH", printed->path, "as `job files` shows it")->required();
+  add_raw(*print, printed->raw);
 }
 
 }  // namespace lockstep::cli

@@ -59,6 +59,7 @@ int stream(Context& context, const LogOptions& options) {
     follow.single_log = selected.single_log;
     follow.no_prefix = selected.no_prefix;
     follow.wanted = selected.wanted;
+    follow.raw = selected.raw;
   };
   return watch_to_end(context, **connection, JobId(spec.name), watch);
 }

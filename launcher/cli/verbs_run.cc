@@ -139,7 +139,7 @@ int run(Context& context, const RunArguments& given) {
   if (arguments.detach)
     return print_created(context, **connection, *job, arguments.format, kExitLockstepFailed);
   return watch_to_end(context, **connection, *job,
-                      {true, arguments.quiet, world_size, arguments.format});
+                      {true, arguments.quiet, world_size, arguments.format, arguments.raw});
 }
 
 }  // namespace
@@ -236,6 +236,7 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.cancel_on_interrupt = options.cancel_on_interrupt;
   follow.show_state = !options.quiet;
   follow.single_log = world_size == 1;
+  follow.raw = options.raw;
   if (options.select) options.select(follow);
   if (options.quiet && !follow.filter.stream) follow.filter.ranks_only = true;
   follow.all_to_stderr = options.format != Format::table;
@@ -415,6 +416,7 @@ void add_run_verb(VerbTable table) {
                  "return at once; print the job's name, or its record with -o");
   add_format(*verb, arguments->format, "print the job's record at the end: json or yaml");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
+  add_raw(*verb, arguments->raw);
   verb->add_option(
           "--binding", arguments->binding,
           "which of the job's cpus each rank may use: auto (default: a share), none (all), "

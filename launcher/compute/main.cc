@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/printable.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/compute/contract.h"
@@ -36,7 +37,7 @@ constexpr const char* kUsage =
     "program; it is described in docs/decisions/038-providers.md.\n";
 
 int refuse(const std::string& why) {
-  std::fprintf(stderr, "lockstep-provider: %s\n", why.c_str());
+  std::fprintf(stderr, "lockstep-provider: %s\n", lockstep::printable(why).c_str());
   return kNotUnderstood;
 }
 

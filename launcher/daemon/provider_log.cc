@@ -8,12 +8,15 @@
 #include <algorithm>
 
 #include "common/base/cut.h"
+#include "common/base/printable.h"
 #include "common/domain/compute.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::launcher {
 namespace {
+
+constexpr std::size_t kLongestCharacter = 4;
 
 std::size_t size_of_log(int fd) {
   struct stat info {};
@@ -39,33 +42,8 @@ std::string end_of_file(const std::string& path, std::size_t limit) {
 
 }  // namespace
 
-namespace {
-
-// The bytes at the beginning of `text` that are a control character beyond ASCII, in UTF-8: of C1,
-// or one that changes the direction of text. A terminal would obey them.
-std::size_t length_of_control(std::string_view text) {
-  const auto at = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  if (at(0) == 0xc2 && at(1) >= 0x80 && at(1) <= 0x9f) return 2;
-  if (at(0) != 0xe2) return 0;
-  const bool is_mark = at(1) == 0x80 && (at(2) == 0x8e || at(2) == 0x8f);
-  const bool is_override = at(1) == 0x80 && at(2) >= 0xaa && at(2) <= 0xae;
-  const bool is_isolate = at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9;
-  return is_mark || is_override || is_isolate ? 3 : 0;
-}
-
-}  // namespace
-
 std::string one_line(std::string_view text, std::size_t limit) {
-  std::string line = cut(std::string(text.substr(0, limit + 4)), limit);
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto c = static_cast<unsigned char>(line[i]);
-    if (c < 0x20 || c == 0x7f) line[i] = ' ';
-    const std::size_t length = length_of_control(std::string_view(line).substr(i));
-    if (length != 0) line.replace(i, length, " ");
-  }
-  return line;
+  return cut(in_one_line(text.substr(0, limit + kLongestCharacter)), limit);
 }
 
 void ProviderLog::add(const std::string& target, Instant now, std::string_view verb,

@@ -19,7 +19,7 @@ class ProviderLog {
 
   explicit ProviderLog(const LauncherHome& home) : home_(home) {}
 
-  // Control characters become blanks; a text that is too long is cut. `machine` may be "".
+  // The text becomes one_line(). `machine` may be "".
   void add(const std::string& target, Instant now, std::string_view verb, std::string_view machine,
            std::string_view text);
   // The newest lines; 0: as many as kMaxComputeLogBytes holds, which is the limit in any case. "":
@@ -30,7 +30,7 @@ class ProviderLog {
   const LauncherHome& home_;
 };
 
-// One line for people: control characters become blanks, and what is beyond `limit` is cut off.
+// One line for people, printable; what is beyond `limit` bytes is cut off.
 std::string one_line(std::string_view text, std::size_t limit);
 
 }  // namespace lockstep::launcher

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/base/cut.h"
 #include "common/base/trimmed.h"
 #include "common/io/child_program.h"
 #include "common/io/clock.h"
@@ -215,7 +216,7 @@ std::string words_of(const RemoteFiles& files, const Ran& ran) {
   const std::string base = files.remote.substr(colon + 1);
   if (base.size() >= 4) text = replaced(std::move(text), base, "***");
   text = std::string(trimmed(text));
-  if (text.size() > kMaxErrorBytes) text = text.substr(0, kMaxErrorBytes) + "…";
+  text = cut(std::move(text), kMaxErrorBytes);
   return text.empty() ? fmt::format("rclone exited with {}", ran.exit_code) : text;
 }
 

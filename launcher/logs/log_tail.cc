@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "common/io/log_times.h"
 #include "launcher/logs/log_store.h"
 
@@ -37,7 +38,11 @@ Result<std::uint64_t> LogStore::since_offset(const LogKey& key, Instant since) {
   if (begin == 0) return begin;
   TRY_ASSIGN(const std::string block, read(key, begin - 1, kLongestSkip));
   const auto newline = block.find('\n');
-  return newline == std::string::npos ? begin : begin + newline;
+  if (newline != std::string::npos) return begin + newline;
+  if (block.empty()) return begin;
+  // Of a very long line the rest, from a whole character on.
+  const auto character = tail(block, block.size() - 1);
+  return begin + (block.size() - 1 - character.size());
 }
 
 std::vector<LogTime> LogStore::times(const LogKey& key, std::uint64_t begin,

@@ -5,27 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/utf8.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
-
-namespace {
-
-// The length of the UTF-8 sequence at `text`, or 0 when there is none (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool beyond = (lead == 0xED && byte(1) > 0x9F) || (lead == 0xF4 && byte(1) > 0x8F);
-  return overlong || beyond ? 0 : length;
-}
-
-}  // namespace
 
 std::string Source::where(const Place& place) const {
   if (place.override_text && place.override_text->starts_with("--")) return *place.override_text;
@@ -75,7 +58,7 @@ std::string_view without_mark(std::string_view text) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
+    const std::size_t length = first_character(text).length;
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -85,7 +68,7 @@ bool is_utf8(std::string_view text) {
 Status check_text(const Source& source) {
   const std::string_view text = source.text;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
+    const std::size_t length = first_character(text.substr(at)).length;
     if (length == 0)
       return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
     const auto c = static_cast<unsigned char>(text[at]);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/base/printable.h"
 #include "common/io/process.h"
 #include "launcher/daemon/options.h"
 #include "launcher/tools/backup.h"
@@ -51,7 +52,7 @@ std::string counted(std::size_t count, const char* noun) {
 }
 
 int fail(const char* command, const Error& error) {
-  std::fprintf(stderr, "lockstepd %s: %s\n", command, error.message.c_str());
+  std::fprintf(stderr, "lockstepd %s: %s\n", command, printable(error.message).c_str());
   switch (error.code) {
     case ErrorCode::conflict: return static_cast<int>(ExitCode::already_running);
     case ErrorCode::invalid_argument:
@@ -71,7 +72,12 @@ int fail(const char* command, const Error& error) {
 
 void print_json(const Json& json) {
   const auto replace = Json::error_handler_t::replace;
-  std::printf("%s\n", json.dump(2, ' ', false, replace).c_str());
+  std::printf("%s\n", escaped_json(json.dump(2, ' ', false, replace)).c_str());
+}
+
+void print_lines(std::FILE* to, const char* what, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
+    std::fprintf(to, "%s: %s\n", what, in_one_line(line).c_str());
 }
 
 int run_fsck(const ToolOptions& options) {
@@ -87,9 +93,9 @@ int run_fsck(const ToolOptions& options) {
                 {"notes", report->notes},
                 {"repaired", report->repaired}});
   } else {
-    for (const auto& line : report->problems) std::printf("problem: %s\n", line.c_str());
-    for (const auto& line : report->notes) std::printf("note: %s\n", line.c_str());
-    for (const auto& line : report->repaired) std::printf("repaired: %s\n", line.c_str());
+    print_lines(stdout, "problem", report->problems);
+    print_lines(stdout, "note", report->notes);
+    print_lines(stdout, "repaired", report->repaired);
     std::printf(
         "%s: %s; looked at %llu facts, %llu jobs, %llu blobs\n", absolute(options.home).c_str(),
         report->problems.empty() ? "clean" : counted(report->problems.size(), "problem").c_str(),
@@ -111,9 +117,8 @@ int say(const ToolOptions& options, const BackupReport& report, const std::strin
                 {"logs", report.logs},
                 {"problems", report.problems}});
   else
-    std::printf("%s\n", text.c_str());
-  for (const auto& problem : report.problems)
-    std::fprintf(stderr, "problem: %s\n", problem.c_str());
+    std::printf("%s\n", printable(text).c_str());
+  print_lines(stderr, "problem", report.problems);
   return report.problems.empty() ? 0 : 1;
 }
 

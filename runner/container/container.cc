@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/utf8.h"
 #include "common/io/beneath.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
@@ -210,12 +211,12 @@ void ContainerProcess::stop_listening() {
 
 std::string ContainerProcess::said() const {
   const std::string log = io::read_file(directory_.container_log(), kMostLog).value_or("");
-  return log.substr(log.size() - std::min(log.size(), kMostSaid));
+  return std::string(tail(log, kMostSaid));
 }
 
 std::string ContainerProcess::last_words() const {
   const std::string log = said();
-  const std::string words = joined(log.substr(log.size() - std::min(log.size(), kLastWords)));
+  const std::string words = joined(std::string(tail(log, kLastWords)));
   return words.empty() ? "it printed nothing" : words;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "runner/core/impl.h"
 
 namespace lockstep::runner {
@@ -200,10 +201,8 @@ void Core::Impl::quote() {
 
 void Core::Impl::on(const StderrTail& input) {
   if (phase != Phase::quoting || std::erase(unquoted, input.rank) == 0) return;
-  const std::size_t excess =
-      input.text.size() > kStderrTailBytes ? input.text.size() - kStderrTailBytes : 0;
   auto& record = *ranks.find(input.rank);
-  record.exit.stderr_tail = input.text.substr(excess);
+  record.exit.stderr_tail = tail(input.text, kStderrTailBytes);
   explain_init(record);
   finish_if_quoted();
 }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/base/utf8.h"
 #include "common/io/disk.h"
 #include "common/io/log_times.h"
 
@@ -25,14 +26,16 @@ constexpr std::size_t kSyncOneByOne = 64;    // more dirty files than this: one 
 constexpr std::uint64_t kFreeStep = 1 << 20;
 constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure reports
 constexpr std::uint64_t kBlock = 4096;
-constexpr std::uint64_t kWorthwhile = 64 << 10;  // room, before a paused stream goes on
+constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
+constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
 
 }  // namespace
 
 struct LogCapture::Stream {
   struct Cut {
     std::uint64_t dropped = 0;
-    std::string tail;  // of these, for failure reports
+    std::string tail;         // of these, for failure reports
+    std::uint64_t begun = 0;  // bytes of a character at the limit, not yet among the dropped
   };
   Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), times(p) {}
 
@@ -198,14 +201,21 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
   if (stream.cut) return drop_some(stream);
-  const ssize_t length = read_pipe(stream, std::min(most, left_to_keep(stream)));
+  const std::uint64_t left = left_to_keep(stream);
+  const ssize_t length = read_pipe(stream, std::min(most, left));
   if (length <= 0) return 0;
   const Instant now = clock_.now();
   if (now >= stream.next_stamp) {
     // A time that cannot be written is not worth a rank's wait.
     if (stream.times.append({{stream.bytes, now}})) stream.next_stamp = now + kLogTimeStep;
   }
-  stream.pending.assign(buffer_.get(), static_cast<std::size_t>(length));
+  const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(length));
+  stream.pending = bytes;
+  // What is kept ends between characters.
+  if (const std::size_t whole = whole_characters(bytes); bytes.size() == left && whole < left) {
+    stream.cut = Stream::Cut{0, std::string(bytes.substr(whole)), left - whole};
+    stream.pending.resize(whole);
+  }
   if (!flush(stream)) loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
   return static_cast<std::uint64_t>(length);
 }
@@ -216,7 +226,8 @@ std::uint64_t LogCapture::drop_some(Stream& stream) {
   if (length <= 0) return 0;
   const auto bytes = static_cast<std::uint64_t>(length);
   Stream::Cut& cut = *stream.cut;
-  if (std::exchange(cut.dropped, cut.dropped + bytes) == 0) {
+  const std::uint64_t begun = std::exchange(cut.begun, 0);
+  if (std::exchange(cut.dropped, cut.dropped + begun + bytes) == 0) {
     stream.pending = fmt::format(
         "{}[lockstep: this log is cut here: the limit of the job's logs on a node, {}, is reached, "
         "and what rank {} writes to {} from here on is not kept (--log-limit)]\n",
@@ -226,9 +237,9 @@ std::uint64_t LogCapture::drop_some(Stream& stream) {
       loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
   }
   if (stream.which != LogStream::err) return bytes;
-  cut.tail.append(buffer_.get() + bytes - std::min<std::uint64_t>(bytes, kStderrTailBytes),
-                  std::min<std::uint64_t>(bytes, kStderrTailBytes));
-  if (cut.tail.size() > kStderrTailBytes) cut.tail.erase(0, cut.tail.size() - kStderrTailBytes);
+  const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kQuoted));
+  cut.tail.append(buffer_.get() + bytes - kept, kept);
+  if (cut.tail.size() > kQuoted) cut.tail.erase(0, cut.tail.size() - kQuoted);
   return bytes;
 }
 
@@ -364,12 +375,12 @@ std::string LogCapture::stderr_tail(int rank) const {
   const Stream& stream = *found->second;
   const auto file = io::open_file(stream.path, O_RDONLY);
   if (!file) return "";
-  const std::uint64_t skip = stream.bytes - std::min<std::uint64_t>(stream.bytes, kStderrTailBytes);
-  std::string text(kStderrTailBytes, '\0');
+  const std::uint64_t skip = stream.bytes - std::min<std::uint64_t>(stream.bytes, kQuoted);
+  std::string text(kQuoted, '\0');
   const ssize_t length = pread(file->get(), text.data(), text.size(), static_cast<off_t>(skip));
   text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   if (stream.cut) text += stream.cut->tail;
-  return text.substr(text.size() - std::min(text.size(), kStderrTailBytes));
+  return std::string(tail(text, kStderrTailBytes));
 }
 
 }  // namespace lockstep::runner

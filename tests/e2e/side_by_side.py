@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests, three modules at a time: they mostly wait. Each module runs as on a machine of
-its own (see `isolated`); where that cannot be had, all modules run one after the other, on this one.
+"""Runs the end-to-end tests, up to three modules at a time: they mostly wait. Each module runs as on a machine of
+its own (see `isolated`); where that cannot be had, all modules run one after the other, on this one. A module begins
+only while the machine is not busy, and what makes it busy on purpose runs alone: tests have time limits.
 
 usage: side_by_side.py RESULTS-DIRECTORY [-k EXPRESSION]. Leaves e2e-MODULE.xml in RESULTS-DIRECTORY. Exit
 code 0: all tests passed or were skipped. A module's output is printed when it ends. RESULTS-DIRECTORY must
@@ -10,7 +11,6 @@ import argparse
 import contextlib
 import os
 import pathlib
-import queue
 import signal
 import subprocess
 import sys
@@ -18,7 +18,7 @@ import threading
 import time
 
 import conftest
-from harness import accounts
+from harness import accounts, load
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -28,9 +28,13 @@ LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "
         "test_environment_build", "test_provider_tunnel", "test_packages"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
            "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples"]
-# Fork bombs: the kernel holds up whoever forks, in all modules. This comes last, when nothing else runs.
+# Bombs of processes, logs and files: the kernel holds up whoever forks or writes, in all modules. These come last, one
+# after the other, when nothing else runs.
 ALONE = ["test_hostile_ranks"]
+# Those that add more than two tasks a core for ten seconds, as is printed when they end, in sides; the others take one.
+WEIGHTS = {"test_chaos": 2, "test_gang": 2, "test_namespaces": 2}
 SIDES = 3
+BUSY = 3.0  # tasks a core; no module begins beside others then
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 
 
@@ -50,16 +54,17 @@ def ordinary_users():
 
 
 class Sides:
-    """Takes modules from one queue and runs them, `count` at a time."""
+    """Takes modules from one list and runs them, as many at a time as fit."""
 
-    def __init__(self, results, choose, isolated):
-        self.results, self.choose, self.isolated = results, choose, isolated
-        self.waiting = queue.SimpleQueue()
-        for name in modules():
-            self.waiting.put(name)
+    def __init__(self, results, choose, isolated, watch):
+        self.results, self.choose, self.isolated, self.watch = results, choose, isolated, watch
+        self.waiting = modules()
         self.running, self.failed = {}, []
         self.stopped = False
         self.lock = threading.Lock()
+        self.count = self.taken = 0  # sides
+        self.changed = threading.Condition(self.lock)
+        self.gate = threading.Lock()  # modules begin one at a time
 
     def command(self, name):
         words = []
@@ -88,7 +93,10 @@ class Sides:
                 child = subprocess.Popen(self.command(name), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
                                          stderr=subprocess.STDOUT, start_new_session=True)
                 self.running[name] = child
+            if self.isolated:
+                self.watch.begin(f"side-{child.pid}")
             code = child.wait()
+        busy = f", load {self.watch.end(f'side-{child.pid}'):.1f}" if self.isolated else ""
         text = log.read_text(encoding="utf-8", errors="replace").strip()
         with self.lock:
             del self.running[name]
@@ -103,29 +111,52 @@ class Sides:
             if code not in (0, TESTS_FAILED) or not self.xml_of(name).exists():
                 self.tell_by_name(name)
             last = text.splitlines()[-1] if text else f"no output, exit code {code}"
-            print(f"{name}: {last} ({time.monotonic() - begun:.0f} s)", flush=True)
+            print(f"{name}: {last} ({time.monotonic() - begun:.0f} s{busy})", flush=True)
+
+    def take(self):
+        """The first that waits and fits beside those that run; None: nothing waits."""
+        with self.changed:
+            while self.waiting and not self.stopped:
+                for name in self.waiting:
+                    if self.taken == 0 or self.taken + WEIGHTS.get(name, 1) <= self.count:
+                        self.waiting.remove(name)
+                        self.taken += WEIGHTS.get(name, 1)
+                        return name
+                self.changed.wait(1.0)
+            return None
+
+    def put_back(self, name):
+        with self.changed:
+            self.taken -= WEIGHTS.get(name, 1)
+            self.changed.notify_all()
+
+    def wait_for_quiet(self):
+        """Until the machine has time for one more. What others do here does not hold up the only one."""
+        with self.gate:
+            self.watch.wait_below(BUSY * os.cpu_count(), unless=lambda: self.stopped or not self.running)
 
     def side(self):
-        while True:
+        while (name := self.take()) is not None:
             try:
-                name = self.waiting.get_nowait()
-            except queue.Empty:
-                return
-            try:
+                self.wait_for_quiet()
                 self.run_one(name)
             except Exception as failure:  # ours, not a test's: the module has not run
                 print(f"{name}: {failure}", flush=True)
                 with self.lock:
                     self.tell_by_name(name)
+            finally:
+                self.put_back(name)
 
     def run(self, count):
         """Runs all; on a signal, ends what runs and raises KeyboardInterrupt."""
         self.run_waiting(count)
-        for name in ALONE:
-            self.waiting.put(name)
+        print(f"side by side: at most {self.watch.highest_of_machine / os.cpu_count():.1f} tasks a core for "
+              f"{load.SAMPLES * load.EVERY_S:.0f} s, of the whole machine", flush=True)
+        self.waiting = list(ALONE)
         self.run_waiting(1)
 
     def run_waiting(self, count):
+        self.count = count
         threads = [threading.Thread(target=self.side) for _ in range(count)]
         for thread in threads:
             thread.start()
@@ -154,10 +185,10 @@ def main():
     if not isolated:
         print("one module at a time: only root, with control groups of version 1, can run them side by side",
               flush=True)
-    sides = Sides(options.results.resolve(), ["-k", options.choose] if options.choose else [], isolated)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ordinary_users() if os.geteuid() == 0 else contextlib.nullcontext():
+        with ordinary_users() if os.geteuid() == 0 else contextlib.nullcontext(), load.Watch() as watch:
+            sides = Sides(options.results.resolve(), ["-k", options.choose] if options.choose else [], isolated, watch)
             sides.run(SIDES if isolated else 1)
     except KeyboardInterrupt:
         return 130

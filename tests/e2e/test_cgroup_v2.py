@@ -2,6 +2,7 @@
 the machine of the tests may have version 1. Outside, each part of what ran there is one test."""
 import os
 import re
+import shlex
 
 import pytest
 
@@ -18,8 +19,8 @@ TIMEOUT_S = 400
 
 def task():
     lines = ["export PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LANG=C.UTF-8 GTEST_BRIEF=1",
-             f"export LOCKSTEP_BUILD={BUILT} PYTHONDONTWRITEBYTECODE=1", f"cd {ROOT}"]
-    parts = {name: f"{program} --gtest_filter='{choice}'" for name, (program, choice) in PROGRAMS.items()}
+             f"export LOCKSTEP_BUILD={shlex.quote(str(BUILT))} PYTHONDONTWRITEBYTECODE=1", f"cd {shlex.quote(str(ROOT))}"]
+    parts = {name: f"{shlex.quote(str(program))} --gtest_filter='{choice}'" for name, (program, choice) in PROGRAMS.items()}
     parts["jobs"] = "/usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/e2e/vm/jobs.py"
     for name, command in parts.items():
         lines += [f"echo '== {name} begins'; {command}; echo \"== {name} exited $?\""]

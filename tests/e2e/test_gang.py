@@ -1,9 +1,6 @@
 """Two nodes x two ranks: plain, C++ MPI, mpi4py, PyTorch DDP."""
 import re
-import shutil
 import subprocess
-
-from harness.site import ROOT
 
 
 def ranks_of(text, pattern):
@@ -27,7 +24,7 @@ def test_mpi4py_sees_four_ranks_and_the_right_sum(any_site):
 
 def test_ddp_ends_with_identical_parameters_on_all_ranks(any_site):
     any_site.up(2)
-    out = any_site.ok("job", "create", "-f", ROOT / "examples/digits/job-ddp.yml", "--stream",
+    out = any_site.ok("job", "create", "-f", any_site.example("digits") / "job-ddp.yml", "--stream",
                       "--set", "inputs.epochs=3", timeout=300)
     hashes = re.findall(r"parameters ([0-9a-f]{64})", out)
     assert len(hashes) == 4 and len(set(hashes)) == 1, out
@@ -35,15 +32,13 @@ def test_ddp_ends_with_identical_parameters_on_all_ranks(any_site):
 
 def test_digits_with_mpi4py_learns(site):
     site.up(2)
-    out = site.ok("job", "create", "-f", ROOT / "examples/digits/job-mpi.yml", "--stream", timeout=300)
+    out = site.ok("job", "create", "-f", site.example("digits") / "job-mpi.yml", "--stream", timeout=300)
     assert float(re.search(r"accuracy ([0-9.]+)", out).group(1)) > 0.9
 
 
 def test_digits_in_cpp_learns_on_all_ranks(any_site):
     """As the README has it: prepare-cc, then the job; what it built is ignored by git, not by Lockstep."""
-    shutil.copytree(ROOT / "examples/digits", any_site.work / "digits",
-                    ignore=shutil.ignore_patterns("build-cc", "__pycache__"))
-    subprocess.run([any_site.work / "digits/prepare-cc"], check=True)
+    subprocess.run([any_site.example("digits") / "prepare-cc"], check=True)
     subprocess.run(["chmod", "-R", "a+rX", any_site.work], check=True)
     any_site.up(2)
     out = any_site.ok("job", "create", "-f", "digits/job-cc.yml", "--stream", timeout=300)

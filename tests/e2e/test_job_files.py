@@ -13,8 +13,12 @@ def refused(site, *words):
     return done.stderr.decode()
 
 
+def temporary_folders():
+    return {path for path in pathlib.Path("/tmp").iterdir() if path.name.startswith("lockstep-files-")}
+
+
 def test_files_are_listed_and_printed(any_site):
-    site = any_site
+    before, site = temporary_folders(), any_site
     site.up(2)
     site.ok("run", "--name", "j", "-N", "2", "--keep", "*.pt", "--", "sh", "-c", MAKES)
     listed = site.json("job", "files", "j")
@@ -33,7 +37,7 @@ def test_files_are_listed_and_printed(any_site):
     assert "there is no job 'k'" in refused(site, "job", "files", "k")
     site.ok("run", "--name", "nothing", "--", "true")
     assert "nothing left no files" in refused(site, "job", "files", "nothing")
-    assert not [path for path in pathlib.Path("/tmp").iterdir() if path.name.startswith("lockstep-files-")]
+    assert temporary_folders() <= before
 
 
 def test_outputs_of_a_job_that_runs_are_there_after_a_while(any_site):

@@ -16,13 +16,15 @@ import subprocess
 import tempfile
 
 import pytest
+from harness.checkout import COVER
 from harness.provider import Server, Target, create_target, new_token, processes_in
 from harness.site import wait_until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="mounting needs root")
 FAKE = pathlib.Path(__file__).parent / "programs/fake_systemctl.py"
 MOUNTS = """
-for at in /run /etc/systemd/system /var/lib/systemd; do mkdir -p $at; mount -t tmpfs tmpfs $at; done
+cover=$1; shift
+for at in /run /etc/systemd/system /var/lib/systemd; do mkdir -p $at; "$cover" $at -t tmpfs tmpfs; done
 mkdir -p /run/sshd /run/systemd/system /var/lib/systemd/linger
 [ -z "$1" ] || : > /var/lib/systemd/linger/$1
 shift
@@ -41,7 +43,7 @@ class SystemdHost:
         programs.mkdir()
         shutil.copy(FAKE, programs / "systemctl")
         lines = f"SetEnv PATH={programs}:/usr/bin:/bin FAKE_SYSTEMD={self.state}\n"
-        before = ["unshare", "-m", "sh", "-ec", MOUNTS, "sh", lingers]
+        before = ["unshare", "-m", "sh", "-ec", MOUNTS, "sh", COVER, lingers]
         self.server = Server(directory, wrap=lambda words: [*before, *words], lines=lines)
         self.target = Target(self.server, directory)
 

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 
 import pytest
+from harness.checkout import covering
 from harness.namespaces import Cluster, Host
 from harness.provider import Hold, Server, Target, create_target, new_token
 from harness.site import alive, wait_until
@@ -66,7 +67,7 @@ class FarCluster(Cluster):
     def as_launcher(self, words):
         """On the launcher's host, with a ~/.ssh of its own."""
         home = pwd.getpwuid(os.getuid()).pw_dir
-        inner = f'mount -t tmpfs tmpfs {home}; cp -r {self.ssh} {home}/.ssh; exec "$@"'
+        inner = f'{covering(home, "-t", "tmpfs", "tmpfs")}; cp -r {self.ssh} {home}/.ssh; exec "$@"'
         return self.launcher.argv(["sh", "-c", inner, "sh", *words])
 
 

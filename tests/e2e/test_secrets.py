@@ -1,11 +1,11 @@
 """Secrets: their ranks get them, and nobody and nothing else has them."""
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
 
 import pytest
+from harness.readable import files_with
 from harness.site import wait_until
 from test_roles import job_of, people  # noqa: F401
 
@@ -41,20 +41,6 @@ def processes_with(text):
             found.append(f"argv of {entry.name}: {command}")
         if text.encode() in variables and b"RANK=" not in variables:
             found.append(f"variables of {entry.name}: {command}")
-    return found
-
-
-def files_with(text, *folders):
-    found = []
-    for folder in folders:
-        for path, _, names in os.walk(folder):
-            for name in names:
-                file = pathlib.Path(path, name)
-                try:
-                    if file.is_file() and not file.is_symlink() and text.encode() in file.read_bytes():
-                        found.append(str(file))
-                except OSError:
-                    continue
     return found
 
 

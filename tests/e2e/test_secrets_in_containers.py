@@ -7,11 +7,12 @@ import subprocess
 import threading
 
 import pytest
+from harness.readable import PROBE, files_with, now
 from harness.site import wait_until
-from test_secrets import files_with, give
-from test_two_users import FINAL, PROBE, SHARE, world  # noqa: F401
+from test_secrets import give
+from test_two_users import FINAL, SHARE, world  # noqa: F401
 
-CANARY = "canary-71fe20-" + "k" * 24
+SINCE, CANARY = now(), "canary-71fe20-" + "k" * 24
 
 engines = pytest.mark.parametrize("world", ["docker", "podman"], indirect=True)
 
@@ -96,10 +97,10 @@ def is_told_nowhere(site, alice, bob, engine):
     doctor = subprocess.run([str(site.bin / "lockstep-agent"), "doctor"], env={**site.environment(), **engine.environment},
                             capture_output=True, check=False)
     assert doctor.stdout and CANARY.encode() not in doctor.stdout + doctor.stderr
-    seen = json.loads(bob.python(PROBE, site.directory, "/run/lockstep", "/dev/shm", "/tmp", told=CANARY))
+    seen = json.loads(bob.python(PROBE, SINCE, site.directory, "/run/lockstep", "/dev/shm", "/tmp", told=CANARY))
     assert seen["found"] == []
     assert any(text.startswith("environ of ") for text in
-               json.loads(alice.python(PROBE, told=CANARY))["found"]), "the rank has it"
+               json.loads(alice.python(PROBE, SINCE, told=CANARY))["found"]), "the rank has it"
     backup = site.directory / "backup"
     subprocess.run([str(site.bin / "lockstepd"), "backup", "--home", str(site.home / "launcher"), str(backup)],
                    check=True, capture_output=True)

@@ -37,6 +37,7 @@ from harness import squat
 from harness.accounts import Neighbour, as_account
 from harness.conda import channel, conda_file
 from harness.engine import Docker, Podman, import_debian
+from harness.readable import PROBE, now
 from harness.site import PROGRAMS, Site, alive, wait_until
 
 IMAGE = "small:1"
@@ -321,43 +322,15 @@ def test_bob_joins_no_mpi_job_of_alices(world):
 
 # ---- 6 and 14 ------------------------------------------------------------------------------------
 
-# What this account can read that has the text (told on standard input): of processes, and of files below folders.
-PROBE = """
-import json, os, sys
-needle = sys.stdin.read().encode()
-found, opened = [], []
-for pid in filter(str.isdigit, os.listdir("/proc")):
-    for name in ("cmdline", "environ"):
-        try:
-            if needle in open(f"/proc/{pid}/{name}", "rb").read() and int(pid) != os.getpid():
-                found.append(f"{name} of " + open(f"/proc/{pid}/cmdline").read().replace("\\0", " "))
-        except OSError:
-            pass
-for top in sys.argv[1:]:
-    for folder, _, names in os.walk(top):
-        for name in names:
-            path = os.path.join(folder, name)
-            try:
-                if not os.path.isfile(path):
-                    continue
-                with open(path, "rb") as file:
-                    opened.append(path)
-                    if needle in file.read():
-                        found.append(path)
-            except OSError:
-                pass
-print(json.dumps({"found": found, "opened": opened}))
-"""
-
-
-def probe(world, person, needle):
+def probe(world, person, needle, since):
     places = [world.site.home, world.alice.directory, "/run/lockstep", "/dev/shm", "/tmp"]
-    return json.loads(person.python(PROBE, *places, told=needle))
+    return json.loads(person.python(PROBE, since, *places, told=needle))
 
 
 @everywhere
 def test_bob_reads_nothing_of_alices(world):
     alice, bob = world.alice, world.bob
+    since = now()
     canary = f"canary-4c1e-{world.runs}-" + "z" * 16
     alice.write("source.txt", f"{canary}\n")
     script = ('echo "$TOKEN"; cp source.txt outputs/of-hers; cp source.txt logs/of-hers; '
@@ -365,19 +338,19 @@ def test_bob_reads_nothing_of_alices(world):
               'echo up; sleep 600')
     try:
         with world.running(alice, "hers", "--env", "TOKEN", "--", "bash", "-c", script, env={"TOKEN": canary}):
-            looks_for_it(world, canary)
+            looks_for_it(world, canary, since)
     finally:
         pathlib.Path("/dev/shm/of-hers").unlink(missing_ok=True)
     assert canary in alice.logs("hers").decode()
-    assert probe(world, bob, canary)["found"] == [], "nor of what is left of it"
+    assert probe(world, bob, canary, since)["found"] == [], "nor of what is left of it"
 
 
-def looks_for_it(world, canary):
+def looks_for_it(world, canary, since):
     """Bob, while alice's job runs."""
     alice, bob = world.alice, world.bob
-    hers = probe(world, alice, canary)["found"]
+    hers = probe(world, alice, canary, since)["found"]
     assert any(text.startswith("environ of ") for text in hers), hers
-    seen = probe(world, bob, canary)
+    seen = probe(world, bob, canary, since)
     assert seen["found"] == []
     private = tuple(f"{place}/" for place in (world.site.home / "launcher", world.site.home / "nodes", "/run/lockstep"))
     assert [path for path in seen["opened"] if path.startswith(private)] == [], "whatever it holds"
@@ -387,7 +360,7 @@ def looks_for_it(world, canary):
     bob.write("needle", canary)
     if not world.engine:
         places = f"{world.site.home} {alice.directory} /run/lockstep /dev/shm /tmp"
-        out = bob.ok("run", *SHARE, "--", "bash", "-c", f"exec python3 probe.py {places} < needle")
+        out = bob.ok("run", *SHARE, "--", "bash", "-c", f"exec python3 probe.py {since} {places} < needle")
         assert [text for text in json.loads(out)["found"] if os.path.basename(text) != "needle"] == []
     else:
         out = bob.ok("run", *SHARE, *world.image, "--", "bash", "-c",

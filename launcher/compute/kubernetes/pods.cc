@@ -6,6 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/base/printable.h"
+#include "common/base/utf8.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/kubernetes/names.h"
 
@@ -29,10 +31,9 @@ std::string text_at(const json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  if (text.size() > kMaxReason) text.resize(kMaxReason);
+std::string one_line(std::string_view words) {
+  std::string text = in_one_line(words);
+  text.resize(head(text, kMaxReason).size());
   while (text.ends_with(' ')) text.pop_back();
   return text;
 }

@@ -170,11 +170,9 @@ class Chaos:
         for machine in self.cluster.machines:
             root = pathlib.Path(f"/proc/{machine.init_pid}/root")
             found += [f"{machine.name}: process {p} {machine._command(p)}" for p in machine.pids()]
-            mounts = pathlib.Path(f"/proc/{machine.init_pid}/mounts").read_text().splitlines()
-            found += [f"{machine.name}: mount {m}" for m in mounts if "lockstep" in m]
+            found += [f"{machine.name}: mount {m}" for m in machine.mounts() if "lockstep" in m]
             found += [f"{machine.name}: shared memory {p.name}" for p in (root / "dev/shm").iterdir()]
-            found += [f"{machine.name}: /tmp/{p.relative_to(machine.disk / 'tmp')}"
-                      for p in (machine.disk / "tmp").glob("*/*")]
+            found += [f"{machine.name}: {p}" for p in machine.left_in_tmp()]
             sockets = subprocess.run(machine.inside(["ss", "-Hltun"]), capture_output=True, text=True,
                                      check=False).stdout
             found += [f"{machine.name}: port {s}" for s in sockets.splitlines()]

@@ -112,6 +112,13 @@ class Site:
             os.chown(path, entry.pw_uid, entry.pw_gid)
         return path
 
+    def example(self, name):
+        """Copies one of the examples into the work directory: the checkout may be closed to the site's user."""
+        shutil.copytree(ROOT / "examples" / name, self.work / name,
+                        ignore=shutil.ignore_patterns("build-cc", "__pycache__"))
+        subprocess.run(["chmod", "-R", "a+rX", self.work / name], check=True)
+        return self.work / name
+
     def install_program(self, name):
         """Copies a compiled test program into the work directory (it travels with the snapshot)."""
         shutil.copy(PROGRAMS / name, self.work / name)

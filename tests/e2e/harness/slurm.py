@@ -4,6 +4,8 @@ import pathlib
 import subprocess
 import time
 
+from .checkout import covering
+
 PORT = 16817
 ADDRESS = "192.0.2.1/32"  # for documentation; nobody has it
 
@@ -60,7 +62,7 @@ class Slurm:
         for node in self.nodes:
             self._start("unshare", "-u", "-m", "-i", "sh", "-c",
                         f"hostname {node}; mount --bind {base}/etc/hosts.ns /etc/hosts; "
-                        f"mount -t tmpfs tmpfs /dev/shm; exec slurmd -D -N {node}")
+                        f"{covering('/dev/shm', '-t', 'tmpfs', 'tmpfs')}; exec slurmd -D -N {node}")
         self._wait(lambda: subprocess.run(["srun", "-N", str(len(self.nodes)), "true"],
                                           env=self.environment(), capture_output=True).returncode == 0,
                    "Slurm's nodes are idle", 60)

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import uuid
 
+from .checkout import covering, kept_below
 from .namespaces import SUBNET, remove_empty_nurseries
 from .site import BUILD, Site, alive, wait_until
 
@@ -105,8 +106,8 @@ class Machine:
     def power_on(self):
         """Namespaces of its own, and an init in them; nothing else yet."""
         script = (f"hostname {self.name}; mount --bind {self.cluster.hosts} /etc/hosts; "
-                  f"mount --bind {self.disk}/tmp /tmp; mount -t tmpfs -o mode=1777 shm /dev/shm; "
-                  "exec \"$@\"")
+                  f"{covering('/tmp', '--bind', self.disk / 'tmp')}; "
+                  f"{covering('/dev/shm', '-t', 'tmpfs', '-o', 'mode=1777', 'shm')}; exec \"$@\"")
         with open(self.log, "ab") as out:
             self.init = subprocess.Popen(
                 ["nsenter", f"--net=/run/netns/{self.namespace}", "unshare", "-u", "-m", "-i", "-p", "-f",
@@ -137,6 +138,20 @@ class Machine:
         self.power_off()
         self.reboots += 1
         self.power_on()
+
+    def left_in_tmp(self):
+        """What lies in the folders of its /tmp; not the checkout."""
+        kept = {each for path in kept_below("/tmp") for each in (path, *path.parents)}
+        inside = [pathlib.Path("/tmp") / path.relative_to(self.disk / "tmp")
+                  for path in (self.disk / "tmp").glob("*/*")]
+        return [path for path in inside if path not in kept]
+
+    def mounts(self):
+        """Lines of /proc/mounts, without those of the checkout."""
+        kept = kept_below("/tmp") + kept_below("/dev/shm")
+        lines = pathlib.Path(f"/proc/{self.init_pid}/mounts").read_text().splitlines()
+        points = [pathlib.Path(line.split()[1].encode().decode("unicode_escape")) for line in lines]
+        return [line for line, at in zip(lines, points) if not any(at == p or p in at.parents for p in kept)]
 
     # ---- processes ---------------------------------------------------------------------------
     @staticmethod

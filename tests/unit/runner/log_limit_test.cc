@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/base/utf8.h"
 #include "runner/steps/log_capture.h"
 #include "tests/unit/runner/process_probe.h"
 
@@ -60,6 +61,26 @@ TEST_F(LogLimitTest, AFloodIsCutAtTheLimitAndTheRankGoesOn) {
   EXPECT_EQ(logs_.dropped().bytes, flood.size() - notice);
   EXPECT_EQ(logs_.dropped().ranks, 1);
   EXPECT_EQ(logs_.dropped().first_rank, 0);
+}
+
+TEST_F(LogLimitTest, IsCutBetweenCharacters) {
+  auto writers = *logs_.open(0, geteuid());
+  std::string flood = "x";
+  while (flood.size() < 4 * kLimit) flood += "\xe2\x82\xac";
+  write(writers.out, flood);
+  write(writers.err, flood);
+  writers.out.reset();
+  writers.err.reset();
+  ASSERT_TRUE(logs_.drain());
+  for (const LogStream which : {LogStream::out, LogStream::err}) {
+    const std::string kept = text(0, which);
+    EXPECT_EQ(kept.find("\n[lockstep") % 3, 1u);
+    EXPECT_EQ(whole_characters(kept), kept.size());
+  }
+  EXPECT_EQ(logs_.stderr_tail(0).size(), kStderrTailBytes / 3 * 3);
+  EXPECT_EQ(logs_.stderr_tail(0), flood.substr(flood.size() - kStderrTailBytes / 3 * 3));
+  EXPECT_EQ(logs_.dropped().bytes, 2 * flood.size() - text(0).find("\n[lockstep") -
+                                       text(0, LogStream::err).find("\n[lockstep"));
 }
 
 TEST_F(LogLimitTest, ALogThatJustFitsIsNotCut) {

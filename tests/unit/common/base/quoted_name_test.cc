@@ -14,6 +14,8 @@ TEST(QuotedName, StandsBareUnlessItCouldForgeALine) {
   EXPECT_EQ(quoted_name("\"a\\nb\""), "\"\\\"a\\\\nb\\\"\"")
       << "not the same as a name with a newline";
   EXPECT_EQ(quoted_name(""), "\"\"");
+  EXPECT_EQ(quoted_name("a\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\x81"), "\"a\\u009b\\u202e\\U000e0001\"");
+  EXPECT_EQ(quoted_name("a\xff\n"), "\"a\xff\\n\"") << "no UTF-8 stays as it is";
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 #include <random>
 
+#include "common/base/utf8.h"
+#include "tests/support/hostile_text.h"
+
 namespace lockstep::cli {
 namespace {
 
@@ -269,6 +272,107 @@ TEST(LogMerge, RepeatedAndOverlappingChunksAreWrittenOnce) {
     }
     EXPECT_EQ(written.out, text) << "seed " << seed;
   }
+}
+
+// Rank 0 writes a line of characters of three bytes, and rank 1 comes between.
+TEST(LogMerge, AVeryLongLineIsCutBetweenCharacters) {
+  for (std::size_t lead = 0; lead < 3; ++lead) {
+    Written written;
+    LogMerge merge({}, written.sink());
+    std::string line(lead, 'x');
+    while (line.size() < kMaxHeldLineBytes + 100) line += "\xe2\x82\xac";
+    merge.add(chunk(0, 0, line.substr(0, kMaxHeldLineBytes)), at(0));
+    merge.add(chunk(1, 0, "between\n"), at(0));
+    merge.add(chunk(0, kMaxHeldLineBytes, line.substr(kMaxHeldLineBytes) + "\n"), at(0));
+    const std::string first = written.out.substr(0, written.out.find('\n'));
+    EXPECT_EQ(whole_characters(first), first.size()) << lead;
+    EXPECT_EQ(first.size(), 7 + lead + (kMaxHeldLineBytes - lead) / 3 * 3);
+    EXPECT_EQ(written.out, "n0:0 | " + line.substr(0, first.size() - 7) +
+                               "\nn0:1 | between\nn0:0 + " + line.substr(first.size() - 7) + "\n");
+  }
+}
+
+TEST(LogMerge, ALineWithoutNewlineIsShownWithoutAHalfCharacter) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "50\xe2\x82"), at(0));
+  merge.show_partial(at(1));
+  EXPECT_EQ(written.out, "n0:0 | 50");
+  EXPECT_EQ(merge.next_deadline(), Instant::never()) << "there is nothing to show";
+  merge.add(chunk(1, 0, "hi\n"), at(2));
+  merge.add(chunk(0, 4, "\xac\n"), at(3));
+  EXPECT_EQ(written.out, "n0:0 | 50\nn0:1 | hi\nn0:0 + \xe2\x82\xac\n");
+  merge.add(chunk(0, 6, "\xff\xe2"), at(4));
+  merge.finish();
+  EXPECT_TRUE(written.out.ends_with("n0:0 | \xff\xe2\n")) << "no UTF-8 stays as it is";
+}
+
+TEST(LogMerge, PiecesOfASingleRankEndBetweenCharactersToo) {
+  Written written;
+  LogMerge merge({.prefix = false}, written.sink());
+  merge.add(chunk(0, 0, "a\xf0\x9f"), at(0));
+  EXPECT_EQ(written.out, "a");
+  merge.add(chunk(0, 3, "\x99"), at(0));
+  EXPECT_EQ(written.writes, 1);
+  EXPECT_EQ(merge.next_deadline(), Instant::never());
+  merge.add(chunk(0, 4, "\x82\r\xe2"), at(0));
+  EXPECT_EQ(written.out, "a\xf0\x9f\x99\x82\r");
+  merge.finish();
+  EXPECT_EQ(written.out, "a\xf0\x9f\x99\x82\r\xe2") << "and no byte is lost";
+}
+
+MergeOptions shown_on_a_terminal(bool prefix) {
+  MergeOptions options;
+  options.prefix = prefix;
+  options.on_terminal = [](LogStream stream) { return stream == LogStream::out; };
+  return options;
+}
+
+TEST(LogMerge, WhatATerminalWouldObeyIsShownWhereALogGoesToOne) {
+  for (const bool prefix : {false, true}) {
+    Written written;
+    LogMerge merge(shown_on_a_terminal(prefix), written.sink());
+    const std::string bad = test::hostile_text() + "\n";
+    merge.add(chunk(0, 0, bad), at(0));
+    merge.add(chunk(0, 0, bad, LogStream::err), at(0));
+    merge.finish();
+    EXPECT_EQ(test::not_for_a_terminal(written.out, true), "");
+    if (prefix) continue;
+    EXPECT_EQ(written.err, bad) << "a file gets the bytes";
+  }
+}
+
+TEST(LogMerge, ColorsOfALogEndWithItsLines) {
+  Written written;
+  LogMerge merge(shown_on_a_terminal(true), written.sink());
+  merge.add(chunk(0, 0, "\x1b[31mred\nstill\n"), at(0));
+  merge.add(chunk(1, 0, "other\n"), at(0));
+  merge.add(chunk(0, 15, "red\x1b[0m\nplain\n"), at(0));
+  EXPECT_EQ(written.out,
+            "n0:0 | \x1b[31mred\x1b[0m\nn0:0 | \x1b[31mstill\x1b[0m\nn0:1 | other\n"
+            "n0:0 | \x1b[31mred\x1b[0m\nn0:0 | plain\n");
+}
+
+TEST(LogMerge, ASequenceIsNotCutWhereALineIsShownInPieces) {
+  Written written;
+  LogMerge merge(shown_on_a_terminal(false), written.sink());
+  merge.add(chunk(0, 0, "a\x1b[3"), at(0));
+  merge.show_partial(at(1));
+  EXPECT_EQ(written.out, "a");
+  EXPECT_EQ(merge.next_deadline(), Instant::never());
+  merge.add(chunk(0, 4, "1mb\n"), at(2));
+  EXPECT_EQ(written.out, "a\x1b[31mb\x1b[0m\n");
+}
+
+TEST(LogMerge, AProgressBarOfASingleRankIsRedrawnOnATerminal) {
+  Written written;
+  LogMerge merge(shown_on_a_terminal(false), written.sink());
+  merge.add(chunk(0, 0, "\r 10%\r\x1b[32m 20%"), at(0));
+  EXPECT_EQ(written.out, "");
+  ASSERT_EQ(merge.live().size(), 1u);
+  EXPECT_EQ(merge.live()[0], "\x1b[32m 20%\x1b[0m");
+  merge.add(chunk(0, 15, "\r100%\r\n"), at(0));
+  EXPECT_EQ(written.out, "100%\n");
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+#pragma once
+// Text from elsewhere (names, descriptions, messages, logs), made safe for a person's screen. What
+// a terminal would obey, what changes the order of other characters, and what is not seen is shown
+// as '?'; bytes that are no UTF-8 are shown as U+FFFD. Every printer takes its text through here.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+// Whether this is a control character (C0, DEL or C1, newlines and tabs too), or one that reorders
+// others (bidirectional overrides, embeddings, isolates and marks), separates lines, or shows
+// nothing (zero width, fillers, tags, variation selectors), or none at all (U+FFFE).
+bool is_hidden(char32_t code);
+
+// Newlines and tabs stay. Joiners stay where scripts or emoji need them: behind a letter that
+// joins, or behind a picture.
+std::string printable(std::string_view text);
+// The same as one line: newlines and tabs become blanks, and newlines at the end are left out.
+std::string in_one_line(std::string_view text);
+// Printable, without newlines at its end; lines after the first are indented by `blanks`.
+std::string in_lines(std::string_view text, std::size_t blanks);
+
+// Of a log: as printable(), but colours stay, the sequences CSI … m. `colors` holds those in force
+// at the beginning, and afterwards those in force at the end; what is returned begins and ends
+// without any, each line of it too, so that nothing else is coloured by a log. Carriage returns
+// before a newline or at the end are left out.
+std::string printable_log(std::string_view text, std::string* colors);
+// How many bytes of `text` can be shown by printable_log() before more comes: without a character
+// or sequence that is only begun at its end, and without carriage returns there.
+std::size_t showable_log(std::string_view text);
+
+// `json` is JSON. The same JSON, with what is_hidden() escaped as \u….
+std::string escaped_json(std::string json);
+
+}  // namespace lockstep

@@ -1,0 +1,31 @@
+#pragma once
+// UTF-8 (RFC 3629) in bytes from elsewhere, which may hold anything. Whoever cuts such bytes cuts
+// between characters; bytes that are no UTF-8 may be cut anywhere.
+
+#include <cstddef>
+#include <string_view>
+
+namespace lockstep {
+
+struct Utf8Character {
+  char32_t code = 0;
+  std::size_t length = 0;  // in bytes; 0: there is no character, but bytes that are no UTF-8
+};
+
+// The character at the beginning of `text`, which is not empty.
+Utf8Character first_character(std::string_view text);
+
+// How many bytes at the beginning are the beginning of a character of which the rest does not
+// follow, because something else does or the text ends: 1 to 3, or 0 if there are none.
+std::size_t begun_character(std::string_view text);
+
+// How many bytes of `text` come before a character that is only begun at its end; the size of
+// `text` if there is none.
+std::size_t whole_characters(std::string_view text);
+
+// The first or the last bytes of `text`, `limit` at most, without a part of a character that is cut
+// there.
+std::string_view head(std::string_view text, std::size_t limit);
+std::string_view tail(std::string_view text, std::size_t limit);
+
+}  // namespace lockstep
