@@ -151,7 +151,7 @@ struct Answerer {
     return NodesReply{{viewer.cut(std::move(*view))}};
   }
   ClientReply operator()(const ShowEnvironment& question) const {
-    return show_environment(core.state(), question.reference);
+    return show_environment(core.state(), question.reference, viewer);
   }
   ClientReply operator()(const ListEnvironments& question) const {
     return list_environments(core.state(), question.name, viewer);

@@ -103,6 +103,13 @@ bool Viewer::sees(const EnvironmentVersion& version) const {
   return may_see(state_.principals(), caller_, version);
 }
 
+bool Viewer::sees_locks_of(const std::string& account) const {
+  const User* user = state_.principals().user(owner());
+  const bool is_own = account == (user == nullptr ? "" : user->account);
+  return is_in_force() &&
+         (is_own || is_allowed(state_.principals(), caller_, Permission::choose_account, {}));
+}
+
 // A user sees all jobs of their projects; an attempt sees only its own and its children, so a job
 // that it may not see can be of any project.
 std::string Viewer::hidden_job() const {

@@ -21,6 +21,8 @@ class Viewer {
   // The caller reads this job only by virtue of a role, so the read goes into the audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
+  // Whether the caller is told of the locks of this account's jobs: one's own; an admin, of all.
+  bool sees_locks_of(const std::string& account) const;
   JobView cut(JobView view) const;
   NodeView cut(NodeView view) const;
   // For those who may not change targets: without jobs that they may not see, and without what a

@@ -195,7 +195,7 @@ struct State::Applier {
     join_parent(job);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
-      job.environment = digest_of(job.spec.environment->definition);
+      job.environment = {digest_of(job.spec.environment->definition), job.spec.run_as};
       Environment& environment = state.environments_[*job.environment];
       environment.jobs.insert(job.order);
       environment.live.insert(job.order);
@@ -570,7 +570,7 @@ struct State::Applier {
     auto& versions = state.registered_[spec.name];
     const std::string project = versions.empty() ? fact.project : versions.front().project;
     versions.push_back({fact.environment, definition, at, fact.by, project});
-    ++state.environments_[definition].names;
+    ++state.named_[definition];
   }
 
   void operator()(const EnvironmentWanted& fact) const {
@@ -588,16 +588,27 @@ struct State::Applier {
   }
 
   void operator()(const EnvironmentLocked& fact) const {
-    Environment& environment = state.environments_[fact.definition];
+    const auto account = account_of(state, fact);
+    if (!account) return;
+    const EnvironmentId id{fact.definition, *account};
+    Environment& environment = state.environments_[id];
+    environment.generation = fact.generation;
     environment.locks[fact.lock.platform] = {fact.lock.tree, at, fact.attempt, fact.node};
-    state.touch_environment(fact.definition);
+    state.touch_environment(id);
   }
 
   void operator()(const EnvironmentReset& fact) const {
-    Environment& environment = state.environments_[fact.definition];
-    environment.generation = fact.generation;
+    if (fact.account) return reset({fact.definition, *fact.account}, fact.generation);
+    for (const EnvironmentId& id : state.environments_of(fact.definition)) {
+      reset(id, fact.generation);
+      state.drop_environment(id);
+    }
+  }
+  void reset(const EnvironmentId& id, std::uint64_t generation) const {
+    Environment& environment = state.environments_[id];
+    environment.generation = generation;
     environment.locks.clear();
-    state.touch_environment(fact.definition);
+    state.touch_environment(id);
   }
 
   void operator()(const EnvironmentsPruned& fact) const {
