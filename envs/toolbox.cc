@@ -245,7 +245,8 @@ Result<Toolbox::Answer> Toolbox::run_with(const std::vector<std::string>& words,
                                           const Streams& streams) {
   TRY(go_on());
   const Output output = streams.take ? Output::wanted : Output::log;
-  return run_until(words, output, on_line_, [] { return stopped != 0; }, streams);
+  return run_until(
+      words, output, on_line_, [] { return stopped != 0; }, streams);
 }
 
 Result<Toolbox::Answer> Toolbox::run_and_read(const std::vector<std::string>& words,
@@ -265,8 +266,7 @@ void Toolbox::clean_up(const std::vector<std::string>& words) {
 }
 
 Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words, Output output,
-                                           const OnLine& on_line,
-                                           const std::function<bool()>& ends,
+                                           const OnLine& on_line, const std::function<bool()>& ends,
                                            const Streams& streams) {
   Start start{find(words.front()), directory_, words, {}, {}, {}};
   if (start.program.empty())

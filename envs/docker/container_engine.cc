@@ -204,9 +204,9 @@ Status ContainerEngine::save(const std::string& id, const std::string& folder) c
   if (container_.is_podman) words.emplace_back("--format=docker-archive");
   words.push_back(id);
   tools_->show("saving the image");
-  TRY_ASSIGN(const Toolbox::Answer answer,
-             tools_->run_with(
-                 words, {{}, [&](std::string_view bytes) { return unpacker.take(bytes); }}));
+  TRY_ASSIGN(
+      const Toolbox::Answer answer,
+      tools_->run_with(words, {{}, [&](std::string_view bytes) { return unpacker.take(bytes); }}));
   if (answer.exit_code != 0)
     return engine_failure(fmt::format("{} could not save the image {}", name_, id), answer);
   return unpacker.finish();

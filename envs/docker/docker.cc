@@ -220,13 +220,12 @@ Result<Image> DockerProvider::built(Toolbox& tools, const ContainerEngine& engin
       return invalid(fmt::format("'{}' leads out of the build's context",
                                  file.substr(site.image.context.size() + 1)));
   TRY_ASSIGN(const std::string text, io::read_file(path, kMaxDockerfileBytes));
-  const bool is_remote = !tools.variable("CONTAINER_HOST").empty() ||
-                         !tools.variable("CONTAINER_CONNECTION").empty();
+  const bool is_remote =
+      !tools.variable("CONTAINER_HOST").empty() || !tools.variable("CONTAINER_CONNECTION").empty();
   TRY(check_dockerfile(text, {engine.container().is_podman, is_remote}));
   TRY_ASSIGN(const std::string scratch, scratch_of(tools));
-  TRY_ASSIGN(const std::string id,
-             engine.build({site.image.context, path, site.image.tag, scratch, site.is_rebuild,
-                           site.image.user}));
+  TRY_ASSIGN(const std::string id, engine.build({site.image.context, path, site.image.tag, scratch,
+                                                 site.is_rebuild, site.image.user}));
   return must_have(engine, id);
 }
 

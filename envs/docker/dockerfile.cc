@@ -84,8 +84,8 @@ bool is_hex(std::string_view text) {
 // As podman calls them: "dir:tmp" is a folder of the node's.
 bool is_transport(std::string_view image) {
   constexpr std::array<std::string_view, 10> kAll{
-      "containers-storage", "dir",         "docker", "docker-archive", "docker-daemon",
-      "oci",                "oci-archive", "ostree", "sif",            "tarball"};
+      "containers-storage", "dir",    "docker", "docker-archive", "docker-daemon", "oci",
+      "oci-archive",        "ostree", "sif",    "tarball"};
   const auto colon = image.find(':');
   return colon != image.npos &&
          std::find(kAll.begin(), kAll.end(), image.substr(0, colon)) != kAll.end();
@@ -194,9 +194,10 @@ class Check {
   Status check_name(const std::string& name) const {
     if (name.empty() || name == "scratch") return {};
     if (is_hex(name) || name.starts_with("sha256:"))
-      return refused(fmt::format("'{}' may be an id, which only one engine knows; write the image's "
-                                 "name with its tag",
-                                 name));
+      return refused(
+          fmt::format("'{}' may be an id, which only one engine knows; write the image's "
+                      "name with its tag",
+                      name));
     if (engine_.is_podman && is_transport(name))
       return refused(fmt::format("'{}' names files of the node's; write an image's name", name));
     if (is_lockstep_image(name))
@@ -215,8 +216,8 @@ class Check {
     const bool braced = text.compare(dollar + 1, 1, "{") == 0;
     const auto begin = dollar + 1 + (braced ? 1 : 0);
     auto end = begin;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
-                                 text[end] == '_'))
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
       ++end;
     std::vector<std::string> found{""};
     if (const auto known = values_.find(text.substr(begin, end - begin)); known != values_.end())

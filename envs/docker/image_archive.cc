@@ -22,10 +22,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBlock = 512;               // of a tar archive
-constexpr std::size_t kMaxTextBytes = 4u << 20;   // of a manifest
-constexpr std::size_t kMaxNameBytes = 4096;       // of a long name
-constexpr std::size_t kMaxLayers = 1'000;         // docker allows 127
+constexpr std::size_t kBlock = 512;              // of a tar archive
+constexpr std::size_t kMaxTextBytes = 4u << 20;  // of a manifest
+constexpr std::size_t kMaxNameBytes = 4096;      // of a long name
+constexpr std::size_t kMaxLayers = 1'000;        // docker allows 127
 constexpr std::size_t kMaxFiles = 10'000;
 constexpr std::size_t kPieceBytes = 256u << 10;
 constexpr std::string_view kManifest = "manifest.json";
@@ -48,7 +48,8 @@ bool is_metadata(std::string_view name) {
 bool is_content(std::string_view name) {
   constexpr std::string_view kLayer = "/layer.tar";
   if (name.starts_with(kBlobs)) return is_hex(name.substr(kBlobs.size()));
-  for (const std::string_view ending : {kLayer, std::string_view(".json"), std::string_view(".tar")})
+  for (const std::string_view ending :
+       {kLayer, std::string_view(".json"), std::string_view(".tar")})
     if (name.ends_with(ending) && is_hex(name.substr(0, name.size() - ending.size()))) return true;
   return false;
 }
@@ -178,8 +179,7 @@ Status write_text(const io::Folder& folder, std::string_view name, std::string_v
 // A regular file; nullopt: there is none, or something else.
 std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& name,
                                 std::uint64_t& size) {
-  io::Fd file = io::open_beneath(folder.fd(), name,
-                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  io::Fd file = io::open_beneath(folder.fd(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   size = static_cast<std::uint64_t>(info.st_size);
@@ -194,8 +194,8 @@ Result<std::optional<std::string>> read_text(const io::Folder& folder, std::stri
   if (size > kMaxTextBytes) return broken(fmt::format("{} is too long", name));
   std::string text(size, '\0');
   for (std::size_t at = 0; at < text.size();) {
-    const ssize_t got = ::pread(file->get(), text.data() + at, text.size() - at,
-                                static_cast<off_t>(at));
+    const ssize_t got =
+        ::pread(file->get(), text.data() + at, text.size() - at, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return errno_error(got == 0 ? EIO : errno, fmt::format("cannot read {}", name));
     at += static_cast<std::size_t>(got);
@@ -330,8 +330,7 @@ Status ImageUnpacker::begin(Entry entry) {
   const bool is_file = entry.type == '0';
   if (entry.type == '1' || entry.type == '2') {
     const auto target = target_of(entry.type == '1' ? "" : entry.name, entry.link);
-    if (is_content(entry.name) && target && links_.size() < kMaxFiles)
-      links_[entry.name] = *target;
+    if (is_content(entry.name) && target && links_.size() < kMaxFiles) links_[entry.name] = *target;
     entry.size = 0;
   }
   const bool is_metadata_file = is_file && is_metadata(entry.name);
@@ -425,8 +424,7 @@ Status ImagePacker::add_index() {
   TRY_ASSIGN(std::string text, index_without_names(*index));
   TRY_ASSIGN(const io::Folder blobs,
              folder_.enter(std::string(kBlobs.substr(0, kBlobs.size() - 1))));
-  TRY_ASSIGN(const auto names,
-             io::list_directory(fmt::format("/proc/self/fd/{}", blobs.fd())));
+  TRY_ASSIGN(const auto names, io::list_directory(fmt::format("/proc/self/fd/{}", blobs.fd())));
   if (names.size() > kMaxFiles) return broken("it has too many files");
   for (const std::string& name : names)
     if (is_hex(name)) TRY(add_file(fmt::format("{}{}", kBlobs, name)));

@@ -42,13 +42,13 @@ class ImageUnpacker {
   Status end_content();
 
   const io::Folder folder_;
-  std::string header_;            // of the next entry, as far as it is here
-  Entry entry_;                   // whose content comes
-  std::uint64_t left_ = 0;        // bytes of its content to come, and then of its padding
+  std::string header_;      // of the next entry, as far as it is here
+  Entry entry_;             // whose content comes
+  std::uint64_t left_ = 0;  // bytes of its content to come, and then of its padding
   std::uint64_t padding_ = 0;
-  std::string text_;              // content that is kept in memory: names, manifests
+  std::string text_;  // content that is kept in memory: names, manifests
   bool is_text_ = false;
-  io::Fd file_;                   // where other content goes; empty: nowhere
+  io::Fd file_;                        // where other content goes; empty: nowhere
   std::string long_name_, long_link_;  // said by an entry before the one that they are for
   std::uint64_t long_size_ = 0;
   bool has_long_size_ = false;
@@ -68,8 +68,8 @@ class ImagePacker {
  private:
   struct Item {
     std::string name;
-    std::string text;   // its content, if it has no file
-    std::string file;   // in the folder; "" = `text` is the content
+    std::string text;  // its content, if it has no file
+    std::string file;  // in the folder; "" = `text` is the content
   };
   explicit ImagePacker(io::Folder folder) : folder_(std::move(folder)) {}
   Status add_file(const std::string& name);

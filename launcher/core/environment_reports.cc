@@ -9,8 +9,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// All jobs of the account that have the definition use a lock, so only the node that the launcher told to solve
-// may bring it. It may say so of any of its parts: they wait for one build.
+// All jobs of the account that have the definition use a lock, so only the node that the launcher
+// told to solve may bring it. It may say so of any of its parts: they wait for one build.
 bool was_asked(const State& state, const EnvironmentId& id, const std::string& platform,
                NodeId node) {
   const auto solver = solver_of(state, id, platform);

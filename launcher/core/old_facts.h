@@ -18,8 +18,8 @@ inline bool took_whole_node_in_0_5(const JobSpec& spec) {
   return !asked.cpus && !asked.memory && !asked.gpus;
 }
 
-// Whose lock it is. In journals of earlier versions a lock was for all accounts: it stays that of the
-// account whose job it was solved for. If that job has been deleted, nobody uses it.
+// Whose lock it is. In journals of earlier versions a lock was for all accounts: it stays that of
+// the account whose job it was solved for. If that job has been deleted, nobody uses it.
 inline std::optional<std::string> account_of(const State& state, const EnvironmentLocked& fact) {
   if (fact.account) return fact.account;
   const Job* job = state.job(fact.attempt.job);

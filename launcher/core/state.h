@@ -382,7 +382,7 @@ class State {
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
   void touch_environment(const EnvironmentId& id);  // the plan of jobs that use it changed
-  Steps* steps_around(const Job& job);               // of its pipeline; null: it has none
+  Steps* steps_around(const Job& job);              // of its pipeline; null: it has none
   void leave_host(const Node& node);
   void note_isolated(const Node& node);
   void drop_environment(const EnvironmentId& id);  // if nothing uses it any more

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/domain/client_messages.h"
+#include "launcher/core/authority.h"
 #include "launcher/core/state.h"
 #include "launcher/spec/environment_map.h"
 

@@ -424,10 +424,10 @@ void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
       lock.tree = first_locks_.emplace(lock.platform, lock.tree).first->second;
   if (has(Defect::lock_of_another_account) && spec.environment)
     for (EnvironmentLock& lock : plan.locks)
-      lock.tree = locks_of_all_
-                      .emplace(std::pair(digest_of(spec.environment->definition), lock.platform),
-                               lock.tree)
-                      .first->second;
+      lock.tree =
+          locks_of_all_
+              .emplace(std::pair(digest_of(spec.environment->definition), lock.platform), lock.tree)
+              .first->second;
   if (has(Defect::highest_virtual_packages) && !plan.virtual_packages.empty())
     plan.virtual_packages = {"__cuda=" + highest_cuda_, "__glibc=" + highest_glibc_};
 }

@@ -55,10 +55,9 @@ struct Archives : testing::Test {
   }
   void manifest(const std::string& config, const std::vector<std::string>& layers,
                 const std::string& folder = "in") {
-    dir.file(folder + "/manifest.json", json::array({{{"Config", config},
-                                                      {"RepoTags", {"python:3.12"}},
-                                                      {"Layers", layers}}})
-                                            .dump());
+    dir.file(folder + "/manifest.json",
+             json::array({{{"Config", config}, {"RepoTags", {"python:3.12"}}, {"Layers", layers}}})
+                 .dump());
   }
   // The names in an archive, as tar reads them.
   std::vector<std::string> names(const std::string& archive) {
@@ -85,8 +84,7 @@ TEST_F(Archives, OnlyWhatTheImageConsistsOfIsPacked) {
   dir.file("in/" + kC + ".json", "{}");
   const auto archive = packed();
   ASSERT_TRUE(archive) << archive.error().message;
-  EXPECT_THAT(names(*archive),
-              ElementsAre(kA + ".json", kB + "/layer.tar", "manifest.json"));
+  EXPECT_THAT(names(*archive), ElementsAre(kA + ".json", kB + "/layer.tar", "manifest.json"));
   EXPECT_EQ(content(kB + "/layer.tar"), std::string(1000, 'l'));
   const json said = json::parse(content("manifest.json"));
   EXPECT_THAT(said[0]["RepoTags"], IsEmpty()) << "it gives no image of this node another content";

@@ -254,7 +254,7 @@ TEST_F(TwoAccounts, OfARegisteredNameEachAccountKeepsItsOwn) {
 // Facts of a launcher whose locks were for all accounts.
 struct OldLocks : ::testing::Test {
   void apply(Fact fact) {
-    at += seconds(1);
+    at = at + seconds(1);
     facts.push_back({at, fact});
     state.apply(at, facts.back().fact);
   }

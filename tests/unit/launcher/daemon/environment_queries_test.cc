@@ -83,7 +83,8 @@ TEST_F(Environments, UnknownOnesAreRefusedWithWhatThereIs) {
   EXPECT_EQ(refusal(show_environment(state_, "nope@latest", viewer_)),
             "there is no environment 'nope'; `lockstep environment list` shows all, `lockstep "
             "environment create -f FILE` makes one");
-  EXPECT_EQ(std::get<Refused>(show_environment(state_, "nope", viewer_)).code, ErrorCode::not_found);
+  EXPECT_EQ(std::get<Refused>(show_environment(state_, "nope", viewer_)).code,
+            ErrorCode::not_found);
   EXPECT_NE(refusal(list_environments(state_, "nope", viewer_)), "");
   for (int i = 0; i < 30; ++i) add(host("many", "v" + std::to_string(i), "a"));
   EXPECT_EQ(refusal(show_environment(state_, "many:x", viewer_)),
@@ -117,8 +118,8 @@ TEST_F(Environments, ALongListFitsIntoAMessage) {
   EXPECT_LT(bytes, kMaxPageBytes + (2U << 20));
 }
 
-// Jobs "first" and "second" of alice's and "third" of bob's have one definition, and a lock each for
-// their accounts.
+// Jobs "first" and "second" of alice's and "third" of bob's have one definition, and a lock each
+// for their accounts.
 class Locks : public Environments {
  protected:
   void SetUp() override {
@@ -145,13 +146,12 @@ class Locks : public Environments {
     state_.apply(kNow, JobSubmitted{JobId(name), name, spec, 0, 0});
   }
   void lock(const std::string& job, const std::string& account, const std::string& tree) {
-    state_.apply(kNow + seconds(9),
-                 EnvironmentLocked{digest_of(venv_),
-                                   0,
-                                   {"linux-x86_64-python3.11", sha256(tree)},
-                                   {JobId(job), 1},
-                                   NodeId(7),
-                                   account});
+    state_.apply(kNow + seconds(9), EnvironmentLocked{digest_of(venv_),
+                                                      0,
+                                                      {"linux-x86_64-python3.11", sha256(tree)},
+                                                      {JobId(job), 1},
+                                                      NodeId(7),
+                                                      account});
   }
   EnvironmentView seen_by(const Caller& caller) const {
     const ClientReply answer = show_environment(state_, "tools", Viewer(state_, caller));
@@ -166,10 +166,8 @@ TEST_F(Locks, ThoseOfOnesOwnAccountAndItsNewestJobAreShown) {
   const EnvironmentView view = seen_by(UserCaller{"alice"});
   EXPECT_EQ(view.last_job.value, "second");
   ASSERT_EQ(view.locks.size(), 1U);
-  const EnvironmentView::Lock want{{"linux-x86_64-python3.11", sha256("hers")},
-                                   kNow + seconds(9),
-                                   "node 7",
-                                   JobId("first")};
+  const EnvironmentView::Lock want{
+      {"linux-x86_64-python3.11", sha256("hers")}, kNow + seconds(9), "node 7", JobId("first")};
   EXPECT_EQ(view.locks[0], want);
 }
 
