@@ -23,7 +23,8 @@ struct ImageSite {
   std::string record;        // the path of the ImageRecord: see docker/record.h
   std::string context;       // for solve: the image's build context; "" = it is not built
   std::string tree;          // for solve: a folder to save the image in, "" = do not save it;
-                             // for build: the folder with the image, "" = not fetched yet
+                             // for build: a folder of ours with the lock's tree, which has the
+                             // image in kImageFolder; "" = not fetched yet
   std::string program = {};  // lockstep-env
   std::string user = {};     // the job's user; "" = the agent's
   std::string scratch = {};  // a folder owned by that user, inside one owned by the agent

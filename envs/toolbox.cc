@@ -66,9 +66,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-[[noreturn]] void become(const Start& start, int out, int err) {
-  const int null = ::open("/dev/null", O_RDONLY);
-  ::dup2(null, 0);
+[[noreturn]] void become(const Start& start, int in, int out, int err) {
+  ::dup2(in < 0 ? ::open("/dev/null", O_RDONLY) : in, 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
   ::signal(SIGTERM, SIG_DFL);
@@ -122,6 +121,34 @@ bool drain(int fd, const std::function<void(std::string_view)>& take) {
   if (got > 0) take({buffer, static_cast<std::size_t>(got)});
   return got == 0;
 }
+
+// The standard input of a tool, as far as it was made and taken.
+class Input {
+ public:
+  Input(io::Fd to, const std::function<Result<std::string_view>()>& next)
+      : to_(std::move(to)), next_(next) {}
+  int fd() const { return to_.get(); }
+
+  // An error is of what makes it; a tool that does not read it any more says why by itself.
+  Status write_some() {
+    if (rest_.empty()) {
+      TRY_ASSIGN(rest_, next_());
+      if (rest_.empty()) {
+        to_.reset();
+        return {};
+      }
+    }
+    const ssize_t written = ::write(to_.get(), rest_.data(), rest_.size());
+    if (written > 0) rest_.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno != EINTR && errno != EAGAIN) to_.reset();
+    return {};
+  }
+
+ private:
+  io::Fd to_;
+  const std::function<Result<std::string_view>()>& next_;
+  std::string_view rest_;
+};
 
 // "https://user:****@host/…", as pip writes it.
 std::string without_passwords(std::string text) {
@@ -211,7 +238,15 @@ void Toolbox::end_leftovers(const std::function<bool()>& ends) const {
 
 Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Output output) {
   TRY(go_on());
-  return run_until(words, output, on_line_, [] { return stopped != 0; });
+  return run_until(words, output, on_line_, [] { return stopped != 0; }, {});
+}
+
+Result<Toolbox::Answer> Toolbox::run_with(const std::vector<std::string>& words,
+                                          const Streams& streams) {
+  TRY(go_on());
+  const Output output = streams.take ? Output::wanted : Output::log;
+  return run_until(
+      words, output, on_line_, [] { return stopped != 0; }, streams);
 }
 
 Result<Toolbox::Answer> Toolbox::run_and_read(const std::vector<std::string>& words,
@@ -220,18 +255,19 @@ Result<Toolbox::Answer> Toolbox::run_and_read(const std::vector<std::string>& wo
   const OnLine on_line = [&](std::string_view line) {
     if (on_line_) on_line_(read(line));
   };
-  return run_until(words, Output::log, on_line, [] { return stopped != 0; });
+  return run_until(words, Output::log, on_line, [] { return stopped != 0; }, {});
 }
 
 void Toolbox::clean_up(const std::vector<std::string>& words) {
   io::SystemClock clock;
   const Instant end = clock.now() + kCleansUpWithin;
-  static_cast<void>(run_until(words, Output::log, on_line_, [&] { return clock.now() >= end; }));
+  static_cast<void>(
+      run_until(words, Output::log, on_line_, [&] { return clock.now() >= end; }, {}));
 }
 
 Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words, Output output,
-                                           const OnLine& on_line,
-                                           const std::function<bool()>& ends) {
+                                           const OnLine& on_line, const std::function<bool()>& ends,
+                                           const Streams& streams) {
   Start start{find(words.front()), directory_, words, {}, {}, {}};
   if (start.program.empty())
     return make_error(ErrorCode::not_found, fmt::format("there is no program {}", words.front()));
@@ -241,10 +277,18 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
   say(fmt::format("$ {}", without_passwords(fmt::format("{}", fmt::join(words, " ")))));
   TRY_ASSIGN(Pipe out, make_pipe());
   TRY_ASSIGN(Pipe err, make_pipe());
+  Pipe in;
+  if (streams.next) {
+    TRY_ASSIGN(in, make_pipe());
+    if (::fcntl(in.write.get(), F_SETFL, O_NONBLOCK) != 0)
+      return make_error(ErrorCode::io, fmt::format("fcntl: {}", std::strerror(errno)));
+  }
   const bool wanted = output == Output::wanted;
   const pid_t child = ::fork();
   if (child < 0) return make_error(ErrorCode::io, fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0) become(start, wanted ? out.write.get() : err.write.get(), err.write.get());
+  if (child == 0)
+    become(start, in.read.get(), wanted ? out.write.get() : err.write.get(), err.write.get());
+  in.read.reset();
   out.write.reset();
   err.write.reset();
 
@@ -254,7 +298,13 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
     log(bytes);
     lines.add(bytes);
   };
+  Status streamed;
+  Input input(std::move(in.write), streams.next);
   const auto keep = [&](std::string_view bytes) {
+    if (streams.take) {
+      if (streamed) streamed = streams.take(bytes);
+      return;
+    }
     answer.output.append(bytes.substr(0, kMaxWantedBytes - answer.output.size()));
   };
   if (!wanted) out.read.reset();
@@ -262,20 +312,26 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
   const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   int status = 0;
   bool over = false;
-  while (!over && !ends()) {
+  const auto stops = [&] { return ends() || !streamed; };
+  while (!over && !stops()) {
     over = ::waitpid(child, &status, WNOHANG) == child;
-    pollfd items[] = {
-        {err.read.get(), POLLIN, 0}, {out.read.get(), POLLIN, 0}, {end.get(), POLLIN, 0}};
-    ::poll(items, 3, over ? 0 : kLookEveryMs);
+    pollfd items[] = {{err.read.get(), POLLIN, 0},
+                      {out.read.get(), POLLIN, 0},
+                      {end.get(), POLLIN, 0},
+                      {input.fd(), POLLOUT, 0}};
+    ::poll(items, 4, over ? 0 : kLookEveryMs);
+    if ((items[3].revents != 0)) streamed = input.write_some();
     if ((items[0].revents != 0) && drain(err.read.get(), to_log)) err.read.reset();
     if ((items[1].revents != 0) && drain(out.read.get(), keep)) out.read.reset();
   }
-  end_leftovers(ends);
+  end_leftovers(stops);
+  if (!streamed) return streamed.error();
   if (!over) return stop_error();
   while (err.read && !drain(err.read.get(), to_log)) {
   }
   while (out.read && !drain(out.read.get(), keep)) {
   }
+  if (!streamed) return streamed.error();
   lines.end_line();
   answer.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   answer.tail = lines.tail();

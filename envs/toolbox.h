@@ -33,6 +33,13 @@ class Toolbox {
   // `read` turns an output line into a progress text.
   using Reading = std::function<std::string(std::string_view line)>;
   Result<Answer> run_and_read(const std::vector<std::string>& words, const Reading& read);
+  // What is done with a tool's standard input and output; an error of theirs ends the tool, and is
+  // what run_with returns.
+  struct Streams {
+    std::function<Result<std::string_view>()> next = {};  // the input's next bytes; "" = its end
+    std::function<Status(std::string_view)> take = {};    // bytes of the output
+  };
+  Result<Answer> run_with(const std::vector<std::string>& words, const Streams& streams);
   // The path of a program on the environment's PATH; "" = not found.
   std::string find(const std::string& program) const;
   // Runs a short command to its end even after a stop, to remove things that a tool made outside
@@ -62,7 +69,8 @@ class Toolbox {
 
  private:
   Result<Answer> run_until(const std::vector<std::string>& words, Output output,
-                           const OnLine& on_line, const std::function<bool()>& ends);
+                           const OnLine& on_line, const std::function<bool()>& ends,
+                           const Streams& streams);
   void end_leftovers(const std::function<bool()>& ends) const;
 
   std::map<std::string, std::string> environment_;

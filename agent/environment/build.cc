@@ -323,8 +323,7 @@ Result<envs::Event> Build::run_build(const std::optional<envs::Lock>& lock, cons
     EnvironmentCache::drop_scratch(entry_);
     return fetched.error();
   }
-  return run_tools(envs::Order::What::build, lock, held,
-                   fmt::format("{}/{}", entry_.image(), envs::kImageFolder));
+  return run_tools(envs::Order::What::build, lock, held, entry_.image());
 }
 
 Status Build::begin() {

@@ -52,8 +52,9 @@ std::string platform_for(const EnvironmentDefinition& definition, const Environm
 // One text for each meaning; what is of no length known stands last in its line.
 Digest key_of(const EnvironmentTarget& target, const Interpreter& interpreter) {
   std::string text =
-      fmt::format("lockstep environment key 1\ndefinition {}\ngeneration {}\nplatform {}\n",
+      fmt::format("lockstep environment key 2\ndefinition {}\ngeneration {}\nplatform {}\n",
                   digest_of(target.definition).hex(), target.generation, target.platform);
+  text += fmt::format("account {}\n", target.run_as);
   if (!needs_lock(target.definition)) text += fmt::format("interpreter {}\n", interpreter.path);
   if (target.lock) text += fmt::format("lock {}\n", target.lock->hex());
   return sha256(text);

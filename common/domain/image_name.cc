@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
 
@@ -158,6 +159,10 @@ class Name {
       return wrong(fmt::format(
           "has upper-case letters, which an image's name cannot have; write {}", lower));
     }
+    if (is_lockstep_image(image_))
+      return wrong(
+          "is a name that nodes give to what they built for a job, and never another job's; write "
+          "the name of the image that it was built from");
     if (host_.empty() && rest_.size() == kHexDigits && all_of(rest_, is_hex))
       return wrong("is an id, which only one engine knows; write the image's name");
     for (std::size_t from = 0; from <= rest_.size();) {
@@ -183,6 +188,17 @@ class Name {
 }  // namespace
 
 Status check_image_name(std::string_view image) { return Name(image).check(); }
+
+bool is_lockstep_image(std::string_view image) {
+  constexpr std::array<std::string_view, 5> kHosts{"", "docker.io/", "index.docker.io/",
+                                                   "registry-1.docker.io/", "localhost/"};
+  constexpr std::string_view kOurs = "lockstep/env";
+  return std::any_of(kHosts.begin(), kHosts.end(), [&](std::string_view host) {
+    if (!image.starts_with(host) || !image.substr(host.size()).starts_with(kOurs)) return false;
+    const std::string_view rest = image.substr(host.size() + kOurs.size());
+    return rest.empty() || rest[0] == ':' || rest[0] == '@';
+  });
+}
 
 std::string tagged_image_name(std::string_view image) {
   const std::string_view last = image.substr(image.rfind('/') + 1);  // a host's port is before it

@@ -14,6 +14,10 @@ inline constexpr std::size_t kMaxImageNameBytes = 255;  // without tag and diges
 // Errors begin with the name in quotes.
 Status check_image_name(std::string_view image);
 
+// Whether it is of the images that lockstep-agent makes and names in the engines of nodes,
+// "lockstep/env:…". Each belongs to one job's user. `image` may have a tag or a digest.
+bool is_lockstep_image(std::string_view image);
+
 // Appends ":latest" to a name that has neither tag nor digest, because engines could take such a
 // name for the beginning of an image's id ("3" for any id that begins with 3). Ids ("sha256:HEX")
 // stay as they are.

@@ -7,10 +7,12 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "common/base/digest.h"
 #include "common/domain/image_name.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/failure.h"
+#include "envs/docker/image_archive.h"
 #include "envs/docker/info.h"
 #include "envs/docker/layers.h"
 
@@ -178,7 +180,11 @@ Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
     // Its id is the same in docker then.
     words.insert(words.end(), {"--format", "docker"});
   } else if (has_buildx_) {
-    words.insert(words.end(), {"--progress", "plain", "--load"});
+    // BuildKit's own frontend puts this before the id of each cache mount. podman has cache mounts
+    // in TMPDIR, which is of one build.
+    words.insert(words.end(), {"--progress", "plain", "--load", "--build-arg",
+                               fmt::format("BUILDKIT_CACHE_MOUNT_NS=lockstep-{}",
+                                           sha256("account " + order.account).hex())});
   } else {
     tools_->set("DOCKER_BUILDKIT", "0");
   }
@@ -192,22 +198,27 @@ Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
 
 // Through a pipe: an image may be larger than what is free twice.
 Status ContainerEngine::save(const std::string& id, const std::string& folder) const {
-  constexpr const char* kSave =
-      "\"$1\" save $4 \"$2\" | tar -C \"$3\" -x --no-same-owner -f - && test -e "
-      "\"$3/manifest.json\"";
+  TRY_ASSIGN(io::Folder to, io::Folder::open(folder));
+  ImageUnpacker unpacker(std::move(to));
+  Words words{program(), "save"};
+  if (container_.is_podman) words.emplace_back("--format=docker-archive");
+  words.push_back(id);
   tools_->show("saving the image");
-  TRY_ASSIGN(const Toolbox::Answer answer,
-             tools_->run({"/bin/sh", "-c", kSave, "sh", program(), id, folder,
-                          container_.is_podman ? "--format=docker-archive" : ""}));
-  if (answer.exit_code == 0) return {};
-  return engine_failure(fmt::format("{} could not save the image {}", name_, id), answer);
+  TRY_ASSIGN(
+      const Toolbox::Answer answer,
+      tools_->run_with(words, {{}, [&](std::string_view bytes) { return unpacker.take(bytes); }}));
+  if (answer.exit_code != 0)
+    return engine_failure(fmt::format("{} could not save the image {}", name_, id), answer);
+  return unpacker.finish();
 }
 
-Status ContainerEngine::load(const std::string& folder) const {
-  constexpr const char* kLoad = "cd \"$2\" && tar -cf - * | \"$1\" load";
+Status ContainerEngine::load(const std::string& folder, const std::string& inner) const {
+  TRY_ASSIGN(const io::Folder outer, io::Folder::open(folder));
+  TRY_ASSIGN(io::Folder from, outer.enter(inner));
+  TRY_ASSIGN(ImagePacker packer, ImagePacker::open(std::move(from)));
   tools_->show("loading the image");
   TRY_ASSIGN(const Toolbox::Answer answer,
-             tools_->run({"/bin/sh", "-c", kLoad, "sh", program(), folder}));
+             tools_->run_with({program(), "load"}, {[&] { return packer.next(); }, {}}));
   if (answer.exit_code == 0) return {};
   return engine_failure(fmt::format("{} could not load the image", name_), answer);
 }

@@ -31,6 +31,7 @@ struct ImageOrder {
   std::string tag;
   std::string scratch;        // a folder to write to
   bool from_nothing = false;  // do not use the build cache
+  std::string account = {};   // whose build it is: no other's has its `RUN --mount=type=cache`
 };
 
 class ContainerEngine {
@@ -47,9 +48,12 @@ class ContainerEngine {
   Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: not there
   Status pull(const std::string& name) const;
   Result<std::string> build(const ImageOrder& order) const;  // returns the image's id
-  // Save an image as files of an existing folder, and load it from them.
+  // Saves an image as files of an existing folder of ours.
   Status save(const std::string& id, const std::string& folder) const;
-  Status load(const std::string& folder) const;
+  // Loads an image, without a name, from the folder `inner` of `folder`, which is ours. What is in
+  // it may be another node's: corrupt, if it is no image. The caller must ask whether the image
+  // that is wanted is there then.
+  Status load(const std::string& folder, const std::string& inner) const;
   Status tag(const std::string& id, const std::string& tag) const;
   // Runs a container to its end on the host's network. The container is removed, also if we are
   // told to stop.

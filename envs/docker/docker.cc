@@ -14,12 +14,14 @@
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/conda_image.h"
+#include "envs/docker/dockerfile.h"
 #include "envs/docker/probe.h"
 #include "envs/docker/record.h"
 
 namespace lockstep::envs {
 namespace {
 
+constexpr Bytes kMaxDockerfileBytes = mebibytes(1);
 constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 Error invalid(std::string message) {
@@ -177,7 +179,7 @@ Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
 Result<Image> DockerProvider::found(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                                     Lock& lock) const {
   const std::string& name = definition_.image;
-  if (name.starts_with('-')) return invalid(fmt::format("'{}' is no name of an image", name));
+  if (const Status good = check_image_name(name); !good) return good.error();
   TRY_ASSIGN(auto image, engine.inspect(name));
   const bool is_ours = image && image->digests.empty();  // no registry ever had it
   bool was_pulled = false;
@@ -207,6 +209,9 @@ Result<Image> DockerProvider::built(Toolbox& tools, const ContainerEngine& engin
   const std::string path = site.image.context + "/" + dockerfile;
   if (dockerfile.starts_with('/') || ("/" + dockerfile + "/").find("/../") != std::string::npos)
     return invalid(fmt::format("the Dockerfile '{}' is not in the build's context", dockerfile));
+  // podman runs the C preprocessor on these, which reads the node's files.
+  if (dockerfile.ends_with(".in"))
+    return invalid(fmt::format("the Dockerfile '{}' may not end with .in", dockerfile));
   if (!io::exists(path))
     return invalid(fmt::format("there is no '{}' in the build's context", dockerfile));
   for (const std::string& file :
@@ -214,9 +219,13 @@ Result<Image> DockerProvider::built(Toolbox& tools, const ContainerEngine& engin
     if (!stays_in(site.image.context, file))
       return invalid(fmt::format("'{}' leads out of the build's context",
                                  file.substr(site.image.context.size() + 1)));
+  TRY_ASSIGN(const std::string text, io::read_file(path, kMaxDockerfileBytes));
+  const bool is_remote =
+      !tools.variable("CONTAINER_HOST").empty() || !tools.variable("CONTAINER_CONNECTION").empty();
+  TRY(check_dockerfile(text, {engine.container().is_podman, is_remote}));
   TRY_ASSIGN(const std::string scratch, scratch_of(tools));
-  TRY_ASSIGN(const std::string id,
-             engine.build({site.image.context, path, site.image.tag, scratch, site.is_rebuild}));
+  TRY_ASSIGN(const std::string id, engine.build({site.image.context, path, site.image.tag, scratch,
+                                                 site.is_rebuild, site.image.user}));
   return must_have(engine, id);
 }
 
@@ -245,7 +254,7 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
   TRY_ASSIGN(auto image, look_for(engine, locked));
   if (!image && !site.image.tree.empty()) {
     TRY(record(engine, site, {site.image.tag}));
-    TRY(engine.load(site.image.tree));
+    TRY(engine.load(site.image.tree, std::string(kImageFolder)));
     TRY_ASSIGN(image, look_for(engine, locked));
     if (!image)
       return invalid(fmt::format(

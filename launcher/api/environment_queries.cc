@@ -48,6 +48,24 @@ void leave_out_content(EnvironmentView& view) {
              environment.spec.definition);
 }
 
+// "": the viewer may not see it, or it has been deleted.
+JobId visible(const State& state, const Viewer& viewer, const JobId& id) {
+  const Job* job = state.job(id);
+  return job != nullptr && viewer.sees(*job) ? id : JobId();
+}
+
+// As many as one definition has of one account: clients take no more.
+void add_locks(const State& state, const Viewer& viewer, const Environment& known,
+               std::vector<EnvironmentView::Lock>& locks) {
+  for (const auto& [platform, lock] : known.locks) {
+    if (locks.size() >= kMaxEnvironmentPlatforms) return;
+    locks.push_back({{platform, lock.tree},
+                     lock.at,
+                     state.node_name(lock.node),
+                     visible(state, viewer, lock.attempt.job)});
+  }
+}
+
 }  // namespace
 
 EnvironmentName parse_environment_name(const std::string& reference) {
@@ -59,7 +77,8 @@ EnvironmentName parse_environment_name(const std::string& reference) {
   return {reference, ""};
 }
 
-EnvironmentView view_of(const State& state, const EnvironmentVersion& version) {
+EnvironmentView view_of(const State& state, const Viewer& viewer,
+                        const EnvironmentVersion& version) {
   EnvironmentView view{version.environment,
                        version.at,
                        version.by,
@@ -72,27 +91,31 @@ EnvironmentView view_of(const State& state, const EnvironmentVersion& version) {
     view.owner = name->owner;
     view.grants = name->grants;
   }
-  const Environment* known = state.environment(version.definition);
-  if (known == nullptr) return view;
-  for (const auto& [platform, lock] : known->locks)
-    view.locks.push_back(
-        {{platform, lock.tree}, lock.at, state.node_name(lock.node), lock.attempt.job});
-  if (!known->jobs.empty()) view.last_job = state.submitted().at(*known->jobs.rbegin());
+  std::uint64_t newest = 0;
+  for (const EnvironmentId& id : state.environments_of(version.definition)) {
+    if (!viewer.sees_locks_of(id.account)) continue;
+    const Environment& known = *state.environment(id);
+    add_locks(state, viewer, known, view.locks);
+    if (!known.jobs.empty()) newest = std::max(newest, *known.jobs.rbegin());
+  }
+  if (const auto job = state.submitted().find(newest); job != state.submitted().end())
+    view.last_job = visible(state, viewer, job->second);
   return view;
 }
 
-ClientReply show_environment(const State& state, const std::string& reference) {
+ClientReply show_environment(const State& state, const std::string& reference,
+                             const Viewer& viewer) {
   const EnvironmentName wanted = parse_environment_name(reference);
   const EnvironmentVersion* found = state.registered(wanted.name, wanted.version);
   if (found == nullptr) return no_such_environment(state, wanted);
-  return EnvironmentReply{view_of(state, *found)};
+  return EnvironmentReply{view_of(state, viewer, *found)};
 }
 
 ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer) {
   EnvironmentsReply reply;
   std::size_t bytes = 0;
   const auto add = [&](const EnvironmentVersion& version) {
-    EnvironmentView view = viewer.cut(view_of(state, version));
+    EnvironmentView view = view_of(state, viewer, version);
     bytes += rough_bytes(view);
     if (bytes > kMaxPageBytes) leave_out_content(view);
     reply.environments.push_back(std::move(view));

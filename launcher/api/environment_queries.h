@@ -17,11 +17,14 @@ struct EnvironmentName {
 };
 EnvironmentName parse_environment_name(const std::string& reference);
 
-// An environment, the locks of its definition, and the newest job that uses it.
-EnvironmentView view_of(const State& state, const EnvironmentVersion& version);
+// An environment, and of the accounts whose locks the viewer may see the locks of its definition
+// and the newest job that uses it.
+EnvironmentView view_of(const State& state, const Viewer& viewer,
+                        const EnvironmentVersion& version);
 
 // EnvironmentReply, or Refused not_found.
-ClientReply show_environment(const State& state, const std::string& reference);
+ClientReply show_environment(const State& state, const std::string& reference,
+                             const Viewer& viewer);
 
 // EnvironmentsReply: without a name the newest version of each environment, sorted by name; with a
 // name all of its versions, newest first (Refused not_found if there is none). Those beyond

@@ -167,10 +167,7 @@ struct Answerer {
     return NodesReply{{viewer.cut(std::move(*view))}};
   }
   ClientReply operator()(const ShowEnvironment& question) const {
-    ClientReply reply = show_environment(core.state(), question.reference);
-    if (auto* shown = std::get_if<EnvironmentReply>(&reply))
-      shown->environment = viewer.cut(std::move(shown->environment));
-    return reply;
+    return show_environment(core.state(), question.reference, viewer);
   }
   ClientReply operator()(const ListEnvironments& question) const {
     return list_environments(core.state(), question.name, viewer);

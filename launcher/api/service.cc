@@ -100,10 +100,7 @@ struct RequestHandler {
     feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
   }
   void operator()(const ShowEnvironment& m) const {
-    ClientReply reply = door.ports_.show_environment(m.reference);
-    if (auto* shown = std::get_if<EnvironmentReply>(&reply))
-      shown->environment = Viewer(door.state(), asker.caller).cut(std::move(shown->environment));
-    door.reply(asker, std::move(reply));
+    door.reply(asker, door.ports_.show_environment(m.reference, asker.caller));
   }
   void operator()(const ListEnvironments& m) const { question(m); }
   void operator()(const ListJobs& m) const { question(m); }
@@ -334,7 +331,7 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
   lookups.show_environment = [this, caller](const std::string& reference) -> ClientReply {
     const Claim claim = claim_of(ShowEnvironment{reference}, state(), caller);
     Decision decision = may(state().principals(), caller, claim.permission, claim.object);
-    if (decision.allowed) return ports_.show_environment(reference);
+    if (decision.allowed) return ports_.show_environment(reference, caller);
     return Refused{ErrorCode::permission_denied, std::move(decision.why)};
   };
   lookups.expect_secrets = [this, caller](const std::set<std::string>& names) -> Status {
@@ -444,8 +441,7 @@ void Service::perform(const ReplyEnvironment& action) {
   const auto found = pending_.find(action.to.client);
   if (found == pending_.end()) return;
   const Viewer viewer(state(), found->second.asker.caller);
-  const std::string reference = action.name + ":" + action.version;
-  answer(action.to, launcher::answer(*ports_.core, {}, viewer, ShowEnvironment{reference}));
+  answer(action.to, show_environment(state(), action.name + ":" + action.version, viewer));
 }
 void Service::perform(const ExitDaemon& action) {
   answer(action.to, Done{"the launcher is stopping"});

@@ -85,7 +85,7 @@ class Service {
     std::function<BlobTraffic(NodeId)> traffic;
     std::optional<UsagePorts> usage = {};
     // The answer to ShowEnvironment, the operator's map included.
-    std::function<ClientReply(const std::string& reference)> show_environment;
+    std::function<ClientReply(const std::string& reference, const Caller& caller)> show_environment;
     // The images among these that the operator's map has.
     FindMappedImages mapped_images = [](const std::set<std::string>&) {
       return Result<spec::MappedImages>(spec::MappedImages());

@@ -115,6 +115,13 @@ bool Viewer::sees(const EnvironmentVersion& version) const {
   return may_see(state_.principals(), caller_, version);
 }
 
+bool Viewer::sees_locks_of(const std::string& account) const {
+  const User* user = state_.principals().user(owner());
+  const bool is_own = account == (user == nullptr ? "" : user->account);
+  return is_in_force() &&
+         (is_own || is_allowed(state_.principals(), caller_, Permission::choose_account, {}));
+}
+
 // A user sees all jobs of their projects; an attempt sees only its own and its children, so a job
 // that it may not see can be of any project.
 std::string Viewer::hidden_job() const {
@@ -183,31 +190,6 @@ NodeView Viewer::cut(NodeView view) const {
     return job == nullptr || !sees(*job);
   });
   view.reason = cut(std::move(view.reason));
-  return view;
-}
-
-// Of one that was deleted, the launcher does not know any more who owned it.
-bool Viewer::sees(const JobId& id) const {
-  const Job* job = state_.job(id);
-  return job != nullptr && sees(*job);
-}
-
-EnvironmentView Viewer::cut(EnvironmentView view) const {
-  constexpr int kMostLookedAt = 1'000;
-  for (EnvironmentView::Lock& lock : view.locks)
-    if (!sees(lock.job)) lock.job = {};
-  if (sees(view.last_job)) return view;
-  view.last_job = {};
-  const Environment* known = state_.environment(view.definition);
-  if (known == nullptr) return view;
-  int looked_at = 0;
-  for (auto it = known->jobs.rbegin(); it != known->jobs.rend(); ++it) {
-    if (++looked_at > kMostLookedAt) break;
-    const JobId& job = state_.submitted().at(*it);
-    if (!sees(job)) continue;
-    view.last_job = job;
-    break;
-  }
   return view;
 }
 

@@ -24,6 +24,8 @@ class Viewer {
   // The caller reads this job only by virtue of a role, so the read goes into the audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
+  // Whether the caller is told of the locks of this account's jobs: one's own; an admin, of all.
+  bool sees_locks_of(const std::string& account) const;
   JobView cut(JobView view) const;
   ExplainView cut(ExplainView view) const;
   JobEvent cut(JobEvent event, const Job& of) const;
@@ -31,8 +33,6 @@ class Viewer {
   // they are about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
   NodeView cut(NodeView view) const;
-  // Without the names of jobs that they may not see; its last job is the newest that they may.
-  EnvironmentView cut(EnvironmentView view) const;
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "launcher/core/old_facts.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -42,6 +44,9 @@ void Compaction::record(const Fact& fact) {
   if (const auto* annotated = std::get_if<JobAnnotated>(&fact)) annotated_[annotated->job] = seen_;
   if (const auto* one = std::get_if<EnvironmentRegistered>(&fact)) registered_[key_of(*one)] = seen_;
   if (const auto* one = std::get_if<AssetRegistered>(&fact)) registered_[key_of(*one)] = seen_;
+  if (const auto* locked = std::get_if<EnvironmentLocked>(&fact))
+    if (const auto account = account_of(whole_, *locked))
+      locked_.emplace(seen_, EnvironmentId{locked->definition, *account});
   if (const auto* token = std::get_if<TokenForgotten>(&fact))
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
@@ -158,14 +163,22 @@ struct Compaction::FactFilter {
   bool operator()(EnvironmentWanted&) const { return true; }
   bool operator()(EnvironmentNotSolved&) const { return true; }
   bool operator()(EnvironmentLocked& fact) const {
-    const Environment* known = all.whole_.environment(fact.definition);
+    const auto id = all.locked_.find(at);
+    if (id == all.locked_.end()) return false;  // nobody's
+    fact.account = id->second.account;
+    const Environment* known = all.whole_.environment(id->second);
     if (known == nullptr || known->generation != fact.generation) return false;
     const auto lock = known->locks.find(fact.lock.platform);
     return lock != known->locks.end() && lock->second.tree == fact.lock.tree;
   }
   bool operator()(EnvironmentReset& fact) const {
-    const Environment* known = all.whole_.environment(fact.definition);
-    return known != nullptr && known->generation == fact.generation;
+    const auto has = [&](const EnvironmentId& id) {
+      const Environment* known = all.whole_.environment(id);
+      return known != nullptr && known->generation == fact.generation;
+    };
+    if (fact.account) return has({fact.definition, *fact.account});
+    const auto all_of_it = all.whole_.environments_of(fact.definition);
+    return std::any_of(all_of_it.begin(), all_of_it.end(), has);
   }
   bool operator()(EnvironmentsPruned& fact) const {
     return all.whole_.environments_unused_since() == fact.unused_since;

@@ -51,6 +51,7 @@ class Compaction {
     std::optional<EnvironmentReport> environment;
   };
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
+  std::map<std::uint64_t, EnvironmentId> locked_;  // whose lock each EnvironmentLocked is
   std::map<NodeId, Sessions> nodes_;
   std::map<Digest, std::uint64_t> forgotten_;  // tokens
   // The last fact of this kind of each name.

@@ -12,8 +12,8 @@ namespace lockstep::launcher {
 namespace {
 
 // Whether a node solves may have changed for all jobs that have the definition.
-void touch_environment(Pending& pending, const State& state, const Digest& definition) {
-  const Environment* environment = state.environment(definition);
+void touch_environment(Pending& pending, const State& state, const EnvironmentId& id) {
+  const Environment* environment = state.environment(id);
   if (environment == nullptr) return;
   for (const std::uint64_t order : environment->live) {
     const Job& job = *state.job(state.submitted().at(order));
@@ -149,8 +149,8 @@ struct Effects {
   void operator()(const EnvironmentRegistered&) const {}
   void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
   void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }
-  void operator()(const EnvironmentLocked& fact) const { touch(fact.definition); }
-  void operator()(const EnvironmentReset& fact) const { touch(fact.definition); }
+  void operator()(const EnvironmentLocked& fact) const { touch(fact.definition, fact.account); }
+  void operator()(const EnvironmentReset& fact) const { touch(fact.definition, fact.account); }
   void operator()(const EnvironmentsPruned&) const {
     for (const auto& [id, node] : core.state.nodes()) core.pending.touched_nodes.insert(id);
   }
@@ -345,8 +345,9 @@ struct Effects {
   void touch_last_attempt(const Job& job) const {
     if (!job.attempts.empty()) core.pending.touch(job.attempts.back());
   }
-  void touch(const Digest& definition) const {
-    touch_environment(core.pending, core.state, definition);
+  void touch(const EnvironmentId& id) const { touch_environment(core.pending, core.state, id); }
+  void touch(const Digest& definition, const std::optional<std::string>& account) const {
+    if (account) touch({definition, *account});
   }
 };
 

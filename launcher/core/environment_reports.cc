@@ -9,11 +9,11 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A lock is of use to all who have the definition, so only the node that the launcher told to solve
-// may bring it. It may say so of any of its parts: they wait for one build.
-bool was_asked(const State& state, const Digest& definition, const std::string& platform,
+// All jobs of the account that have the definition use a lock, so only the node that the launcher
+// told to solve may bring it. It may say so of any of its parts: they wait for one build.
+bool was_asked(const State& state, const EnvironmentId& id, const std::string& platform,
                NodeId node) {
-  const auto solver = solver_of(state, definition, platform);
+  const auto solver = solver_of(state, id, platform);
   return solver &&
          state.attempt(solver->attempt)->parts[static_cast<std::size_t>(solver->node_rank)].node ==
              node;
@@ -35,9 +35,9 @@ void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
   core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});
 }
 
-void take_lock(Context& core, NodeId node, const PartReport& report, const Digest& definition) {
+void take_lock(Context& core, NodeId node, const PartReport& report, const EnvironmentId& id) {
   const EnvironmentReport& news = *report.environment;
-  const Environment& environment = *core.state.environment(definition);
+  const Environment& environment = *core.state.environment(id);
   if (!news.lock || environment.generation != news.generation) return;
   const auto known = environment.locks.find(news.platform);
   if (known != environment.locks.end()) {
@@ -50,10 +50,14 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Diges
   // it.
   if (core.state.assigned_part(report.attempt, node)->wants_lock != news.platform)
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
-  if (!was_asked(core.state, definition, news.platform, node))
+  if (!was_asked(core.state, id, news.platform, node))
     return record_refused_lock(core, report.attempt, node, news.platform);
-  core.emit(EnvironmentLocked{
-      definition, news.generation, {news.platform, *news.lock}, report.attempt, node});
+  core.emit(EnvironmentLocked{id.definition,
+                              news.generation,
+                              {news.platform, *news.lock},
+                              report.attempt,
+                              node,
+                              id.account});
 }
 
 }  // namespace

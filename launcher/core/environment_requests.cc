@@ -92,8 +92,9 @@ void react(Context& core, const PruneEnvironmentsInput& input) {
 }
 
 void rebuild_environment(Context& core, const JobId& job, const std::string& by) {
-  if (const auto& definition = core.state.job(job)->environment)
-    core.emit(EnvironmentReset{*definition, static_cast<std::uint64_t>(core.now.ns), by});
+  if (const auto& id = core.state.job(job)->environment)
+    core.emit(
+        EnvironmentReset{id->definition, static_cast<std::uint64_t>(core.now.ns), by, id->account});
 }
 
 }  // namespace lockstep::launcher

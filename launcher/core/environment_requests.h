@@ -18,7 +18,7 @@ bool may_see(const Principals& principals, const Caller& caller, const Environme
 // may be built from it as well.
 bool sees_context(const State& state, const Caller& caller, const Digest& tree);
 
-// Makes the nodes solve and build the job's environment again.
+// Makes the nodes solve and build the job's environment again, for the job's account alone.
 void rebuild_environment(Context& core, const JobId& job, const std::string& by);
 
 }  // namespace lockstep::launcher

@@ -73,9 +73,9 @@ std::string lowest_of(const State& state, const std::vector<PartPlacement>& part
 
 }  // namespace
 
-std::optional<Solver> solver_of(const State& state, const Digest& definition,
+std::optional<Solver> solver_of(const State& state, const EnvironmentId& id,
                                 const std::string& platform) {
-  const Environment* environment = state.environment(definition);
+  const Environment* environment = state.environment(id);
   if (environment == nullptr || environment->locks.count(platform) != 0) return std::nullopt;
   std::optional<Solver> solver;
   const Part* first = nullptr;

@@ -1,7 +1,7 @@
 #pragma once
-// Decides about environments: which lock a definition has on each platform, and which part solves
-// it while it has none. See docs/decisions/019-environments.md. Pure. Reports of nodes are handled
-// in environment_reports.h, requests of users in environment_requests.h.
+// Decides about environments: which lock a definition has for an account on each platform, and
+// which part solves it while it has none. See docs/decisions/019-environments.md. Pure. Reports of
+// nodes are handled in environment_reports.h, requests of users in environment_requests.h.
 
 #include <optional>
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace lockstep::launcher {
 
-// The part that solves a definition for a platform: the first to ask among all live parts that
-// asked. A part that failed to solve it (`Part::not_solved`) is chosen only if no other part of its
-// attempt may solve. The solver is computed from State and stored nowhere: when that part ends, the
-// next one becomes the solver.
+// The part that solves an environment for a platform: the first to ask among all live parts of the
+// environment's account that asked. A part that failed to solve it (`Part::not_solved`) is chosen
+// only if no other part of its attempt may solve. The solver is computed from State and stored
+// nowhere: when that part ends, the next one becomes the solver.
 struct Solver {
   AttemptId attempt;
   int node_rank = 0;
   friend bool operator==(const Solver&, const Solver&) = default;
 };
-std::optional<Solver> solver_of(const State& state, const Digest& definition,
+std::optional<Solver> solver_of(const State& state, const EnvironmentId& id,
                                 const std::string& platform);
 
 // True if the part was told to solve the definition that it waits for, and failed. Failures for

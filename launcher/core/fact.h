@@ -324,20 +324,23 @@ struct EnvironmentNotSolved {
   std::string why;  // bounded by kMaxNotSolvedBytes
   friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
 };
-// The definition is solved for all jobs that have it. The lock is in the blob store.
+// The definition is solved for the jobs of one account that have it. The lock is in the blob store.
 struct EnvironmentLocked {
   Digest definition;
   std::uint64_t generation = 0;
   EnvironmentLock lock;
   AttemptId attempt;  // for which it was solved
   NodeId node;        // that solved it
+  // That these jobs run as. nullopt: a fact of an earlier version, whose locks were everybody's.
+  std::optional<std::string> account = {};
   friend bool operator==(const EnvironmentLocked&, const EnvironmentLocked&) = default;
 };
-// A user asked for a rebuild: locks of earlier generations are no longer used.
+// A user asked for a rebuild: the account's locks of earlier generations are no longer used.
 struct EnvironmentReset {
   Digest definition;
   std::uint64_t generation = 0;
   std::string by;
+  std::optional<std::string> account = {};  // nullopt: a fact of an earlier version, for all
   friend bool operator==(const EnvironmentReset&, const EnvironmentReset&) = default;
 };
 // Nodes must delete the environments that they have not used since `unused_since`.

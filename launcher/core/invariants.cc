@@ -26,8 +26,7 @@ class Checker {
       const Job* job = state_.job(id);
       expect(job != nullptr && job->order == order, "queue", "holds jobs at their places");
     }
-    for (const auto& [definition, environment] : state_.environments())
-      check_environment(definition, environment);
+    for (const auto& [id, environment] : state_.environments()) check_environment(id, environment);
     check_usage();
     check_index();
     for (const auto& [name, compute] : state_.computes().all()) check_machines(name, compute);
@@ -189,9 +188,10 @@ class Checker {
   }
 
   // Whoever waits for a lock waits for somebody.
-  void check_environment(const Digest& definition, const Environment& environment) {
+  void check_environment(const EnvironmentId& id, const Environment& environment) {
     for (const std::uint64_t order : environment.live) {
       const Job& job = *state_.job(state_.submitted().at(order));
+      expect(job.spec.run_as == id.account, "job " + job.id.value, "uses its own account's locks");
       if (job.phase != Job::Phase::placed || job.cancel_by || job.attempts.back().doomed) continue;
       const Attempt& attempt = job.attempts.back();
       const auto may_ask = [](const Part& part) {
@@ -201,7 +201,7 @@ class Checker {
       for (const Part& part : attempt.parts) {
         const bool waits = part.assigned() && !part.at_least(PartState::prepared) &&
                            environment.locks.count(part.wants_lock) == 0;
-        expect(!waits || solver_of(state_, definition, part.wants_lock).has_value(),
+        expect(!waits || solver_of(state_, id, part.wants_lock).has_value(),
                "attempt " + to_string(attempt.id), "waits for a lock that somebody solves");
       }
     }

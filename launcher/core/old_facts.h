@@ -3,7 +3,12 @@
 // function in this file never changes: replaying an old journal must not depend on what a launcher
 // would decide today.
 
+#include <optional>
+#include <string>
+
 #include "common/domain/job_spec.h"
+#include "launcher/core/fact.h"
+#include "launcher/core/state.h"
 
 namespace lockstep::launcher {
 
@@ -11,6 +16,16 @@ namespace lockstep::launcher {
 inline bool took_whole_node_in_0_5(const JobSpec& spec) {
   const ResourceRequest& asked = spec.resources;
   return !asked.cpus && !asked.memory && !asked.gpus;
+}
+
+// Whose lock it is. In journals of earlier versions a lock was for all accounts: it stays that of
+// the account whose job it was solved for. If that job has been deleted, nobody uses it.
+inline std::optional<std::string> account_of(const State& state, const EnvironmentLocked& fact) {
+  if (fact.account) return fact.account;
+  const Job* job = state.job(fact.attempt.job);
+  const bool is_its =
+      job != nullptr && job->environment && job->environment->definition == fact.definition;
+  return is_its ? std::optional(job->environment->account) : std::nullopt;
 }
 
 }  // namespace lockstep::launcher

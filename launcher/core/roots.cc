@@ -163,7 +163,7 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
       if (version.asset.tree)
         take({*version.asset.tree, nobody,
               fmt::format("{} {}", noun_of(key.first), reference_of(version.asset))});
-  for (const auto& [definition, environment] : state.environments())
+  for (const auto& [id, environment] : state.environments())
     for (const auto& [platform, lock] : environment.locks)
       take({lock.tree, lock.attempt.job,
             fmt::format("the lock of its environment for {}", platform)});

@@ -267,9 +267,17 @@ void State::unfence(Part& part, const AttemptId& attempt) {
   if (there->second.empty()) fenced_.erase(there);
 }
 
-const Environment* State::environment(const Digest& definition) const {
-  const auto it = environments_.find(definition);
+const Environment* State::environment(const EnvironmentId& id) const {
+  const auto it = environments_.find(id);
   return it == environments_.end() ? nullptr : &it->second;
+}
+
+std::vector<EnvironmentId> State::environments_of(const Digest& definition) const {
+  std::vector<EnvironmentId> found;
+  for (auto it = environments_.lower_bound({definition, ""});
+       it != environments_.end() && it->first.definition == definition; ++it)
+    found.push_back(it->first);
+  return found;
 }
 
 const EnvironmentVersion* State::registered(const std::string& name,
@@ -292,17 +300,17 @@ const std::set<std::uint64_t>& State::jobs_with(NameKind kind, const std::string
   return found == named_by_.end() ? kNone : found->second;
 }
 
-void State::touch_environment(const Digest& definition) {
-  for (const std::uint64_t order : environments_[definition].live) {
+void State::touch_environment(const EnvironmentId& id) {
+  for (const std::uint64_t order : environments_[id].live) {
     const Job& job = job_ref(submitted_.at(order));
     if (job.phase == Job::Phase::placed) touch_nodes(job.attempts.back());
   }
 }
 
-void State::drop_environment(const Digest& definition) {
-  const auto it = environments_.find(definition);
-  if (it != environments_.end() && it->second.jobs.empty() && it->second.names == 0)
-    environments_.erase(it);
+void State::drop_environment(const EnvironmentId& id) {
+  const auto it = environments_.find(id);
+  if (it == environments_.end() || !it->second.jobs.empty()) return;
+  if (it->second.locks.empty() || named_.count(id.definition) == 0) environments_.erase(it);
 }
 
 }  // namespace lockstep::launcher

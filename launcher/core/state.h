@@ -169,6 +169,14 @@ struct Attempt {
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
+// Whose environment it is. What solving a definition gives also depends on the configuration of the
+// account that solves it (pip.conf, .condarc), so no account uses another's locks.
+struct EnvironmentId {
+  Digest definition;
+  std::string account;  // that its jobs run as: JobSpec::run_as
+  friend auto operator<=>(const EnvironmentId&, const EnvironmentId&) = default;
+};
+
 struct Job {
   enum class Phase {
     waiting,  // queued, or canceled while queued and logs of an earlier attempt are outstanding
@@ -191,7 +199,7 @@ struct Job {
   std::string pool;  // of its target: its parts get nodes of this pool
   // A checkpoint of another job, with which attempts start until one has saved its own.
   std::optional<CheckpointSource> first_checkpoint;
-  std::optional<Digest> environment;  // digest of its definition
+  std::optional<EnvironmentId> environment;
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
@@ -229,7 +237,8 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-// The data of one definition, kept as long as a job or a registered name uses it.
+// The data of one environment, kept while a job uses it; with locks, also while a registered name
+// has its definition.
 struct Environment {
   struct Lock {
     Digest tree;
@@ -242,7 +251,6 @@ struct Environment {
   std::map<std::string, Lock> locks;  // by platform; of this generation
   std::set<std::uint64_t> jobs;       // orders of the jobs that use it
   std::set<std::uint64_t> live;       // those of them that are not final
-  int names = 0;                      // number of registered versions that use it
   friend bool operator==(const Environment&, const Environment&) = default;
 };
 struct EnvironmentVersion {
@@ -363,8 +371,10 @@ class State {
   std::string node_name(NodeId id) const;  // also of a removed node; "node 7" when unknown
   // The attempts that have a fenced part on a node, by node.
   const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
-  const std::map<Digest, Environment>& environments() const { return environments_; }
-  const Environment* environment(const Digest& definition) const;  // null: nothing uses it
+  const std::map<EnvironmentId, Environment>& environments() const { return environments_; }
+  const Environment* environment(const EnvironmentId& id) const;  // null: nothing uses it
+  // Those of all accounts that have the definition.
+  std::vector<EnvironmentId> environments_of(const Digest& definition) const;
   // The versions of each name, oldest first.
   const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {
     return registered_;
@@ -389,11 +399,11 @@ class State {
   void touch_nodes(const Attempt& attempt);  // its nodes' desired states changed
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
-  void touch_environment(const Digest& definition);  // the plan of jobs that use it changed
-  Steps* steps_around(const Job& job);               // of its pipeline; null: it has none
+  void touch_environment(const EnvironmentId& id);  // the plan of jobs that use it changed
+  Steps* steps_around(const Job& job);              // of its pipeline; null: it has none
   void leave_host(const Node& node);
   void note_isolated(const Node& node);
-  void drop_environment(const Digest& definition);  // if nothing uses it any more
+  void drop_environment(const EnvironmentId& id);  // if nothing uses it any more
 
   std::map<JobId, Job> jobs_;
   std::map<NodeId, Node> nodes_;
@@ -431,7 +441,8 @@ class State {
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;
   std::uint64_t next_node_ = 1;
-  std::map<Digest, Environment> environments_;
+  std::map<EnvironmentId, Environment> environments_;
+  std::map<Digest, int> named_;  // how many registered versions have a definition
   std::map<std::string, std::vector<EnvironmentVersion>> registered_;
   Instant environments_unused_since_;
 };

@@ -198,7 +198,7 @@ struct State::Applier {
     join_parent(job);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
-      job.environment = digest_of(job.spec.environment->definition);
+      job.environment = {digest_of(job.spec.environment->definition), job.spec.run_as};
       Environment& environment = state.environments_[*job.environment];
       environment.jobs.insert(job.order);
       environment.live.insert(job.order);
@@ -603,7 +603,7 @@ struct State::Applier {
     versions.push_back({fact.environment, definition, at, fact.by, project, false});
     versions.back().foreign = state.owned_names_.registered(version_of(versions.back()), fact.owner,
                                                       project, fact.foreign, state.usage_);
-    ++state.environments_[definition].names;
+    ++state.named_[definition];
   }
   static Names::Version version_of(const EnvironmentVersion& version) {
     const RegisteredEnvironment& environment = version.environment;
@@ -652,8 +652,9 @@ struct State::Applier {
     state.owned_names_.deleted(version_of(*found), state.usage_);
     all.erase(found);
     if (all.empty()) state.registered_.erase(known);
-    --state.environments_[definition].names;
-    state.drop_environment(definition);
+    if (const auto names = state.named_.find(definition); --names->second == 0)
+      state.named_.erase(names);
+    for (const EnvironmentId& id : state.environments_of(definition)) state.drop_environment(id);
     return true;
   }
   void operator()(const NameShared& fact) const { state.owned_names_.apply(fact); }
@@ -674,16 +675,27 @@ struct State::Applier {
   }
 
   void operator()(const EnvironmentLocked& fact) const {
-    Environment& environment = state.environments_[fact.definition];
+    const auto account = account_of(state, fact);
+    if (!account) return;
+    const EnvironmentId id{fact.definition, *account};
+    Environment& environment = state.environments_[id];
+    environment.generation = fact.generation;
     environment.locks[fact.lock.platform] = {fact.lock.tree, at, fact.attempt, fact.node};
-    state.touch_environment(fact.definition);
+    state.touch_environment(id);
   }
 
   void operator()(const EnvironmentReset& fact) const {
-    Environment& environment = state.environments_[fact.definition];
-    environment.generation = fact.generation;
+    if (fact.account) return reset({fact.definition, *fact.account}, fact.generation);
+    for (const EnvironmentId& id : state.environments_of(fact.definition)) {
+      reset(id, fact.generation);
+      state.drop_environment(id);
+    }
+  }
+  void reset(const EnvironmentId& id, std::uint64_t generation) const {
+    Environment& environment = state.environments_[id];
+    environment.generation = generation;
     environment.locks.clear();
-    state.touch_environment(fact.definition);
+    state.touch_environment(id);
   }
 
   void operator()(const EnvironmentsPruned& fact) const {

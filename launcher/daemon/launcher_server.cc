@@ -110,8 +110,8 @@ Service::Ports LauncherServer::ports() {
     return usage_.of_part(durable_.now(), node, attempt);
   };
   ports.usage->silent_after = settings_.silent_after;
-  ports.show_environment = [this](const std::string& reference) {
-    return with_map(durable_.core().state(), settings_.environments_map, reference);
+  ports.show_environment = [this](const std::string& reference, const Caller& caller) {
+    return with_map(durable_.core().state(), settings_.environments_map, reference, caller);
   };
   ports.mapped_images = [this](const std::set<std::string>& images) {
     return mapped_images(settings_.environments_map, images);

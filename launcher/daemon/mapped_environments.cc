@@ -33,12 +33,14 @@ Wanted of_name(const std::string& reference) {
 }
 
 // Under the name that was asked for: what the map's file calls itself is its own affair.
-EnvironmentView mapped(const State& state, const Wanted& wanted, RegisteredEnvironment found) {
+EnvironmentView mapped(const State& state, const Viewer& viewer, const Wanted& wanted,
+                       RegisteredEnvironment found) {
   EnvironmentSpec& spec = found.spec;
   spec.name = wanted.name.name;
   if (!wanted.name.version.empty()) spec.version = wanted.name.version;
   const Digest definition = digest_of(spec.definition);
-  EnvironmentView view = view_of(state, {std::move(found), definition, {}, "environments.map", ""});
+  EnvironmentView view =
+      view_of(state, viewer, {std::move(found), definition, {}, "environments.map", ""});
   view.project.clear();  // everybody's
   view.owner.clear();
   view.grants = {};
@@ -54,15 +56,16 @@ Error unreadable(const Error& error) {
 
 }  // namespace
 
-ClientReply with_map(const State& state, const std::string& map_path,
-                     const std::string& reference) {
+ClientReply with_map(const State& state, const std::string& map_path, const std::string& reference,
+                     const Caller& caller) {
+  const Viewer viewer(state, caller);
   const bool of_azure = reference.starts_with(kRegistries);
   if (of_azure)
     if (const auto form = spec::parse_environment_reference(reference); !form)
       return Refused{form.error().code, form.error().message};
   ClientReply registered = Refused{};
   if (!of_azure) {
-    registered = show_environment(state, reference);
+    registered = show_environment(state, reference, viewer);
     if (std::holds_alternative<EnvironmentReply>(registered)) return registered;
   }
   const Wanted wanted = of_azure ? of_registry(reference) : of_name(reference);
@@ -71,7 +74,7 @@ ClientReply with_map(const State& state, const std::string& map_path,
     const Error error = unreadable(found.error());
     return Refused{error.code, error.message};
   }
-  if (*found) return EnvironmentReply{mapped(state, wanted, **std::move(found))};
+  if (*found) return EnvironmentReply{mapped(state, viewer, wanted, **std::move(found))};
   const bool is_curated =
       wanted.name.name.starts_with(kCurated) && state.registered().count(wanted.name.name) == 0;
   if (!of_azure && !is_curated) return registered;

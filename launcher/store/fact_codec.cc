@@ -339,12 +339,14 @@ struct FactWriter {
     to_wire(f.lock, to->mutable_lock());
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
+    if (f.account) to->set_account(*f.account);
   }
   void operator()(const launcher::EnvironmentReset& f) const {
     auto* to = wire->mutable_environment_reset();
     to->set_definition(std::string(f.definition.view()));
     to->set_generation(f.generation);
     to->set_by(f.by);
+    if (f.account) to->set_account(*f.account);
   }
   void operator()(const launcher::EnvironmentsPruned& f) const {
     wire->mutable_environments_pruned()->set_unused_since_ns(f.unused_since.ns);
@@ -545,11 +547,13 @@ Status from_wire(const EnvironmentLocked& from, launcher::EnvironmentLocked* to)
   TRY(from_wire(from.lock(), &to->lock));
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
+  if (from.has_account()) TRY(read_text(from.account(), "locked.account", &to->account.emplace()));
   return {};
 }
 Status from_wire(const EnvironmentReset& from, launcher::EnvironmentReset* to) {
   TRY(read_digest(from.definition(), "reset.definition", &to->definition));
   to->generation = from.generation();
+  if (from.has_account()) TRY(read_text(from.account(), "reset.account", &to->account.emplace()));
   return read_text(from.by(), "reset.by", &to->by);
 }
 Status from_wire(const EnvironmentsPruned& from, launcher::EnvironmentsPruned* to) {

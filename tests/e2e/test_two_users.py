@@ -21,16 +21,20 @@ engines. Unit tests put the same attacks between any two system calls, or agains
 | 15 builds outside of limits | agent/environment_hog_test, test_hostile_ranks |
 | 16 peers that report any node | launcher/daemon/peer_directory_test |
 | 17 others' MPI jobs | `test_bob_joins_no_mpi_job_of_alices`; runner/bootstrap/pmix_test, runner/pmix/peer_test, client_test |
+| 18 locks for all accounts | `test_nothing_of_bobs_configuration_is_in_an_environment_of_alices`; launcher/core/environment_test, agent/target_test |
+| 19 images of other nodes | envs/image_archive_test, envs/docker_test |
 """
 import contextlib
 import json
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import stat
 import subprocess
 import tempfile
+import zipfile
 
 import pytest
 from harness import squat
@@ -152,6 +156,79 @@ def test_code_of_an_environment_runs_as_its_user(world):
         assert owner == "0 755", owner
     else:
         assert owner.split()[0] == str(world.alice.uid), owner
+
+
+# ---- 17 ------------------------------------------------------------------------------------------
+
+# What the interpreter's environment has, besides pip.
+HAS = 'import importlib.metadata as m; print(*sorted({d.name for d in m.distributions()} & {"inner", "his"}))'
+
+
+def wheel(folder, name, **files):
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr(f"{name}.py", "")
+        for file, text in files.items():
+            packed.writestr(file, text)
+        packed.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        packed.writestr(f"{info}/RECORD", "")
+    path.chmod(0o644)
+
+
+@contextlib.contextmanager
+def configured(person, text):
+    """With this pip.conf in the home of the person's account."""
+    folder = pathlib.Path(pwd.getpwnam(person.name).pw_dir) / ".config" / "pip"
+    person.python("import os, sys; os.makedirs(sys.argv[1], exist_ok=True); "
+                  "open(sys.argv[1] + '/pip.conf', 'w').write(sys.stdin.read())", folder, told=text)
+    try:
+        yield
+    finally:
+        (folder / "pip.conf").unlink()
+
+
+@on_the_host
+def test_nothing_of_bobs_configuration_is_in_an_environment_of_alices(world):
+    """His pip.conf adds a package of his, whose .pth runs at the start of each interpreter, to what he solves: her
+    definition, before she does and again with --rebuild."""
+    alice, bob = world.alice, world.bob
+    said = world.site.directory / "said"
+    said.mkdir()
+    said.chmod(0o1777)
+    hers, his = world.site.directory / "wheels", world.site.directory / "his-wheels"
+    wheel(hers, "inner")
+    wheel(his, "his", **{"his.pth": f"import os; open(f'{said}/{{os.getuid()}}', 'w').close()\n"})
+    (his / "more.txt").write_text("his\n")
+    for person in (alice, bob):
+        person.write("requirements.txt", f"--no-index\n--find-links {hers}\ninner\n")
+
+    def environment(person, name, *words):
+        world.submit(person, name, "--requirements", "requirements.txt", *words, "--", "python", "-c", HAS)
+        job = person.wait_for_status(name, *FINAL)
+        return job["status"], person.ok("environment", "log", name), person.logs(name).decode().split()
+
+    def attacked(name):
+        status, log, _ = environment(bob, name, "--rebuild")  # pip refuses to build what lacks a hash in his file
+        assert "  his 1.0 (pip)" in log, (status, log)
+
+    def has_her_own(name):
+        status, log, packages = environment(alice, name)
+        assert (status, packages) == ("Completed", ["inner"]), log
+        return log
+
+    with configured(bob, f"[install]\nrequirement = {his}/more.txt\n[global]\nfind-links = {his}\n"):
+        attacked("of-bob")
+        has_her_own("of-alice")
+        attacked("of-bob-again")
+        assert ": reused, built " in has_her_own("of-alice-again"), "his rebuild is not hers"
+    assert str(alice.uid) not in [path.name for path in said.iterdir()], "nothing of his ran as her"
+    of_bob, of_alice = (json.loads(person.ok("job", "explain", name, "-o", "json"))
+                        for person, name in ((bob, "of-bob"), (alice, "of-alice")))
+    assert of_bob["environment"]["definition"] == of_alice["environment"]["definition"], "it is one definition"
 
 
 # ---- 2 and 4 -------------------------------------------------------------------------------------

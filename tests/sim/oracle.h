@@ -296,8 +296,8 @@ class Oracle {
     std::optional<Duration> overdue;
   };
   std::map<std::pair<AttemptId, NodeId>, Refused> refused_;
-  using SolvedFor =
-      std::tuple<Digest, std::uint64_t, std::string>;  // definition, generation, platform
+  // definition, account, generation, platform
+  using SolvedFor = std::tuple<Digest, std::string, std::uint64_t, std::string>;
   std::map<SolvedFor, AttemptId> solved_;
   std::map<Digest, SolvedFor> locks_;
   // (attempt, generation, platform) -> the nodes that failed to solve.

@@ -1,4 +1,5 @@
-// Environments as the oracle sees them: each lock is of one definition, generation and platform;
+// Environments as the oracle sees them: each lock is of one definition, account, generation and
+// platform;
 // all nodes of an attempt on one platform have the same; and nothing starts without.
 
 #include <algorithm>
@@ -59,7 +60,7 @@ void Oracle::environment_solved(const Assignment& assignment, const std::string&
                                 const Digest& tree) {
   check_platform(assignment, platform);
   const std::uint64_t generation = assignment.environment.generation;
-  const SolvedFor what{definition_of(assignment), generation, platform};
+  const SolvedFor what{definition_of(assignment), assignment.spec.run_as, generation, platform};
   const auto [known, first] = solved_.emplace(what, assignment.attempt);
   if (!first && calm_)
     world_.violate("oracle:environment",
@@ -109,13 +110,17 @@ void Oracle::environment_ready(const Assignment& assignment, int node,
   environments_ready_.insert({attempt, node});
   if (!needs_lock(assignment.spec.environment->definition)) return;
   check_platform(assignment, report.platform);
-  const SolvedFor what{definition_of(assignment), report.generation, report.platform};
+  const SolvedFor what{definition_of(assignment), assignment.spec.run_as, report.generation,
+                       report.platform};
   const auto lock = report.lock ? locks_.find(*report.lock) : locks_.end();
   if (lock == locks_.end() || lock->second != what)
     return world_.violate(
         "oracle:environment",
         fmt::format("{} was given a lock of something else ({})", to_string(attempt),
-                    lock == locks_.end() ? "nobody solved it" : std::get<2>(lock->second)));
+                    lock == locks_.end()
+                        ? "nobody solved it"
+                        : fmt::format("account '{}', {}", std::get<1>(lock->second),
+                                      std::get<3>(lock->second))));
   const auto used = std::tuple(attempt, report.generation, report.platform);
   if (locks_used_.emplace(used, *report.lock).first->second != *report.lock)
     world_.violate("oracle:environment",

@@ -60,6 +60,19 @@ TEST(Target, CondaHasAKeyForEachPlatform) {
   EXPECT_NE(target(asking(zlib())).key, target(asking(zlib(), {"__glibc=2.36"})).key);
 }
 
+TEST(Target, EveryKindHasAKeyForEachAccount) {
+  const EnvironmentDefinition all[] = {HostEnvironment{"python3"}, VenvEnvironment{}, zlib(),
+                                       DockerEnvironment{"debian:12", {}, {}}};
+  for (const EnvironmentDefinition& definition : all) {
+    Assignment hers = asking(definition), his = asking(definition);
+    hers.spec.run_as = "alice";
+    his.spec.run_as = "bob";
+    EXPECT_NE(target(hers).key, target(his).key) << provider_of(definition);
+    his.spec.run_as = "alice";
+    EXPECT_EQ(target(hers).key, target(his).key) << provider_of(definition);
+  }
+}
+
 TEST(Target, OthersDoNotCareForVirtualPackages) {
   const Interpreter python{"/usr/bin/python3", "3.11.2"};
   const EnvironmentDefinition venv = VenvEnvironment{"python3", {}, {"six"}, {}};

@@ -35,7 +35,7 @@ class PodmanTest : public DockerTest {
   }
   Told loaded(const Lock& lock) {
     Site where = site("build");
-    where.image.tree = dir / "solve/image";
+    where.image.tree = dir / "solve";
     return build(lock, where);
   }
   std::optional<Podman> podman;

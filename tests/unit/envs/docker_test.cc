@@ -134,12 +134,36 @@ TEST_F(DockerTest, AnImageThatNoRegistryHasComesWithTheLock) {
   const Told asked = build(lock, site("build"));
   ASSERT_TRUE(asked.last().wants_tree) << asked.log;
   Site with_tree = site("build");
-  with_tree.image.tree = where.image.tree;
+  with_tree.image.tree = dir / "solve";
   EXPECT_EQ(container_of(build(lock, with_tree)).image, lock.image->id);
   EXPECT_EQ(other.words({"image", "inspect", "--format", "{{.Id}}", "lockstep/env:build"}),
             lock.image->id);
   // Once more: it is here.
   EXPECT_EQ(container_of(build(lock, site("again"))).image, lock.image->id);
+}
+
+// The tree is that of a node whose root is somebody else's.
+TEST_F(DockerTest, ALocksTreeRunsNothingAndNamesNoImage) {
+  docker().import_busybox("base:1");
+  const Site where = sharing("solve");
+  const Lock lock = lock_of(solve(dockerfile("FROM base:1\nENV A=1\nRUN true\n"), where));
+  const std::string command = "--checkpoint-action=exec=touch \"$TMPDIR\"$(printf '\\057')pwned";
+  dir.file("solve/image/--checkpoint=1", "");
+  dir.file("solve/image/" + command, "");
+  std::string manifest = dir.read("solve/image/manifest.json");
+  const auto at = manifest.find("\"RepoTags\":[]");
+  ASSERT_NE(at, std::string::npos) << manifest;
+  dir.file("solve/image/manifest.json", manifest.replace(at, 13, "\"RepoTags\":[\"base:1\"]"));
+  const test::DockerDaemon other;
+  other.import_busybox("base:1");
+  const std::string base = other.words({"image", "inspect", "--format", "{{.Id}}", "base:1"});
+  more["DOCKER_HOST"] = other.host();
+  Site with_tree = site("build");
+  with_tree.image.tree = dir / "solve";
+  const Told told = build(lock, with_tree);
+  EXPECT_EQ(container_of(told).image, lock.image->id);
+  EXPECT_FALSE(io::exists(dir / "tmp/pwned")) << told.log;
+  EXPECT_EQ(other.words({"image", "inspect", "--format", "{{.Id}}", "base:1"}), base);
 }
 
 TEST_F(DockerTest, AnImageThatWasNotSharedIsMissedInWords) {

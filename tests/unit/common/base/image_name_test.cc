@@ -46,6 +46,21 @@ TEST(ImageNames, WithoutTagAndDigestItIsTheLatest) {
     EXPECT_EQ(tagged_image_name(bare), bare + ":latest");
 }
 
+TEST(ImageNames, ThoseOfLockstepAreNobodysToName) {
+  for (const std::string& name :
+       {std::string("lockstep/env"), std::string("lockstep/env:0123"),
+        std::string("docker.io/lockstep/env:0123"), std::string("localhost/lockstep/env:0123"),
+        "index.docker.io/lockstep/env@sha256:" + kHex}) {
+    EXPECT_TRUE(is_lockstep_image(name)) << name;
+    EXPECT_FALSE(check_image_name(name)) << name;
+  }
+  for (const std::string name :
+       {"lockstep/environment:1", "registry.example/lockstep/env:1", "my/lockstep/env", "env:1"}) {
+    EXPECT_FALSE(is_lockstep_image(name)) << name;
+    EXPECT_TRUE(check_image_name(name)) << name;
+  }
+}
+
 struct BadName {
   const char* name;
   std::string image;

@@ -164,8 +164,8 @@ Service::Ports PermissionWorld::ports() {
   ports.is_gone = [](const std::string&) { return false; };
   ports.low_space = [] { return std::string(); };
   ports.info = [] { return LauncherInfo{}; };
-  ports.show_environment = [this](const std::string& reference) {
-    return show_environment(core_.state(), reference);
+  ports.show_environment = [this](const std::string& reference, const Caller& caller) {
+    return show_environment(core_.state(), reference, Viewer(core_.state(), caller));
   };
   ports.secrets = [](const std::string&, const SecretRequest& request) -> Result<ClientReply> {
     if (std::holds_alternative<ListSecrets>(request)) return ClientReply(SecretsReply{});

@@ -166,6 +166,168 @@ TEST_F(Environments, RebuildSolvesAnew) {
   EXPECT_EQ(locks(node, second), (std::vector<EnvironmentLock>{{"py311", sha256("new")}}));
 }
 
+struct TwoAccounts : Environments {
+  // A job on both nodes, whose ranks run as this account.
+  AttemptId placed_as(const std::string& account, const std::string& name, bool rebuild = false) {
+    SubmitInput input;
+    input.reply = launcher.next_reply();
+    input.spec = needing(numpy(), name, 2);
+    input.spec.run_as = account;
+    input.rebuild = rebuild;
+    launcher.send(input);
+    const AttemptId id = attempt(launcher.expect_one<ReplySubmitted>().job);
+    launcher.drop_notices();
+    return id;
+  }
+  std::vector<EnvironmentLock> of(const std::string& lock) { return {{"py311", sha256(lock)}}; }
+  const Environment* known(const std::string& account) {
+    return launcher.core->state().environment({digest_of(numpy()), account});
+  }
+};
+
+TEST_F(TwoAccounts, EachHasALockOfItsOwn) {
+  const AttemptId hers = placed_as("alice", "hers");
+  wants(n1, hers);
+  solves(n1, hers, "her lock");
+  const AttemptId his = placed_as("bob", "his");
+  EXPECT_TRUE(locks(n1, his).empty()) << "her pip.conf is not his";
+  wants(n1, his);
+  EXPECT_TRUE(plan(n1, his).solve);
+  solves(n1, his, "his lock");
+  EXPECT_EQ(locks(n1, his), of("his lock"));
+  EXPECT_EQ(locks(n2, hers), of("her lock"));
+  launcher.restart();
+  EXPECT_EQ(locks(n1, his), of("his lock"));
+  EXPECT_EQ(locks(n2, hers), of("her lock"));
+}
+
+TEST_F(TwoAccounts, ARebuildIsTheCallersAlone) {
+  const AttemptId hers = placed_as("alice", "hers");
+  wants(n1, hers);
+  solves(n1, hers, "her lock");
+  const AttemptId his = placed_as("bob", "his", true);
+  EXPECT_NE(plan(n1, his).generation, 0U);
+  EXPECT_EQ(plan(n1, hers).generation, 0U);
+  EXPECT_EQ(locks(n2, hers), of("her lock"));
+  wants(n2, his);
+  generation = plan(n2, his).generation;
+  solves(n2, his, "his lock");
+  EXPECT_EQ(locks(n1, his), of("his lock"));
+  const AttemptId next = placed_as("alice", "her-next");
+  EXPECT_EQ(plan(n1, next).generation, 0U);
+  EXPECT_EQ(locks(n1, next), of("her lock")) << "solved once, and nobody else's";
+}
+
+TEST_F(TwoAccounts, NobodySolvesForAnother) {
+  const AttemptId hers = placed_as("alice", "hers");
+  const AttemptId his = placed_as("bob", "his");
+  wants(n1, hers);
+  wants(n2, his);
+  EXPECT_TRUE(plan(n1, hers).solve);
+  EXPECT_TRUE(plan(n2, his).solve) << "she solves nothing that he waits for";
+  solves(n2, hers, "forged");
+  EXPECT_TRUE(locks(n1, hers).empty()) << "n2 was asked for his alone";
+  EXPECT_EQ(audited, std::vector<NodeId>{n2.id});
+}
+
+TEST_F(TwoAccounts, OfARegisteredNameEachAccountKeepsItsOwn) {
+  create(called("torch", ""));
+  EXPECT_TRUE(launcher.core->state().environments().empty()) << "a name alone has no lock";
+  for (const std::string account : {"alice", "bob"}) {
+    const AttemptId id = placed_as(account, account);
+    wants(n1, id);
+    solves(n1, id, account);
+    launcher.cancel(id.job);
+    for (FakeNode* node : {&n1, &n2})
+      launcher.finished(*node, id, node_failure(Cause::canceled, "canceled"));
+    launcher.take<AwaitLogs>();
+    launcher.send(DeleteInput{launcher.next_reply(), {id.job}, false, {}, UserCaller{"ann"}});
+    launcher.take<ReplyDeleted>();
+    launcher.take<ForgetJob>();
+    launcher.drop_notices();
+  }
+  EXPECT_EQ(known("alice")->locks.at("py311").tree, sha256("alice"));
+  EXPECT_EQ(known("bob")->locks.at("py311").tree, sha256("bob"));
+  launcher.restart();
+}
+
+// Facts of a launcher whose locks were for all accounts.
+struct OldLocks : ::testing::Test {
+  void apply(Fact fact) {
+    at = at + seconds(1);
+    facts.push_back({at, fact});
+    state.apply(at, facts.back().fact);
+  }
+  void submit(const std::string& name, const std::string& account) {
+    JobSpec spec = needing(numpy(), name);
+    spec.run_as = account;
+    apply(JobSubmitted{JobId(name), name, spec, 0, 0});
+  }
+  void lock(const std::string& job, std::uint64_t of_generation, const std::string& tree) {
+    apply(EnvironmentLocked{
+        definition, of_generation, {"py311", sha256(tree)}, {JobId(job), 1}, NodeId(1), {}});
+  }
+  void end(const std::string& job) {
+    apply(JobFinished{JobId(job), JobStatus::completed, {}});
+    apply(JobDeleted{JobId(job), "ann", job, 0});
+  }
+  static const Environment* known(const State& in, const std::string& account) {
+    return in.environment({digest_of(numpy()), account});
+  }
+
+  const Digest definition = digest_of(numpy());
+  Instant at{1'000'000'000};
+  std::vector<StampedFact> facts;
+  State state;
+};
+
+TEST_F(OldLocks, StayWithTheAccountThatSolvedThem) {
+  submit("hers", "alice");
+  submit("his", "bob");
+  lock("his", 0, "lock");
+  EXPECT_TRUE(known(state, "alice")->locks.empty());
+  EXPECT_EQ(known(state, "bob")->locks.at("py311").tree, sha256("lock"));
+}
+
+TEST_F(OldLocks, WhoseJobIsGoneAreNobodys) {
+  submit("hers", "alice");
+  lock("deleted-before-a-compaction", 0, "lock");
+  EXPECT_TRUE(known(state, "alice")->locks.empty());
+}
+
+TEST_F(OldLocks, ARebuildConcernedAll) {
+  submit("hers", "alice");
+  lock("hers", 0, "lock");
+  submit("his", "bob");
+  apply(EnvironmentReset{definition, 7, "bob", {}});
+  EXPECT_TRUE(known(state, "alice")->locks.empty());
+  EXPECT_EQ(known(state, "alice")->generation, 7U);
+  EXPECT_EQ(known(state, "bob")->generation, 7U);
+}
+
+TEST_F(OldLocks, AreTheSameAfterACompaction) {
+  apply(EnvironmentRegistered{called("torch", "1"), "alice"});
+  submit("hers", "alice");
+  lock("hers", 0, "first");
+  submit("his", "bob");
+  apply(EnvironmentReset{definition, 7, "bob", {}});
+  lock("his", 7, "his");
+  submit("more", "carol");
+  lock("more", 7, "his");
+  end("his");
+  Compaction compaction;
+  for (const StampedFact& fact : facts) compaction.see(fact);
+  State compacted;
+  for (const StampedFact& fact : facts)
+    if (const auto kept = compaction.keep(fact)) compacted.apply(kept->at, kept->fact);
+  for (const StampedFact& fact : compaction.closing()) compacted.apply(fact.at, fact.fact);
+  EXPECT_TRUE(compaction.sound());
+  EXPECT_EQ(known(compacted, "bob")->locks.at("py311").tree, sha256("his"));
+  EXPECT_EQ(known(compacted, "bob")->generation, 7U);
+  EXPECT_EQ(known(compacted, "carol")->locks.at("py311").tree, sha256("his"));
+  EXPECT_EQ(compacted, state);
+}
+
 TEST_F(Environments, ANodeThatHasItsEnvironmentSolvesForNobody) {
   const AttemptId first = attempt(launcher.submit(needing(numpy(), "first", 2)));
   wants(n1, first);
@@ -220,7 +382,7 @@ TEST_F(Environments, ARegisteredDefinitionKeepsItsLockWithoutJobs) {
   launcher.take<ReplyDeleted>();
   launcher.take<ForgetJob>();
   launcher.drop_notices();
-  const Environment* known = launcher.core->state().environment(digest_of(numpy()));
+  const Environment* known = launcher.core->state().environment({digest_of(numpy()), ""});
   ASSERT_NE(known, nullptr);
   EXPECT_EQ(known->locks.at("py311").tree, sha256("lock"));
   launcher.restart();

@@ -40,7 +40,7 @@ class Environments : public testing::Test {
     return refused == nullptr ? "" : refused->message;
   }
   EnvironmentView show(const std::string& reference) const {
-    const ClientReply answer = show_environment(state_, reference);
+    const ClientReply answer = show_environment(state_, reference, viewer_);
     EXPECT_EQ(refusal(answer), "");
     const auto* reply = std::get_if<EnvironmentReply>(&answer);
     return reply == nullptr ? EnvironmentView{} : reply->environment;
@@ -78,15 +78,16 @@ TEST_F(Environments, AreShownByNameAndVersion) {
 TEST_F(Environments, UnknownOnesAreRefusedWithWhatThereIs) {
   add(host("tools", "1", "a"));
   add(host("tools", "beta", "b"));
-  EXPECT_EQ(refusal(show_environment(state_, "tools:3")),
+  EXPECT_EQ(refusal(show_environment(state_, "tools:3", viewer_)),
             "environment 'tools' has no version '3'; it has beta, 1");
-  EXPECT_EQ(refusal(show_environment(state_, "nope@latest")),
+  EXPECT_EQ(refusal(show_environment(state_, "nope@latest", viewer_)),
             "there is no environment 'nope'; `lockstep environment list` shows all, `lockstep "
             "environment create -f FILE` makes one");
-  EXPECT_EQ(std::get<Refused>(show_environment(state_, "nope")).code, ErrorCode::not_found);
+  EXPECT_EQ(std::get<Refused>(show_environment(state_, "nope", viewer_)).code,
+            ErrorCode::not_found);
   EXPECT_NE(refusal(list_environments(state_, "nope", viewer_)), "");
   for (int i = 0; i < 30; ++i) add(host("many", "v" + std::to_string(i), "a"));
-  EXPECT_EQ(refusal(show_environment(state_, "many:x")),
+  EXPECT_EQ(refusal(show_environment(state_, "many:x", viewer_)),
             "environment 'many' has no version 'x'; it has v29, v28, v27, v26, v25, v24, v23, v22, "
             "v21, v20, …");
 }
@@ -117,48 +118,73 @@ TEST_F(Environments, ALongListFitsIntoAMessage) {
   EXPECT_LT(bytes, kMaxPageBytes + (2U << 20));
 }
 
-TEST_F(Environments, LocksAndTheNewestJobAreShown) {
-  const VenvEnvironment venv{"python3", {}, {"six"}, {}};
-  add({{"tools", "1", venv}, "", {}});
-  for (const char* name : {"first", "second"}) {
+// Jobs "first" and "second" of alice's and "third" of bob's have one definition, and a lock each
+// for their accounts.
+class Locks : public Environments {
+ protected:
+  void SetUp() override {
+    add({{"tools", "1", venv_}, "", {}});
+    for (const char* name : {"alice", "bob"}) {
+      state_.apply(kNow, UserAdded{name, "ada", name});
+      state_.apply(kNow, RoleGranted{name, {Role::submitter, "default"}, "ada"});
+    }
+    state_.apply(kNow, ProjectCreated{"hers", "ada"});
+    state_.apply(kNow, RoleGranted{"alice", {Role::submitter, "hers"}, "ada"});
+    submit("first", "alice");
+    submit("second", "alice");
+    submit("third", "bob");
+    lock("first", "alice", "hers");
+    lock("third", "bob", "his");
+  }
+  void submit(const std::string& name, const std::string& account) {
     JobSpec spec;
     spec.name = name;
     spec.command = ShellCommand{"true"};
-    spec.environment = EnvironmentSpec{"other", "9", venv};
+    spec.environment = EnvironmentSpec{"other", "9", venv_};
+    spec.submitter = spec.run_as = account;
+    spec.project = account == "alice" ? "hers" : "default";
     state_.apply(kNow, JobSubmitted{JobId(name), name, spec, 0, 0});
   }
-  const Digest tree = sha256("lock");
-  state_.apply(
-      kNow + seconds(9),
-      EnvironmentLocked{
-          digest_of(venv), 0, {"linux-x86_64-python3.11", tree}, {JobId("first"), 1}, NodeId(7)});
-  const EnvironmentView view = show("tools");
+  void lock(const std::string& job, const std::string& account, const std::string& tree) {
+    state_.apply(kNow + seconds(9), EnvironmentLocked{digest_of(venv_),
+                                                      0,
+                                                      {"linux-x86_64-python3.11", sha256(tree)},
+                                                      {JobId(job), 1},
+                                                      NodeId(7),
+                                                      account});
+  }
+  EnvironmentView seen_by(const Caller& caller) const {
+    const ClientReply answer = show_environment(state_, "tools", Viewer(state_, caller));
+    EXPECT_EQ(refusal(answer), "");
+    return std::get<EnvironmentReply>(answer).environment;
+  }
+
+  const VenvEnvironment venv_{"python3", {}, {"six"}, {}};
+};
+
+TEST_F(Locks, ThoseOfOnesOwnAccountAndItsNewestJobAreShown) {
+  const EnvironmentView view = seen_by(UserCaller{"alice"});
   EXPECT_EQ(view.last_job.value, "second");
   ASSERT_EQ(view.locks.size(), 1U);
   const EnvironmentView::Lock want{
-      {"linux-x86_64-python3.11", tree}, kNow + seconds(9), "node 7", JobId("first")};
+      {"linux-x86_64-python3.11", sha256("hers")}, kNow + seconds(9), "node 7", JobId("first")};
   EXPECT_EQ(view.locks[0], want);
 }
 
-TEST_F(Environments, NameNoJobThatTheReaderMayNotSee) {
-  const VenvEnvironment venv{"python3", {}, {"six"}, {}};
-  state_.apply(kNow, ProjectCreated{"other", "root"});
-  for (const auto& [user, project] : {std::pair("ann", "default"), std::pair("bob", "other")}) {
-    state_.apply(kNow, UserAdded{user, "", "root"});
-    state_.apply(kNow, RoleGranted{user, {Role::submitter, project}, "root"});
-    JobSpec spec;
-    spec.name = std::string(user) + "s";
-    spec.submitter = user;
-    spec.project = project;
-    spec.command = ShellCommand{"true"};
-    spec.environment = EnvironmentSpec{"other", "9", venv};
-    state_.apply(kNow, JobSubmitted{JobId(spec.name), spec.name, spec, 0, 0});
-  }
-  add({{"tools", "1", venv}, "", {}});
-  const Caller ann = UserCaller{"ann"}, bob = UserCaller{"bob"};
-  EXPECT_EQ(Viewer(state_, ann).cut(show("tools")).last_job.value, "anns")
-      << "the newest that she may see";
-  EXPECT_EQ(Viewer(state_, bob).cut(show("tools")).last_job.value, "bobs");
+TEST_F(Locks, OthersAreNotEvenNamed) {
+  const EnvironmentView view = seen_by(UserCaller{"bob"});
+  ASSERT_EQ(view.locks.size(), 1U);
+  EXPECT_EQ(view.locks[0].lock.tree, sha256("his"));
+  EXPECT_EQ(view.last_job.value, "third");
+  const EnvironmentView nobodys = seen_by(Nobody{});
+  EXPECT_TRUE(nobodys.locks.empty());
+  EXPECT_EQ(nobodys.last_job.value, "");
+}
+
+TEST_F(Locks, AnAdminSeesAll) {
+  const EnvironmentView view = seen_by(LauncherItself{});
+  EXPECT_EQ(view.locks.size(), 2U);
+  EXPECT_EQ(view.last_job.value, "third");
 }
 
 // ---- the operator's map
@@ -171,13 +197,13 @@ class Mapped : public Environments {
     std::ofstream(directory_.path() + "/" + name) << text;
   }
   EnvironmentView found(const std::string& reference) const {
-    const ClientReply answer = with_map(state_, map(), reference);
+    const ClientReply answer = with_map(state_, map(), reference, caller_);
     EXPECT_EQ(refusal(answer), "");
     const auto* reply = std::get_if<EnvironmentReply>(&answer);
     return reply == nullptr ? EnvironmentView{} : reply->environment;
   }
   std::string refused(const std::string& reference) const {
-    return refusal(with_map(state_, map(), reference));
+    return refusal(with_map(state_, map(), reference, caller_));
   }
 
   test::TempDir directory_;

@@ -1,0 +1,90 @@
+#pragma once
+// The archive of one image, as engines save and load it, and the folder that a lock's tree has it
+// in: manifest.json, the configuration, the layers, nothing else. What comes from an engine or,
+// in a tree, from another node is checked entry by entry: only names of the known layouts
+// (docker-archive, OCI), only regular files, no names for the image. No program reads or writes
+// these files for us. See docs/decisions/061-whose-locks.md.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/beneath.h"
+
+namespace lockstep::envs {
+
+// Whether an archive may have a file of this name: "manifest.json", "index.json", "oci-layout",
+// "HEX.json", "HEX.tar", "HEX/layer.tar", "blobs/sha256/HEX", with 64 hexadecimal digits.
+bool is_image_file(std::string_view name);
+
+// Unpacks the archive that `docker save` or `podman save` prints, as it comes, into a folder.
+class ImageUnpacker {
+ public:
+  explicit ImageUnpacker(io::Folder folder) : folder_(std::move(folder)) {}
+
+  Status take(std::string_view bytes);
+  // After the last byte. Writes manifest.json (and index.json) anew, without the image's names.
+  // corrupt: the archive is cut off, or its manifest is none of one image.
+  Status finish();
+
+ private:
+  struct Entry {
+    std::string name, link;
+    char type = '0';
+    std::uint64_t size = 0;
+  };
+  Status take_header(std::string_view block);
+  Status begin(Entry entry);
+  Status take_content(std::string_view bytes);
+  Status end_content();
+
+  const io::Folder folder_;
+  std::string header_;      // of the next entry, as far as it is here
+  Entry entry_;             // whose content comes
+  std::uint64_t left_ = 0;  // bytes of its content to come, and then of its padding
+  std::uint64_t padding_ = 0;
+  std::string text_;  // content that is kept in memory: names, manifests
+  bool is_text_ = false;
+  io::Fd file_;                        // where other content goes; empty: nowhere
+  std::string long_name_, long_link_;  // said by an entry before the one that they are for
+  std::uint64_t long_size_ = 0;
+  bool has_long_size_ = false;
+  std::map<std::string, std::string> links_;  // symbolic and hard ones: name -> file
+  std::string manifest_, index_;
+};
+
+// Reads such a folder and gives the bytes of its archive, one piece after the other.
+class ImagePacker {
+ public:
+  // corrupt: the folder is not one of one image; the message says why.
+  static Result<ImagePacker> open(io::Folder folder);
+
+  // "": that was all. Valid until the next call.
+  Result<std::string_view> next();
+
+ private:
+  struct Item {
+    std::string name;
+    std::string text;  // its content, if it has no file
+    std::string file;  // in the folder; "" = `text` is the content
+  };
+  explicit ImagePacker(io::Folder folder) : folder_(std::move(folder)) {}
+  Status add_file(const std::string& name);
+  Status add_index();
+  Result<std::string_view> begin(const Item& item);
+  std::string_view end_of_archive();
+
+  io::Folder folder_;
+  std::vector<Item> items_;
+  std::size_t at_ = 0;  // the next of them
+  io::Fd file_;         // of the one before
+  std::string shown_;   // its name
+  std::uint64_t left_ = 0, padding_ = 0;
+  bool has_ended_ = false;
+  std::string buffer_;
+};
+
+}  // namespace lockstep::envs
