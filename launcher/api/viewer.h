@@ -43,7 +43,6 @@ class Viewer {
 
  private:
   Object object_of(const JobView& view) const;
-  bool sees(const JobId& job) const;
   std::string hidden_job() const;  // stands for a job that the caller may not see
   bool is_in_force() const;        // an attempt's credential may have ended since it began to watch
   bool may_of(Permission permission, const JobView& view) const;
