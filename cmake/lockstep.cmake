@@ -27,6 +27,8 @@ add_custom_target(bundled_programs)
 
 add_library(lockstep_flags INTERFACE)
 target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR})
+# No program holds the place of its checkout in __FILE__, so that ccache knows a file wherever it lies.
+target_compile_options(lockstep_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # -pthread for all, since some dependencies bring it: precompiled headers are read by equal flags only.
 target_compile_options(lockstep_flags INTERFACE
   -pthread -Wall -Wextra -Wswitch-enum -Wnon-virtual-dtor)

@@ -67,9 +67,9 @@ build() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
   [ $# -gt 0 ] && shift
   local launcher=()
-  # Without the two, ccache does not work with precompiled headers.
+  # Without the two, ccache does not work with precompiled headers; without the folder, not in another checkout.
   command -v ccache >/dev/null &&
-    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
+    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR=$root;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
   local log="$directory/configure.log"
   mkdir -p "$directory"
   if ! cmake -G Ninja -S "$root" -B "$directory" "${launcher[@]}" "$@" >"$log" 2>&1; then
