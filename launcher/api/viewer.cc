@@ -18,10 +18,12 @@ namespace {
 using TakeText = std::function<void(WordsOf, std::string&)>;
 void each_text(ExitReport& report, const TakeText& take) {
   take(WordsOf::job, report.message);
+  for (PossibleFirst& other : report.also) take(WordsOf::job, other.message);
   take(WordsOf::output, report.stderr_tail);
 }
 void each_text(PartView& part, const TakeText& take) {
   take(WordsOf::job, part.progress);
+  for (std::string& note : part.notes) take(WordsOf::job, note);
   for (std::string& limit : part.limits) take(WordsOf::launcher, limit);
   if (part.environment) take(WordsOf::job, part.environment->how);
 }

@@ -24,7 +24,9 @@ stderr        y     y     -    y      -      -        -        y
 attempt       y     y     -    y      -      -        -        y
 tail          y     y     -    y      -      -        -        y
 retried       y     y     -    y      -      -        -        y
+also          y     y     -    y      -      -        -        y
 progress      y     y     -    y      -      -        -        y
+note          y     y     -    y      -      -        -        y
 solves        y     y     -    y      -      -        -        y
 step          y     y     -    y      -      -        -        y
 merged        y     y     -    y      -      -        -        y
@@ -91,9 +93,11 @@ JobView job(bool shared) {
   AttemptView& attempt = view.attempts.emplace_back();
   attempt.report.emplace().message = canary("attempt");
   attempt.report->stderr_tail = canary("tail");
+  attempt.report->also.emplace_back().message = canary("also");
   attempt.retried = canary("retried");
   PartView& part = attempt.parts.emplace_back();
   part.progress = canary("progress");
+  part.notes = {canary("note")};
   part.environment.emplace().how = canary("solves");
   view.steps.emplace_back().reason = canary("step");
   view.merged.push_back({"out", {}, "", {canary("merged")}});
