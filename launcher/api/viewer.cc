@@ -71,6 +71,7 @@ JobView outline_of(JobView view) {
     attempt.checkpoint.reset();
     for (PartView& part : attempt.parts) {
       part.outputs.clear();
+      part.notes.clear();
       part.not_kept.reset();
       part.environment.reset();
       part.use.reset();
