@@ -21,6 +21,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/beneath.h"
 #include "common/io/disk.h"
+#include "common/io/working_place.h"
 
 namespace lockstep::agent {
 namespace {
@@ -150,7 +151,10 @@ bool Resolver::go_outside(std::string path) {
   if (!is_own(fd)) return refuse("which does not belong to the job's user");
   const std::string found = link_target(AT_FDCWD, fmt::format("/proc/self/fd/{}", fd.get()));
   if (is_of_system(found)) return refuse("which is a folder of the system");
-  if (is_within(rules_.base, found) || is_within(rules_.working_directory, found))
+  const auto& all = rules_.working_directories;
+  if (is_within(rules_.base, found) ||
+      std::any_of(all.begin(), all.end(),
+                  [&](const std::string& one) { return is_within(one, found); }))
     return refuse("which contains the job's own working directory");
   result_.opened = {What::folder, std::move(fd), ""};
   result_.folder.clear();
@@ -171,10 +175,13 @@ bool Resolver::enter_link(const std::string& name) {
     prepend(target);
     return true;
   }
-  if (!is_within(target, rules_.working_directory)) return go_outside(target + remaining());
+  const auto& all = rules_.working_directories;
+  const auto inside = std::find_if(all.begin(), all.end(),
+                                   [&](const std::string& one) { return is_within(target, one); });
+  if (inside == all.end()) return go_outside(target + remaining());
   at_.clear();
   fds_.clear();
-  prepend(target.substr(rules_.working_directory.size()));
+  prepend(target.substr(inside->size()));
   return true;
 }
 
@@ -186,8 +193,8 @@ bool Resolver::step(const std::string& name) {
       fds_.pop_back();
       return true;
     }
-    const std::string above =
-        rules_.working_directory.substr(0, rules_.working_directory.rfind('/'));
+    const std::string& top = rules_.working_directories.front();
+    const std::string above = top.substr(0, top.rfind('/'));
     std::vector<std::string> names(rest_.rbegin(), rest_.rend());
     return go_outside(above + "/" + joined(names));
   }
@@ -247,7 +254,11 @@ OutputFolder Resolver::run() {
 LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
                      const io::AttemptDir& directory, const io::User& user) {
   LinkRules rules;
-  rules.working_directory = plan.mount_point.empty() ? directory.code() : plan.mount_point;
+  std::vector<std::string>& all = rules.working_directories;
+  if (!plan.mount_point.empty()) all.push_back(plan.mount_point);
+  for (std::string& place : io::working_places(directory, assignment.attempt.job))
+    all.push_back(std::move(place));
+  all.push_back(directory.code());
   const std::unique_ptr<char, void (*)(void*)> real(
       ::realpath(written_below(plan, directory).c_str(), nullptr), ::free);
   rules.base = real ? real.get() : written_below(plan, directory);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "agent/workspace/open_below.h"
 #include "common/domain/assignment.h"
@@ -18,10 +19,11 @@
 namespace lockstep::agent {
 
 struct LinkRules {
-  std::string working_directory;  // absolute, as ranks see it
-  std::string base;               // where it is for the agent, resolved
-  bool in_container = false;      // paths outside of it are the container's
-  uid_t owner = 0;                // of folders outside that are followed
+  // Absolute, as ranks see it or may have seen it; the first is the likeliest.
+  std::vector<std::string> working_directories;
+  std::string base;           // where it is for the agent, resolved
+  bool in_container = false;  // paths outside of it are the container's
+  uid_t owner = 0;            // of folders outside that are followed
 };
 LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
                      const io::AttemptDir& directory, const io::User& user);
