@@ -81,9 +81,9 @@ class Page {
 ClientReply show_asset(const State& state, const Caller& caller, const ShowAsset& question) {
   const AssetName* known = seen_asset(state, caller, question.kind, question.name);
   if (known == nullptr) return refused(no_such_asset(state, caller, question.kind, question.name));
-  const AssetVersion* version =
-      question.version.empty() ? known->newest(owned(state, known->versions.front().asset))
-                               : known->find(question.version);
+  const AssetVersion* version = question.version.empty()
+                                    ? known->newest(owned(state, known->versions.front().asset))
+                                    : known->find(question.version);
   if (version == nullptr) return refused(no_such_version(*known, question.version));
   const Viewer viewer(state, caller);
   AssetView view = view_of(state, viewer, *known, *version);

@@ -71,8 +71,8 @@ struct ClaimOf {
   }
   // A name that the caller may not see is as good as new here; that it is taken says the core.
   Claim to_register(const NameKey& key, const std::string& project) const {
-    NameClaim claim = claim_to_register(state, caller, key,
-                                        project_of_new(state.principals(), caller, project));
+    NameClaim claim =
+        claim_to_register(state, caller, key, project_of_new(state.principals(), caller, project));
     return {claim.permission, std::move(claim.object), ""};
   }
   Claim operator()(const CreateEnvironment& m) const {

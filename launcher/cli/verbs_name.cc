@@ -36,8 +36,8 @@ int set_shared(Context& context, const NameArguments& arguments, bool shared) {
   if (arguments.with_project) users.push_back("");
   int code = 0;
   for (const std::string& user : users) {
-    const auto reply = (*connection)
-                           ->ask_for<Done>(ShareName{arguments.kind, arguments.name, user, shared});
+    const auto reply =
+        (*connection)->ask_for<Done>(ShareName{arguments.kind, arguments.name, user, shared});
     if (reply)
       context.terminal.print_line(reply->message);
     else
@@ -58,9 +58,9 @@ int remove(Context& context, const NameArguments& arguments) {
   if (request.name.starts_with(scheme)) request.name.erase(0, scheme.size());
   if (const auto colon = request.name.find(':'); colon != std::string::npos) {
     if (!request.version.empty())
-      return wrong(context, arguments, "delete",
-                   fmt::format("'{}' already names the version; leave --version out",
-                               arguments.name));
+      return wrong(
+          context, arguments, "delete",
+          fmt::format("'{}' already names the version; leave --version out", arguments.name));
     request.version = request.name.substr(colon + 1);
     request.name.erase(colon);
     if (request.version.empty())

@@ -16,8 +16,7 @@ constexpr std::size_t kMaxVersionsNamed = 10;     // in a refusal
 constexpr std::size_t kMaxNamesCompared = 1'000;  // to find the nearest one
 
 // Asked again, because the answer was lost: it is the newest, and no further one is made.
-std::string version_for(const RegisteredAsset& asset, const AssetName* known,
-                        const State& state) {
+std::string version_for(const RegisteredAsset& asset, const AssetName* known, const State& state) {
   if (!asset.version.empty()) return asset.version;
   const NameKey key{name_kind_of(kind_of(asset)), asset.name};
   const AssetVersion* newest =
@@ -114,8 +113,7 @@ Result<Registration> registration_of(const Cluster& cluster, const CreateAssetIn
   const AssetVersion* same = known == nullptr ? nullptr : known->find(asset.version);
   if (same != nullptr) {
     if (auto error = not_as_it_is(asset, *same)) return *std::move(error);
-  } else if (auto error =
-                 why_no_room(cluster, input.caller, key, project, version_bytes(asset))) {
+  } else if (auto error = why_no_room(cluster, input.caller, key, project, version_bytes(asset))) {
     return *std::move(error);
   }
   Registration registration;

@@ -150,9 +150,9 @@ Decision refused(const Row& row, const User& user, const Object& object) {
         fmt::format("user '{}' may not {}: it belongs to a project in which {} has no role",
                     user.name, row.words, user.name);
   else if (could_elsewhere && is_foreign)
-    decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {}){}",
-                               user.name, row.words, object.owner, project_of(object),
-                               how_invited(row, user, object));
+    decision.why =
+        fmt::format("user '{}' may not {}: it belongs to user '{}' (project {}){}", user.name,
+                    row.words, object.owner, project_of(object), how_invited(row, user, object));
   else if (could_elsewhere)
     decision.why = fmt::format(
         "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "

@@ -42,7 +42,8 @@ void Compaction::record(const Fact& fact) {
   if (const auto* shared = std::get_if<JobShared>(&fact)) shared_[shared->job] = seen_;
   if (const auto* archived = std::get_if<JobArchived>(&fact)) archived_[archived->job] = seen_;
   if (const auto* annotated = std::get_if<JobAnnotated>(&fact)) annotated_[annotated->job] = seen_;
-  if (const auto* one = std::get_if<EnvironmentRegistered>(&fact)) registered_[key_of(*one)] = seen_;
+  if (const auto* one = std::get_if<EnvironmentRegistered>(&fact))
+    registered_[key_of(*one)] = seen_;
   if (const auto* one = std::get_if<AssetRegistered>(&fact)) registered_[key_of(*one)] = seen_;
   if (const auto* locked = std::get_if<EnvironmentLocked>(&fact))
     if (const auto account = account_of(whole_, *locked))

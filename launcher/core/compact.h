@@ -2,8 +2,8 @@
 // Compacts a list of facts into a shorter one with the same fold. It drops superseded facts and
 // never summarizes them, so that there is no second form of the state. It drops a part's reports
 // except the last and the first of each state (they are the job's events), the sessions before the
-// last, deleted jobs and versions, forgotten tokens, and flags and grants that were taken back. If a
-// kept fact depends on dropped ones (for a job's order, a part's revision), the value is written
+// last, deleted jobs and versions, forgotten tokens, and flags and grants that were taken back. If
+// a kept fact depends on dropped ones (for a job's order, a part's revision), the value is written
 // into the kept fact. Compacting again changes nothing. Holds two States, and does no I/O.
 
 #include <cstdint>

@@ -81,9 +81,8 @@ std::string why_not_shared(const Principals& principals, const NameKey& key, con
 }
 
 std::string shared_text(const NameKey& key, const OwnedName& name, const ShareName& ask) {
-  const std::string whom = ask.user.empty()
-                               ? "all who may submit into project " + name.project
-                               : fmt::format("user '{}'", ask.user);
+  const std::string whom = ask.user.empty() ? "all who may submit into project " + name.project
+                                            : fmt::format("user '{}'", ask.user);
   return ask.shared ? fmt::format("{}: {} may add versions", describe(key), whom)
                     : fmt::format("{}: {} may no longer add versions; those that were added stay",
                                   describe(key), whom);
@@ -102,8 +101,7 @@ const Job* live_job_with(const State& state, const NameKey& key, const OwnedName
 }
 
 Error needed_by(const State& state, const Caller& caller, const std::string& what, const Job& job) {
-  const bool is_seen =
-      is_allowed(state.principals(), caller, Permission::see_job, object_of(job));
+  const bool is_seen = is_allowed(state.principals(), caller, Permission::see_job, object_of(job));
   return make_error(
       ErrorCode::conflict,
       fmt::format("{} is needed by {}, which has not ended; delete it later, or archive it if only "
@@ -111,8 +109,8 @@ Error needed_by(const State& state, const Caller& caller, const std::string& wha
                   what, is_seen ? fmt::format("job '{}'", job.id.value) : "another job"));
 }
 
-std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holder,
-                                QuotaLimit limit, std::uint64_t more) {
+std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holder, QuotaLimit limit,
+                                std::uint64_t more) {
   const auto most = limit_of(cluster, holder, limit);
   const std::uint64_t used = of(cluster.state.usage().of(holder), limit);
   if (!most || used + more <= *most) return std::nullopt;
@@ -236,10 +234,9 @@ void react(Context& core, const DeleteVersionsInput& input) {
   const OwnedName* name = name_to_manage(core, input.reply, input.caller, key);
   if (name == nullptr) return;
   if (!ask.version.empty() && !has_version(core.state, key, ask.version))
-    return core.refuse(
-        input.reply, ErrorCode::not_found,
-        fmt::format("{} has no version '{}'; `lockstep {} list -n {}` shows all", describe(key),
-                    ask.version, to_string(key.kind), key.name));
+    return core.refuse(input.reply, ErrorCode::not_found,
+                       fmt::format("{} has no version '{}'; `lockstep {} list -n {}` shows all",
+                                   describe(key), ask.version, to_string(key.kind), key.name));
   std::vector<std::string> versions{ask.version};
   if (ask.version.empty()) versions = versions_of(core.state, key);
   for (const std::string& version : versions)
@@ -249,12 +246,12 @@ void react(Context& core, const DeleteVersionsInput& input) {
       return core.refuse(input.reply, error.code, error.message);
     }
   core.emit(VersionsDeleted{ask.kind, ask.name, ask.version, name_of(input.caller)});
-  core.act(ReplyDone{
-      input.reply,
-      ask.version.empty()
-          ? fmt::format("{}: deleted, with {} version{}; the name is free", describe(key),
-                        versions.size(), versions.size() == 1 ? "" : "s")
-          : fmt::format("{} {}:{}: deleted", noun_of(key.kind), key.name, ask.version)});
+  core.act(
+      ReplyDone{input.reply,
+                ask.version.empty()
+                    ? fmt::format("{}: deleted, with {} version{}; the name is free", describe(key),
+                                  versions.size(), versions.size() == 1 ? "" : "s")
+                    : fmt::format("{} {}:{}: deleted", noun_of(key.kind), key.name, ask.version)});
 }
 
 }  // namespace lockstep::launcher

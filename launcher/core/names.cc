@@ -66,8 +66,8 @@ const OwnedName* Names::find(NameKind kind, const std::string& name) const {
   return found == names_.end() ? nullptr : &found->second;
 }
 
-bool Names::registered(const Version& version, const std::string& owner,
-                       const std::string& project, bool foreign, UsageTable& usage) {
+bool Names::registered(const Version& version, const std::string& owner, const std::string& project,
+                       bool foreign, UsageTable& usage) {
   const auto [entry, is_new] = names_.try_emplace(version.key);
   OwnedName& name = entry->second;
   if (is_new) {

@@ -602,7 +602,7 @@ struct State::Applier {
     const std::string project = versions.empty() ? fact.project : versions.front().project;
     versions.push_back({fact.environment, definition, at, fact.by, project, false});
     versions.back().foreign = state.owned_names_.registered(version_of(versions.back()), fact.owner,
-                                                      project, fact.foreign, state.usage_);
+                                                            project, fact.foreign, state.usage_);
     ++state.named_[definition];
   }
   static Names::Version version_of(const EnvironmentVersion& version) {
@@ -737,7 +737,7 @@ struct State::Applier {
 
   void operator()(const AssetRegistered& fact) const {
     const bool foreign = state.owned_names_.registered(version_of(fact.asset, fact.by), fact.owner,
-                                                 fact.project, fact.foreign, state.usage_);
+                                                       fact.project, fact.foreign, state.usage_);
     state.assets_.apply(at, fact, foreign);
   }
   void operator()(const AssetArchived& fact) const { state.assets_.apply(fact); }

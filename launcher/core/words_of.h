@@ -10,7 +10,8 @@
 namespace lockstep::launcher {
 
 enum class WordsOf {
-  launcher,  // its own, on state, place, resources and times, with names of nodes, targets and users
+  launcher,  // its own, on state, place, resources and times, with names of nodes, targets and
+             // users
   job,       // on what the job is and did: how it failed, paths, packages and their indexes, steps
   output,    // what its ranks wrote
 };
@@ -25,8 +26,8 @@ constexpr bool is_told(WordsOf of, bool reads) {
   return false;
 }
 
-// Whether other jobs are named in them, which are hidden from those who may not see these jobs. What
-// ranks wrote is never changed.
+// Whether other jobs are named in them, which are hidden from those who may not see these jobs.
+// What ranks wrote is never changed.
 constexpr bool may_name_jobs(WordsOf of) { return of != WordsOf::output; }
 
 // Lines for those who may read a job, and for all others who may see it.

@@ -37,10 +37,10 @@ event         y     y     -    y      -      -        -        y
 )";
 
 const std::map<std::string, Caller> kReaders = {
-    {"owner", UserCaller{"ann"}},       {"admin", UserCaller{"root"}},
-    {"mate", UserCaller{"mate"}},       {"shared", UserCaller{"mate"}},
-    {"viewer", UserCaller{"vic"}},      {"operator", UserCaller{"op"}},
-    {"stranger", UserCaller{"eve"}},    {"attempt", AttemptCaller{{JobId("j"), 1}, "ann", "default"}},
+    {"owner", UserCaller{"ann"}},    {"admin", UserCaller{"root"}},
+    {"mate", UserCaller{"mate"}},    {"shared", UserCaller{"mate"}},
+    {"viewer", UserCaller{"vic"}},   {"operator", UserCaller{"op"}},
+    {"stranger", UserCaller{"eve"}}, {"attempt", AttemptCaller{{JobId("j"), 1}, "ann", "default"}},
 };
 
 std::string canary(const std::string& text) { return "canary-of-" + text; }
@@ -119,8 +119,8 @@ std::string sent_to(const World& world, const std::string& reader) {
   explained.lines = lines.readers;
   explained.lines_for_all = lines.all;
   std::string bytes;
-  for (const ClientReply& reply :
-       {ClientReply(JobReply{viewer.cut(view)}), ClientReply(ExplainReply{viewer.cut(explained)})}) {
+  for (const ClientReply& reply : {ClientReply(JobReply{viewer.cut(view)}),
+                                   ClientReply(ExplainReply{viewer.cut(explained)})}) {
     Envelope<ClientReply> envelope;
     envelope.body = reply;
     bytes += wire::encode(envelope);

@@ -132,12 +132,12 @@ operate_computes    viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
-    "see_cluster",        "see_job",      "read_job",    "read_values",     "submit",
-    "choose_account",     "cancel_job",   "update_job",  "delete_job",      "share_job",
-    "annotate_job",       "read_blobs",   "write_blobs", "see_names",       "create_names",
-    "write_names",        "manage_names", "prune_environments", "drain_nodes", "admit_nodes",
-    "manage_computes",    "remove_nodes", "revoke_nodes", "manage_users",   "use_secrets",
-    "shut_down",          "read_audit",   "operate_computes"};
+    "see_cluster",     "see_job",      "read_job",           "read_values",  "submit",
+    "choose_account",  "cancel_job",   "update_job",         "delete_job",   "share_job",
+    "annotate_job",    "read_blobs",   "write_blobs",        "see_names",    "create_names",
+    "write_names",     "manage_names", "prune_environments", "drain_nodes",  "admit_nodes",
+    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users", "use_secrets",
+    "shut_down",       "read_audit",   "operate_computes"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {

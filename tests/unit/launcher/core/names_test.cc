@@ -47,8 +47,8 @@ struct NamesTest : ::testing::Test {
                   const std::string& name = "team", const std::string& version = "") {
     if (kind == NameKind::environment) {
       RegisteredEnvironment environment{{name, version, HostEnvironment{content}}, "", {}};
-      launcher.send(CreateEnvironmentInput{launcher.next_reply(), environment, "",
-                                           UserCaller{user}});
+      launcher.send(
+          CreateEnvironmentInput{launcher.next_reply(), environment, "", UserCaller{user}});
     } else {
       RegisteredAsset asset;
       asset.name = name;
@@ -104,7 +104,8 @@ TEST_F(NamesTest, AreTheirMakersAndOthersAddVersionsByTheirGrant) {
     EXPECT_EQ(add("alice", kind, "a"), "1");
     const std::string why = add("bob", kind, "b");
     EXPECT_THAT(why, HasSubstr("it belongs to user 'alice' (project default)"));
-    EXPECT_THAT(why, HasSubstr(fmt::format("`lockstep {} share team --with bob`", to_string(kind))));
+    EXPECT_THAT(why,
+                HasSubstr(fmt::format("`lockstep {} share team --with bob`", to_string(kind))));
     EXPECT_THAT(share("bob", kind, "bob"), HasSubstr("belongs to user 'alice'"));
     EXPECT_THAT(share("alice", kind, "bob"), HasSubstr("user 'bob' may add versions"));
     EXPECT_EQ(add("bob", kind, "b"), "2");
@@ -125,8 +126,9 @@ TEST_F(NamesTest, AreTheirMakersAndOthersAddVersionsByTheirGrant) {
 TEST_F(NamesTest, AreSharedWithThoseWhoMaySubmitIntoTheirProject) {
   EXPECT_EQ(add("alice", NameKind::data, "a"), "1");
   for (const char* user : {"eve", "ghost"})
-    EXPECT_THAT(share("alice", NameKind::data, user),
-                HasSubstr(fmt::format("'{}' is no user who may submit into project default", user)));
+    EXPECT_THAT(
+        share("alice", NameKind::data, user),
+        HasSubstr(fmt::format("'{}' is no user who may submit into project default", user)));
   EXPECT_THAT(share("alice", NameKind::data, "alice"), HasSubstr("is alice's own"));
   EXPECT_THAT(share("eve", NameKind::data, "eve"), HasSubstr("has no role"));
   EXPECT_TRUE(launcher.facts<NameShared>().empty());

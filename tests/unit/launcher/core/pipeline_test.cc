@@ -205,7 +205,9 @@ TEST_F(Pipelines, WhatJobsOfAnAttemptMadeIsReusedInTheirFamilyOnly) {
     return launcher.expect_one<ReplySubmitted>().job;
   };
   const UserCaller ann{"ann"};
-  const auto of = [](const char* job) { return AttemptCaller{attempt(JobId(job)), "ann", "default"}; };
+  const auto of = [](const char* job) {
+    return AttemptCaller{attempt(JobId(job)), "ann", "default"};
+  };
   submit(job_spec("train"), ann);
   submit(pipeline("forged", {step("a")}), of("train"));
   end(JobId("forged_a"), "forged");

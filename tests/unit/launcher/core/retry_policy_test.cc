@@ -226,7 +226,8 @@ TEST(Explained, ThoseWhoMayOnlySeeTheJobAreNotToldHowItsAttemptsEnded) {
   spec.retry.max = 3;
   spec.retry.backoff = minutes(1);
   const JobId job = launcher.submit(spec);
-  const std::string secret = "MPI_Abort at /home/ann/secret.py; see http://index.local; retry 9 of 9";
+  const std::string secret =
+      "MPI_Abort at /home/ann/secret.py; see http://index.local; retry 9 of 9";
   launcher.finished(n1, attempt(job, 1), node_failure(Cause::start_failed, secret));
   const JobView view = launcher.view(job);
   ASSERT_EQ(view.status, JobStatus::queued);
