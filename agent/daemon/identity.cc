@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostControlPort = 65'533;  // the next two are the launcher's too
 constexpr int kFormat = 1;
 constexpr Duration kAskAgainEvery = seconds(2);
-constexpr Duration kAnswersWithin = seconds(7);
+constexpr Duration kHandshakeWithin = seconds(7);
 constexpr std::string_view kTcp = "tcp://";
 
 struct HostPort {
@@ -166,7 +166,7 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
   const Instant end = clock.now() + timeout;
   const JoinRequest asked{token.secret, name, LOCKSTEP_VERSION, machine};
   const std::string first = wire::encode(request(1, asked));
-  if (!socket.send_within(first, std::min<Duration>(timeout, kAnswersWithin))) {
+  if (!socket.send_within(first, std::min<Duration>(timeout, kHandshakeWithin))) {
     spdlog::warn("no connection to {}, the launcher's port for joining: {}; trying on", endpoint,
                  io::why_not_connected(endpoint, seconds(1)));
     TRY(socket.send_within(first, std::max<Duration>(end - clock.now(), Duration::zero())));
