@@ -28,6 +28,7 @@ using snapshot::LowerTree;
 
 constexpr Duration kAtRest = seconds(1);  // a checkpoint without a change for so long
 constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwhile
+constexpr Duration kUserIsFresh = minutes(1);
 
 // Everything about a folder but its content.
 struct Look {
@@ -471,8 +472,12 @@ Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts,
                                                     SoFarMemory& memory) {
   auto plan = plan_of(parts.directory);
   if (!plan) return std::vector<CollectedOutput>();
-  TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
-  return Collector(parts, *std::move(plan), std::move(user)).capture_so_far(memory);
+  // A directory of users on the network is not asked each second.
+  if (!memory.user || io::since_boot() - memory.user_since > kUserIsFresh) {
+    TRY_ASSIGN(memory.user, user_of(parts.assignment.spec.run_as));
+    memory.user_since = io::since_boot();
+  }
+  return Collector(parts, *std::move(plan), *memory.user).capture_so_far(memory);
 }
 
 Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,

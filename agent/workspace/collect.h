@@ -16,6 +16,7 @@
 #include "common/base/bytes.h"
 #include "common/domain/assignment.h"
 #include "common/io/attempt_dir.h"
+#include "common/io/process.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/capture.h"
 #include "common/snapshot/live_capture.h"
@@ -62,6 +63,8 @@ struct SoFarMemory {
     std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
   };
   std::map<std::pair<OutputKind, std::string>, Place> places;
+  std::optional<io::User> user;  // the job's, as looked up last
+  Duration user_since{0};        // since boot
 };
 
 // Captures ./outputs, ./logs and named outputs of a running attempt, and returns those that
