@@ -9,6 +9,7 @@
 #include <span>
 
 #include "common/base/nearest.h"
+#include "common/domain/provider_settings.h"
 #include "common/domain/secrets.h"
 #include "launcher/spec/ssh_host.h"
 
