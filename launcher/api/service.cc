@@ -359,7 +359,8 @@ bool Service::is_in_map(const EnvironmentSpec& spec) const {
   std::vector<std::string> references{spec.name};
   if (!spec.version.empty()) references.push_back(spec.name + ":" + spec.version);
   return std::any_of(references.begin(), references.end(), [&](const std::string& reference) {
-    return std::holds_alternative<EnvironmentReply>(ports_.show_environment(reference));
+    return std::holds_alternative<EnvironmentReply>(
+        ports_.show_environment(reference, LauncherItself{}));
   });
 }
 

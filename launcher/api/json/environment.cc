@@ -127,7 +127,7 @@ Json to_json(const EnvironmentView& view) {
                      {"lock", lock.lock.tree.hex()},
                      {"solved_at", to_string(lock.solved)},
                      {"node_name", lock.node_name},
-                     {"job", text_or_null(lock.job.value)}});
+                     {"job", lock.job.value}});
   json["lockstep"] = {{"provider", std::string(provider_of(environment.spec.definition))},
                       {"definition", view.definition.hex()},
                       {"project", text_or_null(view.project)},

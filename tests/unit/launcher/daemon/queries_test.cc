@@ -239,14 +239,6 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
             "local-0 is held as a whole by another job");
   EXPECT_EQ(Viewer(core.state(), attempt).cut(behind),
             "waits behind another job, which needs 1 node with 2 cpus");
-  EnvironmentView environment;
-  environment.locks = {{{}, {}, "n1", JobId("secret-name")}, {{}, {}, "n1", JobId("mine")}};
-  environment.last_job = JobId("secret-name");
-  const EnvironmentView cut = Viewer(core.state(), ann).cut(environment);
-  EXPECT_EQ(cut.locks[0].job.value, "");
-  EXPECT_EQ(cut.locks[1].job.value, "mine");
-  EXPECT_EQ(cut.last_job.value, "");
-  EXPECT_EQ(Viewer(core.state(), bob).cut(environment).last_job.value, "secret-name");
   NodeView node;
   node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};
   EXPECT_EQ(Viewer(core.state(), ann).cut(node).attempts.size(), 1u);
