@@ -23,7 +23,7 @@ namespace {
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
 constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
 // Messages of users that the loop has no time for yet.
-const ShareBounds kMessages{"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
+const ShareBounds kBulkMessages{"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
 const ShareBounds kQuestions{"questions waiting for the launcher's slow disk", 2'000, 10'000};
 constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
 
@@ -169,7 +169,7 @@ BulkServer::BulkServer(Parts parts)
                  }),
       intake_(logs_, directory_, intake_sinks()),
       audit_(parts.audit),
-      of_users_(kMessages),
+      of_users_(kBulkMessages),
       waiting_(std::make_shared<Shares>(kQuestions)),
       tell_node_(std::move(parts.tell_node)),
       desk_(parts.loop, parts.blobs, parts.ledger,
