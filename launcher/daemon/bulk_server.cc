@@ -23,8 +23,12 @@ namespace {
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
 constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
 // Messages of users that the loop has no time for yet.
-const ShareBounds kBulkMessages{"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
-const ShareBounds kQuestions{"questions waiting for the launcher's slow disk", 2'000, 10'000};
+ShareBounds bounds_of_bulk_messages() {
+  return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
+}
+ShareBounds bounds_of_questions() {
+  return {"questions waiting for the launcher's slow disk", 2'000, 10'000};
+}
 constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
 
 // Of whom the ledger records what they sent: what an attempt sent is not its owner's.
@@ -169,8 +173,8 @@ BulkServer::BulkServer(Parts parts)
                  }),
       intake_(logs_, directory_, intake_sinks()),
       audit_(parts.audit),
-      of_users_(kBulkMessages),
-      waiting_(std::make_shared<Shares>(kQuestions)),
+      of_users_(bounds_of_bulk_messages()),
+      waiting_(std::make_shared<Shares>(bounds_of_questions())),
       tell_node_(std::move(parts.tell_node)),
       desk_(parts.loop, parts.blobs, parts.ledger,
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {

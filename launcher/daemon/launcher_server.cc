@@ -23,9 +23,13 @@ constexpr std::size_t kMaxPatient = 10'000;
 constexpr std::size_t kMaxWaitingForKeys = 100;
 constexpr Duration kTellWaitingEvery = seconds(1);
 // What users sent and the loop has had no time for.
-const ShareBounds kMessages{"messages waiting", 4'096, 65'536, 32u << 20, 256u << 20};
+ShareBounds bounds_of_messages() {
+  return {"messages waiting", 4'096, 65'536, 32u << 20, 256u << 20};
+}
 // From the decoding of a request until it is answered, also while its files are looked at.
-const ShareBounds kUnanswered{"unanswered requests", 5'000, 50'000, 64u << 20, 512u << 20};
+ShareBounds bounds_of_unanswered() {
+  return {"unanswered requests", 5'000, 50'000, 64u << 20, 512u << 20};
+}
 
 // "user 'alice'", "attempt train.1".
 std::string described(const Caller& caller) {
@@ -73,9 +77,9 @@ LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& gate, io::Serv
           },
           [this](std::string line) { log_refusal(std::move(line)); }),
       service_(ports()),
-      messages_(kMessages),
+      messages_(bounds_of_messages()),
       waiting_({}),
-      unanswered_(std::make_shared<Shares>(kUnanswered)),
+      unanswered_(std::make_shared<Shares>(bounds_of_unanswered())),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
            static_cast<double>(settings_.user_messages_per_second)}) {}
