@@ -105,9 +105,10 @@ void BulkLink::forget(const AttemptId& attempt) {
 }
 
 Instant BulkLink::next_deadline() const {
-  const Instant trouble_at = alone_since_ && trouble_.empty()
-                                 ? *alone_since_ + std::max<Duration>(kBulkAnswersWithin, spread_ * 2)
-                                 : Instant::never();
+  const Instant trouble_at =
+      alone_since_ && trouble_.empty()
+          ? *alone_since_ + std::max<Duration>(kBulkAnswersWithin, spread_ * 2)
+          : Instant::never();
   const Instant close_at = trouble_.empty() ? close_at_ : Instant::never();
   return std::min({shipper_.next_deadline(), close_at, redial_at_, trouble_at});
 }
@@ -116,11 +117,12 @@ Instant BulkLink::next_deadline() const {
 void BulkLink::look_for_trouble(Instant now, bool is_launcher_there) {
   if (!socket_ || is_up_ || !is_launcher_there) return alone_since_.reset();
   if (!alone_since_) alone_since_ = now;
-  if (!trouble_.empty() || now - *alone_since_ < std::max<Duration>(kBulkAnswersWithin, spread_ * 2))
+  if (!trouble_.empty() ||
+      now - *alone_since_ < std::max<Duration>(kBulkAnswersWithin, spread_ * 2))
     return;
-  trouble_ =
-      "it gets no connection to " + peer_.endpoint +
-      ", from where files come and where logs go: " + io::why_not_connected(peer_.endpoint, kBulkLook);
+  trouble_ = "it gets no connection to " + peer_.endpoint +
+             ", from where files come and where logs go: " +
+             io::why_not_connected(peer_.endpoint, kBulkLook);
   spdlog::error("{}; trying on", trouble_);
 }
 
