@@ -121,8 +121,9 @@ TEST_F(WorkingPlaceTest, HasAPathThatBelongsToTheAgentAlone) {
   const auto paths = working_places(AttemptDir("/a b/node/attempts/job.3"), JobId("job"));
   ASSERT_FALSE(paths.empty());
   EXPECT_EQ(paths.back(), "/a b/node/jobs/job");
-  if (const std::string common = code_mount_point(JobId("job")); !common.empty())
+  if (const std::string common = code_mount_point(JobId("job")); !common.empty()) {
     EXPECT_EQ(paths.front(), common);
+  }
 }
 
 }  // namespace
