@@ -19,7 +19,8 @@ struct Offer {
 
 // nullopt: the flag was not given. "all" or "": removes the limit.
 struct OfferFlags {
-  std::optional<std::string> cpus, memory, gpus, network, share;
+  std::optional<std::string> cpus, memory, gpus, network;
+  std::optional<std::string> share = {};
 };
 
 // The offer in the file, changed by the flags. corrupt: the file holds no valid offer.
