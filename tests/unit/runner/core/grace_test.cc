@@ -117,9 +117,10 @@ Duration grace_of(const Occasion& occasion, int nodes) {
 TEST(Grace, IsOneForAllOccasionsOnAnyNumberOfNodes) {
   for (const Occasion& occasion : occasions())
     for (const int nodes : {1, 2, 3})
-      if (nodes >= occasion.nodes_at_least)
+      if (nodes >= occasion.nodes_at_least) {
         EXPECT_EQ(grace_of(occasion, nodes), kGrace)
             << occasion.name << " on " << nodes << " node(s)";
+      }
 }
 
 }  // namespace
