@@ -120,7 +120,7 @@ TEST_F(Solvers, AViewSaysWhichNodeSolves) {
   EXPECT_EQ(said(id, 0), "node n2 solves it");
   const AttemptId other = place(1, "other");
   wants(launcher.placed_on(other).at(0) == n1.id ? n1 : n2, other);
-  EXPECT_EQ(said(other, 0), "node n2 solves it for job job");
+  EXPECT_EQ(said(other, 0), "node n2 solves it for job 'job'");
   fails(n2, id, "no network");
   EXPECT_EQ(said(id, 1), "no network");
   EXPECT_EQ(said(id, 0), "this node solves it");
