@@ -15,6 +15,7 @@ inline Config config() {
   c.node = NodeId(1);
   c.boot = BootId("boot");
   c.session = kSession;
+  c.look_every = seconds(10);  // so that few tests meet a look
   return c;
 }
 
