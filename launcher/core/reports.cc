@@ -12,8 +12,6 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
-// they started is not forgotten by whoever did not see it.
 // From here on all times are the launcher's, as far as the node's clock is known.
 void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) {
   report.clock = clock;
@@ -28,6 +26,8 @@ void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) 
   for (RankExit& rank : report.exit->ranks) correct(rank.time);
 }
 
+// A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
+// they started is not forgotten by whoever did not see it.
 PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks,
                    const std::optional<ClockOffset>& clock) {
   correct_times(report, clock);

@@ -329,7 +329,6 @@ std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt
   return clocks;
 }
 
-// Parts failed, but none says that it was by itself: somebody stopped ranks behind our back.
 // As its runner said it, if that was told to stop; else nobody knows of an order.
 std::string why_stopped(const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
@@ -341,6 +340,7 @@ std::string why_stopped(const Attempt& attempt) {
   return std::string(kUnexplained);
 }
 
+// Parts failed, but none says that it was by itself: somebody stopped ranks behind our back.
 ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) {
   if (attempt.doomed) {
     ExitReport report = attempt.doomed->report;
