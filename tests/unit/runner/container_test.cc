@@ -256,7 +256,7 @@ TEST_F(ContainerTest, MemoryThatCannotBeLimitedIsNoted) {
   attempt_.assignment.spec.resources.memory = mebibytes(64);
   attempt_.argv({"true"});
   EXPECT_EQ(run_to_end().cause, Cause::completed);
-  EXPECT_NE(attempt_.runner_log().find("memory limit cannot be enforced"), std::string::npos);
+  EXPECT_NE(attempt_.runner_log().find("memory limit of"), std::string::npos);
 }
 
 }  // namespace
