@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string kA(64, 'a'), kB(64, 'b'), kC(64, 'c');
+const std::string kFirst(64, 'a'), kSecond(64, 'b'), kThird(64, 'c');
 
 struct Archives : testing::Test {
   io::Folder folder(const std::string& name) {
@@ -75,17 +75,18 @@ struct Archives : testing::Test {
 };
 
 TEST_F(Archives, OnlyWhatTheImageConsistsOfIsPacked) {
-  dir.file("in/" + kA + ".json", "{\"config\": 1}");
-  dir.file("in/" + kB + "/layer.tar", std::string(1000, 'l'));
-  manifest(kA + ".json", {kB + "/layer.tar", kB + "/layer.tar"});
+  dir.file("in/" + kFirst + ".json", "{\"config\": 1}");
+  dir.file("in/" + kSecond + "/layer.tar", std::string(1000, 'l'));
+  manifest(kFirst + ".json", {kSecond + "/layer.tar", kSecond + "/layer.tar"});
   dir.file("in/--checkpoint=1", "");
   dir.file("in/--checkpoint-action=exec=touch pwned", "");
-  dir.file("in/repositories", "{\"python\": {\"3.12\": \"" + kB + "\"}}");
-  dir.file("in/" + kC + ".json", "{}");
+  dir.file("in/repositories", "{\"python\": {\"3.12\": \"" + kSecond + "\"}}");
+  dir.file("in/" + kThird + ".json", "{}");
   const auto archive = packed();
   ASSERT_TRUE(archive) << archive.error().message;
-  EXPECT_THAT(names(*archive), ElementsAre(kA + ".json", kB + "/layer.tar", "manifest.json"));
-  EXPECT_EQ(content(kB + "/layer.tar"), std::string(1000, 'l'));
+  EXPECT_THAT(names(*archive),
+              ElementsAre(kFirst + ".json", kSecond + "/layer.tar", "manifest.json"));
+  EXPECT_EQ(content(kSecond + "/layer.tar"), std::string(1000, 'l'));
   const json said = json::parse(content("manifest.json"));
   EXPECT_THAT(said[0]["RepoTags"], IsEmpty()) << "it gives no image of this node another content";
   EXPECT_EQ(said[0]["Layers"].size(), 2U);
@@ -93,24 +94,24 @@ TEST_F(Archives, OnlyWhatTheImageConsistsOfIsPacked) {
 
 TEST_F(Archives, NothingButRegularFilesOfKnownNamesIsRead) {
   dir.file("secret", "root's");
-  dir.file("in/" + kA + ".json", "{}");
+  dir.file("in/" + kFirst + ".json", "{}");
   for (const std::string& layer : std::vector<std::string>{
-           "../secret", "/etc/shadow", kB + "/../../secret", "secret", "blobs/sha256/../x",
-           "-x/layer.tar", kB + "/layer.tar\n", "blobs/sha256/"}) {
-    manifest(kA + ".json", {layer});
+           "../secret", "/etc/shadow", kSecond + "/../../secret", "secret", "blobs/sha256/../x",
+           "-x/layer.tar", kSecond + "/layer.tar\n", "blobs/sha256/"}) {
+    manifest(kFirst + ".json", {layer});
     EXPECT_THAT(refused(), HasSubstr("is not a valid layer")) << layer;
   }
   manifest("../secret", {});
   EXPECT_THAT(refused(), HasSubstr("is not a valid name of a configuration"));
-  dir.folder("in/" + kB);
-  dir.link(dir / "secret", "in/" + kB + "/layer.tar");
-  manifest(kA + ".json", {kB + "/layer.tar"});
+  dir.folder("in/" + kSecond);
+  dir.link(dir / "secret", "in/" + kSecond + "/layer.tar");
+  manifest(kFirst + ".json", {kSecond + "/layer.tar"});
   EXPECT_THAT(refused(), HasSubstr("is not a regular file"));
-  dir.link("../..", "in/" + kC);
-  manifest(kA + ".json", {kC + "/layer.tar"});
+  dir.link("../..", "in/" + kThird);
+  manifest(kFirst + ".json", {kThird + "/layer.tar"});
   EXPECT_THAT(refused(), HasSubstr("is not a regular file"));
-  ASSERT_EQ(::mkfifo((dir / ("in/" + kB + ".tar")).c_str(), 0600), 0);
-  manifest(kA + ".json", {kB + ".tar"});
+  ASSERT_EQ(::mkfifo((dir / ("in/" + kSecond + ".tar")).c_str(), 0600), 0);
+  manifest(kFirst + ".json", {kSecond + ".tar"});
   EXPECT_THAT(refused(), HasSubstr("is not a regular file"));
 }
 
@@ -126,37 +127,37 @@ TEST_F(Archives, ABrokenManifestIsNone) {
 
 // A layer that is like an earlier one is a link in trees of earlier versions.
 TEST_F(Archives, ALinkToAnotherLayerStandsForIt) {
-  dir.file("in/" + kA + ".json", "{}");
-  dir.file("in/" + kB + "/layer.tar", "layer");
-  dir.folder("in/" + kC);
-  dir.link("../" + kB + "/layer.tar", "in/" + kC + "/layer.tar");
-  manifest(kA + ".json", {kB + "/layer.tar", kC + "/layer.tar"});
+  dir.file("in/" + kFirst + ".json", "{}");
+  dir.file("in/" + kSecond + "/layer.tar", "layer");
+  dir.folder("in/" + kThird);
+  dir.link("../" + kSecond + "/layer.tar", "in/" + kThird + "/layer.tar");
+  manifest(kFirst + ".json", {kSecond + "/layer.tar", kThird + "/layer.tar"});
   const auto archive = packed();
   ASSERT_TRUE(archive) << archive.error().message;
   names(*archive);
-  EXPECT_EQ(content(kC + "/layer.tar"), "layer");
+  EXPECT_EQ(content(kThird + "/layer.tar"), "layer");
 }
 
 TEST_F(Archives, AnOciLayoutLosesItsNamesToo) {
   const std::string blobs = "blobs/sha256/";
-  dir.file("in/" + blobs + kA, "{}");
-  dir.file("in/" + blobs + kB, "layer");
-  dir.file("in/" + blobs + kC, "the manifest");
+  dir.file("in/" + blobs + kFirst, "{}");
+  dir.file("in/" + blobs + kSecond, "layer");
+  dir.file("in/" + blobs + kThird, "the manifest");
   dir.file("in/" + blobs + "x", "");
-  manifest(blobs + kA, {blobs + kB});
+  manifest(blobs + kFirst, {blobs + kSecond});
   const json index{{"manifests",
                     {{{"mediaType", "application/vnd.oci.image.manifest.v1+json"},
-                      {"digest", "sha256:" + kC},
+                      {"digest", "sha256:" + kThird},
                       {"size", 12},
                       {"annotations", {{"io.containerd.image.name", "docker.io/library/python"}}},
                       {"platform", {{"os", "linux"}, {"architecture", "amd64"}}}}}}};
   dir.file("in/index.json", index.dump());
   const auto archive = packed();
   ASSERT_TRUE(archive) << archive.error().message;
-  EXPECT_THAT(names(*archive), ElementsAre(blobs + kA, blobs + kB, blobs + kC, "oci-layout",
-                                           "index.json", "manifest.json"));
+  EXPECT_THAT(names(*archive), ElementsAre(blobs + kFirst, blobs + kSecond, blobs + kThird,
+                                           "oci-layout", "index.json", "manifest.json"));
   const json said = json::parse(content("index.json"));
-  EXPECT_EQ(said["manifests"][0]["digest"], "sha256:" + kC);
+  EXPECT_EQ(said["manifests"][0]["digest"], "sha256:" + kThird);
   EXPECT_EQ(said["manifests"][0]["platform"]["architecture"], "amd64");
   EXPECT_FALSE(said["manifests"][0].contains("annotations"));
   dir.file("in/index.json", "{\"manifests\": [{\"digest\": \"sha256:../x\"}]}");
@@ -164,48 +165,48 @@ TEST_F(Archives, AnOciLayoutLosesItsNamesToo) {
 }
 
 TEST_F(Archives, WhatAnEngineSavesIsUnpackedWithoutItsNames) {
-  dir.file("saved/" + kA + ".json", "{}");
-  dir.file("saved/" + kB + "/layer.tar", std::string(3000, 'l'));
-  dir.file("saved/" + kB + "/VERSION", "1.0");
+  dir.file("saved/" + kFirst + ".json", "{}");
+  dir.file("saved/" + kSecond + "/layer.tar", std::string(3000, 'l'));
+  dir.file("saved/" + kSecond + "/VERSION", "1.0");
   dir.file("saved/repositories", "{}");
-  dir.folder("saved/" + kC);
-  dir.link("../" + kB + "/layer.tar", "saved/" + kC + "/layer.tar");
-  manifest(kA + ".json", {kB + "/layer.tar", kC + "/layer.tar"}, "saved");
+  dir.folder("saved/" + kThird);
+  dir.link("../" + kSecond + "/layer.tar", "saved/" + kThird + "/layer.tar");
+  manifest(kFirst + ".json", {kSecond + "/layer.tar", kThird + "/layer.tar"}, "saved");
   for (const std::string format : {"ustar", "gnu", "pax"}) {
     const std::string archive =
         run({"tar", "-cf", "-", "--format=" + format, "-C", dir / "saved", "."});
     for (const std::size_t piece : {std::size_t{1}, std::size_t{511}, archive.size()}) {
       const Status done = unpack(archive, piece);
       ASSERT_TRUE(done) << format << ": " << done.error().message;
-      EXPECT_EQ(dir.read("out/" + kB + "/layer.tar"), std::string(3000, 'l'));
+      EXPECT_EQ(dir.read("out/" + kSecond + "/layer.tar"), std::string(3000, 'l'));
       EXPECT_FALSE(io::exists(dir / "out/repositories"));
-      EXPECT_FALSE(io::exists(dir / ("out/" + kB + "/VERSION")));
+      EXPECT_FALSE(io::exists(dir / ("out/" + kSecond + "/VERSION")));
       const json said = json::parse(dir.read("out/manifest.json"));
       EXPECT_THAT(said[0]["RepoTags"], IsEmpty());
-      EXPECT_EQ(said[0]["Layers"], (json{kB + "/layer.tar", kB + "/layer.tar"}));
+      EXPECT_EQ(said[0]["Layers"], (json{kSecond + "/layer.tar", kSecond + "/layer.tar"}));
       ASSERT_TRUE(io::remove_tree(dir / "out"));
     }
   }
 }
 
 TEST_F(Archives, NothingIsWrittenElsewhere) {
-  dir.file("saved/" + kA + ".json", "{}");
+  dir.file("saved/" + kFirst + ".json", "{}");
   dir.file("saved/outside", "x");
-  manifest(kA + ".json", {}, "saved");
-  const std::string archive =
-      run({"tar", "-cf", "-", "-C", dir / "saved", "-P", "--transform",
-           "s,outside,../../" + kB + ".json,", "outside", "./manifest.json", kA + ".json"});
+  manifest(kFirst + ".json", {}, "saved");
+  const std::string archive = run({"tar", "-cf", "-", "-C", dir / "saved", "-P", "--transform",
+                                   "s,outside,../../" + kSecond + ".json,", "outside",
+                                   "./manifest.json", kFirst + ".json"});
   const Status done = unpack(archive);
   EXPECT_TRUE(done) << done.error().message;
-  EXPECT_FALSE(io::exists(dir / (kB + ".json")));
+  EXPECT_FALSE(io::exists(dir / (kSecond + ".json")));
   EXPECT_THAT(io::list_directory(dir / "out").value(),
-              testing::UnorderedElementsAre("manifest.json", kA + ".json"));
+              testing::UnorderedElementsAre("manifest.json", kFirst + ".json"));
 }
 
 TEST_F(Archives, OneThatIsCutOffOrDamagedIsRefused) {
-  dir.file("saved/" + kA + ".json", std::string(2000, 'x'));
-  manifest(kA + ".json", {}, "saved");
-  std::string archive = run({"tar", "-cf", "-", "-C", dir / "saved", kA + ".json"});
+  dir.file("saved/" + kFirst + ".json", std::string(2000, 'x'));
+  manifest(kFirst + ".json", {}, "saved");
+  std::string archive = run({"tar", "-cf", "-", "-C", dir / "saved", kFirst + ".json"});
   EXPECT_FALSE(unpack(archive)) << "it has no manifest";
   ASSERT_TRUE(io::remove_tree(dir / "out"));
   const Status cut = unpack(archive.substr(0, 1500));
