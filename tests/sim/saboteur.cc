@@ -55,7 +55,6 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::compaction_forgets_not_solved, "compaction_forgets_not_solved"},
       {Defect::locks_not_told, "locks_not_told"},
       {Defect::lock_of_another_definition, "lock_of_another_definition"},
-      {Defect::lock_of_another_account, "lock_of_another_account"},
       {Defect::highest_virtual_packages, "highest_virtual_packages"},
       {Defect::compaction_forgets_virtual_packages, "compaction_forgets_virtual_packages"},
       {Defect::roles_ignored, "roles_ignored"},
@@ -423,12 +422,6 @@ void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
   if (has(Defect::lock_of_another_definition))
     for (EnvironmentLock& lock : plan.locks)
       lock.tree = first_locks_.emplace(lock.platform, lock.tree).first->second;
-  if (has(Defect::lock_of_another_account) && spec.environment)
-    for (EnvironmentLock& lock : plan.locks)
-      lock.tree =
-          locks_of_all_
-              .emplace(std::pair(digest_of(spec.environment->definition), lock.platform), lock.tree)
-              .first->second;
   if (has(Defect::highest_virtual_packages) && !plan.virtual_packages.empty())
     plan.virtual_packages = {"__cuda=" + highest_cuda_, "__glibc=" + highest_glibc_};
 }

@@ -65,7 +65,6 @@ enum class Defect {
   compaction_forgets_not_solved,
   locks_not_told,
   lock_of_another_definition,
-  lock_of_another_account,
   highest_virtual_packages,
   compaction_forgets_virtual_packages,
   roles_ignored,
@@ -189,12 +188,11 @@ class Saboteur {
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
   std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;
   std::map<JobId, CheckpointSource> sources_;
-  std::map<JobId, Duration> limits_;                               // as they were submitted
-  std::map<SessionId, std::uint64_t> beats_;                       // the newest heartbeat sent
-  std::map<SessionId, HeartbeatAck> answers_;                      // the newest answer received
-  std::map<std::string, Digest> first_locks_;                      // by platform
-  std::map<std::pair<Digest, std::string>, Digest> locks_of_all_;  // by definition and platform
-  std::string highest_cuda_, highest_glibc_;                       // that any node reported
+  std::map<JobId, Duration> limits_;           // as they were submitted
+  std::map<SessionId, std::uint64_t> beats_;   // the newest heartbeat sent
+  std::map<SessionId, HeartbeatAck> answers_;  // the newest answer received
+  std::map<std::string, Digest> first_locks_;  // by platform
+  std::string highest_cuda_, highest_glibc_;   // that any node reported
 };
 
 }  // namespace lockstep::sim

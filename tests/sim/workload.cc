@@ -51,11 +51,6 @@ void draw_environment(JobSpec& spec, Random& random) {
       VenvEnvironment{"python3", {}, {"numpy==" + std::to_string(random.between(1, 2))}, {}};
 }
 
-// Two accounts, whose jobs have the same definitions. The same for a submission that is repeated.
-std::string account_of(const std::string& job) {
-  return sha256("account of " + job).bytes[0] % 3 == 0 ? "bob" : "";
-}
-
 SshHost host_of(const Node& node) {
   SshHost host;
   host.name = host.address = node.name();
@@ -332,7 +327,6 @@ void Workload::submit(const JobPlan& plan) {
   launcher::SubmitInput submit;
   submit.submission = "submission-" + std::to_string(next_);
   submit.spec = plan.spec;
-  submit.spec.run_as = account_of(plan.spec.name);
   submit.rebuild = plan.spec.environment && cluster_.world.random.chance(0.15);
   if (cluster_.world.random.chance(0.3)) {
     submit.generated_name = plan.spec.name;
