@@ -11,17 +11,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/printable.h"
+
 namespace lockstep::pmix {
 namespace {
 
 constexpr char kWho[] = "the PMIx server of this node's ranks (lockstep-pmix)";
-
-// What a server says may be a rank's words.
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (std::isprint(static_cast<unsigned char>(c)) == 0) c = '?';
-  return text;
-}
 
 // Ranks get them, and nothing but them.
 bool are_pmix_variables(const Variables& variables) {
@@ -123,7 +118,7 @@ void Client::on(Hello& report) {
         fmt::format("it speaks version {} of the protocol, and this runner version {}; "
                     "restart the agent, so that both are of one installation",
                     report.protocol, kProtocol));
-  library_ = report.library.empty() ? "unknown" : printable(std::move(report.library));
+  library_ = report.library.empty() ? "unknown" : in_one_line(report.library);
 }
 
 // An operation that has expired is not waited for any more.
@@ -132,8 +127,7 @@ void Client::on(Done& report) {
   const auto operation = operations_.extract(report.id);
   if (!operation) return;
   if (!report.error.empty())
-    return operation.mapped().done(
-        make_error(ErrorCode::internal, printable(std::move(report.error))));
+    return operation.mapped().done(make_error(ErrorCode::internal, in_one_line(report.error)));
   if (are_pmix_variables(report.variables))
     return operation.mapped().done(std::move(report.variables));
   lose("its variables are not PMIx's");
@@ -168,7 +162,7 @@ void Client::on(Aborted& report) {
 }
 
 void Client::on(Refused& report) {
-  if (is_here(report.rank)) events_.refused(report.rank, printable(std::move(report.what)));
+  if (is_here(report.rank)) events_.refused(report.rank, in_one_line(report.what));
 }
 
 std::optional<Client::Reply> Client::open_call(std::uint64_t id, std::size_t bytes) {
@@ -235,7 +229,7 @@ void Client::stop_reading_errors() {
 
 void Client::note(const std::string& line) {
   if (++lines_ > kMaxLines) return;
-  last_line_ = printable(line.substr(0, kMaxText));
+  last_line_ = in_one_line(line.substr(0, kMaxText));
   spdlog::warn("lockstep-pmix: {}", last_line_);
 }
 

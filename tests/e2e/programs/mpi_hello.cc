@@ -75,14 +75,14 @@ void check_windows() {
   MPI_Win_free(&window);
 }
 
-// Whether all threads of this process but this one sleep.
+// Whether all threads of this process but this one sleep, and none waits for a page (D).
 bool others_sleep() {
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
     if (thread.path().filename() == std::to_string(gettid())) continue;
     std::ifstream file(thread.path() / "stat");
     const std::string stat(std::istreambuf_iterator<char>(file), {});
     const std::size_t name_end = stat.rfind(") ");
-    if (name_end != stat.npos && stat[name_end + 2] == 'R') return false;
+    if (name_end != stat.npos && stat[name_end + 2] != 'S') return false;
   }
   return true;
 }
