@@ -110,7 +110,7 @@ std::string compute_text(const ComputeView& compute, Instant now) {
                         compute.nodes.idle, compute.nodes.busy, compute.nodes.unavailable));
   lines.add("jobs",
             fmt::format("{} queued, {} running", compute.queued_jobs, compute.running_jobs));
-  return lines.text() + machines_text(compute, now);
+  return printable(lines.text() + machines_text(compute, now));
 }
 
 std::string how_to_add_nodes(const ComputeView& compute) {

@@ -184,7 +184,7 @@ std::string environment_paragraph(const JobView& job) {
                   digest_of(job.spec.environment->definition).hex());
   if (const std::string what = contents(*job.spec.environment); !what.empty())
     text += fmt::format("    {}\n", what);
-  if (job.attempts.empty()) return text;
+  if (job.attempts.empty()) return printable(text);
   for (const PartView& part : job.attempts.back().parts) {
     if (!part.environment) continue;
     const EnvironmentReport& report = *part.environment;
@@ -192,7 +192,7 @@ std::string environment_paragraph(const JobView& job) {
     if (report.step == Step::ready) text += "      key " + report.key.hex() + "\n";
     if (report.lock) text += "      lock " + report.lock->hex() + "\n";
   }
-  return text;
+  return printable(text);
 }
 
 }  // namespace lockstep::cli

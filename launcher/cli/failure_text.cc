@@ -119,7 +119,7 @@ std::string where_to_look(const JobView& job, const ExitReport& report) {
 
 std::string failure_report(const JobView& job) {
   if (job.status == JobStatus::completed || !is_final(job.status)) return "";
-  const std::string& name = job.spec.name;
+  const std::string name = in_one_line(job.spec.name);
   if (!job.report)
     return fmt::format("job {} {}{}\n", name, to_string(job.status),
                        job.reason.empty() ? "" : ": " + printable(job.reason));
@@ -140,7 +140,7 @@ std::string failure_report(const JobView& job) {
   text += other_steps_report(job);
   if (const std::string look = where_to_look(job, report); !look.empty())
     text += "  look at it with: " + look + "\n";
-  return text;
+  return printable(text);
 }
 
 int exit_code_of(const JobView& job) {

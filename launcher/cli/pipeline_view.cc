@@ -261,7 +261,7 @@ std::string other_steps_report(const JobView& job) {
         fmt::format("  not run: {}{} ({})\n", fmt::join(names, ", "),
                     more == 0 ? "" : fmt::format(" and {} more", more), in_one_line(reasons[i]));
   }
-  return text;
+  return printable(text);
 }
 
 }  // namespace lockstep::cli

@@ -13,7 +13,7 @@ std::string state_text(const JobView& job) {
   std::string text = fmt::format("{}: {}", job.spec.name, to_string(job.status));
   if (job.attempts.size() > 1) text += fmt::format(", attempt {}", job.attempts.size());
   if (!job.reason.empty()) text += " (" + in_one_line(job.reason) + ")";
-  return text;
+  return printable(text);
 }
 
 namespace {

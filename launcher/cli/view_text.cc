@@ -371,7 +371,7 @@ std::string job_text(const JobView& job, Instant now) {
     text += attempt_text(attempt, before);
     before = &attempt;
   }
-  return text;
+  return printable(text);
 }
 
 std::string explain_text(const ExplainView& explain) {
@@ -386,7 +386,7 @@ std::string explain_text(const ExplainView& explain) {
       for (const auto& line : part.limits)
         text += fmt::format("  limit on {}: {}\n", part.node_name, in_one_line(line));
     }
-  return text + environment_paragraph(explain.job);
+  return printable(text) + environment_paragraph(explain.job);
 }
 
 // "200 ms behind the launcher's (known to 0.4 ms)".
