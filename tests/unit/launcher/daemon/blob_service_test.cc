@@ -166,11 +166,12 @@ TEST_F(LauncherBlobTurnsTest, WhatOneUserSendsDelaysNeitherAnotherUserNorANode) 
     from.is_node = who == "node 1";
     return from;
   };
-  for (std::uint64_t i = 0; i < 40; ++i) {
-    const std::string blob = test::noise(kMaxPieceBytes, static_cast<unsigned>(i));
-    service.handle(from("user bob", i),
-                   PutBlobs{{snapshot::make_piece(sha256(blob), blob.size(), 0, blob)}});
+  std::vector<PutBlobs> puts;
+  for (unsigned i = 0; i < 40; ++i) {
+    const std::string blob = test::noise(kMaxPieceBytes, i);
+    puts.push_back({{snapshot::make_piece(sha256(blob), blob.size(), 0, blob)}});
   }
+  for (std::uint64_t i = 0; i < puts.size(); ++i) service.handle(from("user bob", i), puts[i]);
   service.handle(from("user alice", 1), MissingBlobs{{sha256("hers")}});
   service.handle(from("node 1", 1), MissingBlobs{{sha256("its")}});
   turn_until([&] { return sent.size() == 42; });

@@ -374,6 +374,7 @@ class HugeTrees {
 
 // Of 600 that bob sends at once. Before there were turns, others waited for all of them.
 TEST_F(DaemonBlobsTest, AUsersHugeTreesDelayNoOtherUserAndNoNode) {
+  const HugeTrees huge(*bob_);  // before the node, which says nothing meanwhile
   Node node(*this, "n1");
   upload(*alice_, secret_);
   ASSERT_FALSE(submit(*alice_, "hers", secret_).snapshot_missing);
@@ -391,7 +392,6 @@ TEST_F(DaemonBlobsTest, AUsersHugeTreesDelayNoOtherUserAndNoNode) {
   output.tree = made.root();
   report.outputs.push_back(output);
 
-  const HugeTrees huge(*bob_);
   std::atomic<bool> is_sent = false;
   std::atomic<int> answers = 0;
   std::thread bob([&] {
@@ -405,7 +405,7 @@ TEST_F(DaemonBlobsTest, AUsersHugeTreesDelayNoOtherUserAndNoNode) {
     while (answers < HugeTrees::kSubmits && bob_->next<SubmitReply>()) ++answers;
   });
   while (!is_sent) std::this_thread::yield();
-  EXPECT_FALSE(submit(*alice_, "hers too", secret_).snapshot_missing);
+  EXPECT_FALSE(submit(*alice_, "hers-too", secret_).snapshot_missing);
   const int before_alice = answers;
   node.report(report);
   const int before_node = answers;
@@ -414,10 +414,10 @@ TEST_F(DaemonBlobsTest, AUsersHugeTreesDelayNoOtherUserAndNoNode) {
   EXPECT_LE(before_alice, 5);
   EXPECT_LE(before_node, 10);
   EXPECT_LE(before_upload, 15);
+  bob.join();
   const auto job = alice_->ask_for<JobReply>(ShowJob{JobId("hers")});
   ASSERT_TRUE(job);
   EXPECT_EQ(job->job.attempts.back().parts.at(0).outputs.at(0).tree, made.root());
-  bob.join();
   // What failed once is not looked at again: the rest of his is answered at once.
   EXPECT_EQ(answers, HugeTrees::kSubmits);
 }
