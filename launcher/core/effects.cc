@@ -220,7 +220,9 @@ struct Effects {
 
   void operator()(const ProjectCreated&) const {}
   void operator()(const ProjectRemoved&) const {}
-  void operator()(const UserAdded&) const { accounts_changed(); }
+  void operator()(const UserAdded& fact) const {
+    if (!fact.account.empty()) accounts_changed();
+  }
   void operator()(const UserAccountSet&) const { accounts_changed(); }
   void operator()(const RoleGranted&) const {}
   void operator()(const RoleWithdrawn& fact) const { core.act(UserChanged{fact.user}); }
