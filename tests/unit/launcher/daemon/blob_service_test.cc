@@ -171,7 +171,8 @@ TEST_F(LauncherBlobTurnsTest, WhatOneUserSendsDelaysNeitherAnotherUserNorANode) 
     const std::string blob = test::noise(kMaxPieceBytes, i);
     puts.push_back({{snapshot::make_piece(sha256(blob), blob.size(), 0, blob)}});
   }
-  for (std::uint64_t i = 0; i < puts.size(); ++i) service.handle(from("user bob", i), puts[i]);
+  for (std::uint64_t i = 0; i < puts.size(); ++i)
+    service.handle(from("user bob", i), std::move(puts[i]));
   service.handle(from("user alice", 1), MissingBlobs{{sha256("hers")}});
   service.handle(from("node 1", 1), MissingBlobs{{sha256("its")}});
   turn_until([&] { return sent.size() == 42; });
