@@ -90,9 +90,13 @@ class OnATerminal:
         wait_until(lambda: self._read() and condition(self.lines()), what)
         return self.lines()
 
-    def end(self):
-        """Reads to the end; returns the exit code and what then stands on the screen."""
+    def exit_code(self):
+        """Reads to the end."""
         wait_until(lambda: not self._read(), "the program ends", DEADLINE_S)
         os.close(self.terminal)
         _, status = os.waitpid(self.pid, 0)
-        return os.waitstatus_to_exitcode(status), self.lines()
+        return os.waitstatus_to_exitcode(status)
+
+    def end(self):
+        """Reads to the end; returns the exit code and what then stands on the screen."""
+        return self.exit_code(), self.lines()
