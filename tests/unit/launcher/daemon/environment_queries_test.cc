@@ -125,7 +125,7 @@ class Locks : public Environments {
   void SetUp() override {
     add({{"tools", "1", venv_}, "", {}});
     for (const char* name : {"alice", "bob"}) {
-      state_.apply(kNow, UserAdded{name, "ada", name});
+      state_.apply(kNow, UserAdded{name, name, "ada"});
       state_.apply(kNow, RoleGranted{name, {Role::submitter, "default"}, "ada"});
     }
     state_.apply(kNow, ProjectCreated{"hers", "ada"});
