@@ -31,10 +31,10 @@ int milliseconds_left(Instant end, Instant now) {
 // What a daemon needs of our environment; ranks get nothing of it.
 std::map<std::string, std::string> daemon_environment() {
   std::map<std::string, std::string> environment;
-  for (const char* name :
-       {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
-        "LOCKSTEP_NVML_LIBRARY", "LOCKSTEP_LOG_SPOOL", "LOCKSTEP_SAMPLE_EVERY",
-        "LOCKSTEP_SILENT_AFTER", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
+  for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
+                           "LOCKSTEP_NVML_LIBRARY", "LOCKSTEP_LOG_SPOOL", "LOCKSTEP_SAMPLE_EVERY",
+                           "LOCKSTEP_SILENT_AFTER", "LOCKSTEP_SHARED_MACHINES", "ASAN_OPTIONS",
+                           "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
     if (const char* value = std::getenv(name)) environment[name] = value;
   for (const auto& [name, value] : io::own_environment())
     if (is_tool_variable(name)) environment.emplace(name, value);

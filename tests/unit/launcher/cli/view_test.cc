@@ -18,7 +18,7 @@ TEST(JobJson, IsShapedLikeAzures) {
   const Json report = Json::parse(R"({
     "cause": "exit_code", "exit_code": 7, "rank": 3, "node_name": "local-1",
     "time": "2030-01-01T12:00:11.000Z", "message": "rank 3 on local-1 exited with code 7",
-    "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "terminated_ranks": [0, 1, 2]})");
+    "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "terminated_ranks": [0, 1, 2], "also": [], "clocks": []})");
   Json want = Json::parse(R"({
     "name": "gray_pig", "type": "command", "status": "Failed", "display_name": "Digits",
     "experiment_name": "handwriting", "description": "A small network.",
@@ -35,7 +35,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                  "retry": {"max": 3, "on": ["infrastructure"], "backoff": 1,
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60},
-                 "limits": {"pids": null, "log": null, "disk": null}, "keep": [],
+                 "limits": {"pids": null, "log": null, "disk": null, "required": false}, "keep": [],
                  "compute_why": "",
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
                  "array": null, "replaced_environment": null, "array_index": null,
@@ -47,9 +47,9 @@ TEST(JobJson, IsShapedLikeAzures) {
         "number": 1, "placed": "2030-01-01T12:00:01.000Z",
         "started": "2030-01-01T12:00:02.000Z", "ended": "2030-01-01T12:00:12.000Z",
         "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
-                   "state": "finished", "progress": "", "limits": [], "cpus": [2, 3], "memory": 4294967296,
+                   "state": "finished", "progress": "", "limits": [], "notes": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
-                                            "files": 2, "size": 300, "problems": ["a: a fifo"]}],
+                                            "files": 2, "size": 300, "partial": 0, "problems": ["a: a fifo"]}],
                    "not_kept": null, "environment": null, "use": null, "used": []}],
         "report": null, "retried": null, "checkpoint": null}],
     "warnings": [], "silent_seconds": null})");
