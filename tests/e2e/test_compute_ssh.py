@@ -50,8 +50,8 @@ class Lab:
     def attach(self, *names, **changes):
         return self.site.run("compute", "attach", "-f", self.file(*names, **changes))
 
-    def attached(self, *names):
-        done = self.attach(*names)
+    def attached(self, *names, **changes):
+        done = self.attach(*names, **changes)
         assert done.returncode == 0, done.stderr.decode() + self.log()
         return done
 
