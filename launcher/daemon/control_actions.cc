@@ -72,8 +72,11 @@ struct Performer {
     server.gate_.revoke_user(action.key);
     server.service_.perform(action);
   }
-  void operator()(const UserChanged&) const {
-    server.settings_.secrets->follow(server.durable_.core().state().principals());
+  // Whoever has a key of a removed user is told so when they connect.
+  void operator()(const UserChanged& action) const {
+    const Principals& principals = server.durable_.core().state().principals();
+    if (principals.user(action.user) == nullptr) server.gate_.remove_user(action.user);
+    server.settings_.secrets->follow(principals);
   }
   void operator()(const ReplySubmitted& action) const { server.service_.perform(action); }
   void operator()(const ReplyJoined& action) const {

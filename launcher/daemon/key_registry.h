@@ -52,6 +52,10 @@ class KeyRegistry {
     users_[key] = {user, from_file};
   }
   void revoke_user(const PublicKey& key) { users_.erase(key); }
+  // All keys of one who was removed.
+  void remove_user(const std::string& user) {
+    std::erase_if(users_, [&](const auto& entry) { return entry.second.name == user; });
+  }
   std::optional<NodeId> node_of(const PublicKey& key) const {
     const auto it = nodes_.find(key);
     if (it == nodes_.end()) return std::nullopt;
