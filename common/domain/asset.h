@@ -117,8 +117,8 @@ struct AssetView {
   // The newest jobs that had it as an input and that the asker may read, newest first; absent: not
   // looked for (in a list).
   std::optional<std::vector<JobId>> used_by = {};
-  std::string owner = {};   // of the name
-  NameGrants grants = {};   // who else may add versions to it
+  std::string owner = {};  // of the name
+  NameGrants grants = {};  // who else may add versions to it
   friend bool operator==(const AssetView&, const AssetView&) = default;
 };
 struct AssetReply {

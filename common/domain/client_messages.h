@@ -226,16 +226,17 @@ struct ListDatastores {
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
 
-using ClientRequest = std::variant<
-    Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes,
-    ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment, ShowEnvironment,
-    ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI, ListUsers, ListProjects,
-    ChangePrincipals, QueryAudit, VerifyAudit, SetSecret, RemoveSecret, ListSecrets, ListQuotas,
-    ApproveNode, ShareJob, UpdateJob, CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute,
-    ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
-    ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
-    ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob, ShareName,
-    DeleteVersions>;
+using ClientRequest =
+    std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
+                 ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
+                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
+                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
+                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
+                 CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
+                 AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
+                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
+                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob,
+                 AnnotateJob, ShareName, DeleteVersions>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

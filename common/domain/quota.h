@@ -26,9 +26,9 @@ enum class QuotaLimit {
   version_bytes,   // definitions and texts of these, without the files of data and models
 };
 inline constexpr QuotaLimit kQuotaLimits[] = {
-    QuotaLimit::queued_jobs, QuotaLimit::running_jobs,   QuotaLimit::nodes,     QuotaLimit::cpus,
-    QuotaLimit::gpus,        QuotaLimit::snapshot_bytes, QuotaLimit::spec_bytes,
-    QuotaLimit::versions,    QuotaLimit::version_bytes};
+    QuotaLimit::queued_jobs, QuotaLimit::running_jobs, QuotaLimit::nodes,
+    QuotaLimit::cpus,        QuotaLimit::gpus,         QuotaLimit::snapshot_bytes,
+    QuotaLimit::spec_bytes,  QuotaLimit::versions,     QuotaLimit::version_bytes};
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 

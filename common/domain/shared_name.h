@@ -31,7 +31,8 @@ struct ShareName {
 struct DeleteVersions {
   NameKind kind = NameKind::environment;
   std::string name;
-  std::string version;  // "": all, and the name itself, which anyone may then give to something else
+  std::string
+      version;  // "": all, and the name itself, which anyone may then give to something else
   friend bool operator==(const DeleteVersions&, const DeleteVersions&) = default;
 };
 

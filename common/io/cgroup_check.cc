@@ -117,8 +117,7 @@ std::string usable_v1(const std::vector<std::string>& candidates, const std::str
 }
 
 Status check_memory_limit(const std::string& directory, int version, Bytes limit) {
-  const std::string file =
-      directory + (version == 2 ? "/memory.max" : "/memory.limit_in_bytes");
+  const std::string file = directory + (version == 2 ? "/memory.max" : "/memory.limit_in_bytes");
   if (holds(file, limit.count)) return {};
   return make_error(ErrorCode::unsupported,
                     fmt::format("the kernel does not keep it: {} is '{}' after {} was written",

@@ -15,7 +15,8 @@ namespace lockstep::io {
 // "": there is none. Several: the hierarchy is mounted several times.
 std::string usable_v1(const std::vector<std::string>& candidates, const std::string& controller);
 
-// The memory limit of the cgroup `directory` reads back as it was written; unsupported: it does not.
+// The memory limit of the cgroup `directory` reads back as it was written; unsupported: it does
+// not.
 Status check_memory_limit(const std::string& directory, int version, Bytes limit);
 
 // A process that joins `files` one after the other, as a rank does, is then in the cgroup `member`.
@@ -23,7 +24,8 @@ Status check_memory_limit(const std::string& directory, int version, Bytes limit
 // is in another one.
 Status check_member(const std::vector<std::string>& files, const std::string& member);
 
-// Whether a live process is in the cgroup `member` of the controller (v2: ""); true if it has ended.
+// Whether a live process is in the cgroup `member` of the controller (v2: ""); true if it has
+// ended.
 bool is_in_cgroup(int pid, const std::string& controller, const std::string& member);
 
 }  // namespace lockstep::io

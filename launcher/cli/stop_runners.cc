@@ -23,8 +23,7 @@ struct Asked {
 std::optional<Asked> ask_to_stop(const io::Runner& runner) {
   const io::AttemptDir directory(runner.directory);
   const auto stored = io::read_file(directory.assignment());
-  auto assignment =
-      stored ? wire::decode_assignment(*stored) : Result<Assignment>(stored.error());
+  auto assignment = stored ? wire::decode_assignment(*stored) : Result<Assignment>(stored.error());
   if (!assignment) return std::nullopt;
   auto connection = io::connect_unix(directory.path(), directory.control_socket_name());
   if (!connection) return std::nullopt;

@@ -7,7 +7,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLongestDelay = seconds(30);
-constexpr Duration kLongestPause = minutes(2);      // between an acknowledgement and a heartbeat
+constexpr Duration kLongestPause = minutes(2);         // between an acknowledgement and a heartbeat
 constexpr Duration kDriftOfSamples = milliseconds(2);  // of two clocks while the samples last
 
 }  // namespace
@@ -33,10 +33,9 @@ void ClockMeter::add(const Heartbeat& beat, Instant now) {
 
 std::optional<ClockOffset> ClockMeter::offset() const {
   if (count_ == 0) return std::nullopt;
-  return *std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(count_),
-                           [](const ClockOffset& a, const ClockOffset& b) {
-                             return a.uncertainty < b.uncertainty;
-                           });
+  return *std::min_element(
+      samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(count_),
+      [](const ClockOffset& a, const ClockOffset& b) { return a.uncertainty < b.uncertainty; });
 }
 
 }  // namespace lockstep::launcher

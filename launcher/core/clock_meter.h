@@ -1,9 +1,9 @@
 #pragma once
-// Measures a node's clock against the launcher's from heartbeats. A heartbeat gives four times: when
-// the launcher made the newest acknowledgement, when that arrived at the node, when the node sent
-// the heartbeat, and when that arrived here. The two ways took `delay` together, so the offset is
-// known to within half of it, however unequal they were (RFC 5905 section 8). The sample with the
-// shortest delay of the last kSamples counts. Reads no clock.
+// Measures a node's clock against the launcher's from heartbeats. A heartbeat gives four times:
+// when the launcher made the newest acknowledgement, when that arrived at the node, when the node
+// sent the heartbeat, and when that arrived here. The two ways took `delay` together, so the offset
+// is known to within half of it, however unequal they were (RFC 5905 section 8). The sample with
+// the shortest delay of the last kSamples counts. Reads no clock.
 
 #include <array>
 #include <cstddef>

@@ -28,7 +28,7 @@ class LauncherHost {
   void deliver(launcher::Input input);
   // An input signed with a user's key; it is dropped when the key was revoked.
   void deliver_from(const PublicKey& key, launcher::Input input);
-  void crash();  // it starts again later
+  void crash();                      // it starts again later
   void stop_for(Duration duration);  // SIGSTOP … SIGCONT
   bool up() const { return core_ != nullptr; }
   void logs_arrived(const AttemptId& attempt, NodeId node);

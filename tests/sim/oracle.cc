@@ -338,8 +338,8 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (files_lost_.count(node) != 0) return;
   const auto given_up = given_up_.find(fact.node);
   if (given_up != given_up_.end() && given_up->second == decided_) return;
-  if (state_.node(fact.node)->lost) return;     // before the attempt ended
-  if (gives_up(fact.node)) return;              // nothing is awaited of it
+  if (state_.node(fact.node)->lost) return;  // before the attempt ended
+  if (gives_up(fact.node)) return;           // nothing is awaited of it
   if (judge_given_up(fact)) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && decided_ - finished->second < logs_timeout_)

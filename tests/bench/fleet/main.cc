@@ -25,9 +25,9 @@ namespace lockstep::fleet {
 
 namespace {
 
-// A turn of the loop looks at every socket. With many nodes in the process, each turn takes what came
-// in this time for each node; with few nodes nothing waits, because jobs come one after the other on a
-// node, and the time would be added to each of them.
+// A turn of the loop looks at every socket. With many nodes in the process, each turn takes what
+// came in this time for each node; with few nodes nothing waits, because jobs come one after the
+// other on a node, and the time would be added to each of them.
 constexpr Duration kGatherForEach = std::chrono::microseconds(133);  // 20 ms for 150 nodes
 constexpr int kFewNodes = 32;
 

@@ -42,8 +42,8 @@ TEST(ClockMeter, KnowsTheOffsetToHalfTheRoundTrip) {
   EXPECT_EQ(even.ahead, -milliseconds(200));
   EXPECT_EQ(even.uncertainty, milliseconds(3));
   for (const int there : {0, 1, 5, 10}) {
-    const ClockOffset uneven = measured(
-        {trip(kStart, milliseconds(70), milliseconds(there), milliseconds(10 - there))});
+    const ClockOffset uneven =
+        measured({trip(kStart, milliseconds(70), milliseconds(there), milliseconds(10 - there))});
     EXPECT_LE(std::chrono::abs(uneven.ahead - milliseconds(70)), uneven.uncertainty) << there;
     EXPECT_EQ(uneven.uncertainty, milliseconds(5));
   }

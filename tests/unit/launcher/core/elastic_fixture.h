@@ -13,7 +13,8 @@ class Elastic : public Machines {
   // Made, and its provider listed nothing under our tag.
   void make(const ComputeSpec& spec) {
     // Later, each new user would be made known to the machines.
-    launcher.send(PrincipalInput{{}, AddUser{"alice", "", {}, {Role::admin, ""}}, LauncherItself{}});
+    launcher.send(
+        PrincipalInput{{}, AddUser{"alice", "", {}, {Role::admin, ""}}, LauncherItself{}});
     launcher.take<ReplyDone>();
     create_target(spec);
     const auto calls = launcher.take<CallProvider>();

@@ -35,13 +35,21 @@ std::vector<Occasion> occasions() {
   std::vector<Occasion> all = {
       {"canceled", [](auto& a) { return std::vector{changed(a, StopReason::canceled)}; }},
       {"superseded", [](auto& a) { return std::vector{changed(a, StopReason::superseded)}; }},
-      {"the gang failed",
-       [](auto& a) { return std::vector{changed(a, StopReason::gang_failed)}; }, 2},
-      {"a sibling fails", [](auto&) { return std::vector<Input>{RankExited{1, 3, 0, false}}; }},
-      {"MPI_Abort", [](auto&) { return std::vector<Input>{RankAborted{1, 3, ""}}; }},
+      {"the gang failed", [](auto& a) { return std::vector{changed(a, StopReason::gang_failed)}; },
+       2},
+      {"a sibling fails",
+       [](auto&) {
+         return std::vector<Input>{RankExited{1, 3, 0, false}};
+       }},
+      {"MPI_Abort",
+       [](auto&) {
+         return std::vector<Input>{RankAborted{1, 3, ""}};
+       }},
       {"time-out", [](auto&) { return std::vector<Input>{Tick{}}; }},
       {"disk limit",
-       [](auto&) { return std::vector<Input>{SetupFailed{Cause::disk_limit, "full"}}; }},
+       [](auto&) {
+         return std::vector<Input>{SetupFailed{Cause::disk_limit, "full"}};
+       }},
       {"the port was taken", [](auto&) { return std::vector<Input>{MasterPortTaken{}}; }},
   };
   for (const Cause cause : {Cause::timeout, Cause::canceled, Cause::exit_code, Cause::signal,
