@@ -1,6 +1,7 @@
 #include "agent/inventory/isolation.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,35 @@ IsolationProbe with_cgroups(const CgroupPlace& place, const std::string& root, b
   return probe;
 }
 
+// The process that made it is gone; a process that was in it ended with that one.
+bool is_dead_trial(const std::string& name, const std::string& lead) {
+  if (!name.starts_with(lead)) return false;
+  const std::string number = name.substr(lead.size());
+  if (number.empty() || number.size() > 9) return false;
+  if (number.find_first_not_of("0123456789") != std::string::npos) return false;
+  return ::kill(std::stoi(number), 0) != 0 && errno == ESRCH;
+}
+
+// What an agent that was killed during its trial left. Only empty cgroups can be removed.
+void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
+  const std::vector<std::string> kNone;
+  std::vector<std::string> bases{place.v2.substr(0, place.v2.rfind('/'))};
+  if (!is_v2) bases = {place.v1("memory"), place.v1("pids"), place.v1("cpu"), place.v1("cpuset")};
+  for (const std::string& base : bases) {
+    if (base.empty()) continue;
+    for (const auto& [folder, lead] :
+         {std::pair(base, "lockstep-probe-"), std::pair(base + "/lockstep", "probe-")}) {
+      for (const std::string& name : io::list_directory(folder).value_or(kNone)) {
+        if (!is_dead_trial(name, lead)) continue;
+        const std::string trial = folder + "/" + name;
+        for (const std::string& rank : io::list_directory(trial).value_or(kNone))
+          ::rmdir((trial + "/" + rank).c_str());  // a file of the kernel's stays
+        ::rmdir(trial.c_str());
+      }
+    }
+  }
+}
+
 // As a runner makes the cgroups of a job with a memory limit.
 void try_memory_limit(IsolationProbe& probe) {
   io::CgroupRequest request;
@@ -101,6 +131,7 @@ IsolationProbe probe_isolation(const std::string& root) {
   const bool is_v2 = has_v2(place, root);
   if (is_v2 || has_v1(place)) {
     IsolationProbe probe = with_cgroups(place, root, is_v2);
+    if (root.empty()) remove_dead_trials(place, is_v2);
     if (root.empty()) try_memory_limit(probe);
     return probe;
   }
