@@ -289,7 +289,7 @@ def test_a_machine_that_is_attached_twice_is_refused_unless_it_is_divided(site, 
         refused = subprocess.run(by_token, env=site.environment(), capture_output=True, check=False, timeout=60)
         assert refused.returncode == 1 and boot.encode() in refused.stderr, refused
         # Divided, it is two nodes that together have no more than one.
-        site.ok("compute", "update", "lab", "--set", "lockstep.share=1/2")
+        site.ok("compute", "update", "lab", "--set", "lockstep.share=1/2", "--upgrade")
         wait_until(lambda: site.json("node", "show", "vm1")["inventory"]["memory"] < whole["memory"], "vm1 offers less")
         done = attach_other(share="2/2")
         assert done.returncode == 0, done.stderr.decode() + site.ok("compute", "log", "other")
