@@ -170,8 +170,9 @@ def test_a_cancel_ends_a_job_whose_outputs_do_not_fit(site, disk):
     """What fits is kept; what does not is named in the job's end, with the reason and what to do."""
     home = disk(site.home / "launcher", 60)
     site.up(1)
+    # At once: of a file that grows, the launcher gets pieces while the job runs, and these take the space.
     site.submit("-N", "1", "--name", "big", "--", "sh", "-c",
-                "echo small > logs/small; head -c 70000000 /dev/urandom > outputs/big")
+                "head -c 70000000 /dev/urandom > big; echo small > logs/small; mv big outputs/big")
     wait_until(lambda: "No space left" in (site.show("big")["reason"] or ""), "it waits for space")
     assert site.show("big")["status"] == "Finalizing"
     site.ok("job", "cancel", "big")

@@ -70,8 +70,8 @@ class Machine:
         for words in (("link", "set", "lo", "up"), ("addr", "add", f"{self.address}/24", "dev", "eth0"),
                       ("link", "set", "eth0", "up")):
             _sh("ip", "-n", self.namespace, *words)
-        if self.name == "launcher":  # its nodes know its own address too, and would go around the proxy
-            _sh("nsenter", f"--net=/run/netns/{self.namespace}", "iptables", "-A", "INPUT", "-i", "eth0", "-p", "tcp",
+        if self.name in self.cluster.proxied:  # the launcher tells its own address too: no way around the proxy
+            _sh("nsenter", f"--net=/run/netns/{self.namespace}", "iptables", "-A", "OUTPUT", "-o", "eth0", "-p", "tcp",
                 "--dport", f"{PORT}:{PORT + 2}", "-j", "DROP")
         for words in (("link", "set", self.name, "master", "br0"), ("link", "set", self.name, "up")):
             _sh("ip", "-n", self.cluster.switch, *words)
