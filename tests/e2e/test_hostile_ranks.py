@@ -131,7 +131,7 @@ def test_more_than_the_operator_allows_is_not_placed_and_docker_args_do_not_lift
     site.write("job.yml", "command: sleep 0.1\nlockstep:\n  limits: {pids: 300, log: 1m, disk: 1g}\n")
     made = site.json("job", "create", "-f", "job.yml")["name"]
     site.wait_for_status(made, "Completed")
-    assert site.show(made)["lockstep"]["limits"] == {"pids": 300, "log": 1 << 20, "disk": 1 << 30}
+    assert site.show(made)["lockstep"]["limits"] == {"pids": 300, "log": 1 << 20, "disk": 1 << 30, "required": False}
     assert "300 processes a rank; 1.0 MiB of logs; 1.0 GiB of disk" in site.ok("job", "show", made)
 
 
