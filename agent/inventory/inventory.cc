@@ -37,10 +37,11 @@ Result<Fraction> fraction_of(const std::string& text) {
   if (std::sscanf(text.c_str(), "%d/%d%c", &fraction.part, &fraction.of, &rest) == 2 &&
       fraction.part >= 1 && fraction.part <= fraction.of && fraction.of <= 1'000)
     return fraction;
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("--share '{}' is no part of a machine: write I/N, as in 1/2 for "
-                                "the first and 2/2 for the second of two",
-                                text));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("--share '{}' does not name a part of a machine: write I/N, as in 1/2 for "
+                  "the first and 2/2 for the second of two",
+                  text));
 }
 
 // As `select` counts, from 0; "" for all.

@@ -171,9 +171,9 @@ Status check_setting(NodeSource source, const std::string& name,
                                   [&](const SettingKey& key) { return key.name == name; });
   if (known == keys.end() && source != NodeSource::command) return unknown(source, keys, name);
   if (source == NodeSource::ssh && words.size() == 1 && !is_machine_share(words.front()))
-    return bad_setting(
-        fmt::format("share '{}' is no part of a machine; write I/N, as in 1/2 for the first of two",
-                    words.front()));
+    return bad_setting(fmt::format(
+        "share '{}' does not name a part of a machine; write I/N, as in 1/2 for the first of two",
+        words.front()));
   const SettingKey any{name, Kind::words};
   return check_words(known == keys.end() ? any : *known, words);
 }

@@ -60,7 +60,8 @@ std::string dial_one(const addrinfo& address, Instant end) {
 std::string dial_trouble(const std::string& endpoint, Duration timeout) {
   constexpr std::string_view kTcp = "tcp://";
   const auto colon = endpoint.rfind(':');
-  if (!endpoint.starts_with(kTcp) || colon <= kTcp.size()) return "it is no address of TCP";
+  if (!endpoint.starts_with(kTcp) || colon <= kTcp.size())
+    return "the address does not begin with tcp://HOST:";
   std::string host = endpoint.substr(kTcp.size(), colon - kTcp.size());
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   addrinfo hints{};
