@@ -206,6 +206,7 @@ void Core::Impl::converge_alive(Part& part) {
   if (!part.wanted && wanted.phase != WantedPhase::stop) {
     wanted.phase = WantedPhase::stop;
     wanted.stop_reason = StopReason::superseded;
+    wanted.grace = Duration::zero();  // nobody takes what it still writes, and its node waits
     must_tell(part);
   }
   if (wanted.phase == WantedPhase::stop) part.capture_at = part.checkpoint_at = Instant::never();

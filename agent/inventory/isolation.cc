@@ -9,6 +9,7 @@
 
 #include "agent/inventory/cgroup_path.h"
 #include "common/io/cgroups.h"
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {
@@ -89,8 +90,8 @@ void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
         if (!is_dead_trial(name, lead)) continue;
         const std::string trial = folder + "/" + name;
         for (const std::string& rank : io::list_directory(trial).value_or(kNone))
-          ::rmdir((trial + "/" + rank).c_str());  // a file of the kernel's stays
-        ::rmdir(trial.c_str());
+          io::disk::rmdir((trial + "/" + rank).c_str());  // a file of the kernel's stays
+        io::disk::rmdir(trial.c_str());
       }
     }
   }

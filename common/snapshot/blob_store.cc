@@ -204,6 +204,11 @@ void BlobStore::abandon(std::string_view uploader) {
   std::erase_if(impl_->uploads, [&](const auto& upload) { return upload.first.first == uploader; });
 }
 
+void BlobStore::abandon(std::string_view uploader, const Digest& digest) {
+  std::lock_guard guard(impl_->write_mutex);
+  impl_->uploads.erase({std::string(uploader), digest});
+}
+
 Status BlobStore::sync() {
   std::lock_guard one_at_a_time(impl_->sync_mutex);
   TRY(impl_->sync_whole());

@@ -94,6 +94,8 @@ class BlobStore {
                          Lease lease = Lease::lasting);
   // Deletes the incomplete uploads of a peer that is gone.
   void abandon(std::string_view uploader);
+  // Deletes that peer's incomplete upload of `digest`, if there is one: its try has ended.
+  void abandon(std::string_view uploader, const Digest& digest);
   // Makes all stored blobs durable: one fdatasync for all small ones. Cheap when there is nothing
   // to do.
   Status sync();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -151,6 +152,15 @@ void BlobService::handle(From from, PutBlobs request) {
   crew_of(put->from).workers.run_anyway(
       put->from.principal,
       [this, pieces = std::move(pieces), put](const FairWorkers::Pause&) { store(*pieces, put); });
+}
+
+void BlobService::give_up(const From& from, const PutBlobs& request) {
+  std::set<Digest> blobs;
+  for (const BlobPiece& piece : request.pieces) blobs.insert(piece.digest);
+  crew_of(from).workers.run_anyway(
+      from.principal, [this, key = from.key.value, blobs](const FairWorkers::Pause&) {
+        for (const Digest& blob : blobs) store_.abandon(key, blob);
+      });
 }
 
 void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put) {

@@ -56,6 +56,9 @@ class BlobService {
   // stored but are not the sender's (only sending a blob proves to have it).
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
+  // What is incomplete of these blobs goes: the request is refused, and the sender sends all of
+  // them again when there is space. What it sent before the request goes too.
+  void give_up(const From& from, const PutBlobs& request);
   // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
   // are not part of that tree are refused.
   void handle(From from, GetBlobs request);

@@ -88,9 +88,11 @@ struct BulkRequests {
   // Users send source trees, nodes what their jobs left.
   void operator()(PutBlobs& m) const {
     // In the words of a try that found none, so that whoever waits hears one thing.
-    if (node && server.space_.level() == DiskMonitor::Level::full)
-      return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     const auto low = server.space_.refusal();
+    const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
+    if (is_full || (!node && !low.empty())) server.desk_.give_up(from, m);
+    if (is_full)
+      return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     if (!node && !low.empty()) return refuse(low);
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
     BlobService::From sender = from;

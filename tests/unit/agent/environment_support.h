@@ -14,6 +14,7 @@
 #include "common/io/run_program.h"
 #include "common/wire/runner.h"
 #include "tests/unit/agent/helpers.h"
+#include "tests/unit/support/open_program.h"
 #include "tests/unit/support/silent_server.h"
 
 namespace lockstep::agent {
@@ -69,7 +70,8 @@ struct FakeLocks {
 class Keeping {
  public:
   explicit Keeping(const std::string& home, FakeLocks& locks, Bytes limit = {},
-                   const std::string& program = LOCKSTEP_ENV, const std::string& spawn = "")
+                   const std::string& program = test::open_program(LOCKSTEP_ENV),
+                   const std::string& spawn = "")
       : home(home), locks_(locks) {
     config_.program = program;
     config_.spawn = spawn;

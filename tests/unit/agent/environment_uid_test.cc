@@ -72,7 +72,8 @@ class UserCode : public EnvironmentTest {
     Activation activation;
     std::string failure;
   };
-  Made make(const EnvironmentDefinition& definition, const std::string& program = LOCKSTEP_ENV) {
+  Made make(const EnvironmentDefinition& definition,
+            const std::string& program = test::open_program(LOCKSTEP_ENV)) {
     Keeping node(dir / "home", locks, {}, program, dir / "spawn");
     node.share(packages()->path());
     Assignment job = node.staged("job", definition);

@@ -96,7 +96,7 @@ TEST(EnvProcess, WhatIsNoEventEndsIt) {
 TEST(EnvProcess, AProgramThatIsNotThereIsSaid) {
   const Ran got = run("/nope/lockstep-env", me());
   ASSERT_FALSE(got.said);
-  EXPECT_THAT(got.said.error().message, HasSubstr("exited with code 126"));
+  EXPECT_THAT(got.said.error().message, HasSubstr("could not run /nope/lockstep-env"));
   EXPECT_THAT(got.log, HasSubstr("No such file"));
 }
 

@@ -15,6 +15,7 @@
 #include "common/io/framed_socket.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
+#include "tests/unit/support/open_program.h"
 
 namespace lockstep::runner::testing {
 
@@ -78,7 +79,10 @@ void Attempt::start() {
                              directory_.assignment(), directory_.workspace()})
       ASSERT_EQ(chown(path.c_str(), *runner_uid, *runner_uid), 0);
   }
-  const std::string program = std::string(LOCKSTEP_BIN_DIR) + "/lockstep-runner";
+  // The runner finds the others beside itself.
+  for (const char* name : {"/lockstep-spawn", "/lockstep-pmix"})
+    test::open_program(LOCKSTEP_BIN_DIR + std::string(name));
+  const std::string program = test::open_program(LOCKSTEP_BIN_DIR "/lockstep-runner");
   pid_ = fork();
   if (pid_ != 0) return;
   if (runner_uid && (setgid(*runner_uid) != 0 || setuid(*runner_uid) != 0)) _exit(99);

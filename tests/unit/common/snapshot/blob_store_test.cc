@@ -142,6 +142,22 @@ TEST(BlobStore, HostilePiecesChangeNothing) {
   store->abandon("mallory");
 }
 
+TEST(BlobStore, AHalfUploadThatIsGivenUpTakesNoSpace) {
+  TempDir dir;
+  const auto store = must_open(dir / "blobs");
+  const std::string first = noise(2 << 20, 1), second = noise(2 << 20, 2);
+  const auto half_files = [&] { return io::list_directory(dir / "blobs/tmp")->size(); };
+  ASSERT_TRUE(store->put_piece(cut(first)[0], "p"));
+  ASSERT_TRUE(store->put_piece(cut(first)[0], "q"));
+  ASSERT_TRUE(store->put_piece(cut(second)[0], "p"));
+  ASSERT_EQ(half_files(), 3u);
+  store->abandon("p", sha256(first));
+  store->abandon("p", sha256("what nobody sends"));
+  EXPECT_EQ(half_files(), 2u);
+  EXPECT_TRUE(*store->put_piece(cut(first)[1], "q"));
+  EXPECT_TRUE(*store->put_piece(cut(second)[1], "p"));
+}
+
 TEST(BlobStore, HalfUploadsAreBounded) {
   TempDir dir;
   const auto store = must_open(dir / "blobs");
