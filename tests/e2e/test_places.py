@@ -30,7 +30,7 @@ def test_folders_that_another_user_made_in_tmp_break_no_job_of_root(squatted, si
 
 # Attempt 1 leaves what holds its path, attempt 2 follows it.
 FINDS_ITS_CHECKPOINT = """
-import json, os, sys
+import json, os, socket, sys, time
 folder = os.environ["LOCKSTEP_CHECKPOINT_DIR"]
 rank = os.environ["RANK"]
 print("path", os.path.realpath(os.getcwd()), os.path.realpath(folder), flush=True)
@@ -39,7 +39,20 @@ if os.environ["LOCKSTEP_ATTEMPT"] == "1":
     open(made, "w").write(rank)
     os.symlink(made, os.path.join(folder, f"last{rank}"))
     json.dump({"path": made}, open(os.path.join(folder, f"pointer{rank}"), "w"))
-    sys.exit(3 if rank == "0" else 0)
+    # Rank 0 ends the attempt, so it waits until the others have written too.
+    master = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    if rank == "0":
+        with socket.create_server(master) as server:
+            for _ in range(int(os.environ["WORLD_SIZE"]) - 1):
+                server.accept()
+        sys.exit(3)
+    for _ in range(600):
+        try:
+            socket.create_connection(master).close()
+            sys.exit()
+        except OSError:
+            time.sleep(0.05)
+    sys.exit("rank 0 does not listen")
 assert open(os.path.join(folder, f"last{rank}")).read() == rank
 assert open(json.load(open(os.path.join(folder, f"pointer{rank}")))["path"]).read() == rank
 """
