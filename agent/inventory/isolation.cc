@@ -1,7 +1,6 @@
 #include "agent/inventory/isolation.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "common/io/cgroups.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 
 namespace lockstep::agent {
 namespace {
@@ -74,7 +74,8 @@ bool is_dead_trial(const std::string& name, const std::string& lead) {
   const std::string number = name.substr(lead.size());
   if (number.empty() || number.size() > 9) return false;
   if (number.find_first_not_of("0123456789") != std::string::npos) return false;
-  return ::kill(std::stoi(number), 0) != 0 && errno == ESRCH;
+  const auto maker = io::identify(std::stoi(number));
+  return !maker || io::is_ending(*maker);  // a zombie too
 }
 
 // What an agent that was killed during its trial left. Only empty cgroups can be removed.

@@ -35,6 +35,7 @@ class Engine:
         return {**self.own, "LOCKSTEP_CONTAINER_ENGINE": self.program}
 
     def run(self, *words, **options):
+        options.setdefault("cwd", "/")  # another user may have no way into the checkout
         return subprocess.run([*self.runs_as, self.program, *map(str, words)], env={**os.environ, **self.own},
                               capture_output=True, check=False, **options)
 
