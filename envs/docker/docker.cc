@@ -113,7 +113,6 @@ Status share(const ContainerEngine& engine, const Site& site, LockedImage& locke
   return {};
 }
 
-// The engine reads these as root where we are.
 bool stays_in(const std::string& folder, const std::string& file) {
   std::error_code failed;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file, failed))) return true;
@@ -121,6 +120,18 @@ bool stays_in(const std::string& folder, const std::string& file) {
   if (failed) return false;
   const std::string root = std::filesystem::canonical(folder, failed);
   return !failed && real.starts_with(root + "/");
+}
+
+// Files of the context that an engine's client opens by their paths, as the agent's user, and
+// follows links of; podman prints lines of an ignore file that it cannot read.
+Status check_files_of_client(const std::string& context, const std::string& dockerfile) {
+  for (const std::string& file :
+       {dockerfile, dockerfile + ".dockerignore", dockerfile + ".containerignore",
+        std::string(".dockerignore"), std::string(".containerignore")})
+    if (!stays_in(context, context + "/" + file))
+      return invalid(fmt::format("'{}' leads out of the build's context; put the file itself there",
+                                 file));
+  return {};
 }
 
 // What each rank gets from Lockstep, whatever the image says; its PATH is its own.
@@ -214,11 +225,7 @@ Result<Image> DockerProvider::built(Toolbox& tools, const ContainerEngine& engin
     return invalid(fmt::format("the Dockerfile '{}' may not end with .in", dockerfile));
   if (!io::exists(path))
     return invalid(fmt::format("there is no '{}' in the build's context", dockerfile));
-  for (const std::string& file :
-       {path, path + ".dockerignore", site.image.context + "/.dockerignore"})
-    if (!stays_in(site.image.context, file))
-      return invalid(fmt::format("'{}' leads out of the build's context",
-                                 file.substr(site.image.context.size() + 1)));
+  TRY(check_files_of_client(site.image.context, dockerfile));
   TRY_ASSIGN(const std::string text, io::read_file(path, kMaxDockerfileBytes));
   const bool is_remote =
       !tools.variable("CONTAINER_HOST").empty() || !tools.variable("CONTAINER_CONNECTION").empty();
