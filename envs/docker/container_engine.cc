@@ -188,6 +188,10 @@ Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
   } else {
     tools_->set("DOCKER_BUILDKIT", "0");
   }
+  // buildx runs git in the context, whose .git is the user's: its configuration may name programs.
+  tools_->set("BUILDX_GIT_INFO", "false");
+  tools_->set("BUILDX_GIT_LABELS", "false");
+  tools_->set("GIT_DIR", "/dev/null");
   words.push_back(order.context);
   tools_->show("building the image");
   TRY_ASSIGN(const Toolbox::Answer answer, run(words));

@@ -122,6 +122,37 @@ TEST_F(DockerTest, ADockerfileOutsideItsContextIsRefused) {
                  "there is no 'other/Dockerfile'");
 }
 
+// The engine's client would open them as the agent's user.
+TEST_F(DockerTest, LinksOutOfTheContextAreRefused) {
+  const DockerEnvironment definition = dockerfile("FROM base:1\n");
+  dir.file("secret", "alice's");
+  for (const std::string name : {".dockerignore", ".containerignore", "Dockerfile.dockerignore",
+                                 "Dockerfile.containerignore"}) {
+    const std::string link = dir / ("context/" + name);
+    for (const std::string& target : {dir / "secret", std::string("../secret"), dir / "absent"}) {
+      ASSERT_EQ(::symlink(target.c_str(), link.c_str()), 0);
+      expect_failure(solve(definition, site("solve")), ErrorCode::invalid_argument,
+                     "'" + name + "' leads out of the build's context");
+      ASSERT_EQ(::unlink(link.c_str()), 0);
+    }
+  }
+}
+
+// A .git of the user's names programs, which git would run as the agent's user.
+TEST_F(DockerTest, BuildxDoesNotRunGitInTheContext) {
+  dir.file("engine",
+           "#!/bin/sh\n"
+           "case $1 in\n"
+           "info) echo '{\"ServerVersion\": \"28\", \"MemoryLimit\": true,"
+           " \"ClientInfo\": {\"Plugins\": [{\"Name\": \"buildx\"}]}}' ;;\n"
+           "build) echo \"git: $GIT_DIR $BUILDX_GIT_INFO $BUILDX_GIT_LABELS\"; exit 1 ;;\n"
+           "esac\n",
+           0755);
+  more = {{"LOCKSTEP_CONTAINER_ENGINE", dir / "engine"}};
+  const Told told = solve(dockerfile("FROM base:1\n"), site("solve"));
+  EXPECT_THAT(told.log, HasSubstr("git: /dev/null false false"));
+}
+
 TEST_F(DockerTest, AnImageThatNoRegistryHasComesWithTheLock) {
   docker().import_busybox("base:1");
   const Site where = sharing("solve");
