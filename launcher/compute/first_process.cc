@@ -16,21 +16,29 @@ namespace lockstep::compute {
 
 namespace {
 
-// From $accounts; counts in $added.
+// From $accounts; counts in $added. An account whose uid another name has in the container is left
+// out, so that its jobs fail instead of running as the other one.
 constexpr const char* kAddAccounts = R"sh(
 added=0
 while IFS=: read -r name uid gid; do
   [ -n "$name" ] || continue
-  known=''
-  while IFS=: read -r other rest; do
+  known='' holder='' unended=''
+  while IFS=: read -r other password id rest || { [ -n "$other" ] && unended=1; }; do
     [ "$other" != "$name" ] || known=1
+    [ "$id" -eq "$uid" ] && holder=$other
   done < /etc/passwd
   [ -z "$known" ] || continue
+  if [ -n "$holder" ]; then
+    echo "lockstep: the account $name is not added: its uid $uid is $holder's in this container;" \
+      "change one of the two uids, in the image or on the launcher's machine" >&3
+    continue
+  fi
+  [ -z "$unended" ] || echo >> /etc/passwd
   printf '%s:x:%s:%s::/home/%s:/bin/sh\n' "$name" "$uid" "$gid" "$name" >> /etc/passwd
   printf '%s:x:%s:\n' "$name" "$gid" >> /etc/group
   mkdir -p "/home/$name" && chown "$uid:$gid" "/home/$name"
   added=$((added + 1))
-done 2>/dev/null <<ACCOUNTS
+done 3>&2 2>/dev/null <<ACCOUNTS
 $accounts
 ACCOUNTS
 )sh";
@@ -38,7 +46,7 @@ ACCOUNTS
 constexpr const char* kEndAgent = R"sh(
 echo "$added"
 [ "$added" -gt 0 ] || exit 0
-read -r agent rest < "$home/agent.pid" && kill -9 "$agent" 2>/dev/null
+{ read -r agent rest < "$home/agent.pid"; } 2>/dev/null && kill -9 "$agent" 2>/dev/null
 exit 0
 )sh";
 
@@ -75,14 +83,18 @@ while [ -z "$stop" ]; do
 done
 )sh";
 
-std::string accounts_of_people() {
+struct Account {
+  std::string name;
+  unsigned uid = 0, gid = 0;
+};
+
+std::vector<Account> accounts_of_people() {
   constexpr unsigned kFirst = 1'000, kLast = 59'999;  // as Debian gives them to people
   constexpr std::size_t kMost = 1'000;
-  std::string lines;
-  std::size_t count = 0;
+  std::vector<Account> accounts;
   const bool is_root = ::geteuid() == 0;
   const auto text = io::read_file("/etc/passwd").value_or("");
-  for (std::size_t at = 0; at < text.size() && count < kMost;) {
+  for (std::size_t at = 0; at < text.size() && accounts.size() < kMost;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
     at = end + 1;
@@ -91,22 +103,18 @@ std::string accounts_of_people() {
     if (std::sscanf(line.c_str(), "%64[a-zA-Z0-9._-]:%*[^:]:%u:%u", name, &uid, &gid) != 3)
       continue;
     if (is_root ? uid < kFirst || uid > kLast : uid != ::geteuid()) continue;
-    lines += fmt::format("{}:{}:{}\n", name, uid, gid);
-    ++count;
+    accounts.push_back({name, uid, gid});
   }
-  return lines;
+  return accounts;
 }
 
-struct Account {
-  std::string name;
-  unsigned uid = 0, gid = 0;
-};
-
-std::vector<Account> with_ids(const std::vector<std::string>& names) {
+std::vector<Account> with_ids(const std::vector<std::string>& names,
+                              const std::vector<Account>& people) {
   // Beyond most people's, and below what an engine without root may give.
   constexpr unsigned kFirstMade = 20'000, kMade = 39'000;
   std::vector<Account> accounts;
   std::set<unsigned> taken;
+  for (const Account& person : people) taken.insert(person.uid);
   std::vector<std::string> unknown;
   for (const std::string& name : names) {
     if (name == "root") continue;
@@ -131,10 +139,12 @@ std::vector<Account> with_ids(const std::vector<std::string>& names) {
 
 std::string accounts_for(const Request& request) {
   constexpr std::size_t kMostBytes = 100u << 10;  // Linux takes words of 128 KiB
+  const std::vector<Account> people = accounts_of_people();
+  std::vector<Account> accounts = with_ids(request.accounts, people);
+  accounts.insert(accounts.end(), people.begin(), people.end());  // the first of a name counts
   std::string lines;
-  for (const Account& account : with_ids(request.accounts))
+  for (const Account& account : accounts)
     lines += fmt::format("{}:{}:{}\n", account.name, account.uid, account.gid);
-  lines += accounts_of_people();  // the first of a name counts
   if (lines.size() > kMostBytes) lines.resize(lines.rfind('\n', kMostBytes) + 1);
   return lines;
 }

@@ -105,7 +105,12 @@ void Machine::add_accounts(const Container& container) {
                        {"exec", container.id, "/bin/sh", "-c", add_accounts_script(),
                         accounts_for(call_.request), "/var/lib/lockstep/agent"},
                        kExecTimeout);
-  if (answer && answer->exit_code == 0) return;
+  if (answer && answer->exit_code == 0) {
+    // Of an account that is left out.
+    if (const std::string said = last_line(answer->errors); !said.empty())
+      events_.warning(machine_.name, "connect", said);
+    return;
+  }
   events_.warning(machine_.name, "connect",
                   "it got no accounts of users who are new: " +
                       (answer ? last_line(answer->errors) : answer.error().message));

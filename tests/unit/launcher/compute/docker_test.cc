@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "common/io/run_program.h"
 #include "launcher/compute/docker/attached.h"
 #include "launcher/compute/docker/cpu_choice.h"
 #include "launcher/compute/docker/engine.h"
 #include "launcher/compute/docker/machine.h"
 #include "launcher/compute/docker/settings.h"
+#include "launcher/compute/first_process.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::compute::docker {
 namespace {
@@ -114,6 +117,43 @@ TEST(DockerEngine, WhatItSaysBecomesAFailure) {
   EXPECT_EQ(code("something new"), Failure::failed);
   EXPECT_EQ(last_line("docker: why.\nSee 'docker run --help'.\ntime=\"x\" level=error\n"),
             "docker: why.");
+}
+
+// Runs the script that adds accounts on files of a test's folder.
+io::ProgramOutput add_accounts(const test::TempDir& root, const std::string& accounts) {
+  std::string script = add_accounts_script();
+  for (const std::string folder : {"/etc/", "/home/"})
+    for (std::size_t at = 0; (at = script.find(folder, at)) != script.npos;) {
+      script.insert(at, root.path());
+      at += root.path().size() + folder.size();
+    }
+  const auto done =
+      io::run_program({"/bin/sh", "-c", script, accounts, root / "absent"}, seconds(30));
+  return done ? *done : io::ProgramOutput{-1, "", done.error().message};
+}
+
+// Else jobs of one user would run as another one.
+TEST(DockerAccounts, AUidOfAnotherNameIsNotGivenAgain) {
+  const test::TempDir root;
+  const std::string before =
+      "root:x:0:0::/root:/bin/sh\n+nis\nimages:x:020000:20000::/:/bin/sh\nbob:x:500:500::/:/bin/sh";
+  root.file("etc/passwd", before);  // its last line has no end
+  root.file("etc/group", "");
+  root.folder("home");
+  const unsigned me = ::geteuid(), mine = ::getegid();
+  const std::string free_one =
+      me == 0 ? "20002:20002" : std::to_string(me) + ":" + std::to_string(mine);
+  const auto done = add_accounts(root, "alice:20000:20000\nbob:20001:20001\ncarol:" + free_one +
+                                           "\ndave:" + free_one + "\ntoor:0:0\n");
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_EQ(done.text, "1\n") << done.errors;
+  const std::string added = root.read("etc/passwd");
+  EXPECT_TRUE(added.starts_with(before + "\ncarol:x:" + free_one + ":")) << added;
+  EXPECT_EQ(std::count(added.begin(), added.end(), '\n'), 5) << added;
+  for (const char* said : {"alice is not added: its uid 20000 is images's",
+                           "dave is not added: ", "toor is not added: its uid 0 is root's"})
+    EXPECT_NE(done.errors.find(said), std::string::npos) << done.errors;
+  EXPECT_EQ(std::count(done.errors.begin(), done.errors.end(), '\n'), 3) << done.errors;
 }
 
 TEST(DockerMachine, ItsLineOfTheEngineHasNoToken) {
