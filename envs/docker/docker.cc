@@ -129,8 +129,8 @@ Status check_files_of_client(const std::string& context, const std::string& dock
        {dockerfile, dockerfile + ".dockerignore", dockerfile + ".containerignore",
         std::string(".dockerignore"), std::string(".containerignore")})
     if (!stays_in(context, context + "/" + file))
-      return invalid(fmt::format("'{}' leads out of the build's context; put the file itself there",
-                                 file));
+      return invalid(
+          fmt::format("'{}' leads out of the build's context; put the file itself there", file));
   return {};
 }
 

@@ -5,74 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/domain/image_name.h"
+#include "envs/docker/dockerfile_text.h"
+#include "envs/docker/dockerfile_variables.h"
 
 namespace lockstep::envs {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\v\f";
 constexpr std::size_t kMaxHexId = 64;
-constexpr std::size_t kMaxExpansions = 256;
-constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxReadBytes = 16 << 20;
 
-std::string_view trimmed(std::string_view text) {
-  const auto from = text.find_first_not_of(kBlanks);
-  if (from == text.npos) return "";
-  return text.substr(from, text.find_last_not_of(kBlanks) + 1 - from);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-// Instructions, each in one line. `escape`: what continues a line; '\0': nothing does.
-std::vector<std::string> instructions_of(std::string_view text, char escape) {
-  std::vector<std::string> all;
-  std::string rest;
-  for (const std::string_view raw : lines_of(text)) {
-    std::string_view line = trimmed(raw);
-    const bool is_of_none = line.starts_with('#') || (line.empty() && !rest.empty());
-    if (is_of_none) continue;  // also between the lines of one
-    const bool goes_on = escape != '\0' && line.ends_with(escape);
-    if (goes_on) line.remove_suffix(1);
-    rest += line;
-    if (goes_on || rest.empty()) continue;
-    all.push_back(std::exchange(rest, {}));
-  }
-  if (!rest.empty()) all.push_back(std::move(rest));
-  return all;
-}
-
-// Without quotes and escapes, whatever they are for.
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : line + " ") {
-    if (kBlanks.find(c) != kBlanks.npos) {
-      if (!word.empty()) words.push_back(std::exchange(word, {}));
-    } else if (std::string_view("\"'\\`").find(c) == std::string_view::npos) {
-      word += c;
-    }
-  }
-  return words;
+Error invalid(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
 bool is_hex(std::string_view text) {
@@ -91,64 +39,125 @@ bool is_transport(std::string_view image) {
          std::find(kAll.begin(), kAll.end(), image.substr(0, colon)) != kAll.end();
 }
 
+// One reading of a Dockerfile.
 class Check {
  public:
-  Check(std::string_view text, const BuildEngine& engine)
-      : engine_(engine), has_heredocs_(text.find("<<") != text.npos) {}
+  // `has_text`: some lines may be no instructions, but text of one (<<EOF), so that it is not known
+  // which stages there are.
+  Check(const BuildEngine& engine, bool has_text) : engine_(engine), has_text_(has_text) {}
 
-  Status instruction(const std::string& line) {
+  Status instruction(const std::string& line, std::size_t number) {
     line_ = line;
-    std::vector<std::string> words = words_of(line);
-    while (!words.empty() && lower(words.front()) == "onbuild") words.erase(words.begin());
-    if (words.empty()) return {};
-    const std::string what = lower(words.front());
-    if (what == "arg" || what == "env") values(words);
-    if (what == "from") return from(words);
-    for (const std::string& word : words) {
-      if (what == "run") TRY(mount(word));
-      if (what == "copy" || what == "add") TRY(source(word));
-    }
+    number_ = number;
+    std::string_view rest = line;
+    std::string what;
+    do {
+      rest = without_blanks(rest);
+      const auto end = std::min(rest.find_first_of(kDockerfileBlanks), rest.size());
+      what = lower_word(bare_word(rest.substr(0, end)));
+      rest = without_blanks(rest.substr(end));
+      if (what == "onbuild") TRY(no_blank_before(rest));
+    } while (what == "onbuild");
+    const std::vector<std::string> words = dockerfile_words(rest);
+    if (what == "arg" || what == "env") return values(rest, words);
+    if (what == "from") return from(rest, words);
+    if (what != "run" && what != "copy" && what != "add") return {};
+    TRY(flags(rest));
+    for (const std::string& word : words) TRY(what == "run" ? mount(word) : source(word));
     return {};
   }
 
  private:
   Error refused(std::string_view why) const {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("the Dockerfile's line '{:.200}' is refused: {}", line_, why));
+    return invalid(
+        fmt::format("the Dockerfile's line {}, '{:.200}', is refused: {}", number_, line_, why));
   }
 
-  // Both forms: "NAME=VALUE …" and ENV's "NAME VALUE".
-  void values(const std::vector<std::string>& words) {
-    for (std::size_t at = 1; at < words.size(); ++at)
-      if (const auto equals = words[at].find('='); equals != std::string::npos)
-        values_[words[at].substr(0, equals)].push_back(words[at].substr(equals + 1));
-      else if (at == 1 && words.size() > 2)
-        values_[words[1]].push_back(words[2]);
+  Error refused_blank(std::string_view text) const {
+    return refused(fmt::format("it has {}, which engines take for a blank; write a plain blank",
+                               unicode_blank_name(text.substr(0, unicode_blank(text)))));
   }
 
-  Status from(const std::vector<std::string>& words) {
-    std::size_t at = 1;
-    while (at < words.size() && words[at].starts_with("--")) ++at;
-    const bool is_named = at + 3 == words.size() && lower(words[at + 1]) == "as";
-    if (at + 1 != words.size() && !is_named) return {};  // a line of a text; engines refuse it
-    TRY(image(words[at], false));
-    ++stages_;
-    if (is_named) names_.push_back(lower(words[at + 2]));
+  Status no_blank_before(std::string_view text) const {
+    return unicode_blank(text) > 0 ? Status(refused_blank(text)) : Status();
+  }
+
+  Status no_blank_in(std::string_view text) const {
+    const auto at = find_unicode_blank(text);
+    return at == text.npos ? Status() : Status(refused_blank(text.substr(at)));
+  }
+
+  // Those before an instruction's words. Engines read them byte by byte; what they can do with
+  // quotes and escapes in them is refused where it would hide another flag or field.
+  Status flags(std::string_view rest) const {
+    for (;;) {
+      TRY(no_blank_before(rest));
+      if (!rest.starts_with("--")) return {};
+      TRY_ASSIGN(const std::size_t size, flag_size(rest));
+      const std::string flag = bare_word(rest.substr(0, size));
+      if (flag == "--from" || flag == "--mount")
+        return refused(fmt::format("write {}=…, without a blank", flag));
+      rest = without_blanks(rest.substr(size));
+    }
+  }
+
+  Result<std::size_t> flag_size(std::string_view text) const {
+    char quote = '\0';
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      const bool is_blank = kDockerfileBlanks.find(c) != kDockerfileBlanks.npos;
+      const bool is_escape = c == '\\' || c == '`';
+      if (static_cast<unsigned char>(c) >= 0x80)
+        return refused("a flag (--…) has a character that is not ASCII; leave it out");
+      if (is_escape && at + 1 < text.size())
+        return refused("a flag (--…) has an escape; write the character itself");
+      if (is_blank && quote == '\0') return at;
+      if (is_blank) return refused("a flag (--…) has a blank in quotes; leave it out");
+      if (quote != '\0')
+        quote = c == quote ? '\0' : quote;
+      else if (c == '"' || c == '\'')
+        quote = c;
+    }
+    return text.size();
+  }
+
+  // Both forms: "NAME=VALUE …" and ENV's "NAME VALUE". A value in quotes may have blanks.
+  Status values(std::string_view rest, const std::vector<std::string>& words) {
+    TRY(no_blank_in(rest));
+    std::string last;
+    for (const std::string& word : words) {
+      const auto equals = word.find('=');
+      if (equals == word.npos && !last.empty()) variables_.add(last, word);
+      if (equals == word.npos && !last.empty()) continue;
+      last = bare_word(word.substr(0, equals));
+      if (equals != word.npos) variables_.add(last, word.substr(equals + 1));
+    }
     return {};
   }
 
-  Status source(const std::string& word) {
-    constexpr std::string_view kFrom = "--from=";
-    if (!word.starts_with(kFrom)) return {};
-    if (engine_.is_podman && word.find('$') != word.npos)
-      return refused("podman would put a variable's value into --from; write the value");
-    return image(word.substr(kFrom.size()), true);
+  Status from(std::string_view rest, const std::vector<std::string>& words) {
+    TRY(no_blank_in(rest));
+    TRY(flags(rest));
+    std::size_t at = 0;
+    while (at < words.size() && words[at].starts_with("--")) ++at;
+    const bool is_named = at + 3 == words.size() && lower_word(bare_word(words[at + 1])) == "as";
+    if (at + 1 != words.size() && !is_named) return {};  // a line of a text; engines refuse it
+    TRY(image(words[at], false));
+    ++stages_;
+    if (is_named) names_.push_back(words[at + 2]);
+    return {};
   }
 
-  Status mount(const std::string& word) {
-    constexpr std::string_view kMount = "--mount=";
-    if (!word.starts_with(kMount)) return {};
-    const std::string all = word.substr(kMount.size()) + ",";
+  Status source(const std::string& word) const {
+    if (!bare_word(word).starts_with("--from=")) return {};
+    if (engine_.is_podman && word.find('$') != word.npos)
+      return refused("podman would put a variable's value into --from; write the value");
+    return image(word.substr(word.find('=') + 1), true);
+  }
+
+  Status mount(const std::string& word) const {
+    if (!bare_word(word).starts_with("--mount=")) return {};
+    const std::string all = word.substr(word.find('=') + 1) + ",";
     if (engine_.is_podman && all.find('$') != all.npos)
       return refused("podman would put a variable's value into --mount; write the value");
     for (std::size_t at = 0; at < all.size();) {
@@ -156,11 +165,11 @@ class Check {
       const std::string field = all.substr(at, end - at);
       at = end + 1;
       const auto equals = std::min(field.find('='), field.size());
-      const std::string key = lower(field.substr(0, equals));
+      const std::string key = lower_word(bare_word(field.substr(0, equals)));
       const std::string value = field.substr(std::min(equals + 1, field.size()));
       if (key == "from") TRY(image(value, true));
-      if (key == "type" && lower(value) == "cache") TRY(cache());
-      if (key == "id" && engine_.is_podman && value.find("..") != value.npos)
+      if (key == "type" && lower_word(bare_word(value)) == "cache") TRY(cache());
+      if (key == "id" && engine_.is_podman && bare_word(value).find("..") != value.npos)
         return refused("podman takes the id of a cache for a path; leave '..' out");
     }
     return {};
@@ -173,26 +182,33 @@ class Check {
         "--mount=type=cache out");
   }
 
+  // BuildKit compares names in lower case, podman as they are.
   bool is_stage(const std::string& name, bool by_number) const {
-    if (is_hex(name) && has_heredocs_) return false;  // which engines read differently
-    if (std::find(names_.begin(), names_.end(), lower(name)) != names_.end()) return true;
-    std::size_t number = 0;
-    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
-    return by_number && failed == std::errc() && end == name.data() + name.size() &&
-           number < stages_;
+    if (has_text_) return false;
+    const auto is_name = [&](const std::string& stage) {
+      if (!engine_.is_podman) return lower_word(stage) == lower_word(name);
+      return stage == name && lower_word(stage) == stage;
+    };
+    if (std::any_of(names_.begin(), names_.end(), is_name)) return true;
+    for (std::size_t stage = 0; by_number && stage + 1 < stages_; ++stage)
+      if (name == std::to_string(stage)) return true;
+    return false;
   }
 
-  Status image(const std::string& name, bool by_number) {
-    std::vector<std::string> all;
-    if (!expand(name, 0, all))
+  Status image(const std::string& name, bool by_number) const {
+    const auto all = variables_.expand(name);
+    if (!all)
       return refused(fmt::format("what image '{}' is cannot be told; write its name", name));
-    for (const std::string& one : all)
+    for (const std::string& one : *all)
       if (!is_stage(one, by_number)) TRY(check_name(one));
     return {};
   }
 
   Status check_name(const std::string& name) const {
     if (name.empty() || name == "scratch") return {};
+    if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c >= 0x80; }))
+      return refused(
+          fmt::format("'{}' is no image's name: it has a character that is not ASCII", name));
     if (is_hex(name) || name.starts_with("sha256:"))
       return refused(
           fmt::format("'{}' may be an id, which only one engine knows; write the image's "
@@ -205,61 +221,33 @@ class Check {
     return {};
   }
 
-  // All that a text with variables may become; false: more than can be told.
-  bool expand(const std::string& text, int depth, std::vector<std::string>& all) const {
-    const auto dollar = text.find('$');
-    if (dollar == text.npos) {
-      all.push_back(text);
-      return all.size() <= kMaxExpansions;
-    }
-    if (depth > kMaxDepth) return false;
-    const bool braced = text.compare(dollar + 1, 1, "{") == 0;
-    const auto begin = dollar + 1 + (braced ? 1 : 0);
-    auto end = begin;
-    while (end < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
-      ++end;
-    std::vector<std::string> found{""};
-    if (const auto known = values_.find(text.substr(begin, end - begin)); known != values_.end())
-      found.insert(found.end(), known->second.begin(), known->second.end());
-    if (braced) {
-      const auto close = text.find('}', end);
-      if (close == text.npos) return false;
-      std::string rest = text.substr(end, close - end);
-      if (rest.starts_with(':')) rest.erase(0, 1);
-      if (!rest.empty() && rest[0] != '-' && rest[0] != '+' && rest[0] != '?') return false;
-      if (!rest.empty()) found.push_back(rest.substr(1));
-      end = close + 1;
-    }
-    for (const std::string& value : found)
-      if (!expand(text.substr(0, dollar) + value + text.substr(end), depth + 1, all)) return false;
-    return true;
-  }
-
   const BuildEngine& engine_;
-  const bool has_heredocs_;
+  const bool has_text_;
   std::string line_;
+  std::size_t number_ = 0;
   std::vector<std::string> names_;  // of the stages so far
   std::size_t stages_ = 0;
-  std::map<std::string, std::vector<std::string>> values_;  // that variables were given so far
+  DockerfileVariables variables_;  // that were given values so far
 };
 
 // Another frontend need not keep the name space of caches.
-Status check_frontend(std::string_view text) {
+Status check_frontend(const std::vector<std::string_view>& lines) {
   const auto refused = [](std::string_view line) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("the Dockerfile's line '{:.200}' is refused: the only frontends are docker's "
-                    "own, `# syntax=docker/dockerfile:…`; or leave it out",
-                    line));
+    return invalid(fmt::format(
+        "the Dockerfile's line '{:.200}' is refused: the only frontends are docker's own, "
+        "`# syntax=docker/dockerfile:…`; or leave it out",
+        line));
   };
-  for (const std::string_view raw : lines_of(text)) {
-    const std::string_view line = trimmed(raw);
+  for (const std::string_view raw : lines) {
+    const std::string_view line = without_blanks(raw);
     if (line.empty()) continue;
     if (line.starts_with("{") || line.starts_with("#!")) return refused(line);
     if (!line.starts_with("#") && !line.starts_with("//")) return {};
-    std::string said = lower(line);
-    std::erase_if(said, [](char c) { return kBlanks.find(c) != kBlanks.npos; });
+    std::string said = lower_word(line);
+    std::erase_if(said, [](char c) {
+      return kDockerfileBlanks.find(c) != kDockerfileBlanks.npos ||
+             static_cast<unsigned char>(c) >= 0x80;
+    });
     const auto at = said.find_first_not_of("#/");
     constexpr std::string_view kSyntax = "syntax=";
     if (at == said.npos || said.compare(at, kSyntax.size(), kSyntax) != 0) continue;
@@ -271,19 +259,60 @@ Status check_frontend(std::string_view text) {
   return {};
 }
 
+// Characters that engines take for blanks at the begin of a line, or some for its end.
+Status check_characters(const std::vector<std::string_view>& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto refused = [&](std::string_view what, std::string_view advice) {
+      return invalid(
+          fmt::format("the Dockerfile's line {} is refused: it has {}; {}", i + 1, what, advice));
+    };
+    if (lines[i].find('\0') != std::string_view::npos)
+      return refused("a null character", "a Dockerfile is a text");
+    if (lines[i].find_first_of("\v\f\r") != std::string_view::npos)
+      return refused("a vertical tab, a form feed or a carriage return",
+                     "write a blank, or a new line");
+    const std::string_view line = without_blanks(lines[i]);
+    if (const std::size_t size = unicode_blank(line); size > 0)
+      return refused(fmt::format("{} at its begin, which engines take for a blank",
+                                 unicode_blank_name(line.substr(0, size))),
+                     "write a plain blank");
+  }
+  return {};
+}
+
+// Each line may be the first one of an instruction where text of one ends in a way that only the
+// engine knows.
+Status check_reading(const std::vector<std::string_view>& lines, const DockerfileReading& reading,
+                     const BuildEngine& engine, bool has_text) {
+  Check check(engine, has_text);
+  std::size_t bytes = 0;
+  for (std::size_t at = 0; at < lines.size();) {
+    const DockerfileInstruction read = dockerfile_instruction(lines, at, reading);
+    bytes += read.text.size() + (read.next - at);
+    if (bytes > kMaxReadBytes)
+      return invalid(
+          "the Dockerfile is refused: it has too many continued lines beside a text (<<)");
+    if (!read.text.empty()) TRY(check.instruction(read.text, at + 1));
+    at = has_text ? at + 1 : read.next;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_dockerfile(std::string_view text, const BuildEngine& engine) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (text.find('\0') != text.npos)
-    return make_error(ErrorCode::invalid_argument, "the Dockerfile is not a text");
-  TRY(check_frontend(text));
-  // A line may be continued, or only look so: in a text of its own, or with another escape.
-  for (const char escape : {'\\', '`', '\0'}) {
-    Check check(text, engine);
-    for (const std::string& line : instructions_of(text, escape)) TRY(check.instruction(line));
-  }
+  const std::vector<std::string_view> lines = dockerfile_lines(text);
+  TRY(check_characters(lines));
+  TRY(check_frontend(lines));
+  // "<<" may also stand at the end of a line and the begin of the next one.
+  const bool has_text =
+      text.find("<<") != text.npos || std::any_of(lines.begin(), lines.end(), [](const auto& line) {
+        return without_blanks(line).starts_with('<');
+      });
+  for (const DockerfileReading& reading : dockerfile_readings())
+    TRY(check_reading(lines, reading, engine, has_text));
   return {};
 }
 

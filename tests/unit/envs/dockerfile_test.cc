@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace lockstep::envs {
 namespace {
@@ -32,6 +33,14 @@ TEST(Dockerfile, WhatPeopleWriteIsTaken) {
            "FROM debian\nRUN python3 -c \"\\\nfrom a import b; \\\nfrom PIL import Image\"\n",
            "FROM debian\nRUN <<E python3\nfrom abc import x as y\nE\n",
            "FROM debian AS base\nRUN --mount=type=bind,from=base,target=/x true\n",
+           "\xef\xbb\xbf# \u00e0\u00a0la carte\r\nFROM debian\r\nRUN a \\\r\n  b\r\n",
+           "# a\u00a0comment\nFROM debian\nRUN echo \u00e0\u00a0la \u00e0\nENV A=\u00e0 B=\u5143\n",
+           "FROM debian\nLABEL a=\"10\u00a0000\"\nCOPY \u00e0 /\u00e0\nRUN <<E\n\u00e0\nE\n",
+           "FROM debian\nRUN --mount=type=cache,target=/x\\\n a \\\n b\n",
+           "FROM debian\nRUN --mount=type=cache,target=\"/x\" echo \"$A\" '\\n' `b` \\\\\nRUN a\n",
+           "ARG A=\"python\"\nARG B=${A:-x}\nFROM \"${B}\":3\nRUN psql <<E\nSELECT 1\nFROM a, "
+           "b;\nE\n",
+           "FROM debian AS ad\nCOPY --from=ad /x /\nFROM debian\nCOPY --from=0 /x /\nRUN sort <x\n",
        }) {
     EXPECT_EQ(refusal(text), "") << text;
     EXPECT_EQ(refusal(text, kPodman), "") << text;
@@ -61,8 +70,95 @@ TEST(Dockerfile, IdsAreNoNames) {
            "FROM 3a AS 3a\nFROM debian AS 3a\n",
            "FROM debian AS ab\nRUN <<E\nE\nFROM ab\n",
            "FROM debian\nRUN <<\"E\\\"\nE\\\nFROM 3a\n",
+           "FROM debian\nRUN <<'E\\'\nE\\\nFROM \\\n3a\n",
+           "FROM debian\nRUN <\\\n<'E\\'\nE\\\nFROM \\\n3a\n",
+           "FROM debian AS ab\nRUN <\\\n<E\nFROM debian AS ac\nE\nCOPY --from=ac / /\n",
+           // Blanks of a continued line count; newer BuildKit does not continue after two escapes.
+           "FROM\\\n 3a\n",
+           "FROM debian\nRUN echo \\\\\nFROM \\\n3a\n",
+           // Flags in quotes, with blanks, and without a '='.
+           "FROM debian\nRUN --mount=\"target=/x y,from=3a\" true\n",
+           "FROM debian\nRUN --mount=target=/x\\ y,from=3a true\n",
+           "FROM debian\nRUN --mount='\"'\" ,from=3a\" true\n",
+           "FROM --platform=\"linux amd64\" 3a\n",
+           "FROM debian\nCOPY --from 3a / /\n",
+           "FROM debian\nRUN --mount from=3a true\n",
+           // Stages that an engine does not have.
+           "FROM debian\nCOPY --from=0 / /\n",
+           "FROM debian\nFROM debian\nCOPY --from=00 / /\n",
+           // What variables become.
+           "ARG A=3\nFROM \"$A\"a\n",
+           "ARG A=3\nFROM $A\"a\"\n",
+           "ARG B=3\nARG A=$B\nFROM ${A}a\n",
+           "ARG A=\"x 3a\"\nFROM $A\n",
+           "FROM x$1a\n",
+           "FROM x$@y\n",
+           "FROM ${A:-${B:-3a}}\n",
        })
     EXPECT_THAT(refusal(text), HasSubstr("is refused: ")) << text;
+}
+
+// Of a size that no engine takes, in a time that is bounded.
+TEST(Dockerfile, WhatWouldTakeTooLongIsRefused) {
+  std::string text = "RUN <<E\n";
+  for (int i = 0; i < 100'000; ++i) text += "RUN a\\\n";
+  EXPECT_THAT(refusal(text), HasSubstr("too many continued lines"));
+  std::string values;
+  for (int i = 0; i < 1'000; ++i) values += "ARG A=$A$A$A\n";
+  EXPECT_THAT(refusal(values + "FROM $A\n"), HasSubstr("cannot be told"));
+}
+
+// Parsers in Go take them for blanks: at both ends of a line, between words of ARG and ENV, and,
+// since they read flags byte by byte, two bytes of other characters.
+TEST(Dockerfile, BlanksOfUnicodeHideNothing) {
+  for (const std::string& blank :
+       std::vector<std::string>{"\u00a0", "\u0085", "\u1680", "\u2003", "\u2028", "\u202f",
+                                "\u205f", "\u3000", "\x85", "\xa0"}) {
+    for (const std::string& text : std::vector<std::string>{
+             blank + "RUN --mount=type=cache,id=../../etc,target=/x true",
+             " " + blank + "RUN true",
+             "RUN a \\\n" + blank + "b",
+             blank + "FROM 3a",
+             blank + "# a comment",
+             "FROM " + blank + "3a",
+             "FROM 3a " + blank,
+             "ARG A=1" + blank + "B=3a",
+             "ENV A " + blank + "3a",
+             "ONBUILD " + blank + "COPY --from=3a / /",
+             "RUN " + blank + "--mount=from=3a,target=/x true",
+             "RUN --network=none " + blank + "--mount=from=3a,target=/x true",
+             "COPY --chown=0" + blank + "--from=X / /y",
+         }) {
+      EXPECT_THAT(refusal("FROM debian\n" + text + "\n"), HasSubstr("is refused: ")) << text;
+      EXPECT_THAT(refusal("FROM debian\n" + text + "\n", kPodman), HasSubstr("is refused: "))
+          << text;
+    }
+  }
+  EXPECT_EQ(refusal("FROM debian\n\u00a0RUN true\n"),
+            "the Dockerfile's line 2 is refused: it has the character U+00A0 at its begin, which "
+            "engines take for a blank; write a plain blank");
+  EXPECT_EQ(
+      refusal("FROM debian\nARG A=1\u2003B=3a\n"),
+      "the Dockerfile's line 2, 'ARG A=1\u2003B=3a', is refused: it has the character U+2003, "
+      "which engines take for a blank; write a plain blank");
+}
+
+TEST(Dockerfile, LettersThatGoFoldHideNothing) {
+  for (const std::string text :
+       {"FROM 3a a\u017f x\n", "ONBU\u0130LD COPY --from=3a / /\n", "FROM 3\u00e4\n"})
+    EXPECT_THAT(refusal(text), HasSubstr("is refused: ")) << text;
+}
+
+TEST(Dockerfile, ControlCharactersAreRefused) {
+  for (const std::string text : {
+           "FROM debian\nRUN echo \\\v\nFROM \\\n3a\n",
+           "FROM debian\nRUN echo \\\f\nFROM \\\n3a\n",
+           "FROM debian\nRUN echo \\\r\r\nFROM \\\n3a\n",
+           "FROM debian\rRUN true\r",
+       })
+    EXPECT_THAT(refusal(text), HasSubstr("a vertical tab, a form feed or a carriage return"))
+        << text;
+  EXPECT_THAT(refusal(std::string("FROM debian\n\0", 13)), HasSubstr("null character"));
 }
 
 TEST(Dockerfile, ImagesOfOtherJobsAreNotNamed) {
@@ -73,6 +169,9 @@ TEST(Dockerfile, ImagesOfOtherJobsAreNotNamed) {
            "ARG A=lockstep\nFROM ${A}/env:0123\n",
            "FROM debian\nCOPY --from=lockstep/env:0123 / /\n",
            "FROM debian\nRUN --mount=from=lockstep/env:0123,target=/x true\n",
+           "RUN <<E\nFROM debian AS lockstep/env:0123\nE\nCOPY --from=lockstep/env:0123 / /\n",
+           "ARG B=lock\nARG A=$B\nFROM ${A}step/env:0123\n",
+           "FROM lock$A\"step/env:0123\"\n",
        })
     EXPECT_THAT(refusal(text), HasSubstr("of another job's")) << text;
   EXPECT_EQ(refusal("FROM registry.example/lockstep/env:1\nFROM lockstep/environment:1\n"), "");
@@ -87,18 +186,20 @@ TEST(Dockerfile, NoOtherFrontendIsTaken) {
            "#!/usr/bin/env x\n// syntax=evil/frontend\n",
            "{\"syntax\": \"evil/frontend\"}\n",
            "\xef\xbb\xbf# syntax=evil/frontend\nFROM debian\n",
+           "#\u00a0syntax=evil/frontend\nFROM debian\n",
+           "# escape=`\n#\u2003syntax\u00a0=evil/frontend\nFROM debian\n",
        })
     EXPECT_THAT(refusal(text), HasSubstr("docker's own")) << text;
 }
 
 TEST(Dockerfile, PodmanTakesNoPathsOfTheNode) {
   for (const std::string text : {
-           "FROM docker-archive:/root/image.tar\n",
-           "FROM dir:tmp\n",
+           "FROM docker-archive:/root/image.tar\n", "FROM dir:tmp\n",
            "FROM debian\nCOPY --from=oci:/home/alice/image / /\n",
            "FROM debian\nCOPY --from=$X / /\n",
            "FROM debian\nRUN --mount=type=cache,target=/x,id=../../root true\n",
            "FROM debian\nRUN --mount=type=$T,target=/x true\n",
+           "FROM debian AS 3A\nFROM debian\nCOPY --from=3a / /\n",  // it compares names exactly
        })
     EXPECT_THAT(refusal(text, kPodman), HasSubstr("is refused: ")) << text;
   const std::string cached = "FROM debian\nRUN --mount=type=cache,target=/x true\n";

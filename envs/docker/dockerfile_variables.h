@@ -1,0 +1,31 @@
+#pragma once
+// What words of a Dockerfile may become when an engine puts the values of variables in. Values are
+// those of ARG and ENV, wherever they stand: an engine has one of them, or none.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::envs {
+
+class DockerfileVariables {
+ public:
+  // With its quotes and escapes: they end a variable's name.
+  void add(const std::string& name, std::string_view value);
+  // Without quotes and escapes. nullopt: too many, or a form that is not known here.
+  std::optional<std::set<std::string>> expand(std::string_view word) const;
+
+ private:
+  struct Use;  // of a variable in a text
+  using Texts = std::set<std::string>;
+  static std::optional<Use> use_at(std::string_view text);
+  bool expand(std::string_view text, int depth, int& steps, Texts& all) const;
+  bool values(const Use& use, int depth, int& steps, Texts& all) const;
+
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+};
+
+}  // namespace lockstep::envs
