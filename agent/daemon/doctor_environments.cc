@@ -29,6 +29,10 @@ std::string limitations_of(const envs::EngineInfo& engine) {
   std::vector<std::string> limitations;
   if (!engine.limits_memory)
     limitations.emplace_back("the engine cannot limit the memory of containers");
+  if (engine.mounts_lead_out)
+    limitations.emplace_back(
+        "its builds can reach files of this node by RUN --mount (CVE-2024-1753, CVE-2024-9407, "
+        "CVE-2024-9675): Dockerfiles with one are refused, unless LOCKSTEP_PODMAN_MOUNTS is allow");
   rlimit locked{};
   const bool is_limited =
       ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_max != RLIM_INFINITY;
@@ -42,9 +46,11 @@ Finding finding_of(const envs::EngineInfo& engine) {
   const std::string limitations = limitations_of(engine);
   if (limitations.empty()) return {"node", kContainers, Verdict::ok, engine.name, ""};
   return {"node", kContainers, Verdict::warning, fmt::format("{}: {}", engine.name, limitations),
-          engine.is_rootless ? "delegate the memory controller of cgroup v2 to the user; set "
-                               "LimitMEMLOCK=infinity for its session"
-                             : "enable the kernel's memory cgroup (cgroup_enable=memory)"};
+          engine.mounts_lead_out ? "install podman 5.2.5 or docker; or, if the package has the "
+                                   "mends, set LOCKSTEP_PODMAN_MOUNTS=allow for the agent"
+          : engine.is_rootless   ? "delegate the memory controller of cgroup v2 to the user; set "
+                                   "LimitMEMLOCK=infinity for its session"
+                                 : "enable the kernel's memory cgroup (cgroup_enable=memory)"};
 }
 
 Finding finding(Verdict verdict, std::string found, std::string advice = "") {

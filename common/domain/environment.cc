@@ -203,9 +203,10 @@ constexpr std::array<std::string_view, 4> kToolVariables{"LANG", "LANGUAGE", "RE
 constexpr std::array<std::string_view, 7> kToolBeginnings{
     "LC_", "PIP_", "UV_", "CONDA_", "MAMBA_", "RATTLER_", "SSL_CERT_"};
 constexpr std::array<std::string_view, 2> kToolEndings{"_proxy", "_PROXY"};
-constexpr std::array<std::string_view, 5> kEngineVariables{
-    "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS",
-    "LOCKSTEP_CONTAINER_ENGINE"};
+constexpr std::array<std::string_view, 6> kEngineVariables{
+    "XDG_RUNTIME_DIR",           "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",           "DBUS_SESSION_BUS_ADDRESS",
+    "LOCKSTEP_CONTAINER_ENGINE", "LOCKSTEP_PODMAN_MOUNTS"};
 constexpr std::array<std::string_view, 5> kEngineBeginnings{"DOCKER_", "CONTAINERS_", "CONTAINER_",
                                                             "PODMAN", "BUILDKIT"};
 

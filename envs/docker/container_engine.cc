@@ -98,6 +98,7 @@ Result<ContainerEngine> ContainerEngine::ask(Toolbox& tools, const std::string& 
   engine.container_.limits_memory = info->limits_memory;
   engine.container_.gpus = info->gpus;
   engine.has_buildx_ = info->has_buildx;
+  engine.mounts_lead_out_ = info->mounts_lead_out;
   for (const auto& [name, value] : tools.variables())
     if (name == "PATH" || name == "HOME" || is_engine_variable(name))
       engine.container_.variables.emplace(name, value);

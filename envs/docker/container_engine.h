@@ -44,6 +44,7 @@ class ContainerEngine {
   const std::string& name() const { return name_; }  // "docker 20.10.24", "podman 4.3.1, rootless"
   // The engine's properties; the members about an image are not set.
   const Container& container() const { return container_; }
+  bool mounts_lead_out() const { return mounts_lead_out_; }  // see EngineInfo
 
   Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: not there
   Status pull(const std::string& name) const;
@@ -69,6 +70,7 @@ class ContainerEngine {
   std::string name_;
   Container container_;
   bool has_buildx_ = false;
+  bool mounts_lead_out_ = false;
 };
 
 }  // namespace lockstep::envs

@@ -229,7 +229,10 @@ Result<Image> DockerProvider::built(Toolbox& tools, const ContainerEngine& engin
   TRY_ASSIGN(const std::string text, io::read_file(path, kMaxDockerfileBytes));
   const bool is_remote =
       !tools.variable("CONTAINER_HOST").empty() || !tools.variable("CONTAINER_CONNECTION").empty();
-  TRY(check_dockerfile(text, {engine.container().is_podman, is_remote}));
+  const bool is_leaky =
+      engine.mounts_lead_out() && tools.variable("LOCKSTEP_PODMAN_MOUNTS") != "allow";
+  TRY(check_dockerfile(text, {engine.container().is_podman, is_remote,
+                              is_leaky ? std::string_view(engine.name()) : std::string_view()}));
   TRY_ASSIGN(const std::string scratch, scratch_of(tools));
   TRY_ASSIGN(const std::string id, engine.build({site.image.context, path, site.image.tag, scratch,
                                                  site.is_rebuild, site.image.user}));

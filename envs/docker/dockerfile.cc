@@ -39,6 +39,10 @@ bool is_transport(std::string_view image) {
          std::find(kAll.begin(), kAll.end(), image.substr(0, colon)) != kAll.end();
 }
 
+bool is_one_of(std::string_view word, const std::vector<std::string_view>& all) {
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
 // One reading of a Dockerfile.
 class Check {
  public:
@@ -160,6 +164,13 @@ class Check {
     const std::string all = word.substr(word.find('=') + 1) + ",";
     if (engine_.is_podman && all.find('$') != all.npos)
       return refused("podman would put a variable's value into --mount; write the value");
+    if (!engine_.leaky_mounts.empty() && !is_of_memory(bare_word(all)))
+      return refused(fmt::format(
+          "{} runs as root here, and lets a --mount other than type=tmpfs reach files of the node "
+          "(CVE-2024-1753, CVE-2024-9407, CVE-2024-9675). Leave --mount out; or let the operator "
+          "install podman 5.2.5 or docker, run the agent as an ordinary user, or, where the "
+          "package has the mends, set LOCKSTEP_PODMAN_MOUNTS=allow for the agent",
+          engine_.leaky_mounts));
     for (std::size_t at = 0; at < all.size();) {
       const auto end = all.find(',', at);
       const std::string field = all.substr(at, end - at);
@@ -173,6 +184,24 @@ class Check {
         return refused("podman takes the id of a cache for a path; leave '..' out");
     }
     return {};
+  }
+
+  // A cache is a folder of the node's: a link in one leads to wherever its writer says, with the
+  // target of another cache alone. Of type=tmpfs no field names anything outside the container.
+  static bool is_of_memory(std::string_view fields) {
+    bool is_tmpfs = false;
+    for (std::size_t at = 0; at < fields.size();) {
+      const auto end = fields.find(',', at);
+      const std::string_view field = fields.substr(at, end - at);
+      at = end + 1;
+      const std::string_view key = field.substr(0, field.find('='));
+      is_tmpfs = is_tmpfs || field == "type=tmpfs";
+      if (key == "type" ? field != "type=tmpfs"
+                        : !is_one_of(key, {"target", "dst", "destination", "size", "mode",
+                                           "tmpfs-size", "tmpfs-mode"}))
+        return false;
+    }
+    return is_tmpfs;
   }
 
   Status cache() const {

@@ -13,6 +13,8 @@ namespace lockstep::envs {
 struct BuildEngine {
   bool is_podman = false;
   bool is_remote = false;  // its builds do not use our TMPDIR
+  // "podman 4.3.1", if its mounts lead out to the node's files; see EngineInfo. "": they do not.
+  std::string_view leaky_mounts = {};
 };
 
 // invalid_argument: the message names the line and says what to write instead.

@@ -1,7 +1,9 @@
 #include "envs/docker/info.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "common/io/file_system.h"
 
@@ -37,15 +39,25 @@ bool has_buildx(const json& info) {
                      [](const json& plugin) { return plugin.value("Name", "") == "buildx"; });
 }
 
+// A version that cannot be read counts as an old one.
+bool is_before_5_2_5(const std::string& version) {
+  int major = 0, minor = 0, patch = 0;
+  std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch);
+  return std::tie(major, minor, patch) < std::make_tuple(5, 2, 5);
+}
+
 // Throw json::exception where one changed its form.
 EngineInfo of_podman(const json& info) {
   const json& host = info.at("host");
-  return {"podman " + info.at("version").at("Version").get<std::string>(),
+  const auto version = info.at("version").at("Version").get<std::string>();
+  const bool is_rootless = host.at("security").at("rootless").get<bool>();
+  return {"podman " + version,
           true,
-          host.at("security").at("rootless").get<bool>(),
+          is_rootless,
           has_word(host.value("cgroupControllers", json()), "memory"),
           has_cdi_of_nvidia() ? "cdi" : "",
-          false};
+          false,
+          !is_rootless && is_before_5_2_5(version)};
 }
 
 EngineInfo of_docker(const json& info) {
@@ -54,7 +66,8 @@ EngineInfo of_docker(const json& info) {
           has_word(info.value("SecurityOptions", json()), "rootless"),
           info.value("MemoryLimit", false),
           info.value("Runtimes", json::object()).contains("nvidia") ? "nvidia" : "",
-          has_buildx(info)};
+          has_buildx(info),
+          false};
 }
 
 }  // namespace

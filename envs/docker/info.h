@@ -15,6 +15,9 @@ struct EngineInfo {
   bool limits_memory = false;
   std::string gpus;         // see Container::gpus
   bool has_buildx = false;  // docker builds with BuildKit
+  // A Dockerfile's `RUN --mount` can reach files of the node: podman that runs as root, without the
+  // mends of CVE-2024-1753, CVE-2024-9407 and CVE-2024-9675.
+  bool mounts_lead_out = false;
 };
 
 // The arguments of the engine's program that print it.

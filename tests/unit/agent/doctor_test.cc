@@ -70,8 +70,14 @@ TEST(DoctorTest, TheEngineOfContainersIsAskedWhatItCanDo) {
   EXPECT_THAT(refused.found, HasSubstr("permission denied"));
   EXPECT_THAT(refused.advice, HasSubstr("group docker"));
   program("podman", R"(echo '{"host": {"security": {"rootless": false},)"
+                    R"( "cgroupControllers": ["memory"]}, "version": {"Version": "5.2.5"}}')");
+  EXPECT_EQ(examine_containers(root.path(), "").found, "podman 5.2.5");
+  program("podman", R"(echo '{"host": {"security": {"rootless": false},)"
                     R"( "cgroupControllers": ["memory"]}, "version": {"Version": "4.3.1"}}')");
-  EXPECT_EQ(examine_containers(root.path(), "").found, "podman 4.3.1");
+  const Finding leaky = examine_containers(root.path(), "");
+  EXPECT_EQ(leaky.verdict, Verdict::warning);
+  EXPECT_THAT(leaky.found, HasSubstr("podman 4.3.1: its builds can reach files of this node"));
+  EXPECT_THAT(leaky.advice, HasSubstr("podman 5.2.5"));
   EXPECT_EQ(examine_containers(root.path(), "docker").verdict, Verdict::warning);
   program("docker", R"(echo '{"ServerVersion": "20.10", "MemoryLimit": false,)"
                     R"( "SecurityOptions": ["name=rootless"]}')");

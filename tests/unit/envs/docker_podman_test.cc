@@ -1,5 +1,6 @@
 // Images with podman, and what goes from docker to podman and back.
 
+#include "envs/docker/info.h"
 #include "tests/unit/envs/docker_fixture.h"
 
 namespace lockstep::envs {
@@ -94,6 +95,28 @@ TEST_F(PodmanTest, IsNoSubstituteForADockerThatIsSetUpAndAway) {
   ASSERT_TRUE(told.last().failed);
   EXPECT_EQ(told.last().failed->code, ErrorCode::unavailable);
   EXPECT_THAT(told.last().failed->message, HasSubstr("/usr/bin/docker does not answer: "));
+}
+
+// The podman of Debian 12 lets them reach files of the node; a vendor's may be mended.
+TEST_F(PodmanTest, MountsOfAnOldOneAreRefusedUnlessTheOperatorAllowsThem) {
+  const auto info = engine_info_from(podman->words({"info", "--format", "{{json .}}"}), "");
+  ASSERT_TRUE(info);
+  give_base();
+  use_podman();
+  const auto definition = dockerfile("FROM base:1\nRUN --mount=type=cache,target=/x true\n");
+  if (info->mounts_lead_out)
+    expect_failure(solve(definition, site("solve")), ErrorCode::invalid_argument,
+                   info->name + " runs as root here");
+  more["LOCKSTEP_PODMAN_MOUNTS"] = "allow";
+  // The engine gets it; whether it can run it is the test machine's matter.
+  EXPECT_THAT(solve(definition, site("again")).log, HasSubstr("building the image"));
+}
+
+// The other kinds of what it reads are as docker's.
+TEST_F(PodmanTest, ALineBehindABlankOfUnicodeIsRefused) {
+  use_podman();
+  expect_failure(solve(dockerfile("FROM base:1\n\u00a0RUN true\n"), site("solve")),
+                 ErrorCode::invalid_argument, "line 2 is refused: it has the character U+00A0");
 }
 
 TEST_F(PodmanTest, AShortNameThatItDoesNotKnowIsAnsweredWithWhatToWrite) {

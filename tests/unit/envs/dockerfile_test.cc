@@ -207,5 +207,19 @@ TEST(Dockerfile, PodmanTakesNoPathsOfTheNode) {
   EXPECT_THAT(refusal(cached, BuildEngine{true, true}), HasSubstr("leave --mount=type=cache out"));
 }
 
+// Of podman 4.3.1 as root. A cache needs nothing but a target: /a/link is where a link in the cache
+// /a leads.
+TEST(Dockerfile, MountsThatLeadOutAreRefused) {
+  constexpr BuildEngine kLeaky{true, false, "podman 4.3.1"};
+  for (const std::string mount : {"type=cache,target=/a", "target=/a", "type=bind,from=x,source=/l",
+                                  "type=cache,target=/a,id=x", "type=tmpfs,target=/a,from=x",
+                                  "type=tmpfs,type=cache,target=/a", "type=secret,id=x", ""}) {
+    const std::string text = "FROM debian\nRUN --mount=" + mount + " true\n";
+    EXPECT_THAT(refusal(text, kLeaky), HasSubstr("podman 4.3.1 runs as root here")) << text;
+    EXPECT_EQ(refusal(text, kPodman), "") << text;
+  }
+  EXPECT_EQ(refusal("FROM debian\nRUN --mount=type=tmpfs,target=/x,size=1m true\n", kLeaky), "");
+}
+
 }  // namespace
 }  // namespace lockstep::envs

@@ -100,8 +100,9 @@ TEST(Environments, ADockerfileIsAPathOfItsContext) {
 }
 
 TEST(Environments, ToolsSeeWhatEnginesOfContainersNeed) {
-  for (const char* name : {"DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "PODMAN_USERNS",
-                           "BUILDKIT_PROGRESS", "XDG_RUNTIME_DIR", "LOCKSTEP_CONTAINER_ENGINE"}) {
+  for (const char* name :
+       {"DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "PODMAN_USERNS", "BUILDKIT_PROGRESS",
+        "XDG_RUNTIME_DIR", "LOCKSTEP_CONTAINER_ENGINE", "LOCKSTEP_PODMAN_MOUNTS"}) {
     EXPECT_TRUE(is_engine_variable(name)) << name;
     EXPECT_TRUE(is_tool_variable(name)) << name;
   }
