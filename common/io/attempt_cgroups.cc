@@ -2,7 +2,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +17,7 @@
 #include <string_view>
 
 #include "common/io/disk.h"
+#include "common/io/file_error.h"
 #include "common/io/file_system.h"
 #include "common/io/nursery.h"
 
@@ -22,6 +27,7 @@ namespace {
 constexpr std::size_t kLongestAttempt = 200;  // of the 255 bytes of a directory's name
 constexpr std::string_view kParent = "lockstep";
 constexpr std::string_view kBeside = "lockstep-";  // instead of a parent, in the name
+constexpr Bytes kLongestRecord = mebibytes(16);
 constexpr int kKillRounds = 400;
 constexpr long kRoundNs = 5'000'000;
 
@@ -30,12 +36,32 @@ void pause_briefly() {
   ::nanosleep(&pause, nullptr);
 }
 
+bool is_of_cgroups(const struct statfs& system) {
+  const auto type = static_cast<unsigned long>(system.f_type);
+  return type == CGROUP_SUPER_MAGIC || type == CGROUP2_SUPER_MAGIC;
+}
+
+// Of a directory that is gone, the nearest above it is asked.
+bool is_cgroup_path(std::string path) {
+  if (!path.starts_with("/") || (path + "/").find("/../") != path.npos) return false;
+  struct statfs system {};
+  int failed = ::statfs(path.c_str(), &system);
+  while (failed != 0 && errno == ENOENT && path.rfind('/') > 0) {
+    path.resize(path.rfind('/'));
+    failed = ::statfs(path.c_str(), &system);
+  }
+  return failed == 0 && is_of_cgroups(system);
+}
+
 // v2 kills the subtree at once; elsewhere each member, again until none is left, since one may fork
 // while we read the list.
 void kill_members(const std::string& directory) {
-  const auto all = open_file(directory + "/cgroup.kill", O_WRONLY);
-  if (all && write_all(all->get(), "1")) return;
-  const auto members = read_file(directory + "/cgroup.procs");
+  const Fd group(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct statfs system {};
+  if (!group || ::fstatfs(group.get(), &system) != 0 || !is_of_cgroups(system)) return;
+  const Fd all(::openat(group.get(), "cgroup.kill", O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (all && write_all(all.get(), "1")) return;
+  const auto members = read_file(fmt::format("/proc/self/fd/{}/cgroup.procs", group.get()));
   if (!members) return;
   std::istringstream pids(*members);
   for (int pid = 0; pids >> pid;) {
@@ -117,9 +143,26 @@ void find_below(const std::string& path, bool is_parent, const CgroupName& wante
   }
 }
 
+// We kill what a record names, so it must be of our own making.
+Result<std::string> read_record(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const int failed = fd ? 0 : errno;
+  struct stat file {};
+  if ((fd ? ::fstat(fd.get(), &file) : ::lstat(path.c_str(), &file)) != 0)
+    return file_error(fd ? errno : failed, "read", path);
+  if (!S_ISREG(file.st_mode) || (file.st_uid != 0 && file.st_uid != ::geteuid()))
+    return make_error(
+        ErrorCode::unsupported,
+        fmt::format("read {}: this list of cgroups to empty must be a regular file of this "
+                    "account's; it is something else, or of uid {}; remove it",
+                    path, file.st_uid));
+  if (!fd) return file_error(failed, "read", path);
+  return read_file(fmt::format("/proc/self/fd/{}", fd.get()), kLongestRecord);
+}
+
 Result<std::vector<std::string>> recorded(const std::string& record_file) {
   std::vector<std::string> directories;
-  const auto record = read_file(record_file);
+  const auto record = read_record(record_file);
   if (!record) {
     if (record.error().code == ErrorCode::not_found) return directories;
     return record.error();
@@ -128,8 +171,8 @@ Result<std::vector<std::string>> recorded(const std::string& record_file) {
   for (std::string line; std::getline(lines, line);) {
     // Ours say so in their path: a damaged file must not make us empty another cgroup.
     const std::string name = line.substr(line.rfind('/') + 1);
-    if (line.find("/lockstep/") != std::string::npos || name.starts_with(kBeside))
-      directories.push_back(line);
+    if (line.find("/lockstep/") == line.npos && !name.starts_with(kBeside)) continue;
+    if (is_cgroup_path(line)) directories.push_back(line);
   }
   return directories;
 }

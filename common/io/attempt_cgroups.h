@@ -10,6 +10,8 @@
 namespace lockstep::io {
 
 // Kills every process in the cgroups that the file names (one directory a line) and removes them.
+// Lines that name no cgroup of Lockstep's are ignored. unsupported: the file is not a regular one
+// of root's or this account's; nothing is killed then.
 Status clean_cgroups(const std::string& record_file);
 
 // Whether a cgroup that the file names still exists. False when the file does not exist.

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include "common/io/attempt_cgroups.h"
 #include "common/io/attempt_dir.h"
@@ -21,11 +23,51 @@ namespace {
 
 constexpr char kProgram[] = "lockstep-runner";
 constexpr char kFlag[] = "--attempt-dir";
+constexpr std::string_view kDeleted = " (deleted)";  // proc(5), of /proc/PID/exe
+constexpr std::size_t kMostLevels = 3;
 constexpr int kWaitRounds = 1000;
 constexpr long kRoundNs = 5'000'000;
 
+// Any account can give its process our name and command line, and may start a setuid program so.
+bool has_only_our_user(int pid) {
+  const auto status = read_file(fmt::format("/proc/{}/status", pid), kibibytes(64));
+  const auto line = status ? status->find("\nUid:") : std::string::npos;
+  unsigned real = 0, effective = 0, saved = 0;
+  if (line == std::string::npos ||
+      std::sscanf(status->c_str() + line, "\nUid: %u %u %u", &real, &effective, &saved) != 3)
+    return false;
+  const unsigned ours = ::geteuid();
+  return real == ours && effective == ours && saved == ours;
+}
+
+// An upgrade may have removed the file since it started.
+bool runs_a_runner(int pid) {
+  char target[4096];
+  const std::string link = fmt::format("/proc/{}/exe", pid);
+  const ssize_t length = ::readlink(link.c_str(), target, sizeof target);
+  if (length <= 0) return false;
+  std::string_view name(target, static_cast<std::size_t>(length));
+  if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
+  return name.substr(name.rfind('/') + 1) == kProgram;
+}
+
+// ATTEMPT, or, as in the home of `lockstep up`, [NODE/]attempts/ATTEMPT.
+bool is_an_attempt(std::string_view path) {
+  std::vector<std::string> levels;
+  for (std::size_t at = 0; at != std::string_view::npos && levels.size() <= kMostLevels;) {
+    const auto slash = path.find('/', at);
+    levels.emplace_back(path.substr(at, slash - at));
+    at = slash == std::string_view::npos ? slash : slash + 1;
+  }
+  if (levels.size() > kMostLevels || !AttemptDir::attempt_of(levels.back())) return false;
+  if (levels.size() == 1) return true;
+  const std::string& node = levels.front();
+  return levels[levels.size() - 2] == "attempts" && !node.empty() && node != "." && node != "..";
+}
+
 // The attempt directory that a runner's command line names; nullopt: it is no runner.
 std::optional<std::string> directory_of(int pid) {
+  if (!has_only_our_user(pid) || !runs_a_runner(pid)) return std::nullopt;
   const auto line = read_file(fmt::format("/proc/{}/cmdline", pid), mebibytes(4));
   const std::string lead = std::string(kProgram) + '\0' + kFlag + '\0';
   if (!line || !line->starts_with(lead)) return std::nullopt;
@@ -86,12 +128,13 @@ void remove_mount_point(const Runner& runner) {
 
 std::vector<Runner> runners_below(const std::string& folder) {
   std::vector<Runner> found;
+  const std::string lead = folder + "/";
   for (const int pid : all_pids()) {
-    const auto directory = directory_of(pid);
-    if (!directory || !directory->starts_with(folder + "/")) continue;
-    const auto identity = identify(pid);
-    if (identity && is_alive(*identity) && sees_the_same(pid, folder))
-      found.push_back({*identity, *directory});
+    const auto identity = identify(pid);  // first: what is read below must be of this process
+    const auto directory = identity ? directory_of(pid) : std::nullopt;
+    if (!directory || !directory->starts_with(lead)) continue;
+    if (!is_an_attempt(std::string_view(*directory).substr(lead.size()))) continue;
+    if (sees_the_same(pid, folder) && is_alive(*identity)) found.push_back({*identity, *directory});
   }
   return found;
 }

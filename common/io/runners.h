@@ -14,8 +14,10 @@ struct Runner {
   std::string directory;  // of its attempt; may not exist any more
 };
 
-// The live runners whose attempt directory is, or was, at any depth below `folder`. A runner in a
-// container that sees another folder under the same path is not among them.
+// The live runners whose attempt directory is, or was, `folder`/ATTEMPT, or below the `attempts` of
+// a node in `folder`. Only processes of our own user that execute a lockstep-runner: any account
+// can copy a command line. A runner in a container that sees another folder under the same path is
+// not among them.
 std::vector<Runner> runners_below(const std::string& folder);
 
 // Kills a runner, removes its cgroups, and waits some seconds until all its descendants have ended

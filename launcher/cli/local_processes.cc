@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 #include "common/domain/environment.h"
 #include "common/io/attempt_cgroups.h"
@@ -231,13 +230,9 @@ bool has_cgroups(const LocalHome& home, const std::string& name) {
   const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
   if (!names) return false;
-  for (const auto& attempt : *names) {
-    const auto record = io::read_file(io::AttemptDir(folder + "/" + attempt).cgroups());
-    std::istringstream lines(record ? *record : "");
-    for (std::string line; std::getline(lines, line);)
-      if (io::exists(line)) return true;
-  }
-  return false;
+  return std::any_of(names->begin(), names->end(), [&](const std::string& attempt) {
+    return io::any_cgroup(io::AttemptDir(folder + "/" + attempt).cgroups());
+  });
 }
 
 std::vector<std::string> local_node_names(const LocalHome& home) {

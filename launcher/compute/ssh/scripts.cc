@@ -40,12 +40,14 @@ constexpr const char* kChangeable =
     "done; done; }";
 
 // The agent is kept running by systemd (`mode` system or user), or by the script `keep` (process).
-// `keeper` prints that script's pid, if it lives.
+// `keeper` prints that script's pid, if it lives. Another account may get a pid that was ours, and
+// can give its process any command line.
 constexpr const char* kFunctions = R"sh(
 mode=$(cat "$d/supervisor" 2>/dev/null)
 keeper() {
   pid=$(cat "$d/pid" 2>/dev/null) || return 1
   case $pid in ''|*[!0-9]*) return 1 ;; esac
+  [ -O "/proc/$pid" ] || return 1
   tr '\000' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -qF "$d/keep " || return 1
   echo "$pid"
 }
@@ -62,7 +64,7 @@ linked() {
   set -- $(head -c 400 "$d/agent/link" 2>/dev/null)
   case ${1:-} in ''|*[!0-9]*) return 1 ;; esac
   [ "$1" = "$(head -c 20 "$d/agent/agent.pid" 2>/dev/null | cut -d ' ' -f 1)" ] || return 1
-  [ -d "/proc/$1" ] && echo "${2:-}"
+  [ -O "/proc/$1" ] && echo "${2:-}"
 }
 is_running() {
   case $mode in
