@@ -76,7 +76,8 @@ struct RunnerGone {
 struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;
   std::string text;
-  bool no_space = false;  // the launcher refuses the rest until somebody frees space there
+  // It cannot go on until somebody frees space at the launcher, or mends what fails on the node.
+  bool is_stuck = false;
 };
 struct OutputsCollected {  // everything that can be kept is in the launcher's blob store
   AttemptId attempt;
@@ -195,7 +196,7 @@ struct Config {
   Duration launcher_silent_after = seconds(5);
   Duration look_every = seconds(1);     // between looks at what a running part has written
   Duration stop_overdue = seconds(30);  // after the grace period; then kill the runner
-  // How long the outputs of a canceled job wait for space on the launcher.
+  // How long outputs of a canceled job that are stuck are waited for.
   Duration space_timeout = seconds(30);
 };
 

@@ -228,7 +228,7 @@ void Core::Impl::collect(Part& part, NodeExitReport exit) {
 void Core::Impl::on(const OutputsProgress& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::collecting) return;
-  hear_of_space(*part, input.no_space, now);
+  hear_of_space(*part, input.is_stuck, now);
   const bool news = part->report.state != PartState::collecting;
   part->report.state = PartState::collecting;
   part->report.progress = input.text;

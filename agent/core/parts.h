@@ -32,7 +32,7 @@ struct Part {
     nothing,  // UpdateRunner must be sent once the runner is alive
     sent,     // UpdateRunner was sent; at look_again the core checks that the runner followed
   };
-  // Whether the launcher has space for the outputs.
+  // Whether the launcher has space for the outputs; the same holds for other lasting failures.
   enum class Space {
     enough,
     lacking,  // the launcher has refused the remaining outputs since no_space_since

@@ -11,7 +11,10 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kCollectors = 4;  // attempts at once
+constexpr int kCollectors = 4;         // that work at once
+constexpr int kMostCollections = 256;  // with those that wait, each in a thread
+constexpr int kCapturers = 4;
+constexpr int kTriesOnceSettled = 2;
 // After a capture of folders of a running part: so many times as long as it took.
 constexpr int kPauseFactor = 4;
 constexpr Duration kLongestPause = seconds(9);
@@ -19,9 +22,13 @@ constexpr Duration kLongestPause = seconds(9);
 }  // namespace
 
 bool CancelToken::wait(Duration duration) {
-  std::unique_lock lock(mutex_);
-  const bool settled = settles_;
-  changed_.wait_for(lock, duration, [&] { return given_up_ || settles_ != settled; });
+  if (held_ != nullptr) held_->release();
+  {
+    std::unique_lock lock(mutex_);
+    const bool settled = settles_;
+    changed_.wait_for(lock, duration, [&] { return given_up_ || settles_ != settled; });
+  }
+  if (held_ != nullptr) held_->acquire();
   return !given_up_;
 }
 
@@ -37,13 +44,16 @@ void CancelToken::end_waits(std::atomic<bool>& why) {
 }
 
 Collections::Collections(io::EventLoop& loop, Workers& quick, AgentHome home,
-                         OutputFunctions functions, Emit emit)
+                         OutputFunctions functions, Emit emit, Duration try_again_after)
     : loop_(loop),
       quick_(quick),
       home_(std::move(home)),
       functions_(std::move(functions)),
       emit_(std::move(emit)),
-      workers_(kCollectors) {}
+      try_again_after_(try_again_after),
+      slots_(kCollectors),
+      workers_(kMostCollections),
+      capturers_(kCapturers) {}
 
 Collections::~Collections() {
   *alive_ = false;
@@ -53,7 +63,7 @@ Collections::~Collections() {
 void Collections::start(const Assignment& assignment) {
   auto& cancel = at_work_[assignment.attempt];
   if (cancel) return;  // it is at work
-  cancel = std::make_shared<CancelToken>();
+  cancel = std::make_shared<CancelToken>(&slots_);
   quick_.submit([this, assignment, cancel = cancel] {
     if (!cancel->given_up()) look(assignment, cancel);
   });
@@ -64,8 +74,8 @@ void Collections::capture_folders(const Assignment& assignment) {
   Folders& folders = folders_[assignment.attempt];
   if (folders.is_at_work || io::since_boot() < folders.pause_until) return;
   folders.is_at_work = true;
-  workers_.submit([this, alive = alive_, assignment, memory = folders.memory,
-                   directory = home_.attempt(assignment.attempt)] {
+  capturers_.submit([this, alive = alive_, assignment, memory = folders.memory,
+                     directory = home_.attempt(assignment.attempt)] {
     const Duration began = io::since_boot();
     auto changed = functions_.capture_so_far(assignment, directory, *memory);
     // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
@@ -88,8 +98,8 @@ void Collections::capture_folders(const Assignment& assignment) {
 void Collections::capture_checkpoint(const Assignment& assignment, bool insist) {
   auto& memory = memories_[assignment.attempt];
   if (!memory) memory = std::make_shared<CheckpointMemory>();
-  workers_.submit([this, alive = alive_, assignment, insist, memory = memory,
-                   directory = home_.attempt(assignment.attempt)] {
+  capturers_.submit([this, alive = alive_, assignment, insist, memory = memory,
+                     directory = home_.attempt(assignment.attempt)] {
     CheckpointCaptured answer{assignment.attempt};
     if (functions_.capture_checkpoint) {
       auto captured = functions_.capture_checkpoint(assignment, directory, *memory, insist);
@@ -126,25 +136,37 @@ void Collections::look(const Assignment& assignment, const std::shared_ptr<Cance
   if (!functions_.collect || !functions_.is_anything_left(assignment, home_.attempt(attempt)))
     return say(cancel, OutputsCollected{attempt, {}});
   workers_.submit([this, assignment, cancel] {
+    slots_.acquire();
     if (!cancel->given_up()) collect(assignment, cancel);
+    slots_.release();
   });
 }
 
+// A failure may pass (the directory of users or the launcher is away for a moment), and when we are
+// done the ranks' files are removed: so only a cancel ends the tries.
 void Collections::collect(const Assignment& assignment,
                           const std::shared_ptr<CancelToken>& cancel) {
   const AttemptId& attempt = assignment.attempt;
+  std::string why;  // the last try failed; told with each step of the next one, too
   const auto tell = [&](const std::string& text) {
-    say(cancel, OutputsProgress{attempt, text, cancel->no_space()});
+    say(cancel, OutputsProgress{attempt, text, cancel->no_space() || !why.empty()});
   };
-  auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *cancel);
-  if (cancel->given_up()) return;
-  if (collected)
-    return say(cancel, OutputsCollected{attempt, std::move(collected->outputs),
-                                        std::move(collected->not_kept)});
-  spdlog::error("cannot collect the outputs of {}: {}", to_string(attempt),
-                collected.error().message);
+  for (int tries_left = kTriesOnceSettled;;) {
+    auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *cancel);
+    if (cancel->given_up()) return;
+    if (collected)
+      return say(cancel, OutputsCollected{attempt, std::move(collected->outputs),
+                                          std::move(collected->not_kept)});
+    const std::string& failed = collected.error().message;
+    if (why != failed)
+      spdlog::error("cannot collect the outputs of {}: {}", to_string(attempt), failed);
+    why = failed;
+    if (cancel->settles() && --tries_left < 0) break;
+    tell("cannot collect its outputs yet, and tries again: " + why);
+    if (!cancel->wait(try_again_after_)) return;
+  }
   CollectedOutput lost;
-  lost.problems.push_back(collected.error().message);
+  lost.problems.push_back(why);
   say(cancel, OutputsCollected{attempt, {std::move(lost)}});
 }
 

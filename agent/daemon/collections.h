@@ -1,7 +1,8 @@
 #pragma once
 // Sends the outputs of finished attempts to the launcher, on its own threads: it waits for an
-// unreachable launcher, so one part may take long and must not delay staging or removal. It decides
-// nothing: each call comes from an action of agent/core, and each answer is an input.
+// unreachable launcher, so one part may take long and must not delay staging or removal, nor, while
+// it waits, other collections. It decides nothing: each call comes from an action of agent/core,
+// and each answer is an input.
 
 #include <atomic>
 #include <condition_variable>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,11 @@ namespace lockstep::agent {
 // Ends a collection's retries: give_up() cancels it; settle() stops its waiting for space.
 class CancelToken {
  public:
-  // Waits for `duration`, or until settle() or give_up(). False: give_up() was called.
+  // So many collections work at once. One that waits works not, so it holds no slot meanwhile.
+  using Slots = std::counting_semaphore<>;
+  explicit CancelToken(Slots* held = nullptr) : held_(held) {}
+  // Waits for `duration`, or until settle() or give_up(), then for a slot. False: give_up() was
+  // called.
   bool wait(Duration duration);
   bool given_up() const { return given_up_; }
   void give_up();
@@ -39,6 +45,7 @@ class CancelToken {
  private:
   void end_waits(std::atomic<bool>& why);
 
+  Slots* const held_;  // null: unlimited
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> given_up_ = false;
@@ -68,7 +75,7 @@ class Collections {
 
   // `quick` runs the check whether there are outputs; it must be destroyed before this object.
   Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions,
-              Emit emit);
+              Emit emit, Duration try_again_after = seconds(2));
   ~Collections();
   Collections(const Collections&) = delete;
   Collections& operator=(const Collections&) = delete;
@@ -93,6 +100,8 @@ class Collections {
   const AgentHome home_;
   const OutputFunctions functions_;
   const Emit emit_;
+  const Duration try_again_after_;
+  CancelToken::Slots slots_;
   std::map<AttemptId, std::shared_ptr<CancelToken>> at_work_;
   struct Folders {
     bool is_at_work = false;
@@ -102,7 +111,9 @@ class Collections {
   std::map<AttemptId, Folders> folders_;
   std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture each at a time
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  Workers workers_;  // declared last, so that its threads end first
+  // Declared last, so that their threads end first. A collection may wait for long, so what running
+  // parts wrote has threads of its own.
+  Workers workers_, capturers_;
 };
 
 }  // namespace lockstep::agent

@@ -50,8 +50,9 @@ struct Collected {
   std::optional<NotKept> not_kept;  // absent: nothing to report
 };
 
-// An error means that the sink gave up: the result is unknown, call it again. A permanent failure
-// to collect an output is listed in that output's `problems`.
+// An error means that the sink gave up, that the job's user was not found, or that the source tree
+// could not be fetched: the result is unknown, call it again. A permanent failure to collect an
+// output is listed in that output's `problems`.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
 // State kept between captures of what a running attempt has written so far.
