@@ -17,10 +17,12 @@ namespace {
 
 constexpr Duration kLeftOutFor = minutes(1);
 
-bool is_at_rest(const FileIdentity& file, Duration unchanged_for, const LiveClock& now) {
+// The clock of a file system may be behind ours, and then a file that grows looks old: its age
+// counts only while no look has seen it change.
+bool is_at_rest(const FileIdentity& file, bool has_changed, Duration unchanged_for,
+                const LiveClock& now) {
   const std::int64_t age = now.wall_ns - file.ctime_ns;
-  // The second test is for file systems with a clock of their own.
-  return age >= kFileAtRest.count() || unchanged_for >= kFileAtRest;
+  return unchanged_for >= kFileAtRest || (!has_changed && age >= kFileAtRest.count());
 }
 
 // What must be read of a file of which `before` is known.
@@ -60,17 +62,27 @@ Version LiveCapture::renamed(const FileIdentity& identity) {
   return found == by_inode_.end() ? nullptr : found->second;
 }
 
+LiveCapture::Watched& LiveCapture::watch(const std::string& path, const FileIdentity& identity,
+                                         const LiveClock& now) {
+  const auto [at, is_new] = watched_.try_emplace(path);
+  Watched& watched = at->second;
+  if (watched.seen == identity) return watched;
+  watched.seen = identity;
+  watched.since = now.steady;
+  // A file that moved along with its folder is as it was.
+  const Version other = is_new && has_looked_ ? renamed(identity) : nullptr;
+  const bool has_moved = other != nullptr && other->identity == identity;
+  watched.has_changed = !is_new || (has_looked_ && !has_moved);
+  return watched;
+}
+
 // What is to be read of the file now, if anything.
 std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
                                                     const FileIdentity& identity,
                                                     const LiveClock& now) {
   const auto known = kept_.find(path);
   const Kept kept = known == kept_.end() ? Kept() : known->second;
-  Watched& watched = watched_[path];
-  if (watched.seen != identity) {
-    watched.seen = identity;
-    watched.since = now.steady;
-  }
+  Watched& watched = watch(path, identity, now);
   if (kept.whole && kept.whole->identity == identity) {
     watched.differs_since.reset();
     return std::nullopt;
@@ -78,7 +90,7 @@ std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
   if (!watched.differs_since) watched.differs_since = now.steady;
   Work work;
   work.path = path;
-  const bool rests = is_at_rest(identity, now.steady - watched.since, now);
+  const bool rests = is_at_rest(identity, watched.has_changed, now.steady - watched.since, now);
   work.rest = rests ? Rest::at_rest : Rest::written;
   const bool is_new = !kept.whole && !kept.partial;
   const Duration every = is_new ? kFileAtRest : kGrowingEvery;
@@ -285,6 +297,7 @@ Result<std::optional<LiveTree>> LiveCapture::capture(io::Fd folder, const std::s
       static_cast<std::int64_t>(kMostAhead.count),
       allowance_ + static_cast<std::int64_t>(passed / 1e9 * static_cast<double>(kBytesASecond)));
   std::vector<Work> work = look(scan, now);
+  has_looked_ = true;
   LiveTree out;
   const bool has_news = !work.empty() && read(scan, std::move(work), out);
   captured_shape_ = shape_of(scan);

@@ -55,6 +55,7 @@ class LiveCapture {
   struct Watched {
     FileIdentity seen;
     Duration since{0};                      // first seen as it is
+    bool has_changed = false;               // or came, since an earlier look
     std::optional<Duration> differs_since;  // from what was sent
     Duration left_out_until{0};
   };
@@ -73,6 +74,7 @@ class LiveCapture {
   std::vector<Work> look(const Scan& scan, const LiveClock& now);
   std::optional<Work> judge(const std::string& path, const FileIdentity& identity,
                             const LiveClock& now);
+  Watched& watch(const std::string& path, const FileIdentity& identity, const LiveClock& now);
   Version renamed(const FileIdentity& identity);
   bool read(const Scan& scan, std::vector<Work> work, LiveTree& out);
   bool may_read(const Work& work, std::uint64_t already) const;
@@ -88,6 +90,7 @@ class LiveCapture {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // during a look
   std::int64_t allowance_ = static_cast<std::int64_t>(kMostAhead.count);
   Duration refilled_{0}, now_{0};
+  bool has_looked_ = false;
 };
 
 }  // namespace lockstep::snapshot
