@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "common/base/quoted_name.h"
+#include "common/base/utf8.h"
 #include "common/domain/outputs.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
@@ -145,7 +146,7 @@ bool SharedPlace::is_later(std::int64_t changed_ns, std::int64_t now_ns) const {
 std::string SharedPlace::beside(const std::string& name, int tries) const {
   if (tries == 0) return name;
   const std::string suffix = fmt::format(".node{}{}", node_.node_rank, std::string(tries - 1, '_'));
-  return name.substr(0, snapshot::kMaxNameBytes - suffix.size()) + suffix;
+  return std::string(head(name, snapshot::kMaxNameBytes - suffix.size())) + suffix;
 }
 
 void SharedPlace::note(const std::string& path, const std::string& name,

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "common/base/utf8.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
@@ -68,20 +69,57 @@ Result<PiecedFile> file_of(const Directory& directory) {
   return file;
 }
 
-// Entries that a folder gets, and folders in it that get some.
+// Files that a folder gets, by their names, and folders in it that get some.
 struct Added {
-  std::map<std::string, Entry> files;
+  std::map<std::string, const PiecedFile*> files;
+  std::map<std::string, const PiecedFile*> beside;  // partial ones that never take a name
   std::map<std::string, Added> folders;
 };
+using Entries = std::map<std::string, Entry>;
 
-Result<Digest> add(const std::optional<Digest>& folder, const Added& added,
-                   const DirectoryObjects& objects, std::uint64_t* size) {
+// Names that were cut to the same beginning are numbered on, not each from 1.
+class FreeNames {
+ public:
+  explicit FreeNames(const Entries& taken) : taken_(taken) {}
+  std::string beside(const std::string& name) {
+    int& number = numbers_[partial_name(name)];
+    std::string free;
+    do {
+      free = partial_name(name, ++number);
+    } while (taken_.count(free) != 0);
+    return free;
+  }
+
+ private:
+  const Entries& taken_;
+  std::map<std::string, int> numbers_;
+};
+
+class Placer {
+ public:
+  Placer(const DirectoryObjects& objects, const DigestOfFile& digest_of)
+      : objects_(objects), digest_of_(digest_of) {}
+
+  // `path` ends in '/', or is empty.
+  Result<Digest> add(const std::optional<Digest>& folder, const Added& added,
+                     const std::string& path, std::uint64_t* size);
+
+ private:
+  Status place(const PiecedFile& file, const std::string& name, const std::string& path,
+               Entries& entries);
+
+  const DirectoryObjects& objects_;
+  const DigestOfFile& digest_of_;
+};
+
+Result<Digest> Placer::add(const std::optional<Digest>& folder, const Added& added,
+                           const std::string& path, std::uint64_t* size) {
   Directory directory;
   if (folder) {
-    TRY_ASSIGN(const std::string bytes, objects.read(*folder));
+    TRY_ASSIGN(const std::string bytes, objects_.read(*folder));
     TRY_ASSIGN(directory, decode_directory(bytes));
   }
-  std::map<std::string, Entry> entries;
+  Entries entries;
   for (Entry& entry : directory.entries) {
     std::string name = entry.name;
     entries.emplace(std::move(name), std::move(entry));
@@ -91,24 +129,28 @@ Result<Digest> add(const std::optional<Digest>& folder, const Added& added,
     const bool is_there = entry.kind == EntryKind::directory;
     Entry whole{name, EntryKind::directory, is_there ? entry.mode : 0755, 0, {}, {}};
     TRY_ASSIGN(whole.digest, add(is_there ? std::optional(entry.digest) : std::nullopt, inside,
-                                 objects, &whole.size));
+                                 path + name + "/", &whole.size));
     entry = std::move(whole);
   }
-  for (const auto& [name, file] : added.files) {
-    // A partial file never takes the name of another.
-    std::string free = name;
-    while (file.name != name && entries.count(free) != 0) free = partial_name(free);
-    Entry entry = file;
-    entry.name = free;
-    entries[free] = std::move(entry);
-  }
+  for (const auto& [name, file] : added.files) TRY(place(*file, name, path, entries));
+  FreeNames names(entries);
+  for (const auto& [name, file] : added.beside)
+    TRY(place(*file, names.beside(name), path, entries));
   directory.entries.clear();
   for (auto& [name, entry] : entries) directory.entries.push_back(std::move(entry));
   const std::string bytes = encode(directory);
   const Digest digest = sha256(bytes);
   if (size != nullptr) *size = bytes.size();
-  TRY(objects.write(digest, bytes));
+  TRY(objects_.write(digest, bytes));
   return digest;
+}
+
+Status Placer::place(const PiecedFile& file, const std::string& name, const std::string& path,
+                     Entries& entries) {
+  Entry entry{name, EntryKind::file, file.mode, file.size(), {}, {}};
+  TRY_ASSIGN(entry.digest, digest_of_(file, path + name));
+  entries[name] = std::move(entry);
+  return {};
 }
 
 }  // namespace
@@ -156,15 +198,18 @@ Result<std::vector<PiecedFile>> decode_pieces(const Digest& root, const ReadObje
   return files;
 }
 
-std::string partial_name(const std::string& path) {
+std::string partial_name(const std::string& path, int number) {
   const auto slash = path.rfind('/');
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return path.substr(0, name + kMaxNameBytes - kPartialEnding.size()) + std::string(kPartialEnding);
+  std::string ending(kPartialEnding);
+  if (number > 1) ending += std::to_string(number);
+  const std::string_view kept =
+      head(std::string_view(path).substr(name), kMaxNameBytes - ending.size());
+  return path.substr(0, name).append(kept).append(ending);
 }
 
 Result<Digest> put_in_pieces(const Digest& root, const std::vector<PiecedFile>& files,
-                             const DirectoryObjects& objects,
-                             const std::function<Result<Digest>(const PiecedFile&)>& digest_of,
+                             const DirectoryObjects& objects, const DigestOfFile& digest_of,
                              Partial partial) {
   Added all;
   for (const PiecedFile& file : files) {
@@ -175,14 +220,11 @@ Result<Digest> put_in_pieces(const Digest& root, const std::vector<PiecedFile>& 
       folder = &folder->folders[file.path.substr(from, slash - from)];
       from = slash + 1;
     }
-    const std::string name = file.path.substr(from);
-    Entry entry{name, EntryKind::file, file.mode, file.size(), {}, {}};
-    TRY_ASSIGN(entry.digest, digest_of(file));
     const bool is_beside = file.partial && partial == Partial::beside;
-    Entry& added = folder->files[is_beside ? partial_name(name) : name];
-    if (added.name.empty() || file.partial) added = std::move(entry);
+    const PiecedFile*& added = (is_beside ? folder->beside : folder->files)[file.path.substr(from)];
+    if (added == nullptr || file.partial) added = &file;
   }
-  return add(root, all, objects, nullptr);
+  return Placer(objects, digest_of).add(root, all, "", nullptr);
 }
 
 }  // namespace lockstep::snapshot

@@ -48,20 +48,23 @@ using ReadObject = std::function<Result<std::string>(const Digest&)>;
 // corrupt: it is not such a list, or a path could lead out of its tree.
 Result<std::vector<PiecedFile>> decode_pieces(const Digest& root, const ReadObject& read);
 
-// The path under which a partial file stands beside the last complete one: "a/b.csv.partial".
-std::string partial_name(const std::string& path);
+// The path under which a partial file stands beside the last complete one: "a/b.csv.partial", or,
+// with a number from 2 on, "a/b.csv.partial2": its folder has an entry of each lower number.
+// A long name is cut between characters.
+std::string partial_name(const std::string& path, int number = 1);
 inline constexpr std::string_view kPartialEnding = ".partial";
 
 enum class Partial {
   beside,    // by their partial_name
   in_place,  // instead of the last complete version
 };
+// Names the content of a file that stands at `path` of the tree.
+using DigestOfFile = std::function<Result<Digest>(const PiecedFile& file, const std::string& path)>;
 // The tree `root` with the files of the list: a whole one replaces the entry of its path, partial
-// ones stand as `partial` says. `digest_of` names a file's content in its new entry.
-// An entry that is in the way of a folder is replaced.
+// ones stand as `partial` says, and replace nothing when they stand beside. An entry that is in the
+// way of a folder is replaced.
 Result<Digest> put_in_pieces(const Digest& root, const std::vector<PiecedFile>& files,
-                             const DirectoryObjects& objects,
-                             const std::function<Result<Digest>(const PiecedFile&)>& digest_of,
+                             const DirectoryObjects& objects, const DigestOfFile& digest_of,
                              Partial partial = Partial::beside);
 
 }  // namespace lockstep::snapshot

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "common/base/utf8.h"
+
 namespace lockstep::snapshot {
 
 namespace {
@@ -94,16 +96,21 @@ Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::s
   return first;
 }
 
+std::string beside_name(const std::string& name, int node_rank, int tries) {
+  std::string suffix = ".node" + std::to_string(node_rank);
+  // Numbered after a few: a folder may have any number of such names, and a suffix is short.
+  constexpr int kMaxBars = 8;
+  suffix.append(static_cast<std::size_t>(std::min(tries, kMaxBars)), '_');
+  if (tries > kMaxBars) suffix += std::to_string(tries);
+  return std::string(head(name, kMaxNameBytes - suffix.size())) + suffix;
+}
+
 void Merger::place_beside(const std::vector<NodeEntry>& left_over, const std::string& path,
                           std::set<std::string>& names, Directory& out) {
   for (const NodeEntry& item : left_over) {
-    std::string suffix = ".node" + std::to_string(item.node_rank);
-    const auto named = [&] {
-      return item.entry.name.substr(0, kMaxNameBytes - suffix.size()) + suffix;
-    };
-    while (!names.insert(named()).second) suffix += "_";
     Entry entry = item.entry;
-    entry.name = named();
+    for (int tries = 0; !names.insert(entry.name).second; ++tries)
+      entry.name = beside_name(item.entry.name, item.node_rank, tries);
     beside_.push_back({item.node_rank, path + item.entry.name, path + entry.name});
     out.entries.push_back(std::move(entry));
   }

@@ -68,6 +68,12 @@ Result<std::unique_ptr<LeftFiles>> LeftFiles::fetch(Connection& connection, cons
   return left;
 }
 
+namespace {
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
 Status LeftFiles::list(const Digest& folder, const std::string& path) {
   TRY_ASSIGN(const std::string bytes,
              blobs_->get(folder, Bytes{snapshot::kMaxDirectoryObjectBytes}));
@@ -77,8 +83,10 @@ Status LeftFiles::list(const Digest& folder, const std::string& path) {
       TRY(list(entry.digest, path + entry.name + "/"));
     } else {
       const auto pieces = pieces_.find(entry.digest);
-      const bool is_partial = pieces != pieces_.end() && pieces->second.file.partial;
-      files_.push_back({path + entry.name, entry, is_partial});
+      LeftFile file{path + entry.name, entry};
+      file.partial = pieces != pieces_.end() && pieces->second.file.partial;
+      if (file.partial) file.whole = path + last_name(pieces->second.file.path);
+      files_.push_back(std::move(file));
     }
   }
   return {};

@@ -19,7 +19,8 @@ namespace lockstep::cli {
 struct LeftFile {
   std::string path;  // as users name it: "outputs/model.pt", "named-outputs/model/a", "kept/x"
   snapshot::Entry entry;
-  bool partial = false;  // it was being written when it was sent
+  bool partial = false;    // it was being written when it was sent
+  std::string whole = {};  // of a partial one: the path of the file that it is the beginning of
 };
 
 class LeftFiles {

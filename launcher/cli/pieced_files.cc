@@ -12,7 +12,9 @@ namespace {
 
 using snapshot::Piece;
 using snapshot::PiecedFile;
-using DigestOf = std::function<Result<Digest>(const PiecedFile&, const Digest& list)>;
+// `at`: where it stands in the tree.
+using DigestOf =
+    std::function<Result<Digest>(const PiecedFile&, const Digest& list, const std::string& at)>;
 
 snapshot::DirectoryObjects objects_of(snapshot::BlobStore& blobs) {
   snapshot::DirectoryObjects objects;
@@ -36,10 +38,11 @@ Status put_in(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, const Digest
     for (NodeTree& from : tree.from) {
       if (from.node_rank != list.node_rank) continue;
       TRY_ASSIGN(const auto files, snapshot::decode_pieces(list.root, objects.read));
-      TRY_ASSIGN(from.root, snapshot::put_in_pieces(
-                                from.root, files, objects,
-                                [&](const PiecedFile& file) { return digest_of(file, list.root); },
-                                partial_of(tree)));
+      const auto digest = [&](const PiecedFile& file, const std::string& at) {
+        return digest_of(file, list.root, at);
+      };
+      TRY_ASSIGN(from.root,
+                 snapshot::put_in_pieces(from.root, files, objects, digest, partial_of(tree)));
     }
   return {};
 }
@@ -91,24 +94,24 @@ Result<Digest> join(const PiecedFile& file, snapshot::BlobStore& blobs) {
 }  // namespace
 
 Status show_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, PieceLists& lists) {
-  return put_in(tree, blobs, [&](const PiecedFile& file, const Digest& list) -> Result<Digest> {
-    // Equal for equal files, so that those of several nodes are one.
+  const auto shown = [&](const PiecedFile& file, const Digest& list, const std::string&) {
+    // Equal for equal files at one path, so that those of several nodes are one.
     Sha256 hash;
     hash.update(file.partial ? "partial" : "whole");
+    hash.update(file.path + '\0');
     for (const Piece& piece : file.pieces) hash.update(piece.digest.view());
     const Digest digest = hash.finish();
     lists[digest] = {file, list};
-    return digest;
-  });
+    return Result<Digest>(digest);
+  };
+  return put_in(tree, blobs, shown);
 }
 
 Status join_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs) {
-  return put_in(tree, blobs, [&](const PiecedFile& file, const Digest&) {
+  return put_in(tree, blobs, [&](const PiecedFile& file, const Digest&, const std::string& at) {
     std::vector<std::string>& partial = tree.to.partial;
-    const bool is_beside = partial_of(tree) == snapshot::Partial::beside;
-    const std::string path = is_beside ? snapshot::partial_name(file.path) : file.path;
-    if (file.partial && std::find(partial.begin(), partial.end(), path) == partial.end())
-      partial.push_back(path);
+    if (file.partial && std::find(partial.begin(), partial.end(), at) == partial.end())
+      partial.push_back(at);
     return join(file, blobs);
   });
 }

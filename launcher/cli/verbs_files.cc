@@ -120,13 +120,17 @@ const LeftFile* file_at(const LeftFiles& left, const std::string& path) {
   return found == left.files().end() ? nullptr : &*found;
 }
 
+const LeftFile* partial_of(const LeftFiles& left, const std::string& path) {
+  const auto found =
+      std::find_if(left.files().begin(), left.files().end(),
+                   [&](const LeftFile& file) { return file.partial && file.whole == path; });
+  return found == left.files().end() ? nullptr : &*found;
+}
+
 // A partial file can be asked for by the name that it will have.
 Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
   const LeftFile* found = file_at(left, options.path);
-  if (found == nullptr) {
-    const LeftFile* const partial = file_at(left, snapshot::partial_name(options.path));
-    if (partial != nullptr && partial->partial) found = partial;
-  }
+  if (found == nullptr) found = partial_of(left, options.path);
   if (found == nullptr)
     return make_error(
         ErrorCode::not_found,
@@ -143,8 +147,8 @@ std::string note_on(const LeftFiles& left, const FilesOptions& options, const Le
   if (file.partial)
     return fmt::format("{} is partial: it was being written when these {} were sent",
                        quoted_name(options.path), to_string(Bytes{file.entry.size}));
-  const LeftFile* const partial = file_at(left, snapshot::partial_name(file.path));
-  if (partial == nullptr || !partial->partial) return "";
+  const LeftFile* const partial = partial_of(left, file.path);
+  if (partial == nullptr) return "";
   return fmt::format(
       "{} is its last complete version; it is being written again, and {} has it so far",
       quoted_name(file.path), quoted_name(partial->path));

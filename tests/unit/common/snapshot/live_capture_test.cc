@@ -95,12 +95,13 @@ struct Live {
     if (last->pieces) {
       const auto list = decode_pieces(*last->pieces, objects.read);
       EXPECT_TRUE(list);
-      root = *put_in_pieces(root, *list, objects, [&](const PiecedFile& file) -> Result<Digest> {
+      const auto digest_of = [&](const PiecedFile& file, const std::string&) -> Result<Digest> {
         std::string content;
         for (const Piece& piece : file.pieces) content += blobs.at(piece.digest);
         blobs[sha256(content)] = content;
         return sha256(content);
-      });
+      };
+      root = *put_in_pieces(root, *list, objects, digest_of);
     }
     std::map<std::string, std::string> found;
     list(root, "", found);

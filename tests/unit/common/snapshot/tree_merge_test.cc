@@ -126,6 +126,28 @@ TEST(MergeTrees, ANameThatIsTakenIsNotTakenAgain) {
   EXPECT_EQ(merged.count(longest.substr(0, kMaxNameBytes - 6) + ".node1"), 1u);
 }
 
+// The ending grew with each name that was taken, until nothing was left of a name.
+TEST(MergeTrees, AnEndingStaysShortHoweverManyNamesAreTaken) {
+  Objects o;
+  Tree first = {{"a", "0"}};
+  for (std::size_t i = 0; i < 300; ++i) {
+    const std::string name = "a.node1" + std::string(i, '_');
+    if (name.size() <= kMaxNameBytes) first[name] = "taken";
+  }
+  for (int i = 0; i < 300; ++i) first["a.node1________" + std::to_string(i)] = "taken";
+  const Tree merged = o.merge({first, {{"a", "1"}}});
+  EXPECT_EQ(merged.size(), first.size() + 1);
+  EXPECT_EQ(merged.at("a.node1________300"), "1");
+}
+
+TEST(MergeTrees, ANameIsCutBetweenCharacters) {
+  Objects o;
+  std::string name;
+  for (int i = 0; i < 127; ++i) name += "é";  // 254 bytes: 249 are left, the last one cuts an é
+  const Tree merged = o.merge({{{name, "0"}}, {{name, "1"}}});
+  EXPECT_EQ(merged.count(name.substr(0, 248) + ".node1"), 1u);
+}
+
 TEST(MergeCheckpoints, WithoutABaseTreesAreJoinedAndTheLowestRankWins) {
   Objects o;
   EXPECT_EQ(o.join(std::nullopt, {{{"a", "0"}, {"d/x", "0"}}, {{"a", "1"}, {"d/y", "1"}}}),
