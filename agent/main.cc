@@ -200,6 +200,12 @@ Status note_moved(const Options& options) {
                         "(another key); to leave that launcher, remove identity.json and keys in " +
                             home.path() + " and join with the token");
     address = {token.control_endpoint, token.bulk_endpoint};
+    if (!is_dialable(address))
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("this token says that the launcher is at '{}' and '{}', which "
+                                    "are not both tcp://HOST:PORT; pass --launcher with the right "
+                                    "address",
+                                    address.control, address.bulk));
   } else {
     TRY_ASSIGN(address, address_after(options.launcher));
   }
@@ -290,7 +296,9 @@ Result<Membership> find_launcher(const Options& options, const AgentHome& home) 
     const bool readable = !options.token_file.empty() && options.token_file != "-";
     const auto token = readable ? read_token(options.token_file) : Result<wire::JoinToken>(Error{});
     // One that was made before the launcher moved says nothing.
-    if (token && token->launcher_key == found.known->launcher_key && !knows(*found.known, *token))
+    if (token && token->launcher_key == found.known->launcher_key &&
+        is_dialable({token->control_endpoint, token->bulk_endpoint}) &&
+        !knows(*found.known, *token))
       told = endpoints_of(*token);
   }
   TRY_ASSIGN(found.dialled, as_dialled(std::move(told), options.launcher));

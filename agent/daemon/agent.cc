@@ -169,8 +169,12 @@ void Agent::handle_inputs() {
 
 // ---- control socket ----------------------------------------------------------------------------
 
+// An address that cannot be dialled is one where nobody answers: the next follows after a while.
 void Agent::leave_if_failed(const Status& dialled) {
   if (dialled) return;
+  if (addresses_.has_others())
+    return spdlog::error("{}; soon another address of the launcher is tried",
+                         dialled.error().message);
   refused_ = dialled.error().message;
   leaving_ = true;
 }
@@ -205,7 +209,14 @@ void Agent::look_where_launcher_is() {
   look_where_at_ = clock_.now() + kLookWhereEvery;
   for (MovedFile* file : {&message_file_, &token_file_}) {
     const auto address = file->look();
-    if (!address || !is_dialable(*address)) continue;
+    if (!address) continue;
+    if (!is_dialable(*address)) {
+      spdlog::warn(
+          "ignoring where the launcher is said to be now: '{}' and '{}' are not both "
+          "tcp://HOST:PORT",
+          address->control, address->bulk);
+      continue;
+    }
     if (*address == addresses_.current() && is_linked_) continue;
     spdlog::info("the launcher is said to be at {} now", address->control);
     addresses_.moved(*address);

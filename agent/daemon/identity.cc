@@ -10,6 +10,7 @@
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/host.h"
 #include "common/io/reach.h"
 #include "common/wire/control.h"
 
@@ -38,6 +39,12 @@ std::optional<HostPort> split_tcp(const std::string& endpoint) {
   if (read.ec != std::errc() || read.ptr != end || found.port < 1 || found.port > 65535)
     return std::nullopt;
   return found;
+}
+
+// The same for one that libzmq can dial.
+std::optional<HostPort> split_dialled(const std::string& endpoint) {
+  auto found = split_tcp(endpoint);
+  return found && io::is_host(found->host) ? found : std::nullopt;
 }
 
 nlohmann::json json_of(const std::vector<LauncherAddress>& addresses) {
@@ -114,10 +121,12 @@ Endpoints endpoints_of(const Identity& identity) {
 
 Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher) {
   if (launcher.empty()) return told;
-  const auto said = split_tcp(launcher);
+  const auto said = split_dialled(launcher);
   if (!said) {
     return make_error(ErrorCode::invalid_argument,
-                      "--launcher: '" + launcher + "' is not tcp://HOST:PORT, PORT 1 to 65535");
+                      "--launcher: '" + launcher +
+                          "' is not tcp://HOST:PORT, HOST a name, an IPv4 or an [IPv6] address, "
+                          "PORT 1 to 65535");
   }
   const auto control = split_tcp(told.control);
   int shift = control ? said->port - control->port : 0;
@@ -129,14 +138,16 @@ Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher) {
   return told;
 }
 
-bool is_tcp_endpoint(const std::string& endpoint) { return split_tcp(endpoint).has_value(); }
+bool is_tcp_endpoint(const std::string& endpoint) { return split_dialled(endpoint).has_value(); }
 
 Result<LauncherAddress> address_after(const std::string& control) {
-  const auto said = split_tcp(control);
+  const auto said = split_dialled(control);
   if (!said || said->port > kMostControlPort)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("--launcher: '{}' is not tcp://HOST:PORT, PORT 1 to {}", control,
-                                  kMostControlPort));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("--launcher: '{}' is not tcp://HOST:PORT, HOST a name, an IPv4 or "
+                    "an [IPv6] address, PORT 1 to {}",
+                    control, kMostControlPort));
   return LauncherAddress{control, fmt::format("{}{}:{}", kTcp, said->host, said->port + 1)};
 }
 

@@ -38,7 +38,7 @@ class KnownAddresses {
   std::size_t at_ = 0;
 };
 
-// Both are tcp://HOST:PORT.
+// Both are tcp://HOST:PORT, with a HOST that can be dialled (common/io/host.h).
 bool is_dialable(const LauncherAddress& address);
 
 }  // namespace lockstep::agent

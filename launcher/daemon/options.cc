@@ -8,6 +8,7 @@
 
 #include "common/base/size_flag.h"
 #include "common/domain/docker_args.h"
+#include "common/io/host.h"
 
 namespace lockstep::launcher {
 
@@ -121,7 +122,8 @@ Status complete(const Texts& texts, Options* options) {
     return bad("--node-bundle: '" + options->node_bundle + "' is not an absolute path");
   const bool has_port = options->advertise.find(':') != std::string::npos &&
                         options->advertise.find(']') == std::string::npos;
-  if (has_port || options->advertise.find('/') != std::string::npos)
+  const bool is_host = options->advertise.empty() || io::is_host(options->advertise);
+  if (has_port || !is_host)
     return bad("--advertise: '" + options->advertise +
                "' is not a host; write a name, an address, or [an IPv6 address], without a port");
   if (texts.fixed_nodes > 0) {
@@ -178,7 +180,7 @@ Result<Listen> parse_moving_to(const std::string& text) {
       listen->host == "*")
     return bad(
         fmt::format("--moving-to: '{}' is not tcp://HOST:PORT where nodes will reach the "
-                    "launcher, PORT 1 to 65533",
+                    "launcher, HOST a name, an IPv4 or an [IPv6] address, PORT 1 to 65533",
                     text));
   return *listen;
 }
@@ -190,6 +192,11 @@ Result<Listen> parse_listen(const std::string& text) {
     return bad(fmt::format("--listen: '{}' is not tcp://HOST:PORT", text));
   Listen listen;
   listen.host = text.substr(prefix.size(), colon - prefix.size());
+  if (!io::is_host(listen.host) && listen.host != "*")
+    return bad(
+        fmt::format("--listen: '{}' is not a host; write a name, an IPv4 address, [an IPv6 "
+                    "address], or * for all addresses of this machine",
+                    listen.host));
   const std::string port = text.substr(colon + 1);
   if (port == "*") {
     listen.port = 0;

@@ -152,11 +152,14 @@ class AgentLoopTest : public testing::Test {
     }
   }
   void start_agent() {
+    start_agent(
+        {NodeId(7), "n1", launcher_.keys.public_key, launcher_.control(), launcher_.bulk()});
+  }
+  void start_agent(const Identity& identity) {
     agent_.reset();
     AgentConfig config;
     config.home = home_;
-    config.identity = {NodeId(7), "n1", launcher_.keys.public_key, launcher_.control(),
-                       launcher_.bulk()};
+    config.identity = identity;
     config.keys = keys_;
     config.inventory.hostname = "n1";
     config.runner_program = FAKE_RUNNER;
@@ -254,6 +257,21 @@ TEST_F(AgentLoopTest, GoesWhereAMessageInItsHomeSaysAndReturnsIfNobodyIsThere) {
   EXPECT_EQ((*kept)->control_endpoint, launcher_.control());
   launcher_.close();
   EXPECT_TRUE(until([&] { return !io::exists(home_.link()); }));
+}
+
+// Earlier versions saved what a person wrote; a launcher of one tells what its operator wrote.
+TEST_F(AgentLoopTest, AnAddressThatCannotBeDialledIsPassedOver) {
+  ASSERT_TRUE(until([&] { return launcher_.heartbeats >= 1; }));
+  const LauncherAddress here{launcher_.control(), launcher_.bulk()};
+  const LauncherAddress bad{"tcp://me@head:7070", "tcp://me@head:7071"};
+  put(home_.moved(), wire::encode(token_for(launcher_.keys.public_key, bad)));
+  start_agent();
+  ASSERT_TRUE(until([&] { return launcher_.sessions.size() >= 2; }));
+  EXPECT_FALSE(io::exists(home_.moved()));
+  Identity saved{NodeId(7), "n1", launcher_.keys.public_key, bad.control, bad.bulk};
+  saved.others = {here};
+  start_agent(saved);
+  ASSERT_TRUE(until([&] { return launcher_.sessions.size() >= 3; }));
 }
 
 TEST_F(AgentLoopTest, ReportsWhatItsNodeUses) {

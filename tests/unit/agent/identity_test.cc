@@ -45,8 +45,13 @@ TEST(IdentityTest, WhatAPersonSaysOfTheLauncherWinsOverWhatItTold) {
   const Endpoints nowhere{"tcp://0.0.0.0:5", "tcp://*:6", "tcp://127.0.0.1:7"};
   EXPECT_EQ(as_dialled(nowhere, "tcp://host:5").value(),
             (Endpoints{"tcp://host:5", "tcp://host:6", "tcp://host:7"}));
-  for (const char* bad : {"host:7070", "tcp://host", "tcp://:7070", "tcp://host:x", "tcp://host:0"})
+  for (const char* bad :
+       {"host:7070", "tcp://host", "tcp://:7070", "tcp://host:x", "tcp://host:0", "tcp:// :7070",
+        "tcp://me@gate:7070", "tcp://*:7070", "tcp://_gate:7070"}) {
     EXPECT_EQ(as_dialled(told, bad).error().code, ErrorCode::invalid_argument) << bad;
+    EXPECT_EQ(address_after(bad).error().code, ErrorCode::invalid_argument) << bad;
+    EXPECT_FALSE(is_tcp_endpoint(bad)) << bad;
+  }
 }
 
 // A launcher's join socket that answers as `answer` says, on a thread and loop of its own.

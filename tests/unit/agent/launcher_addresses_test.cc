@@ -34,7 +34,11 @@ TEST(KnownAddresses, OfTheLaunchersWordsComeNextAndChangeNotWhereItIsDialled) {
   known.told({at(1), at(30), at(40)});
   EXPECT_EQ(known.current(), at(10));
   EXPECT_EQ(known.known(), (std::vector{at(1), at(30), at(40), at(10)}));
-  known.told({{"ipc:///tmp/x", "ipc:///tmp/y"}, {"tcp://head", "tcp://head:2"}, {"", ""}});
+  known.told({{"ipc:///tmp/x", "ipc:///tmp/y"},
+              {"tcp://head", "tcp://head:2"},
+              {"", ""},
+              {"tcp://me@head:1", "tcp://head:2"},
+              {"tcp://head:1", "tcp://he ad:2"}});
   EXPECT_EQ(known.known().size(), 4U) << "what cannot be dialled is left out";
 }
 

@@ -136,6 +136,20 @@ TEST(Options, UnknownOptionsAreNamedBeforeMissingOnes) {
 TEST(Options, ListenTakesAnyPort) {
   EXPECT_EQ(parse_listen("tcp://127.0.0.1:*")->port, 0);
   EXPECT_EQ(parse_listen("tcp://[::1]:70")->host, "[::1]");
+  EXPECT_EQ(parse_listen("tcp://*:70")->host, "*");
+}
+
+// Each node would save it, and end when it cannot dial it.
+TEST(Options, AHostThatCannotBeDialledIsRefused) {
+  for (const std::string host : {" ", "me@head", "_head", "he ad", "h\xc3\xa9", "[head]", "*x"}) {
+    EXPECT_FALSE(parse_moving_to("tcp://" + host + ":7070")) << host;
+    EXPECT_FALSE(parse_listen("tcp://" + host + ":7070")) << host;
+    EXPECT_TRUE(
+        std::holds_alternative<Leave>(parse({"--home", "/x", "--advertise", host.c_str()})));
+  }
+  EXPECT_FALSE(parse_moving_to("tcp://*:7070"));
+  EXPECT_EQ(parse_moving_to("tcp://head-2.lab:7070")->host, "head-2.lab");
+  EXPECT_EQ(parse_moving_to("tcp://[fe80::1]:7070")->host, "[fe80::1]");
 }
 
 }  // namespace
