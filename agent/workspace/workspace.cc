@@ -144,12 +144,10 @@ std::string path_in_container(const JobId& job) {
 
 // Its ranks have a moment to end in. If it takes longer, the runner takes another path and says so.
 void await_earlier_attempt(const io::AttemptDir& directory, const JobId& job, Teller& teller) {
-  const std::string attempts = directory.path().substr(0, directory.path().rfind('/') + 1);
   const Instant end = io::SystemClock().now() + kAwaitEarlier;
   for (const std::string& path : io::working_places(directory, job)) {
-    for (io::SystemClock clock; clock.now() < end;) {
-      const std::string holder = io::holder_of_place(path);
-      if (holder == directory.path() || !holder.starts_with(attempts)) break;
+    io::SystemClock clock;
+    while (io::is_held_by_same_job(path, directory, job) && clock.now() < end) {
       teller.say("waiting for the ranks of an earlier attempt of this job to end here");
       std::this_thread::sleep_for(milliseconds(50));
     }

@@ -102,7 +102,11 @@ std::string read_environment(const AttemptDir& directory) {
 
 std::string job_folder_name(const JobId& job) {
   constexpr std::size_t kDigest = 12, kBeginning = kMostFolderName - kDigest - 1;
-  if (job.value.size() <= kMostFolderName) return job.value;
+  // A job that is named as the folder of another one's long name gets another folder.
+  const bool looks_cut =
+      job.value.size() == kMostFolderName && job.value[kBeginning] == '-' &&
+      job.value.find_first_not_of("0123456789abcdef", kBeginning + 1) == std::string::npos;
+  if (job.value.size() <= kMostFolderName && !looks_cut) return job.value;
   return job.value.substr(0, kBeginning) + "-" + sha256(job.value).hex().substr(0, kDigest);
 }
 

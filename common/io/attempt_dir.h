@@ -120,7 +120,9 @@ std::string read_environment(const AttemptDir& directory);
 // user, since checkpoints may hold it. "": this user has no jobs_folder().
 std::string code_mount_point(const JobId& job);
 // The job's name; of a longer name than kMostFolderName its beginning and a digest, so that a path
-// below /run/lockstep/jobs leaves 60 of the 107 bytes that a unix socket's path may have.
+// below /run/lockstep/jobs leaves 60 of the 107 bytes that a unix socket's path may have. A name
+// that has the form of such a shortened one is shortened as well, so that no user can choose the
+// folder of another job.
 inline constexpr std::size_t kMostFolderName = 28;
 std::string job_folder_name(const JobId& job);
 // Where runners of earlier versions had the same for one attempt; "": there is none.

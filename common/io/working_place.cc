@@ -131,6 +131,13 @@ std::string holder_of_place(const std::string& path) {
   return text_of(lock_of(path));
 }
 
+bool is_held_by_same_job(const std::string& path, const AttemptDir& directory, const JobId& job) {
+  const std::string holder = holder_of_place(path);
+  if (holder == directory.path() || parent_of(holder) != parent_of(directory.path())) return false;
+  const auto attempt = AttemptDir::attempt_of(holder.substr(holder.rfind('/') + 1));
+  return attempt && attempt->job == job;
+}
+
 std::vector<std::string> working_places(const AttemptDir& directory, const JobId& job) {
   std::vector<std::string> paths;
   if (const std::string common = code_mount_point(job); !common.empty()) paths.push_back(common);

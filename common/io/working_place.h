@@ -43,6 +43,10 @@ Status bring_back(const AttemptDir& directory);
 // The directory of the attempt whose live runner has `path`; "": no runner has it.
 std::string holder_of_place(const std::string& path);
 
+// Whether that is another attempt of `job` on the agent of `directory`, itself an attempt of `job`.
+// Agents of one machine share paths, and so may two jobs whose shortened names are equal.
+bool is_held_by_same_job(const std::string& path, const AttemptDir& directory, const JobId& job);
+
 // The paths that an attempt of the job can have on this node, best first: the one that all nodes of
 // this account share, and one that belongs to this agent alone.
 std::vector<std::string> working_places(const AttemptDir& directory, const JobId& job);

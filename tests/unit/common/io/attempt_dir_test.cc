@@ -69,6 +69,12 @@ TEST(AttemptDirTest, ALongNameLeavesRoomForASocketsPath) {
   EXPECT_EQ(job_folder_name(JobId(most)), most);
   EXPECT_EQ(job_folder_name(JobId(more)).size(), kMostFolderName);
   EXPECT_NE(job_folder_name(JobId(more)), job_folder_name(JobId(other)));
+  const std::string same = job_folder_name(JobId(more));
+  EXPECT_NE(job_folder_name(JobId(same)), same) << "another job can have this name";
+  EXPECT_EQ(job_folder_name(JobId(same)).size(), kMostFolderName);
+  const std::string form = "experiment-2026-";
+  EXPECT_NE(job_folder_name(JobId(form + "0123456789ab")), form + "0123456789ab");
+  EXPECT_EQ(job_folder_name(JobId(form + "0123456789aB")), form + "0123456789aB");
   EXPECT_LE(("/run/lockstep/jobs/" + job_folder_name(JobId(std::string(240, 'x')))).size(), 47u);
 }
 

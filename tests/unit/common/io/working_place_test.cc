@@ -62,6 +62,19 @@ TEST_F(WorkingPlaceTest, IsTheSameForTheNextAttemptAndForNobodyMeanwhile) {
   EXPECT_EQ(maker(path_), "2");
 }
 
+TEST_F(WorkingPlaceTest, IsWaitedForOnlyWhereTheSameJobHasIt) {
+  const AttemptDir first = attempt(1), second = attempt(2);
+  const JobId job("job");
+  EXPECT_FALSE(is_held_by_same_job(path_, second, job));
+  auto held = WorkingPlace::take(first, path_);
+  ASSERT_TRUE(held);
+  EXPECT_TRUE(is_held_by_same_job(path_, second, job));
+  EXPECT_FALSE(is_held_by_same_job(path_, first, job)) << "it is its own";
+  EXPECT_FALSE(is_held_by_same_job(path_, AttemptDir(home_ / "attempts/other.1"), JobId("other")));
+  EXPECT_FALSE(is_held_by_same_job(path_, AttemptDir(home_ / "n2/attempts/job.2"), job));
+  EXPECT_TRUE(held->give_back());
+}
+
 // A runner that is killed gives nothing back.
 void take_and_die(const AttemptDir& directory, const std::string& path) {
   const pid_t child = fork();
