@@ -21,7 +21,7 @@ class Gathered {
     tidy();
     tidy_at_ = std::max(kFirstTidy, keys_.size() * 2);
     if (keys_.size() <= kMaxReachable) return {};
-    return make_error(ErrorCode::resource_exhausted,
+    return make_error(ErrorCode::invalid_argument,
                       fmt::format("the folder has more than {} files and folders; split it into "
                                   "several folders, or leave out files",
                                   kMaxReachable));

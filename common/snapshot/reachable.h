@@ -40,7 +40,7 @@ class Reachable {
 };
 
 // The root and all blobs below it. If the root is not a directory, the set has only that blob.
-// resource_exhausted: more than kMaxReachable blobs, or than `walk` allows.
+// invalid_argument: more than kMaxReachable blobs, or than `walk` allows.
 Result<Reachable> reachable_from(const BlobStore& store, const Digest& root, const Walk& walk = {});
 
 // Caches the sets that were used last, up to `most_bytes`, and always the very last one. Usable

@@ -36,15 +36,16 @@ inline Walk bounded_walk(Pause pause) {
   return {std::move(pause), kMaxTreeEntries, kMostBytes, kMaxTreeDepth};
 }
 
-// Counts what one walk has seen against its bounds.
+// Counts what one walk has seen against its bounds. A tree that exceeds one is an invalid_argument,
+// so that nobody takes it for a full disk and tries again.
 class WalkMeter {
  public:
   explicit WalkMeter(const Walk& walk) : walk_(walk) {}
 
-  // resource_exhausted: too many. Pauses now and then.
+  // invalid_argument: too many. Pauses now and then.
   Status entry();
   // Reads a directory object of this depth (0: the root). Pauses between its pieces.
-  // resource_exhausted: too deep, or too many bytes.
+  // invalid_argument: too deep, or too many bytes.
   Result<std::string> read(const BlobStore& store, const Digest& digest, int depth);
   Status pause() const { return walk_.pause ? walk_.pause() : Status(); }
 

@@ -76,7 +76,7 @@ Result<bool> BlobRights::owns_tree(const BlobOwner& owner, const Digest& root,
     return false;
   }
   auto why = why_not_owned(owner, root, pause);
-  const bool is_of_tree = !why && (why.error().code == ErrorCode::resource_exhausted ||
+  const bool is_of_tree = !why && (why.error().code == ErrorCode::invalid_argument ||
                                    why.error().code == ErrorCode::corrupt);
   if (is_of_tree) {
     NotOwned error;

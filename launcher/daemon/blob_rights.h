@@ -36,7 +36,7 @@ class BlobRights {
                                       const snapshot::Pause& pause = {});
   // Whether the store has the whole tree and all its blobs are the owner's. A yes is remembered;
   // of a no, one blob that was not there or not the owner's, which is looked for first when they
-  // ask again. resource_exhausted, corrupt: the tree cannot be walked; remembered for a while.
+  // ask again. invalid_argument, corrupt: the tree cannot be walked; remembered for a while.
   Result<bool> owns_tree(const BlobOwner& owner, const Digest& root,
                          const snapshot::Pause& pause = {});
   // Records that the owner sent these blobs.

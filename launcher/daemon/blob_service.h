@@ -64,7 +64,7 @@ class BlobService {
   void handle(From from, GetBlobs request);
   // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's. All
   // who ask the same while it is checked get one answer. resource_exhausted: too many checks of
-  // theirs wait, or the tree is too large.
+  // theirs wait. invalid_argument: the tree is too large.
   void check(const std::string& principal, BlobOwner owner, const Digest& root,
              std::function<void(Result<bool>)> then);
   // Ends the streams of peers that have lost the right to read the tree.

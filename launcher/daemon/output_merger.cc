@@ -23,6 +23,11 @@ void add_beside(const std::vector<snapshot::Beside>& beside, std::vector<std::st
   }
 }
 
+// The disk is full, or the launcher stops.
+bool may_succeed_later(const Error& error) {
+  return error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::unavailable;
+}
+
 class Merger {
  public:
   Merger(snapshot::BlobStore& store, const MergeOutputs::Output& question,
@@ -109,7 +114,7 @@ Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
   std::vector<MergedOutput> outputs;
   for (const MergeOutputs::Output& one : question.outputs) {
     auto merged = Merger(store, one, pause).run();
-    if (!merged && merged.error().code == ErrorCode::resource_exhausted) return merged.error();
+    if (!merged && may_succeed_later(merged.error())) return merged.error();
     if (merged)
       outputs.push_back(*std::move(merged));
     else

@@ -12,7 +12,8 @@
 namespace lockstep::launcher {
 
 // One for each output that is asked for. An output that cannot be read has no tree, and the reason
-// as its problem. resource_exhausted: the store has no space; nothing else is an error of all.
+// as its problem; so has one that exceeds the bounds of a walk. resource_exhausted, unavailable:
+// the store has no space, or the launcher stops; nothing else is an error of all.
 Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
                                                 const MergeOutputs& question,
                                                 const snapshot::Pause& pause);

@@ -3,7 +3,8 @@
 // output, a checkpoint, a lock) must have been sent by the node or belong to its assignments.
 // Otherwise a reader of the job could, through that tree, read blobs of others whose digests the
 // node merely knew. One node's messages keep their order; a message that names no new tree is
-// delivered at once if no earlier one waits.
+// delivered at once if no earlier one waits. A report with a tree that cannot be checked now is
+// dropped, so that the node sends it again.
 
 #include <cstdint>
 #include <deque>
@@ -45,9 +46,11 @@ class ReportCheck {
   struct Waiting {
     NodeRequest from;
     AgentMessage message;
-    std::set<Digest> open, refused;
+    std::set<Digest> open;
+    std::map<Digest, std::string> refused;  // with the reason, for the owner of the job
+    std::string failure;                    // why a tree could not be checked; "": none
   };
-  void checked(NodeId node, const Digest& root, bool is_its_own);
+  void checked(NodeId node, const Digest& root, const Result<bool>& whole);
   void deliver_ready(NodeId node);
 
   const Core& core_;
@@ -55,9 +58,13 @@ class ReportCheck {
   const Deliver deliver_;
   const LogRefusal log_refusal_;
   std::map<NodeId, std::deque<Waiting>> waiting_;
+  std::map<Digest, int> failed_;  // how often a tree could not be checked
 };
 
 // Limit for each node. Further reports are dropped; a node repeats what was not acknowledged.
 inline constexpr std::size_t kMaxWaitingReports = 64;
+// Then a tree that still cannot be checked is refused: its blobs may never be readable again, and
+// the launcher would not hear of the node any more.
+inline constexpr int kMaxTreeChecks = 10;
 
 }  // namespace lockstep::launcher
