@@ -131,9 +131,10 @@ struct Compaction::FactFilter {
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
+  // After the part's end it tells what the final report could not keep.
   bool operator()(OutputsSoFar& fact) const {
-    return at == all.reported_[{fact.attempt, fact.node}].sent &&
-           !is_finished(fact.attempt, fact.node);
+    const Reports& reports = all.reported_[{fact.attempt, fact.node}];
+    return at == reports.sent && (at > reports.last || !is_finished(fact.attempt, fact.node));
   }
   bool operator()(FenceLifted&) const { return true; }
   bool operator()(AssetRegistered& fact) const {

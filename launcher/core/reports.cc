@@ -124,6 +124,19 @@ void take_outputs(Context& core, NodeId node, const PartReport& report) {
   if (is_due) keep(core, node, report.attempt, so_far);
 }
 
+// Of each output that the final report could not keep, what its node had sent while its ranks ran:
+// for a job of days that is nearly all of it.
+std::vector<CollectedOutput> sent_before(const Context& core, NodeId node, const PartReport& end) {
+  std::vector<CollectedOutput> sent = core.state.assigned_part(end.attempt, node)->so_far;
+  const auto& all = core.watches.all().at(node).so_far;
+  if (const auto fresh = all.find(end.attempt); fresh != all.end()) sent = fresh->second.outputs;
+  std::erase_if(sent, [&](const CollectedOutput& known) {
+    const CollectedOutput* lost = same_output(end.outputs, known);
+    return !has_files(known) || lost == nullptr || has_files(*lost) || lost->problems.empty();
+  });
+  return sent;
+}
+
 void take_words(Context& core, NodeId node, const PartReport& report) {
   take_outputs(core, node, report);
   NodeWatch& watch = core.watches.at(node);
@@ -191,7 +204,10 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const int ranks =
         core.state.job(report.attempt.job)->spec.ranks_on(static_cast<int>(node_rank));
     const auto clock = core.watches.at(node).clock.offset();
+    std::vector<CollectedOutput> kept;
+    if (report.state == PartState::finished) kept = sent_before(core, node, report);
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
+    if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
     if (report.state == PartState::finished) return;
     take_outputs(core, node, report);
     take_checkpoint(core, node, report);

@@ -11,6 +11,14 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
 
 // How often the outputs of a running part become a fact while they change.
 inline constexpr Duration kOutputsKeptEvery = seconds(60);
+// The output of that kind and name; null: there is none.
+inline const CollectedOutput* same_output(const std::vector<CollectedOutput>& outputs,
+                                          const CollectedOutput& wanted) {
+  for (const CollectedOutput& one : outputs)
+    if (one.kind == wanted.kind && one.name == wanted.name) return &one;
+  return nullptr;
+}
+
 // Makes them a fact now, because the part is about to be given up.
 void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt);
 

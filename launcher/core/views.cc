@@ -13,11 +13,27 @@
 #include "launcher/core/environments.h"
 #include "launcher/core/metadata.h"
 #include "launcher/core/pipelines.h"
+#include "launcher/core/reports.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
 
 namespace {
+
+constexpr std::string_view kAsSentBefore =
+    "what is kept is what the node had sent before the ranks ended";
+
+// What was lost at the end is shown as it was sent before.
+void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
+  for (CollectedOutput& output : outputs) {
+    const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
+    if (sent == nullptr) continue;
+    std::vector<std::string> problems = std::move(output.problems);
+    output = *sent;
+    output.problems = std::move(problems);
+    output.problems.emplace_back(kAsSentBefore);
+  }
+}
 
 // What the part left, or has left so far. Its checkpoint is known whatever became of it, and so is
 // what it had sent when its node was lost.
@@ -25,7 +41,10 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
                                         const std::vector<CollectedOutput>* fresh) {
   std::vector<CollectedOutput> outputs = part.so_far;
   if (part.gone && part.gone->revoked) outputs.clear();  // its node may have made it up
-  if (part.finished() && !part.gone) outputs = part.report->outputs;
+  if (part.finished() && !part.gone) {
+    outputs = part.report->outputs;
+    add_sent_before(part, outputs);
+  }
   if (!part.ended() && fresh != nullptr) outputs = *fresh;
   const bool told = std::any_of(outputs.begin(), outputs.end(), [](const CollectedOutput& output) {
     return output.kind == OutputKind::checkpoint && output.tree;

@@ -180,6 +180,67 @@ TEST(Outputs, ThatWereSentStayWhenTheNodeNamesThemNoMore) {
   EXPECT_EQ(said, 1);
 }
 
+// ./outputs was sent for hours, and then the launcher had no space for its last version.
+TEST(Outputs, ThatTheEndCouldNotKeepAreThoseThatWereSentBefore) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  PartReport running = report(attempt(job), PartState::running);
+  CollectedOutput model, data;
+  model.kind = data.kind = OutputKind::named;
+  model.name = "model";
+  data.name = "data";
+  model.tree = data.tree = sha256("named");
+  for (const char* word : {"first", "last, and no fact yet"}) {
+    running.outputs = left(word);
+    running.outputs.insert(running.outputs.end(), {model, data});
+    launcher.observe(n1, running);
+    launcher.drop_notices();
+  }
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  CollectedOutput lost;
+  lost.problems = {"was not kept: the launcher has no space"};
+  model.tree = sha256("whole");
+  end.outputs = {lost, model};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+  auto kept = left("last, and no fact yet");
+  kept[0].problems = lost.problems;
+  kept[0].problems.emplace_back("what is kept is what the node had sent before the ranks ended");
+  kept.push_back(model);
+  const auto expect_kept = [&] {
+    EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, kept);
+    const std::vector<Digest> roots = launcher.core->trees();
+    EXPECT_EQ(std::count(roots.begin(), roots.end(), *kept[0].tree), 1);
+    EXPECT_EQ(std::count(roots.begin(), roots.end(), sha256("named")), 0) << "that is over";
+  };
+  expect_kept();
+  launcher.restart();
+  expect_kept();
+}
+
+// Facts of an earlier launcher: what was sent before may have been collected as garbage since.
+TEST(Outputs, ThatEarlierJournalsForgotStayForgotten) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  CollectedOutput lost;
+  lost.problems = {"was not kept"};
+  end.outputs = {lost};
+  State state = launcher.core->state();
+  state.apply(launcher.now, OutputsSoFar{attempt(job), n1.id, left("gone")});
+  state.apply(launcher.now, PartChanged{attempt(job), n1.id, end});
+  EXPECT_TRUE(state.attempt(attempt(job))->parts[0].so_far.empty());
+}
+
 TEST(Outputs, ThatACanceledJobCouldNotKeepAreNamedInItsEnd) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
