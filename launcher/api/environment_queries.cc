@@ -95,7 +95,7 @@ EnvironmentView view_of(const State& state, const Viewer& viewer,
   for (const EnvironmentId& id : state.environments_of(version.definition)) {
     if (!viewer.sees_locks_of(id.account)) continue;
     const Environment& known = *state.environment(id);
-    add_locks(state, viewer, known, view.locks);
+    if (id.family == 0) add_locks(state, viewer, known, view.locks);
     if (!known.jobs.empty()) newest = std::max(newest, *known.jobs.rbegin());
   }
   if (const auto job = state.submitted().find(newest); job != state.submitted().end())

@@ -76,6 +76,18 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   return {};
 }
 
+// A rebuild renews what later jobs of the account install, so that it is for people to ask for.
+Status check_rebuild(const SubmitInput& input) {
+  const auto* attempt = std::get_if<AttemptCaller>(&input.caller);
+  if (attempt == nullptr || !input.rebuild) return {};
+  return make_error(
+      ErrorCode::permission_denied,
+      fmt::format("--rebuild: a job that is submitted by job '{}' cannot have its environment "
+                  "rebuilt, because that decides what other jobs install; leave out --rebuild "
+                  "here, and submit a job with --rebuild yourself",
+                  attempt->attempt.job.value));
+}
+
 // The first that a step names in vain.
 Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
                                   const JobSpec& spec) {
@@ -163,6 +175,8 @@ void react(Context& core, const SubmitInput& input) {
     return core.refuse(input.reply, ErrorCode::unavailable,
                        "the launcher is shutting down and takes no new jobs; submit again after it "
                        "has restarted");
+  if (const Status allowed = check_rebuild(input); !allowed)
+    return core.refuse(input.reply, allowed.error().code, allowed.error().message);
   settle_target(core.cluster(), spec);
   if (auto error = refusal(core.cluster(), input, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
@@ -181,6 +195,7 @@ void react(Context& core, const SubmitInput& input) {
   if (const Job* parent = core.state.job(core.state.job(job)->child_of); parent && parent->shared)
     core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
+  inherit_locks(core, job);
   core.act(ReplySubmitted{input.reply, job,
                           submission_notes(core.cluster(), core.state.job(job)->spec)});
 }

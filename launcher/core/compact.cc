@@ -47,7 +47,8 @@ void Compaction::record(const Fact& fact) {
   if (const auto* one = std::get_if<AssetRegistered>(&fact)) registered_[key_of(*one)] = seen_;
   if (const auto* locked = std::get_if<EnvironmentLocked>(&fact))
     if (const auto account = account_of(whole_, *locked))
-      locked_.emplace(seen_, EnvironmentId{locked->definition, *account});
+      locked_.emplace(seen_,
+                      EnvironmentId{locked->definition, *account, family_of(whole_, *locked)});
   if (const auto* token = std::get_if<TokenForgotten>(&fact))
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
@@ -168,6 +169,7 @@ struct Compaction::FactFilter {
     const auto id = all.locked_.find(at);
     if (id == all.locked_.end()) return false;  // nobody's
     fact.account = id->second.account;
+    fact.family = id->second.family;
     const Environment* known = all.whole_.environment(id->second);
     if (known == nullptr || known->generation != fact.generation) return false;
     const auto lock = known->locks.find(fact.lock.platform);
@@ -178,7 +180,7 @@ struct Compaction::FactFilter {
       const Environment* known = all.whole_.environment(id);
       return known != nullptr && known->generation == fact.generation;
     };
-    if (fact.account) return has({fact.definition, *fact.account});
+    if (fact.account) return has({fact.definition, *fact.account, fact.family});
     const auto all_of_it = all.whole_.environments_of(fact.definition);
     return std::any_of(all_of_it.begin(), all_of_it.end(), has);
   }

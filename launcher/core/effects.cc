@@ -149,8 +149,13 @@ struct Effects {
   void operator()(const EnvironmentRegistered&) const {}
   void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
   void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }
-  void operator()(const EnvironmentLocked& fact) const { touch(fact.definition, fact.account); }
-  void operator()(const EnvironmentReset& fact) const { touch(fact.definition, fact.account); }
+  // Live facts name the account and the family.
+  void operator()(const EnvironmentLocked& fact) const {
+    if (fact.account) touch({fact.definition, *fact.account, fact.family.value_or(0)});
+  }
+  void operator()(const EnvironmentReset& fact) const {
+    if (fact.account) touch({fact.definition, *fact.account, fact.family});
+  }
   void operator()(const EnvironmentsPruned&) const {
     for (const auto& [id, node] : core.state.nodes()) core.pending.touched_nodes.insert(id);
   }
@@ -348,9 +353,6 @@ struct Effects {
     if (!job.attempts.empty()) core.pending.touch(job.attempts.back());
   }
   void touch(const EnvironmentId& id) const { touch_environment(core.pending, core.state, id); }
-  void touch(const Digest& definition, const std::optional<std::string>& account) const {
-    if (account) touch({definition, *account});
-  }
 };
 
 }  // namespace

@@ -20,19 +20,42 @@ bool was_asked(const State& state, const EnvironmentId& id, const std::string& p
 }
 
 // Once for each part: its node may say it again and again.
-void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
-                         const std::string& platform) {
+void record_refusal(Context& core, const AttemptId& id, NodeId node, std::string why) {
   if (const auto* notes = core.notes.of(id.job))
     for (const Notes::Note& note : *notes)
       if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
           note.event.attempt == id.number)
         return;
-  std::string why = fmt::format(
-      "its lock for {} was refused, because the launcher did not ask this node to solve the "
-      "environment",
-      platform);
   core.act(ReportRefused{node, "job " + id.job.value, why});
   core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});
+}
+
+void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
+                         const std::string& platform) {
+  record_refusal(core, id, node,
+                 fmt::format("its lock for {} was refused, because the launcher did not ask this "
+                             "node to solve the environment",
+                             platform));
+}
+
+// A node says itself which platform it is. One for each part, so that it cannot take those of the
+// account's other nodes. A node that has changed since then gets another attempt.
+bool may_ask_for(Context& core, const Part& part, const AttemptId& id,
+                 const std::string& platform) {
+  if (part.wants_lock.empty() || part.wants_lock == platform) return true;
+  record_refusal(core, id, part.node,
+                 fmt::format("its question for a lock for {} was refused, because it has asked for "
+                             "one for {} in this attempt; the next attempt may ask for another",
+                             platform, part.wants_lock));
+  return false;
+}
+
+void record_no_room(Context& core, const AttemptId& id, NodeId node, const std::string& platform) {
+  record_refusal(
+      core, id, node,
+      fmt::format("its lock for {} was refused, because the environment has locks for {} "
+                  "platforms, the most allowed; a job that is submitted with --rebuild drops them",
+                  platform, kMaxEnvironmentPlatforms));
 }
 
 void take_lock(Context& core, NodeId node, const PartReport& report, const EnvironmentId& id) {
@@ -45,10 +68,11 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Envir
       record_refused_lock(core, report.attempt, node, news.platform);
     return;
   }
-  if (environment.locks.size() >= kMaxEnvironmentPlatforms) return;
+  if (environment.locks.size() >= kMaxEnvironmentPlatforms)
+    return record_no_room(core, report.attempt, node, news.platform);
   // The launcher may have come out of a backup that does not have the question: the answer tells
   // it.
-  if (core.state.assigned_part(report.attempt, node)->wants_lock != news.platform)
+  if (core.state.assigned_part(report.attempt, node)->wants_lock.empty())
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
   if (!was_asked(core.state, id, news.platform, node))
     return record_refused_lock(core, report.attempt, node, news.platform);
@@ -57,7 +81,8 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Envir
                               {news.platform, *news.lock},
                               report.attempt,
                               node,
-                              id.account});
+                              id.account,
+                              id.family});
 }
 
 }  // namespace
@@ -70,7 +95,8 @@ void take_environment(Context& core, NodeId node, const PartReport& report) {
   if (!job.environment || part == nullptr || news.platform.empty()) return;
   using Step = EnvironmentReport::Step;
   const bool asks = news.step == Step::wants_lock || news.step == Step::not_solved;
-  if (asks && part->wants_lock != news.platform)
+  if (asks && !may_ask_for(core, *part, report.attempt, news.platform)) return;
+  if (asks && part->wants_lock.empty())
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
   const Environment& environment = *core.state.environment(*job.environment);
   const bool is_known = part->not_solved && part->not_solved->generation == news.generation &&

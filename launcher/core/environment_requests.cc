@@ -93,8 +93,35 @@ void react(Context& core, const PruneEnvironmentsInput& input) {
 
 void rebuild_environment(Context& core, const JobId& job, const std::string& by) {
   if (const auto& id = core.state.job(job)->environment)
-    core.emit(
-        EnvironmentReset{id->definition, static_cast<std::uint64_t>(core.now.ns), by, id->account});
+    core.emit(EnvironmentReset{id->definition, static_cast<std::uint64_t>(core.now.ns), by,
+                               id->account, id->family});
+}
+
+void inherit_locks(Context& core, const JobId& job) {
+  const auto& id = core.state.job(job)->environment;
+  if (!id || id->family == 0 || !core.state.environment(*id)->locks.empty()) return;
+  const Environment* accounts = core.state.environment({id->definition, id->account});
+  if (accounts == nullptr) return;
+  const auto locks = accounts->locks;
+  for (const auto& [platform, lock] : locks)
+    core.emit(EnvironmentLocked{id->definition,
+                                accounts->generation,
+                                {platform, lock.tree},
+                                lock.attempt,
+                                lock.node,
+                                id->account,
+                                id->family});
+}
+
+void drop_locks_of(Context& core, NodeId node, const std::string& by) {
+  std::vector<EnvironmentId> solved;
+  for (const auto& [id, environment] : core.state.environments())
+    if (std::any_of(environment.locks.begin(), environment.locks.end(),
+                    [&](const auto& lock) { return lock.second.node == node; }))
+      solved.push_back(id);
+  for (const EnvironmentId& id : solved)
+    core.emit(EnvironmentReset{id.definition, static_cast<std::uint64_t>(core.now.ns), by,
+                               id.account, id.family});
 }
 
 }  // namespace lockstep::launcher

@@ -44,7 +44,7 @@ struct Event {
     node_heard,
     logs_wait,
     logs_go_on,
-    lock_refused,  // from a node that was not asked to solve
+    lock_refused,  // or a question for one, from a node
     limit_reached,
     not_kept,  // an output folder of which nothing can be kept
   };

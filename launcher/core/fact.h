@@ -324,7 +324,8 @@ struct EnvironmentNotSolved {
   std::string why;  // bounded by kMaxNotSolvedBytes
   friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
 };
-// The definition is solved for the jobs of one account that have it. The lock is in the blob store.
+// The definition is solved for the jobs of one account that have it, or for those of one family of
+// the account. The lock is in the blob store.
 struct EnvironmentLocked {
   Digest definition;
   std::uint64_t generation = 0;
@@ -333,14 +334,19 @@ struct EnvironmentLocked {
   NodeId node;        // that solved it
   // That these jobs run as. nullopt: a fact of an earlier version, whose locks were everybody's.
   std::optional<std::string> account = {};
+  // Job::family of these jobs. nullopt: a fact of an earlier version, whose families had the
+  // account's locks.
+  std::optional<std::uint64_t> family = {};
   friend bool operator==(const EnvironmentLocked&, const EnvironmentLocked&) = default;
 };
-// A user asked for a rebuild: the account's locks of earlier generations are no longer used.
+// A user asked for a rebuild, or a node that had solved was revoked: the account's or the family's
+// locks of earlier generations are no longer used.
 struct EnvironmentReset {
   Digest definition;
   std::uint64_t generation = 0;
   std::string by;
   std::optional<std::string> account = {};  // nullopt: a fact of an earlier version, for all
+  std::uint64_t family = 0;
   friend bool operator==(const EnvironmentReset&, const EnvironmentReset&) = default;
 };
 // Nodes must delete the environments that they have not used since `unused_since`.

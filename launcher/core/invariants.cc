@@ -192,6 +192,7 @@ class Checker {
     for (const std::uint64_t order : environment.live) {
       const Job& job = *state_.job(state_.submitted().at(order));
       expect(job.spec.run_as == id.account, "job " + job.id.value, "uses its own account's locks");
+      expect(job.family == id.family, "job " + job.id.value, "uses its own family's locks");
       if (job.phase != Job::Phase::placed || job.cancel_by || job.attempts.back().doomed) continue;
       const Attempt& attempt = job.attempts.back();
       const auto may_ask = [](const Part& part) {

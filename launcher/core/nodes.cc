@@ -4,6 +4,7 @@
 
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/environment_requests.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/shared_machine.h"
@@ -165,14 +166,16 @@ void react(Context& core, const RemoveNodeInput& input) {
                       name, node->pool, node->pool, node->machine));
     dismiss_machine(core, *node, name_of(input.caller));
   }
-  if (input.now)
+  if (input.now) {
     give_up_parts(core, *node, "its node was revoked by " + name_of(input.caller));
-  else if (core.watches.liveness(id) == Liveness::alive)
+    drop_locks_of(core, id, name_of(input.caller));  // their packages may be its own
+  } else if (core.watches.liveness(id) == Liveness::alive) {
     return core.refuse(
         input.reply, ErrorCode::conflict,
         fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
                     "`lockstep node list` shows it as UNKNOWN or LOST",
                     name));
+  }
   if (!node->parts.empty())
     return core.refuse(
         input.reply, ErrorCode::conflict,

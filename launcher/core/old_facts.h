@@ -28,4 +28,14 @@ inline std::optional<std::string> account_of(const State& state, const Environme
   return is_its ? std::optional(job->environment->account) : std::nullopt;
 }
 
+// In journals of earlier versions a job that an attempt had submitted could solve for all jobs of
+// the account: such a lock stays with the family of that job.
+inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact) {
+  if (fact.family) return *fact.family;
+  const Job* job = state.job(fact.attempt.job);
+  const bool is_its =
+      job != nullptr && job->environment && job->environment->definition == fact.definition;
+  return is_its ? job->environment->family : 0;
+}
+
 }  // namespace lockstep::launcher

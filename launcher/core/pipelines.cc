@@ -6,6 +6,7 @@
 
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/environment_requests.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
@@ -186,12 +187,14 @@ void begin(Context& core, const Job& job, std::size_t index) {
   }
   auto checkpoint = first_checkpoint(core.cluster(), UserCaller{spec->submitter}, *spec);
   if (!checkpoint) return skip(core, job, index, checkpoint.error().message);
+  const JobId id{spec->name};
   JobSubmitted submitted;
   submitted.checkpoint = *std::move(checkpoint);
-  submitted.job = JobId(spec->name);
+  submitted.job = id;
   submitted.incarnation = incarnation_of_new(core.state, submitted.job);
   submitted.spec = *std::move(spec);
   core.emit(std::move(submitted));
+  inherit_locks(core, id);
 }
 
 void begin_ready(Context& core, const Job& job) {

@@ -310,7 +310,8 @@ void State::touch_environment(const EnvironmentId& id) {
 void State::drop_environment(const EnvironmentId& id) {
   const auto it = environments_.find(id);
   if (it == environments_.end() || !it->second.jobs.empty()) return;
-  if (it->second.locks.empty() || named_.count(id.definition) == 0) environments_.erase(it);
+  const bool is_named = named_.count(id.definition) != 0 && id.family == 0;
+  if (it->second.locks.empty() || !is_named) environments_.erase(it);
 }
 
 }  // namespace lockstep::launcher

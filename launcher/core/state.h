@@ -170,10 +170,13 @@ struct Attempt {
 };
 
 // Whose environment it is. What solving a definition gives also depends on the configuration of the
-// account that solves it (pip.conf, .condarc), so no account uses another's locks.
+// account that solves it (pip.conf, .condarc), so no account uses another's locks. Root of a node
+// has the credentials of the attempts there, so a job that an attempt submitted never decides what
+// the jobs of people install: its family has locks of its own.
 struct EnvironmentId {
   Digest definition;
-  std::string account;  // that its jobs run as: JobSpec::run_as
+  std::string account;       // that its jobs run as: JobSpec::run_as
+  std::uint64_t family = 0;  // of its jobs: Job::family
   friend auto operator<=>(const EnvironmentId&, const EnvironmentId&) = default;
 };
 
@@ -238,7 +241,7 @@ struct Job {
 };
 
 // The data of one environment, kept while a job uses it; with locks, also while a registered name
-// has its definition.
+// has its definition, unless it is a family's.
 struct Environment {
   struct Lock {
     Digest tree;
@@ -373,7 +376,7 @@ class State {
   const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
   const std::map<EnvironmentId, Environment>& environments() const { return environments_; }
   const Environment* environment(const EnvironmentId& id) const;  // null: nothing uses it
-  // Those of all accounts that have the definition.
+  // Those of all accounts and families that have the definition.
   std::vector<EnvironmentId> environments_of(const Digest& definition) const;
   // The versions of each name, oldest first.
   const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {

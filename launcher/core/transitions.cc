@@ -198,7 +198,7 @@ struct State::Applier {
     join_parent(job);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
-      job.environment = {digest_of(job.spec.environment->definition), job.spec.run_as};
+      job.environment = {digest_of(job.spec.environment->definition), job.spec.run_as, job.family};
       Environment& environment = state.environments_[*job.environment];
       environment.jobs.insert(job.order);
       environment.live.insert(job.order);
@@ -677,7 +677,7 @@ struct State::Applier {
   void operator()(const EnvironmentLocked& fact) const {
     const auto account = account_of(state, fact);
     if (!account) return;
-    const EnvironmentId id{fact.definition, *account};
+    const EnvironmentId id{fact.definition, *account, family_of(state, fact)};
     Environment& environment = state.environments_[id];
     environment.generation = fact.generation;
     environment.locks[fact.lock.platform] = {fact.lock.tree, at, fact.attempt, fact.node};
@@ -685,7 +685,7 @@ struct State::Applier {
   }
 
   void operator()(const EnvironmentReset& fact) const {
-    if (fact.account) return reset({fact.definition, *fact.account}, fact.generation);
+    if (fact.account) return reset({fact.definition, *fact.account, fact.family}, fact.generation);
     for (const EnvironmentId& id : state.environments_of(fact.definition)) {
       reset(id, fact.generation);
       state.drop_environment(id);

@@ -340,6 +340,7 @@ struct FactWriter {
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
     if (f.account) to->set_account(*f.account);
+    if (f.family) to->set_family(*f.family);
   }
   void operator()(const launcher::EnvironmentReset& f) const {
     auto* to = wire->mutable_environment_reset();
@@ -347,6 +348,7 @@ struct FactWriter {
     to->set_generation(f.generation);
     to->set_by(f.by);
     if (f.account) to->set_account(*f.account);
+    to->set_family(f.family);
   }
   void operator()(const launcher::EnvironmentsPruned& f) const {
     wire->mutable_environments_pruned()->set_unused_since_ns(f.unused_since.ns);
@@ -548,11 +550,13 @@ Status from_wire(const EnvironmentLocked& from, launcher::EnvironmentLocked* to)
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
   if (from.has_account()) TRY(read_text(from.account(), "locked.account", &to->account.emplace()));
+  if (from.has_family()) to->family = from.family();
   return {};
 }
 Status from_wire(const EnvironmentReset& from, launcher::EnvironmentReset* to) {
   TRY(read_digest(from.definition(), "reset.definition", &to->definition));
   to->generation = from.generation();
+  to->family = from.family();
   if (from.has_account()) TRY(read_text(from.account(), "reset.account", &to->account.emplace()));
   return read_text(from.by(), "reset.by", &to->by);
 }

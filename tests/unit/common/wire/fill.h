@@ -619,8 +619,8 @@ class Filler {
   void fill(launcher::QuotaSet& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::EnvironmentWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentNotSolved& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(launcher::EnvironmentLocked& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(launcher::EnvironmentReset& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::EnvironmentLocked& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(launcher::EnvironmentReset& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::EnvironmentsPruned& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::FenceLifted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartReleased& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
