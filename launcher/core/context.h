@@ -17,6 +17,7 @@
 #include "launcher/core/core.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/machine_calls.h"
+#include "launcher/core/machine_samples.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/scheduler.h"
 #include "launcher/core/state.h"

@@ -179,7 +179,8 @@ struct Effects {
     core.machines.revivals.erase({node.pool, node.machine});
     lockstep::launcher::machine_changed(core, fact.node);
     const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
-    if (!node.machine.empty() && is_usable) core.samples.learn(node.pool, node.inventory);
+    if (!node.machine.empty() && is_usable)
+      core.samples.learn(node.pool, node.machine, node.inventory);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const NodeLost& fact) const {
@@ -296,7 +297,7 @@ struct Effects {
     for (const auto& [target, compute] : core.state.computes().all()) {
       const NodeSource source = compute.spec.source;
       if (source != NodeSource::docker && source != NodeSource::kubernetes) continue;
-      core.samples.lacking_accounts.erase(target);
+      core.samples.forget_accounts(target);
       for (const auto& [name, machine] : compute.machines)
         if (source == NodeSource::docker && machine.node.value != 0)
           core.machines.refresh.insert({target, name});
@@ -304,9 +305,10 @@ struct Effects {
     }
   }
   void note_lacking_account(const PartChanged& fact, const std::string& why) const {
-    if (core.state.node(fact.node)->machine.empty()) return;
+    const Node& node = *core.state.node(fact.node);
+    if (node.machine.empty()) return;
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;
-    core.samples.lacking_accounts[pool_of(fact.node)][account] = why;
+    core.samples.lacks(node.pool, node.machine, account, why, core.now);
   }
   // The reasons of the jobs that wait for the target name its machines.
   void machine_changed(const std::string& target) const {

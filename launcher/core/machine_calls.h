@@ -10,31 +10,9 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/node.h"
 #include "launcher/core/provider_event.h"
 
 namespace lockstep::launcher {
-
-// What is known of the machines of elastic targets from those that were there. After a restart the
-// first machine tells it again.
-struct MachineSamples {
-  std::map<std::string, Inventory> inventories;  // by target, of its largest machine
-  // By target and account, why jobs cannot run as it there.
-  std::map<std::string, std::map<std::string, std::string>> lacking_accounts;
-  // A machine with less than an earlier one (a GPU that fell off) says nothing of the next.
-  void learn(const std::string& target, const Inventory& inventory) {
-    const auto [known, is_first] = inventories.try_emplace(target, inventory);
-    const Inventory& before = known->second;
-    const bool has_less = inventory.cpus.size() < before.cpus.size() ||
-                          inventory.gpus.size() < before.gpus.size() ||
-                          inventory.memory < before.memory;
-    if (!is_first && !has_less) known->second = inventory;
-  }
-  void forget(const std::string& target) {
-    inventories.erase(target);
-    lacking_accounts.erase(target);
-  }
-};
 
 struct MachineCalls {
   using Key = std::pair<std::string, std::string>;  // target, machine

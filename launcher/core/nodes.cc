@@ -169,6 +169,7 @@ void react(Context& core, const RemoveNodeInput& input) {
   if (input.now) {
     give_up_parts(core, *node, "its node was revoked by " + name_of(input.caller));
     drop_locks_of(core, id, name_of(input.caller));  // their packages may be its own
+    core.samples.forget(node->pool, node->machine);
   } else if (core.watches.liveness(id) == Liveness::alive) {
     return core.refuse(
         input.reply, ErrorCode::conflict,

@@ -104,15 +104,13 @@ std::vector<std::string> removed_names(const Cluster& cluster, const std::string
   return removed;
 }
 
-// What the last machine that tried said of the job's account: it is gone by now.
+// What the last machines that tried said of the job's account: they are gone by now.
 std::string why_no_machine(const Cluster& cluster, const std::string& pool, const Shape& shape) {
   if (cluster.samples == nullptr) return "";
-  const auto target = cluster.samples->lacking_accounts.find(pool);
-  if (target == cluster.samples->lacking_accounts.end()) return "";
-  const auto why = target->second.find(shape.run_as);
-  return why == target->second.end()
+  const std::string* why = cluster.samples->why_lacking(pool, shape.run_as, cluster.now);
+  return why == nullptr
              ? ""
-             : fmt::format(": the last one cannot run jobs as {} ({})", shape.run_as, why->second);
+             : fmt::format(": the last ones cannot run jobs as {} ({})", shape.run_as, *why);
 }
 
 Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,

@@ -16,6 +16,7 @@
 #include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/machine_calls.h"
+#include "launcher/core/machine_samples.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {

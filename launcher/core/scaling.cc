@@ -125,21 +125,13 @@ class Packer {
   std::vector<Room> rooms_;
 };
 
-const Inventory* sample_of(const MachineSamples* samples, const std::string& target) {
-  if (samples == nullptr) return nullptr;
-  const auto found = samples->inventories.find(target);
-  return found == samples->inventories.end() ? nullptr : &found->second;
-}
-
 // True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
 bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape) {
   if (excludes_new_machines(cluster, target, shape)) return true;
   const MachineSamples* samples = cluster.samples;
   if (samples == nullptr) return false;
-  const auto lacking = samples->lacking_accounts.find(target);
-  if (lacking != samples->lacking_accounts.end() && lacking->second.count(shape.run_as) != 0)
-    return true;
-  const Inventory* sample = sample_of(samples, target);
+  if (samples->why_lacking(target, shape.run_as, cluster.now) != nullptr) return true;
+  const Inventory* sample = samples->of(target);
   if (sample == nullptr) return false;
   if (shape.rdma == Rdma::required && why_no_rdma(*sample, shape.nodes == 1)) return true;
   return too_small(*sample, shape).has_value();
@@ -167,7 +159,7 @@ constexpr std::size_t kMostShapes = 32;
 // `most`: no more machines than these can be there for them.
 Need need_of(const Context& core, const std::string& target, const Compute& compute, int most) {
   Need need;
-  Packer packer(sample_of(&core.samples, target), most);
+  Packer packer(core.samples.of(target), most);
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
   std::map<std::string, Demand> of_users;  // what their jobs before this one need
@@ -405,12 +397,10 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
   view.changed = compute->scaled;
   view.why = compute->scaled_why;
   view.failure = compute->failure;
-  const auto lacking = core.samples.lacking_accounts.find(target);
-  if (view.failure.empty() && lacking != core.samples.lacking_accounts.end() &&
-      !lacking->second.empty()) {
-    const auto& [account, why] = *lacking->second.begin();
-    view.failure = fmt::format("its machines cannot run jobs as {}: {}", account, why);
-  }
+  const auto lacking = core.samples.lacking(target, core.now);
+  if (view.failure.empty() && lacking)
+    view.failure =
+        fmt::format("its machines cannot run jobs as {}: {}", lacking->first, lacking->second);
   if (compute->not_before > core.now) view.retry_at = compute->not_before;
   return view;
 }

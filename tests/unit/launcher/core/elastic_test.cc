@@ -275,6 +275,55 @@ TEST_F(Elastic, AMachineWithLessThanAnEarlierOneSaysNothingOfTheNext) {
   EXPECT_EQ(only_call().verb, ProviderVerb::create) << "another machine may have enough";
 }
 
+TEST_F(Elastic, OneMachineAloneDoesNotSayThatAnAccountIsMissingEverywhere) {
+  make(cluster(0, 3));
+  const JobId job = submit_gang("train", 1);
+  std::vector<FakeNode> nodes;
+  for (std::uint32_t number = 1; number <= 2; ++number) {
+    const CallProvider call = only_call();
+    ASSERT_EQ(call.verb, ProviderVerb::create) << "machine " << number;
+    nodes.push_back(all_join(call).at(0));
+    drop_notices();
+    launcher.finished(nodes.back(), attempt(job, number),
+                      node_failure(Cause::account_missing, "no user ada"));
+    drop_notices();
+  }
+  EXPECT_THAT(calls(), IsEmpty()) << "two of two said so";
+  EXPECT_THAT(why_it_waits(job), HasSubstr("no user ada"));
+}
+
+TEST(MachineSamplesTest, ALackingAccountIsAskedForAgainLater) {
+  MachineSamples samples;
+  const Instant now{1'000'000'000'000};
+  samples.lacks("lab", "lab-1", "ada", "no user", now);
+  samples.lacks("lab", "lab-1", "ada", "no user", now);
+  EXPECT_EQ(samples.why_lacking("lab", "ada", now), nullptr) << "one machine";
+  samples.lacks("lab", "lab-2", "ada", "no user", now);
+  ASSERT_NE(samples.why_lacking("lab", "ada", now), nullptr);
+  EXPECT_EQ(samples.why_lacking("lab", "bob", now), nullptr);
+  EXPECT_EQ(samples.lacking("lab", now)->first, "ada");
+  const Instant later = now + kLackingAccountFor + seconds(1);
+  EXPECT_EQ(samples.why_lacking("lab", "ada", later), nullptr) << "it may be there by now";
+  samples.lacks("lab", "lab-3", "ada", "no user", later);
+  EXPECT_EQ(samples.why_lacking("lab", "ada", later), nullptr) << "the old words do not count";
+}
+
+TEST(MachineSamplesTest, OneMachineDoesNotSayHowLargeTheOthersAre) {
+  MachineSamples samples;
+  Inventory honest = inventory(4), huge = inventory(10'000);
+  EXPECT_EQ(samples.of("lab"), nullptr);
+  samples.learn("lab", "lab-1", honest);
+  samples.learn("lab", "lab-2", huge);
+  samples.learn("lab", "lab-2", huge);
+  samples.learn("lab", "lab-3", honest);
+  EXPECT_EQ(*samples.of("lab"), honest);
+  samples.forget("lab", "lab-1");
+  samples.forget("lab", "lab-2");
+  EXPECT_EQ(*samples.of("lab"), honest);
+  samples.forget("lab", "lab-3");
+  EXPECT_EQ(samples.of("lab"), nullptr);
+}
+
 TEST_F(Elastic, NoMachineIsMadeForAJobThatItsUsersQuotaHoldsBack) {
   launcher.send(PrincipalInput{
       launcher.next_reply(),
