@@ -103,6 +103,13 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
   }
 }
 
+void host_changed(Context& core, const Node& node, const std::string& before) {
+  if (const auto why = claims_anothers(core, node))
+    core.act(ReportRefused{node.id, "node " + node.name, "it " + *why});
+  const std::set<NodeId> left = core.state.nodes_on_host(before);
+  if (!left.empty()) machine_changed(core, *left.begin());
+}
+
 void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   const bool known_session = node.session == open.session;
   const bool was_lost = node.lost.has_value();
@@ -111,7 +118,9 @@ void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   lift_fences(core, node.id, open, known_session);
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
                     !(node.inventory == open.inventory);
+  const std::string before = node.inventory.host_id;
   if (news) core.emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
+  if (before != node.inventory.host_id) host_changed(core, node, before);
   if (open.notice) take_notice(core, node.id, *open.notice);
   NodeWatch& watch = core.watches.at(node.id);
   watch.live = open.session;

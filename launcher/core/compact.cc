@@ -103,7 +103,10 @@ struct Compaction::FactFilter {
   bool operator()(NodeSessionStarted& fact) const {
     if (!here(fact.node)) return false;
     const Sessions& known = sessions(fact.node);
-    if (at == known.last) return true;
+    if (at == known.last) {
+      fact.claim = all.whole_.node(fact.node)->host_claim;
+      return true;
+    }
     fact.inventory = {};  // the last one's counts
     return std::find(known.began.begin(), known.began.end(), at) != known.began.end();
   }

@@ -44,11 +44,21 @@ struct NodeApproved {  // from now on the node gets work
   std::string by;
   friend bool operator==(const NodeApproved&, const NodeApproved&) = default;
 };
+// A node's claim to be on a host (Inventory::host_id). Every account there can read that id, and a
+// hostile node may claim it too.
+struct HostClaim {
+  Instant since;
+  // Nodes that were on one host when the later one first said where it is have the same group, the
+  // id of one of them. They are one machine's, whatever its ids are after a reboot.
+  NodeId group;
+  friend bool operator==(const HostClaim&, const HostClaim&) = default;
+};
 struct NodeSessionStarted {  // a session was accepted
   NodeId node;
   BootId boot;
   SessionId session;
   Inventory inventory;
+  std::optional<HostClaim> claim = {};  // told by a compaction; else it follows from the sessions
   friend bool operator==(const NodeSessionStarted&, const NodeSessionStarted&) = default;
 };
 struct NodeLost {  // timeout, or proof of a reboot

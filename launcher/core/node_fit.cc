@@ -140,7 +140,8 @@ std::optional<std::string> why_not_isolated(const Cluster& cluster, const Node& 
     return fmt::format("is of size {}, which is not isolated", size->name);
   }
   for (const NodeId other : cluster.state.nodes_on_host(node.inventory.host_id)) {
-    if (other == node.id || cluster.state.node(other)->lost) continue;
+    const Node& there = *cluster.state.node(other);
+    if (other == node.id || there.lost || cluster.state.displaced_by(there) != nullptr) continue;
     return fmt::format("shares its machine with node {}, but the job asks for isolation",
                        cluster.state.node_name(other));
   }

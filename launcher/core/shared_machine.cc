@@ -22,13 +22,24 @@ std::string names_of(const MachinePart& machine) {
   return text;
 }
 
-// Nodes that are there, in the order in which they joined.
+// When the node first said that it is on the machine. A machine's id begins with its host's; one
+// that does not agree with the node's inventory counts as the last one.
+std::pair<Instant, NodeId> claim_of(const Context& core, const Node& node) {
+  const std::string& host = node.inventory.host_id;
+  const bool agrees =
+      !host.empty() && core.watches.machine_of(node.id).id.rfind(host + ":", 0) == 0;
+  return {agrees ? node.host_claim.since : Instant::never(), node.id};
+}
+
+// Nodes that are there, in the order in which they said so.
 std::vector<const Node*> nodes_on(const Context& core, const std::string& machine) {
   std::vector<const Node*> nodes;
   if (machine.empty() || core.config.shared_machines) return nodes;
   for (const NodeId id : core.watches.on_machine(machine))
     if (const Node* node = core.state.node(id); node != nullptr && !node->lost)
       nodes.push_back(node);
+  std::sort(nodes.begin(), nodes.end(),
+            [&](const Node* a, const Node* b) { return claim_of(core, *a) < claim_of(core, *b); });
   return nodes;
 }
 
@@ -75,7 +86,7 @@ std::optional<std::string> oversold(const Context& core, const Node& node) {
   Bytes offered{}, whole = machine.memory;
   const Node* first = nullptr;
   for (const Node* other : nodes) {
-    if (other->id >= node.id) break;
+    if (other->id == node.id) break;
     const auto said = [&](const std::string& what) {
       return fmt::format("offers {}, which node {} of the same machine ({}) offers too; {}", what,
                          other->name, names_of(machine), kHowToDivide);
@@ -98,6 +109,17 @@ std::optional<std::string> oversold(const Context& core, const Node& node) {
       kHowToDivide);
 }
 
+std::optional<std::string> claims_anothers(const Context& core, const Node& node) {
+  if (core.config.shared_machines) return std::nullopt;
+  const Node* there = core.state.displaced_by(node);
+  if (there == nullptr) return std::nullopt;
+  return fmt::format(
+      "says since {} that it is on the machine of node {} (boot and network namespace {}), where "
+      "it was not before. If it was moved there, remove it with `lockstep node remove {}` and join "
+      "it again; if not, its root may have made that up",
+      to_string(node.host_claim.since), there->name, node.inventory.host_id, node.name);
+}
+
 void note_machine(Context& core, NodeId id, const MachinePart& machine) {
   const MachinePart before = core.watches.machine_of(id);
   if (before == machine) return;
@@ -109,6 +131,9 @@ void note_machine(Context& core, NodeId id, const MachinePart& machine) {
 void machine_changed(Context& core, NodeId id) {
   std::set<NodeId> touched = core.watches.on_machine(core.watches.machine_of(id).id);
   touched.insert(id);
+  const Node* node = core.state.node(id);
+  if (node != nullptr && !core.config.shared_machines)
+    touched.merge(std::set<NodeId>(core.state.nodes_on_host(node->inventory.host_id)));
   for (const NodeId each : touched) {
     const Node* known = core.state.node(each);
     if (known == nullptr) continue;

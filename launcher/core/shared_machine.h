@@ -1,8 +1,8 @@
 #pragma once
 // One machine must not be sold twice. An agent that joins from a machine of which another node is
 // there is refused, unless its node is said to be a part; and what the parts of a machine offer
-// must fit into it: a node that offers too much gets no work, with the reason. The node that joined
-// earlier comes first. docs/decisions/068.
+// must fit into it: a node that offers too much gets no work, with the reason. The node that
+// was there earlier comes first. docs/decisions/068.
 
 #include <optional>
 #include <string>
@@ -18,6 +18,10 @@ std::optional<std::string> refused_as_second(const Context& core, const MachineP
 
 // Why the node's offer does not fit beside those of earlier nodes; nullopt: it does.
 std::optional<std::string> oversold(const Context& core, const Node& node);
+
+// Why the node counts as one that claims another's machine (State::displaced_by); nullopt: it does
+// not.
+std::optional<std::string> claims_anothers(const Context& core, const Node& node);
 
 // The node's agent says on which machine it is. Known until the launcher ends; sessions tell it
 // anew.

@@ -53,6 +53,7 @@ void check_size_of_node(Context& core, NodeId id) {
   if (node == nullptr || !node->session) return;
   const Size* size = size_of_target(core.cluster(), node->pool);
   auto why = size == nullptr ? std::nullopt : shortfall(node->inventory, *size);
+  if (!why) why = claims_anothers(core, *node);
   if (!why) why = oversold(core, *node);
   core.watches.set_shortfall(id, why.value_or(""));
 }

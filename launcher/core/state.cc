@@ -102,7 +102,16 @@ const Node* State::isolated_beside(const Node& node) const {
   const auto host = isolated_.find(node.inventory.host_id);
   if (host == isolated_.end()) return nullptr;
   for (const NodeId other : host->second)
-    if (other != node.id) return this->node(other);
+    if (other != node.id && displaced_by(*this->node(other)) == nullptr) return this->node(other);
+  return nullptr;
+}
+
+const Node* State::displaced_by(const Node& node) const {
+  for (const NodeId other : nodes_on_host(node.inventory.host_id)) {
+    const Node& there = *this->node(other);
+    const bool is_earlier = there.host_claim.since < node.host_claim.since;
+    if (is_earlier && !there.lost && there.host_claim.group != node.host_claim.group) return &there;
+  }
   return nullptr;
 }
 

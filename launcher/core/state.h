@@ -58,6 +58,7 @@ struct Node {
   std::optional<Notice> notice;     // of the newest session
   bool waits_for_approval = false;  // it joined, and no admin has approved it yet
   NodeLabels labels;                // as people set them
+  HostClaim host_claim;             // to inventory.host_id
   std::uint64_t revision = 0;       // of its desired state
   std::map<AttemptId, int> parts;   // assigned here -> node rank
   // Sums over the parts that have not ended, so that placement need not visit every part.
@@ -361,6 +362,9 @@ class State {
   const Job* job(const JobId& id) const;
   const Attempt* attempt(const AttemptId& id) const;
   const Node* node(NodeId id) const;
+  // The node that was on the host before this one said that it is there too, if they never were on
+  // one host before; null: there is none. The claim may be made up, so it does that node no harm.
+  const Node* displaced_by(const Node& node) const;
   const Node* node_with_key(const PublicKey& key) const;
   const Node* node_called(const std::string& name_or_id) const;
   const std::map<NodeId, RemovedNode>& removed_nodes() const { return removed_; }

@@ -131,6 +131,7 @@ struct State::Applier {
     state.shares_.node_changed(node.pool, node.inventory, fact.inventory);
     node.session = fact.session;
     node.boot = fact.boot;
+    claim_host(node, fact);
     state.leave_host(node);
     node.inventory = fact.inventory;
     if (!node.inventory.host_id.empty()) state.hosts_[node.inventory.host_id].insert(node.id);
@@ -138,6 +139,22 @@ struct State::Applier {
     node.lost.reset();
     node.notice.reset();
     node.cannot_run_as.clear();
+  }
+
+  void claim_host(Node& node, const NodeSessionStarted& fact) const {
+    const std::string& host = fact.inventory.host_id;
+    const bool is_first = node.host_claim.group.value == 0 && !host.empty();
+    if (fact.claim) node.host_claim = *fact.claim;
+    if (fact.claim || host == node.inventory.host_id) return;
+    node.host_claim.since = at;
+    if (!is_first) return;
+    node.host_claim.group = node.id;
+    for (const NodeId other : state.nodes_on_host(host)) {
+      const Node& there = *state.node(other);
+      if (there.lost) continue;
+      node.host_claim.group = there.host_claim.group;
+      return;
+    }
   }
 
   void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }

@@ -198,6 +198,9 @@ struct FactWriter {
     to->set_boot(f.boot.value);
     to->set_session(f.session.value);
     to_wire(f.inventory, to->mutable_inventory());
+    if (!f.claim) return;
+    to->mutable_claim()->set_since_ns(f.claim->since.ns);
+    to->mutable_claim()->set_group(f.claim->group.value);
   }
   void operator()(const launcher::NodeLost& f) const {
     wire->mutable_node_lost()->set_node(f.node.value);
@@ -424,6 +427,11 @@ Status from_wire(const NodeSessionStarted& from, launcher::NodeSessionStarted* t
   to->node = NodeId(from.node());
   TRY(read_text(from.boot(), "session.boot", &to->boot.value));
   to->session = SessionId(from.session());
+  if (from.has_claim()) {
+    launcher::HostClaim& claim = to->claim.emplace();
+    TRY(read_instant(from.claim().since_ns(), "session.claim.since", &claim.since));
+    claim.group = NodeId(from.claim().group());
+  }
   return from_wire(from.inventory(), &to->inventory);
 }
 Status from_wire(const NodeLost& from, launcher::NodeLost* to) {

@@ -577,7 +577,8 @@ class Filler {
   void fill(launcher::JobArchived& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::JobAnnotated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::HostClaim& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }

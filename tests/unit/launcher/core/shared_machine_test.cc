@@ -117,6 +117,76 @@ TEST_F(SharedMachines, ALauncherThatStartsAgainIsToldAnew) {
   EXPECT_THAT(refused(kMachine), HasSubstr("is node n1"));
 }
 
+// Every account of a machine can read its ids. n1 joined first, and its root is hostile.
+struct Claims : SharedMachines {
+  static Inventory on(const std::string& boot, Inventory offered = whole()) {
+    offered.host_id = boot + ":1";
+    return offered;
+  }
+  static MachinePart machine_of(const std::string& boot, bool is_part = false) {
+    return {boot + ":1:2", "", gibibytes(8), is_part};
+  }
+  void claims(FakeNode& node, const std::string& boot) {
+    launcher.tick(milliseconds(1));
+    launcher.drop_notices();
+    node.inventory.host_id = boot + ":1";
+    note(launcher, node, machine_of(boot, true));
+    for (const auto& refused : launcher.take<ReportRefused>()) audited.push_back(refused.node);
+  }
+  FakeNode n1 = join("n1", machine_of("hers"), on("hers"));
+  FakeNode n2 = join("n2", machine_of("his"), on("his"));
+  std::vector<NodeId> audited;
+};
+
+TEST_F(Claims, WhoClaimsTheMachineOfAnotherNodeLosesAndIsNamed) {
+  claims(n1, "his");
+  EXPECT_EQ(reason("n2"), "");
+  EXPECT_THAT(reason("n1"), HasSubstr("that it is on the machine of node n2"));
+  EXPECT_EQ(audited, std::vector<NodeId>{n1.id});
+  launcher.restart();
+  launcher.drop_notices();
+  claims(n1, "his");
+  note(launcher, n2, machine_of("his"));
+  EXPECT_EQ(reason("n2"), "") << "the order outlives the launcher";
+  EXPECT_NE(reason("n1"), "");
+  claims(n1, "hers");
+  EXPECT_EQ(reason("n1"), "");
+}
+
+TEST_F(Claims, AnotherHostInBetweenHelpsNothing) {
+  n1.inventory.host_id = "";
+  note(launcher, n1, {});
+  claims(n1, "his");
+  EXPECT_EQ(reason("n2"), "");
+  EXPECT_THAT(reason("n1"), HasSubstr("on the machine of node n2"));
+}
+
+TEST_F(Claims, AMachineThatDisagreesWithItsHostComesLast) {
+  note(launcher, n1, machine_of("his"));
+  EXPECT_EQ(reason("n2"), "");
+  EXPECT_THAT(reason("n1"), HasSubstr("which node n2 of the same machine"));
+}
+
+TEST_F(Claims, DoNotTakeIsolationAway) {
+  claims(n1, "his");
+  JobSpec spec = job_spec("alone");
+  spec.resources.isolated = true;
+  const JobId job = launcher.submit(spec);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.placed_on(attempt(job)), std::vector<NodeId>{n2.id});
+}
+
+TEST_F(Claims, OfTheNodesOfADividedMachineStayWithItThroughReboots) {
+  const auto half = [](std::vector<int> cpus) { return offer(std::move(cpus), gibibytes(4)); };
+  FakeNode a = join("a", machine_of("both", true), on("both", half({0, 1})));
+  FakeNode b = join("b", machine_of("both", true), on("both", half({2, 3})));
+  claims(a, "boot-2");  // b's agent was not started then
+  for (FakeNode* node : {&b, &a}) claims(*node, "boot-3");
+  EXPECT_EQ(reason("a"), "");
+  EXPECT_EQ(reason("b"), "");
+  EXPECT_TRUE(audited.empty());
+}
+
 TEST_F(SharedMachines, AnOperatorMayAllowThem) {
   CoreConfig config;
   config.shared_machines = true;
