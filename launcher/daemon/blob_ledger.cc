@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -60,8 +61,15 @@ Status BlobLedger::load() {
     if (insert(owners_[owner], key)) make_room();
   }
   rows_in_file_ = bytes.size() / kRowBytes;
-  const bool is_cut = bytes.size() % kRowBytes != 0;
-  return is_cut || rows_in_file_ > rows_ * 2 + kSparedRows ? rewrite() : Status();
+  if (const std::size_t torn = bytes.size() % kRowBytes; torn != 0) {
+    spdlog::warn(
+        "{} ended in {} bytes of an unfinished row, which are dropped: who sent that blob "
+        "sends it again",
+        path_, torn);
+    cut_back();
+  }
+  compact();
+  return {};
 }
 
 bool BlobLedger::has(const std::string& owner, const DigestKey& key) {
@@ -95,24 +103,54 @@ bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
   return true;
 }
 
+// A row is known only once it is in the file: else it would be taken for recorded until a restart.
 Status BlobLedger::add(const std::string& owner, const std::vector<DigestKey>& keys, bool durable) {
   const OwnerId id = id_of(owner);
   const std::lock_guard guard(mutex_);
+  if (must_rewrite_) TRY(rewrite());
   Owner& mine = owners_[id];
+  std::vector<DigestKey> added;
   std::string rows;
   for (const DigestKey& key : keys) {
     if (is_trimming_) fresh_.insert(key);
-    if (insert(mine, key)) append_row(rows, id, key);
+    if (mine.has(key)) continue;
+    added.push_back(key);
+    append_row(rows, id, key);
   }
   if (rows.empty()) return {};
-  rows_in_file_ += rows.size() / kRowBytes;
+  TRY(append(rows, durable));
+  for (const DigestKey& key : added) insert(mine, key);
+  rows_in_file_ += added.size();
   make_room();
-  if (rows_in_file_ > rows_ * 2 + kSparedRows) return rewrite();
-  if (const Status written = io::write_all(file_.get(), rows); !written)
-    return written.error().within(path_);
-  if (durable && io::disk::fdatasync(file_.get()) != 0)
-    return errno_error(errno, "cannot make durable what was written into " + path_);
+  compact();
   return {};
+}
+
+Status BlobLedger::append(const std::string& rows, bool durable) {
+  if (const Status written = io::write_all(file_.get(), rows); !written) {
+    cut_back();
+    return written.error().within(path_);
+  }
+  if (!durable || io::disk::fdatasync(file_.get()) == 0) return {};
+  const Error failed = errno_error(errno, "cannot make durable what was written into " + path_);
+  cut_back();
+  must_rewrite_ = true;  // rows before these may be lost too, and another sync would not say so
+  return failed;
+}
+
+// Half a row would shift all that come after it.
+void BlobLedger::cut_back() {
+  const auto end = static_cast<off_t>(rows_in_file_ * kRowBytes);
+  if (io::disk::ftruncate(file_.get(), end) != 0) must_rewrite_ = true;
+}
+
+// The rows stand in the file already, so a failure costs only space; the next row to add tries it
+// again.
+void BlobLedger::compact() {
+  if (rows_in_file_ <= rows_ * 2 + kSparedRows) return;
+  if (const Status written = rewrite(); !written)
+    spdlog::warn("cannot write {} anew without the rows that went: {}", path_,
+                 written.error().message);
 }
 
 // Whoever fills the ledger loses their own rows: nobody can make others lose theirs by sending
@@ -162,10 +200,12 @@ Status BlobLedger::rewrite() {
   for (const auto& [id, owner] : owners_)
     for (const Keys& part : owner.parts)
       for (const DigestKey& key : part) append_row(rows, id, key);
+  must_rewrite_ = true;  // the file that is open may have lost its name
   TRY(io::write_file_atomically(path_, rows, 0600));
   file_.reset(io::disk::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!file_) return errno_error(errno, "cannot open " + path_);
   rows_in_file_ = rows_;
+  must_rewrite_ = false;
   return {};
 }
 

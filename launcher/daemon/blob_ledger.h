@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxLedgerRows = snapshot::kMaxReachable + 500'000;
 // May be called from any thread.
 class BlobLedger {
  public:
-  // Drops an incomplete last row.
+  // Drops an incomplete last row, and logs that.
   static Result<std::unique_ptr<BlobLedger>> open(const std::string& path,
                                                   std::size_t most_rows = kMaxLedgerRows);
 
@@ -38,7 +38,7 @@ class BlobLedger {
   // Those of `keys` that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
                                             std::span<const snapshot::DigestKey> keys);
-  // `durable`: the rows are on disk when it returns.
+  // `durable`: the rows are on disk when it returns. After an error none of them is known.
   Status add(const std::string& owner, const std::vector<snapshot::DigestKey>& keys, bool durable);
   // After blobs were removed: keeps the rows of the blobs in `here` (sorted), and the rows added
   // since begin_trim(). Call begin_trim() before listing `here`.
@@ -63,6 +63,9 @@ class BlobLedger {
   static constexpr std::size_t kParts = 16;  // of an owner who has all rows
   static OwnerId id_of(const std::string& owner);
   Status load();
+  Status append(const std::string& rows, bool durable);
+  void cut_back();  // to the rows of rows_in_file_
+  void compact();
   Status rewrite();
   bool insert(Owner& owner, const snapshot::DigestKey& key);
   void make_room();
@@ -73,7 +76,8 @@ class BlobLedger {
   io::Fd file_;
   std::unordered_map<OwnerId, Owner> owners_;
   std::size_t rows_ = 0, rows_in_file_ = 0;
-  Keys fresh_;  // added since begin_trim()
+  bool must_rewrite_ = false;  // the file does not end where rows_in_file_ says, or is damaged
+  Keys fresh_;                 // added since begin_trim()
   bool is_trimming_ = false;
 };
 

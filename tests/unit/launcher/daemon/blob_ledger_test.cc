@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "tests/fakes/disk/faults.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
@@ -52,6 +53,61 @@ TEST_F(BlobLedgerTest, RowsOutliveTheLauncherAndACutOneIsDropped) {
   const auto again = open();
   EXPECT_EQ(again->rows(), 100u);
   EXPECT_TRUE(again->has("node 7", keys("b", 1)[0]));
+}
+
+// Half a row stayed at the end; all later ones were garbage after a restart, and the node's outputs
+// were refused.
+TEST_F(BlobLedgerTest, ADiskThatSaysNoCostsOnlyTheRowsThatWereRefused) {
+  const int runs = test::each_fault([this](test::DiskFaults& faults, const std::string& where) {
+    SCOPED_TRACE(where);
+    std::vector<bool> was_taken;
+    {
+      const auto ledger = open();
+      ASSERT_TRUE(ledger->add("node 1", keys("before", 5), true));
+      {
+        const io::disk::InFront front(faults);
+        for (int i = 0; i < 3; ++i) {
+          const Status added = ledger->add("node 1", keys("b" + std::to_string(i), 5), true);
+          was_taken.push_back(added.has_value());
+          EXPECT_EQ(ledger->not_sent("node 1", keys("b" + std::to_string(i), 5)).size(),
+                    was_taken[i] ? 0u : 5u)
+              << i;
+        }
+      }
+      ASSERT_TRUE(ledger->add("node 1", keys("after", 5), true));
+    }
+    const auto again = BlobLedger::open(path);
+    ASSERT_TRUE(again) << again.error().message;
+    for (const char* const kept : {"before", "after"})
+      EXPECT_TRUE((*again)->not_sent("node 1", keys(kept, 5)).empty()) << kept;
+    for (int i = 0; i < 3; ++i)
+      if (was_taken[i]) {
+        EXPECT_TRUE((*again)->not_sent("node 1", keys("b" + std::to_string(i), 5)).empty()) << i;
+      }
+    ASSERT_EQ(::unlink(path.c_str()), 0);
+  });
+  EXPECT_GT(runs, 15);
+}
+
+TEST_F(BlobLedgerTest, ATornEndDoesNotKeepALauncherOnAFullDiskFromStarting) {
+  ASSERT_TRUE(open()->add("node 7", keys("a", 100), true));
+  const auto size = static_cast<off_t>(io::read_file(path)->size());
+  ASSERT_EQ(::truncate(path.c_str(), size - 5), 0);
+  std::unique_ptr<BlobLedger> ledger;
+  {
+    using io::disk::Call;
+    test::DiskFaults full({"full", ENOSPC, true, true, {Call::write, Call::resize}}, 1);
+    const io::disk::InFront front(full);
+    ledger = open();
+    ASSERT_TRUE(ledger);
+    EXPECT_EQ(ledger->rows(), 99u);
+    EXPECT_FALSE(ledger->add("node 7", keys("b", 1), true));
+  }
+  ASSERT_TRUE(ledger->add("node 7", keys("c", 1), true));
+  ledger.reset();
+  const auto again = open();
+  EXPECT_EQ(again->rows(), 100u);
+  EXPECT_TRUE(again->has("node 7", keys("c", 1)[0]));
 }
 
 TEST_F(BlobLedgerTest, RowsGoWithTheirBlobsButNotThoseThatCameMeanwhile) {
