@@ -35,10 +35,11 @@ class CancelToken {
   bool given_up() const { return given_up_; }
   void give_up();
 
-  // Records whether the launcher lacks space for the remaining outputs.
+  // Records whether the launcher's disk does not take the remaining outputs: full, or broken.
   void no_space(bool is_short) { no_space_ = is_short; }
   bool no_space() const { return no_space_; }
-  // From now on the collection drops outputs that find no space, instead of waiting.
+  // From now on the collection drops outputs that the launcher's disk does not take, instead of
+  // waiting.
   void settle();
   bool settles() const { return settles_; }
 

@@ -14,7 +14,7 @@ RetryingSink::RetryingSink(OutputSink& launcher, OutputFunctions::Progress tell,
       try_again_after_(try_again_after) {}
 
 Status RetryingSink::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
-  // A try that comes no further than one before proves no space: nothing is said of it.
+  // A try that comes no further than one before proves nothing: nothing is said of it.
   std::uint64_t least_left = UINT64_MAX;
   int refusals = 0;
   const auto heard = [&](const transfer::Progress& done) {
@@ -37,8 +37,8 @@ Status RetryingSink::push(const snapshot::Snapshot& tree, const transfer::OnProg
     const bool is_last = refusals > 1 || second_tries_ == 0;
     if (no_space && cancel_.settles() && is_last)
       return make_error(ErrorCode::resource_exhausted,
-                        "was not kept, since the job was canceled and the launcher had no space "
-                        "for it (" +
+                        "was not kept, since the job was canceled and the launcher could not store "
+                        "it (" +
                             pushed.error().message + "); to get it, run the job again");
     if (no_space && cancel_.settles()) --second_tries_;
     tell_("waits to send its outputs: " + pushed.error().message);

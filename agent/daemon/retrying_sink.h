@@ -1,6 +1,6 @@
 #pragma once
 // Pushes outputs to the launcher and retries: while the launcher is unreachable, until the
-// collection is given up; while it has no space, until the collection settles.
+// collection is given up; while its disk is full or broken, until the collection settles.
 
 #include "agent/daemon/collections.h"
 #include "agent/workspace/collect.h"

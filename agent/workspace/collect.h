@@ -25,8 +25,8 @@
 namespace lockstep::agent {
 
 // The destination of captured trees. unavailable: the collection was given up, nothing is kept;
-// resource_exhausted: no space for this tree; conflict: a file changed while it was sent, so
-// capture the tree again.
+// resource_exhausted: the launcher cannot store this tree; conflict: a file changed while it was
+// sent, so capture the tree again.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;

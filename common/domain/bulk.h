@@ -199,7 +199,7 @@ struct LogEnd {  // all is sent: the job is final (`status` is its status), or `
 struct BulkRefused {
   std::string message;
   bool for_now = false;   // a full disk, a busy launcher: the same request may succeed later
-  bool no_space = false;  // with for_now: fails until somebody frees disk space
+  bool no_space = false;  // with for_now: fails until somebody mends the disk or frees space
   friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
 };
 

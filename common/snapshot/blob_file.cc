@@ -57,7 +57,7 @@ Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string
                                                                std::uint64_t total_size,
                                                                BlobLayout layout) {
   if (total_size > kMaxBlobBytes) {
-    return make_error(ErrorCode::resource_exhausted,
+    return make_error(ErrorCode::invalid_argument,
                       fmt::format("blob {} is announced with {} bytes; at most {} can be stored",
                                   digest.hex(), total_size, kMaxBlobBytes));
   }

@@ -115,20 +115,38 @@ Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploa
   return impl_->named(std::move(put).error());
 }
 
-// A full disk is told by the store and the cause: a file that was given up has another name at the
-// next try, and who waits for space shall hear the same until there is some.
+namespace {
+
+std::string_view remedy(std::string_view cause) {
+  if (cause == std::strerror(ENOSPC) || cause == std::strerror(EDQUOT)) return "free space there";
+  if (cause == std::strerror(EMFILE)) return "raise this program's limit of open files (ulimit -n)";
+  if (cause == std::strerror(ENFILE))
+    return "raise the machine's limit of open files (fs.file-max)";
+  if (cause == std::strerror(EROFS)) return "repair that disk and mount it writable";
+  if (cause == std::strerror(EACCES) || cause == std::strerror(EPERM))
+    return "give this program's user the right to write there";
+  return "repair that disk";
+}
+
+}  // namespace
+
+// A disk that does not take a piece is told by the store and the cause: a file that was given up
+// has another name at the next try, and who waits shall hear the same until it does.
 Error BlobStore::Impl::named(Error error) const {
+  const bool is_of_disk =
+      error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::io ||
+      error.code == ErrorCode::permission_denied || error.code == ErrorCode::not_found;
   const auto cause = error.message.rfind(": ");
-  if (error.code == ErrorCode::resource_exhausted && cause != std::string::npos)
-    error.message = no_space(error.message.substr(cause + 2));
+  if (is_of_disk && cause != std::string::npos)
+    error.message = not_written(error.message.substr(cause + 2));
   return error;
 }
 
-std::string BlobStore::Impl::no_space(std::string_view cause) const {
-  return fmt::format("cannot write into {}: {}; free space there", root, cause);
+std::string BlobStore::Impl::not_written(std::string_view cause) const {
+  return fmt::format("cannot write into {}: {}; {}", root, cause, remedy(cause));
 }
 
-std::string BlobStore::no_space() const { return impl_->no_space(std::strerror(ENOSPC)); }
+std::string BlobStore::no_space() const { return impl_->not_written(std::strerror(ENOSPC)); }
 
 Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_view uploader,
                                          Lease lease) {
@@ -218,14 +236,19 @@ Status BlobStore::sync() {
     if (impl_->broken) return *impl_->broken;
     folders.swap(impl_->unsynced_folders);
   }
-  for (const std::string& folder : folders) {
-    auto synced = sync_directory(folder);
-    if (synced) continue;
-    // Another try would be believed, and prove nothing.
+  for (auto at = folders.begin(); at != folders.end(); ++at) {
+    const auto folder = io::open_file(*at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder && io::disk::fsync(folder->get()) == 0) continue;
+    const Error failed =
+        folder ? errno_error(errno, "cannot fsync " + *at) : impl_->named(folder.error());
     std::lock_guard guard(impl_->write_mutex);
+    if (!folder) {  // nothing was tried
+      impl_->unsynced_folders.insert(at, folders.end());
+      return failed;
+    }
+    // Another try would be believed, and prove nothing.
     impl_->broken =
-        make_error(synced.error().code,
-                   synced.error().message + "; repair the disk and start this program again");
+        make_error(failed.code, failed.message + "; repair the disk and start this program again");
     return *impl_->broken;
   }
   return impl_->packs->sync();

@@ -107,7 +107,7 @@ struct BlobStore::Impl {
   Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader, Lease lease);
   Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader, Lease lease);
   Error named(Error error) const;
-  std::string no_space(std::string_view cause) const;
+  std::string not_written(std::string_view cause) const;
   Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
   Status move_into_place(const Digest& digest, BlobFileWriter& file);
   void forget(const Digest& digest);

@@ -25,17 +25,34 @@ BulkRefused refusal(const Error& error) {
 
 namespace {
 
-BulkRefused not_stored(const Error& error) {
-  BulkRefused refused = refusal(error);
-  refused.no_space = refused.for_now;
-  return refused;
+bool is_the_senders(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unsupported:
+    case ErrorCode::corrupt: return true;
+    case ErrorCode::not_found:
+    case ErrorCode::already_exists:
+    case ErrorCode::permission_denied:
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+    case ErrorCode::resource_exhausted:
+    case ErrorCode::conflict:
+    case ErrorCode::io:
+    case ErrorCode::internal: return false;
+  }
+  return false;
 }
 
 }  // namespace
 
+BulkRefused not_stored(const Error& error) {
+  const bool for_now = !is_the_senders(error.code);
+  return {error.message, for_now, for_now};
+}
+
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request, snapshot::Lease lease) {
   auto missing = store.missing(request.digests, lease);
-  if (!missing) return refusal(missing.error());
+  if (!missing) return not_stored(missing.error());
   return MissingBlobsReply{*std::move(missing)};
 }
 

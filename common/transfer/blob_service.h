@@ -15,9 +15,12 @@
 
 namespace lockstep::transfer {
 
-// Turns an error into a refusal. If the disk is full, for_now is set, so that the asker may ask
-// again. For PutBlobs, put() and make_durable() then set no_space too.
+// Turns an error into a refusal. If a limit was reached, for_now is set, so that the asker may ask
+// again.
 BulkRefused refusal(const Error& error);
+// The same for uploads: for_now and no_space are set unless the sender is wrong, since all other
+// errors are about this side's own disk, and nothing that was sent may be lost for them.
+BulkRefused not_stored(const Error& error);
 
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
 // `peer` keeps the incomplete uploads of different peers apart.

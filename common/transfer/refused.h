@@ -6,7 +6,7 @@
 
 namespace lockstep::transfer {
 
-// unavailable or resource_exhausted: the same request may succeed later; else conflict.
+// unavailable or resource_exhausted (its disk): the same request may succeed later; else conflict.
 Error error_of(const BulkRefused& refused);
 
 }  // namespace lockstep::transfer

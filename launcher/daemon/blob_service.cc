@@ -32,14 +32,14 @@ BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const
                            const MissingBlobs& request, snapshot::Lease lease,
                            const FairWorkers::Pause& pause) {
   auto missing = store.missing(request.digests, lease);
-  if (!missing) return transfer::refusal(missing.error());
+  if (!missing) return transfer::not_stored(missing.error());
   if (missing->size() == request.digests.size()) return MissingBlobsReply{*std::move(missing)};
   const std::unordered_set<Digest> not_here(missing->begin(), missing->end());
   std::vector<Digest> here;
   for (const Digest& digest : request.digests)
     if (not_here.count(digest) == 0) here.push_back(digest);
   auto foreign = rights.foreign(owner, here, pause);
-  if (!foreign) return transfer::refusal(foreign.error());
+  if (!foreign) return transfer::not_stored(foreign.error());
   if (foreign->empty()) return MissingBlobsReply{*std::move(missing)};
   const std::unordered_set<Digest> others(foreign->begin(), foreign->end());
   MissingBlobsReply reply;
@@ -157,10 +157,10 @@ void BlobService::handle(From from, PutBlobs request) {
 void BlobService::give_up(const From& from, const PutBlobs& request) {
   std::set<Digest> blobs;
   for (const BlobPiece& piece : request.pieces) blobs.insert(piece.digest);
-  crew_of(from).workers.run_anyway(
-      from.principal, [this, key = from.key.value, blobs](const FairWorkers::Pause&) {
-        for (const Digest& blob : blobs) store_.abandon(key, blob);
-      });
+  crew_of(from).workers.run_anyway(from.principal,
+                                   [this, key = from.key.value, blobs](const FairWorkers::Pause&) {
+                                     for (const Digest& blob : blobs) store_.abandon(key, blob);
+                                   });
 }
 
 void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put) {
@@ -198,7 +198,7 @@ void BlobService::sync_puts() {
   for (const auto& put : puts) {
     if (std::holds_alternative<BulkRefused>(put->answer.reply)) continue;
     const Status noted = rights_.sent(put->from.owner, put->proven);
-    if (!noted) put->answer.reply = transfer::refusal(noted.error());
+    if (!noted) put->answer.reply = transfer::not_stored(noted.error());
   }
   loop_.post([this, puts = std::move(puts)] {
     for (const auto& put : puts) {

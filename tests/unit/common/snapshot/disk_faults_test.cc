@@ -122,6 +122,54 @@ TEST_F(BlobFaults, AFullDiskIsToldInTheSameWordsAtEachTry) {
   }
 }
 
+// Each file of a try has another name; who waits hears of the disk, and what to do.
+TEST_F(BlobFaults, WhateverAilsTheDiskIsToldInTheSameWordsWithItsRemedy) {
+  const std::string root = directory_ + "/blobs";
+  const auto store = BlobStore::open(root);
+  ASSERT_TRUE(store);
+  const std::vector<std::pair<int, std::string>> ailments = {
+      {EIO, "Input/output error; repair that disk"},
+      {EROFS, "Read-only file system; repair that disk and mount it writable"},
+      {EMFILE, "Too many open files; raise this program's limit of open files (ulimit -n)"}};
+  for (const auto& [error, words] : ailments) {
+    std::set<std::string> said;
+    for (int tries = 0; tries < 2; ++tries) {
+      test::DiskFaults faults({"", error, true, false, test::growing_calls()}, 1);
+      const io::disk::InFront front(faults);
+      const auto piece = make_piece(sha256(large_[0]), large_[0].size(), 0,
+                                    std::string_view(large_[0]).substr(0, kMaxPieceBytes));
+      const auto put = (*store)->put_piece(piece, "node");
+      ASSERT_FALSE(put);
+      said.insert(put.error().message);
+    }
+    EXPECT_THAT(said, testing::ElementsAre("cannot write into " + root + ": " + words));
+  }
+}
+
+// A launcher that once had no descriptor left refused all that was sent until it started again.
+TEST_F(BlobFaults, AFolderThatCannotBeOpenedToBeSyncedIsSyncedLater) {
+  const std::string root = directory_ + "/blobs";
+  const auto store = BlobStore::open(root);
+  ASSERT_TRUE(store);
+  for (const std::string& text : large_) ASSERT_TRUE((*store)->put(sha256(text), text));
+  {
+    test::DiskFaults faults({"", EMFILE, true, false, {io::disk::Call::open}}, 1);
+    const io::disk::InFront front(faults);
+    const Status synced = (*store)->sync();
+    ASSERT_FALSE(synced);
+    EXPECT_THAT(synced.error().message, HasSubstr("limit of open files"));
+  }
+  {
+    test::DiskFaults faults({"", EIO, true, false, {io::disk::Call::sync}}, 1);
+    const io::disk::InFront front(faults);
+    EXPECT_FALSE((*store)->sync()) << "the folders are still to be synced";
+    EXPECT_TRUE(faults.struck());
+  }
+  const Status broken = (*store)->sync();
+  ASSERT_FALSE(broken) << "another sync would prove nothing";
+  EXPECT_THAT(broken.error().message, HasSubstr("start this program again"));
+}
+
 // The kernel says once that it dropped bytes: the second sync would be believed.
 TEST_F(BlobFaults, WhatASyncFailedForIsMissingAndComesAgain) {
   const std::string root = directory_ + "/blobs";

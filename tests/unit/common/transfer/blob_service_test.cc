@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <map>
 
+#include "common/io/file_error.h"
 #include "common/snapshot/compress.h"
+#include "common/transfer/refused.h"
 #include "common/wire/bulk.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/common/snapshot/trees.h"
@@ -82,6 +84,54 @@ TEST(BlobService, AFullDiskRefusesForNowAndADamagedOneForGood) {
   EXPECT_TRUE(refusal(errno_error(EDQUOT, "write")).for_now);
   EXPECT_FALSE(refusal(errno_error(EIO, "write")).for_now);
   EXPECT_FALSE(refusal(make_error(ErrorCode::corrupt, "digest")).for_now);
+}
+
+// An output was given up when the launcher's disk had an error, or was read-only for a while.
+TEST(BlobService, WhatIsSentIsRefusedForGoodOnlyIfTheSenderIsWrong) {
+  for (const int error : {ENOSPC, EDQUOT, EIO, EROFS, ESTALE, EMFILE, EACCES, ENOENT}) {
+    for (const Error& failed : {errno_error(error, "write"), io::file_error(error, "open", "x")}) {
+      const BulkRefused refused = not_stored(failed);
+      EXPECT_TRUE(refused.for_now && refused.no_space) << failed.message;
+      EXPECT_EQ(error_of(refused).code, ErrorCode::resource_exhausted) << failed.message;
+      EXPECT_NE(error_of(refused).message.find(failed.message), std::string::npos);
+    }
+  }
+  for (const auto code :
+       {ErrorCode::corrupt, ErrorCode::invalid_argument, ErrorCode::unsupported}) {
+    const BulkRefused refused = not_stored(make_error(code, "wrong"));
+    EXPECT_FALSE(refused.for_now || refused.no_space);
+    EXPECT_EQ(error_of(refused).code, ErrorCode::conflict);
+  }
+}
+
+TEST(BlobService, ADiskThatFailsIsToldToWhoeverSendsAndToWhoeverAsks) {
+  TempDir dir;
+  const auto store = *BlobStore::open(dir / "blobs");
+  ASSERT_TRUE(store->put(sha256("x"), "x"));
+  test::DiskFaults broken({"broken",
+                           EIO,
+                           true,
+                           true,
+                           {io::disk::Call::write, io::disk::Call::sync, io::disk::Call::resize}},
+                          1);
+  const io::disk::InFront in_front(broken);
+  const auto asked = answer(*store, MissingBlobs{{sha256("x")}});
+  const auto sent = answer(*store, PutBlobs{{{sha256("y"), 1, 0, false, "y"}}}, "peer");
+  for (const BulkMessage& answered : {sent, asked}) {
+    const auto* refused = std::get_if<BulkRefused>(&answered);
+    ASSERT_NE(refused, nullptr);
+    EXPECT_TRUE(refused->for_now && refused->no_space);
+    EXPECT_NE(refused->message.find("Input/output error"), std::string::npos) << refused->message;
+  }
+}
+
+TEST(BlobService, ABlobLargerThanAnyIsTheSendersMistake) {
+  TempDir dir;
+  const auto store = *BlobStore::open(dir / "blobs");
+  const std::string piece(kMaxPieceBytes, 'x');
+  const auto refused =
+      answer(*store, PutBlobs{{{sha256("x"), 1ull << 60, 0, false, piece}}}, "peer");
+  EXPECT_FALSE(std::get<BulkRefused>(refused).for_now);
 }
 
 TEST(BlobService, WhatFindsNoSpaceIsRefusedAsThat) {
