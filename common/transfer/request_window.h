@@ -1,7 +1,9 @@
 #pragma once
 // Requests in flight on one bulk socket. They are numbered, limited by their total weight, sent
 // again after some silence, and given up after a longer silence, or earlier when the connection has
-// been down for a time. It knows nothing of blobs.
+// been down for a time. One that is refused because the other side is busy is sent again after a
+// pause, with fewer beside it; only refusals for as long as a silence are given up too. It knows
+// nothing of blobs.
 
 #include <cstdint>
 #include <functional>
@@ -42,10 +44,17 @@ class RequestWindow {
     std::string bytes;  // the encoded request, to send it again
     std::uint64_t weight = 0;
     OnAnswer on_answer;
+    int refusals = 0;                        // for now, in a row
+    std::optional<std::int64_t> send_at_ns;  // it was refused for now
   };
   Status turn();
   Status receive();
   Status answered(std::uint64_t sequence, BulkMessage& answer);
+  void refused_for_now(Open& open, const BulkRefused& refused);
+  void done(std::map<std::uint64_t, Open>::iterator open);
+  bool may_send(const Open& open) const;
+  std::int64_t next_send_ns() const;
+  void send_refused();
   Status repeat_or_give_up();
   Status check_link();  // unavailable: it has been down for too long
 
@@ -53,10 +62,13 @@ class RequestWindow {
   const TransferOptions options_;
   io::EventLoop loop_;
   std::uint64_t next_sequence_ = 0;
-  std::uint64_t weight_ = 0;
+  std::uint64_t window_bytes_;   // at most the options'; less after refusals
+  std::uint64_t weight_ = 0;     // of all open requests
+  std::uint64_t in_flight_ = 0;  // of those that do not wait to be sent again
   std::map<std::uint64_t, Open> open_;
   bool was_answered_ = false;
-  std::int64_t last_heard_ns_ = 0;  // time of the last answer, or of the first open request
+  std::optional<BulkRefused> refused_;  // the last answer was this refusal for now
+  std::int64_t last_heard_ns_ = 0;      // time of the last answer, or of the first open request
   std::int64_t last_repeat_ns_ = 0;
   std::optional<std::int64_t> down_since_ns_;
 };

@@ -47,7 +47,8 @@ struct UploadResult {
 };
 
 // Sends the blobs that the other side does not have. conflict: a file changed since it was captured
-// (named); resource_exhausted: the other side has no space for it now.
+// (named); resource_exhausted: the other side cannot store it now; unavailable: it did not answer,
+// or was too busy, for give_up_after.
 Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
                                      const OnProgress& progress = {}, TransferOptions options = {});
 

@@ -106,6 +106,7 @@ struct Follower::Impl {
   StateLines lines;
   std::set<std::string> told;  // of output folders of which nothing can be kept
   std::optional<Error> failure;
+  bool logs_refused = false;           // for now: they are asked for again
   std::optional<std::string> log_end;  // the status word of LogEnd
   bool is_over = false;                // the job is final
   int interrupts = 0;
@@ -138,6 +139,7 @@ void Follower::Impl::follow_logs() {
   follow.resume = merge.positions();
   taken = burst = 0;
   logged_at = listening.total();
+  logs_refused = false;
   BulkEnvelope envelope;
   envelope.body = std::move(follow);
   connection.send_bulk(std::move(envelope));
@@ -185,7 +187,7 @@ void Follower::Impl::tell_bulk_trouble(Instant now) {
 // While the job runs, silence is ordinary; after its end, LogEnd may be lost.
 bool Follower::Impl::must_resume_logs() const {
   if (log_end || listening.since(logged_at) <= options.logs_quiet) return false;
-  return is_over || !options.until_final || burst >= kBurst;
+  return is_over || !options.until_final || burst >= kBurst || logs_refused;
 }
 
 void Follower::Impl::reconnect() {
@@ -304,8 +306,10 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
     log_end = end->status;
     return;
   }
-  if (const auto* refused = std::get_if<BulkRefused>(&envelope.body))
-    failure = transfer::error_of(*refused);
+  const auto* refused = std::get_if<BulkRefused>(&envelope.body);
+  if (refused == nullptr) return;
+  logs_refused = refused->for_now;
+  if (!refused->for_now) failure = transfer::error_of(*refused);
 }
 
 void Follower::Impl::on_chunk(const LogChunk& chunk) {

@@ -64,10 +64,13 @@ void LogReceiver::ask() {
 }
 
 void LogReceiver::on_bulk(const BulkEnvelope& envelope) {
+  if (const auto* refused = std::get_if<BulkRefused>(&envelope.body)) {
+    // Refused for now counts as silence: it is asked again, and given up when nothing else comes.
+    if (refused->for_now) return;
+    failure_ = transfer::error_of(*refused);
+  }
   heard_ = clock_.now();
   if (std::holds_alternative<LogEnd>(envelope.body)) ended_ = true;
-  if (const auto* refused = std::get_if<BulkRefused>(&envelope.body))
-    failure_ = transfer::error_of(*refused);
   const auto* chunk = std::get_if<LogChunk>(&envelope.body);
   if (chunk == nullptr || chunk->key.attempt != attempt_ || !failure_) return;
   failure_ = take(*chunk);

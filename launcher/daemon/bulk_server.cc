@@ -343,8 +343,7 @@ void BulkServer::decode(io::ServerSocket::Incoming incoming) {
   if (!client || !asks_about_jobs(*taken)) return take(*taken);
   const auto held = Shares::hold(waiting_, principal_of(*client), 0);
   if (!held)
-    return refuse(taken->incoming.peer, taken->envelope->sequence,
-                  {held.error().message, true, true});
+    return refuse(taken->incoming.peer, taken->envelope->sequence, {held.error().message, true});
   durable_.when_durable([this, taken, share = *held]() mutable {
     share.reset();
     take(*taken);

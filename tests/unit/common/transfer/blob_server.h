@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <variant>
@@ -50,6 +51,8 @@ class BlobServer {
   std::function<FindPeersReply(const PublicKey& asker)> find_peers;
   std::function<void(BlobData&)> change;  // alters the data that it sends
   std::function<void(const FetchReport&)> on_report;
+  // Of requests of users; nullopt: it is answered.
+  std::function<std::optional<BulkRefused>(const BulkEnvelope&)> refusal;
   std::uint64_t sent_bytes() const { return sent_bytes_; }  // of pieces
 
   const io::KeyPair& keys() const { return keys_; }
@@ -86,7 +89,10 @@ class BlobServer {
 
   void answer_one(io::ServerSocket& socket, const std::string& peer, const PublicKey& key,
                   const BulkEnvelope& request) {
-    if (const auto* missing = std::get_if<MissingBlobs>(&request.body)) {
+    const auto refused = refusal ? refusal(request) : std::nullopt;
+    if (refused) {
+      reply(peer, request, *refused);
+    } else if (const auto* missing = std::get_if<MissingBlobs>(&request.body)) {
       reply(peer, request, answer(store_, *missing));
     } else if (const auto* put = std::get_if<PutBlobs>(&request.body)) {
       reply(peer, request,

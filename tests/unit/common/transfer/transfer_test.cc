@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -302,6 +304,45 @@ TEST(Transfer, ALauncherWhoseDiskIsFullSaysSoAndTakesItLater) {
   f.server.fill_disk(false);
   auto again = f.connect();
   EXPECT_TRUE(upload_snapshot(again, tree, {}, {}));
+}
+
+// A user's third upload at a time failed: the other two had in flight what one user may.
+TEST(Transfer, ALauncherThatIsBusyIsSentTheSameAgain) {
+  Fixture f;
+  std::map<std::uint64_t, int> tries;
+  f.server.refusal = [&](const BulkEnvelope& request) -> std::optional<BulkRefused> {
+    if (++tries[request.sequence] > static_cast<int>(request.sequence % 3)) return std::nullopt;
+    return BulkRefused{"the limit of one user is reached; send more when some are done", true};
+  };
+  TempDir source;
+  fill(source, 500);
+  auto cli = f.connect();
+  const auto captured = *snapshot::capture(source.path(), {});
+  const auto uploaded = upload_snapshot(cli, captured);
+  ASSERT_TRUE(uploaded) << uploaded.error().message;
+  EXPECT_TRUE(f.launcher->missing_from(captured.root)->empty());
+  auto agent = f.connect();
+  const Status downloaded = download_tree(agent, captured.root, *f.node);
+  ASSERT_TRUE(downloaded) << downloaded.error().message;
+}
+
+TEST(Transfer, ALauncherThatIsBusyAllTheTimeIsGivenUpWithItsWords) {
+  Fixture f;
+  f.server.refusal = [](const BulkEnvelope&) { return BulkRefused{"too much at once", true}; };
+  TempDir source;
+  source.file("a", "a");
+  auto cli = f.connect();
+  TransferOptions options;
+  options.give_up_after = milliseconds(700);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto uploaded = upload_snapshot(cli, *snapshot::capture(source.path(), {}), {}, options);
+  ASSERT_FALSE(uploaded);
+  EXPECT_EQ(uploaded.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(uploaded.error().message,
+            "the launcher refused: too much at once (at each try for 700ms)");
+  EXPECT_GT(f.server.messages(), 6u);
+  EXPECT_LT(f.server.messages(), 40u) << "with pauses that grow";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(Transfer, BlobsOfUnknownSizeComeInParts) {

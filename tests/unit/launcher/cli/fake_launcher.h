@@ -42,6 +42,7 @@ class FakeLauncher {
     Duration confirm_every{};    // StillWatching; 0: an older launcher, which has no such message
     bool loses_updates = false;  // loses each JobUpdate, and the watch with it
     int drop_follow_after_chunks = 0;  // drops the follow once, silently; 0 = never
+    int refuses_follows = 0;           // for now, so many at first
     JobView final_job;
     JobView canceled_job;
   };
@@ -97,7 +98,7 @@ class FakeLauncher {
       while (auto incoming = control->receive()) on_control(*control, *incoming);
     });
     loop.watch_socket(bulk->handle(), [&] {
-      while (auto incoming = bulk->receive()) on_bulk(*incoming);
+      while (auto incoming = bulk->receive()) on_bulk(*bulk, *incoming);
     });
     {
       const std::lock_guard lock(mutex_);
@@ -175,12 +176,16 @@ class FakeLauncher {
     }
   }
 
-  void on_bulk(const io::ServerSocket::Incoming& incoming) {
+  void on_bulk(io::ServerSocket& socket, const io::ServerSocket::Incoming& incoming) {
     const auto envelope = wire::decode_bulk(incoming.bytes);
     if (!envelope) return;
     if (const auto* request = std::get_if<LogFollow>(&envelope->body)) {
       ++follows_;
       follow_ = Follow{incoming.peer, *request, request->credit};
+      if (follows_ <= script_.refuses_follows) {
+        send_bulk(socket, BulkRefused{"too much at once", true});
+        return follow_.reset();
+      }
       for (const auto& log : script_.logs) {
         auto& at = positions_[log.key];
         at = 0;

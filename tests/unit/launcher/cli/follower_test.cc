@@ -406,6 +406,21 @@ TEST_F(Following, AFollowThatWasDroppedIsAskedForAgain) {
   EXPECT_EQ(launcher_->follows(), 2);
 }
 
+// It ended the command, and its job ran on unseen.
+TEST_F(Following, LogsThatAreRefusedForNowAreAskedForAgain) {
+  auto plan = script(1);
+  plan.refuses_follows = 2;
+  plan.confirm_every = milliseconds(20);
+  plan.logs = {{key(0, LogStream::out), "all\n"}};
+  FollowOptions options;
+  options.single_log = true;
+  options.logs_quiet = milliseconds(200);
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_EQ(ended.out, "all\n");
+  EXPECT_EQ(launcher_->follows(), 3);
+}
+
 TEST_F(Following, WithoutFollowOnlyWhatIsThere) {
   auto plan = script(1);
   plan.ends_by_itself = false;
