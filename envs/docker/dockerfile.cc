@@ -98,11 +98,21 @@ class Check {
       TRY(no_blank_before(rest));
       if (!rest.starts_with("--")) return {};
       TRY_ASSIGN(const std::size_t size, flag_size(rest));
-      const std::string flag = bare_word(rest.substr(0, size));
-      if (flag == "--from" || flag == "--mount")
-        return refused(fmt::format("write {}=…, without a blank", flag));
+      TRY(flag(bare_word(rest.substr(0, size))));
       rest = without_blanks(rest.substr(size));
     }
+  }
+
+  // podman puts variables into names of flags too, and takes --fromX=… for --from=….
+  Status flag(const std::string& text) const {
+    const auto equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (name.find('$') != name.npos)
+      return refused(fmt::format("the flag {} has a variable in its name; write the name", name));
+    for (const std::string known : {"--from", "--mount"})
+      if (name.starts_with(known) && (name != known || equals == text.npos))
+        return refused(fmt::format("{} is no flag; write {}=…", text, known));
+    return {};
   }
 
   Result<std::size_t> flag_size(std::string_view text) const {
@@ -131,10 +141,10 @@ class Check {
     std::string last;
     for (const std::string& word : words) {
       const auto equals = word.find('=');
-      if (equals == word.npos && !last.empty()) variables_.add(last, word);
-      if (equals == word.npos && !last.empty()) continue;
-      last = bare_word(word.substr(0, equals));
-      if (equals != word.npos) variables_.add(last, word.substr(equals + 1));
+      const bool is_value = equals == word.npos && !last.empty();
+      if (!is_value) last = word.substr(0, equals);
+      if (is_value || equals != word.npos)
+        variables_.add(last, is_value ? word : word.substr(equals + 1));
     }
     return {};
   }

@@ -33,13 +33,19 @@ struct DockerfileVariables::Use {
   std::size_t size = 0;    // without the '$'
 };
 
-void DockerfileVariables::add(const std::string& name, std::string_view value) {
-  values_[name].emplace_back(value);
+void DockerfileVariables::add(std::string_view name, std::string_view value) {
+  const auto names = expand(name);
+  if (!names) {
+    any_has_unknown_value_ = true;
+    return;
+  }
+  for (const std::string& one : *names) values_[one].emplace_back(value);
 }
 
 std::optional<std::set<std::string>> DockerfileVariables::expand(std::string_view word) const {
   Texts all;
   int steps = kMaxSteps;
+  if (any_has_unknown_value_ && word.find('$') != word.npos) return {};
   if (!expand(word, 0, steps, all)) return {};
   return all;
 }

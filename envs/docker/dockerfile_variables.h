@@ -13,8 +13,9 @@ namespace lockstep::envs {
 
 class DockerfileVariables {
  public:
-  // With its quotes and escapes: they end a variable's name.
-  void add(const std::string& name, std::string_view value);
+  // Both with their quotes and escapes, which end a variable's name. podman puts variables into
+  // names as well.
+  void add(std::string_view name, std::string_view value);
   // Without quotes and escapes. nullopt: too many, or a form that is not known here.
   std::optional<std::set<std::string>> expand(std::string_view word) const;
 
@@ -26,6 +27,7 @@ class DockerfileVariables {
   bool values(const Use& use, int depth, int& steps, Texts& all) const;
 
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  bool any_has_unknown_value_ = false;
 };
 
 }  // namespace lockstep::envs

@@ -37,6 +37,7 @@ TEST(Dockerfile, WhatPeopleWriteIsTaken) {
            "# a\u00a0comment\nFROM debian\nRUN echo \u00e0\u00a0la \u00e0\nENV A=\u00e0 B=\u5143\n",
            "FROM debian\nLABEL a=\"10\u00a0000\"\nCOPY \u00e0 /\u00e0\nRUN <<E\n\u00e0\nE\n",
            "FROM debian\nRUN --mount=type=cache,target=/x\\\n a \\\n b\n",
+           "ARG A=x\nFROM debian\nCOPY --chown=$A a /\nRUN a \\\n env $A b\nFROM ${A}\n",
            "FROM debian\nRUN --mount=type=cache,target=\"/x\" echo \"$A\" '\\n' `b` \\\\\nRUN a\n",
            "ARG A=\"python\"\nARG B=${A:-x}\nFROM \"${B}\":3\nRUN psql <<E\nSELECT 1\nFROM a, "
            "b;\nE\n",
@@ -91,6 +92,8 @@ TEST(Dockerfile, IdsAreNoNames) {
            "ARG A=3\nFROM $A\"a\"\n",
            "ARG B=3\nARG A=$B\nFROM ${A}a\n",
            "ARG A=\"x 3a\"\nFROM $A\n",
+           "ARG A$1=3a\nFROM $A\n",
+           "ARG B=A\nARG $B=3a\nFROM $A\n",
            "FROM x$1a\n",
            "FROM x$@y\n",
            "FROM ${A:-${B:-3a}}\n",
@@ -194,12 +197,16 @@ TEST(Dockerfile, NoOtherFrontendIsTaken) {
 
 TEST(Dockerfile, PodmanTakesNoPathsOfTheNode) {
   for (const std::string text : {
-           "FROM docker-archive:/root/image.tar\n", "FROM dir:tmp\n",
+           "FROM docker-archive:/root/image.tar\n",
+           "FROM dir:tmp\n",
            "FROM debian\nCOPY --from=oci:/home/alice/image / /\n",
            "FROM debian\nCOPY --from=$X / /\n",
            "FROM debian\nRUN --mount=type=cache,target=/x,id=../../root true\n",
            "FROM debian\nRUN --mount=type=$T,target=/x true\n",
            "FROM debian AS 3A\nFROM debian\nCOPY --from=3a / /\n",  // it compares names exactly
+           "FROM debian\nCOPY --from$1=3a / /\n",
+           "FROM debian\nCOPY --fromage=3a / /\n",
+           "FROM debian\nRUN --mo${A}unt=from=3a,target=/x true\n",
        })
     EXPECT_THAT(refusal(text, kPodman), HasSubstr("is refused: ")) << text;
   const std::string cached = "FROM debian\nRUN --mount=type=cache,target=/x true\n";
