@@ -90,6 +90,7 @@ std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
   if (!watched.differs_since) watched.differs_since = now.steady;
   Work work;
   work.path = path;
+  work.identity = identity;
   const bool rests = is_at_rest(identity, watched.has_changed, now.steady - watched.since, now);
   work.rest = rests ? Rest::at_rest : Rest::written;
   const bool is_new = !kept.whole && !kept.partial;
@@ -161,6 +162,9 @@ bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) 
     already += one.cost;
     allowance_ -= static_cast<std::int64_t>(one.cost);
     if (!result) continue;
+    // It was written to since it was looked at: as it is now it has not rested.
+    const bool is_torn = one.rest == Rest::at_rest && result->version->identity != one.identity;
+    if (is_torn) continue;
     any = true;
     Kept& kept = captured_[one.path];
     if (one.rest == Rest::at_rest) {

@@ -64,6 +64,7 @@ class LiveCapture {
   };
   struct Work {
     std::string path;
+    FileIdentity identity;  // as it was seen
     Rest rest = Rest::at_rest;
     Version before;
     std::uint64_t cost = 0;

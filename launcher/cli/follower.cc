@@ -22,8 +22,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTick = seconds(1);
-constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final job
-constexpr Duration kBulkWithin = seconds(7);     // of the port for logs, while the other answers
+constexpr Duration kBulkWithin = seconds(7);  // of the port for logs, while the other answers
 constexpr Duration kLiveEvery = milliseconds(100);
 constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
 constexpr std::uint32_t kCredit = 64;
@@ -116,7 +115,8 @@ struct Follower::Impl {
 
   Listening listening{clock.now(), kTick};
   WatchLease lease{options.watch};
-  Duration logged_at{};  // of what was listened, as the next
+  Duration logged_at{};  // of what was listened, as the next two; also when logs were asked for
+  Duration heard_at{};   // when a chunk came
   Duration ended_at{};
   Instant next_tick;
   std::uint32_t taken = 0;                  // chunks since credit was given back
@@ -315,7 +315,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
 void Follower::Impl::on_chunk(const LogChunk& chunk) {
   const Instant now = clock.now();
   if (chunk.key.attempt.job != options.job) return;
-  logged_at = listening.total();
+  logged_at = heard_at = listening.total();
   ++burst;
   switch (merge.add(chunk, now)) {
     case LogMerge::Outcome::gap: return follow_logs();
@@ -363,7 +363,9 @@ bool Follower::Impl::finished() {
   if (!options.until_final) return log_end.has_value();
   if (!is_over) return false;
   if (log_end || job->attempts.empty()) return true;
-  if (listening.since(std::max(ended_at, logged_at)) < kLogsAfterEnd) return false;
+  const Duration patience =
+      is_bulk_told && without_bulk_since ? kBulkWithin : options.logs_after_end;
+  if (listening.since(std::max(ended_at, heard_at)) < patience) return false;
   terminal.print_line("the last log lines did not arrive; see `lockstep job logs " +
                       options.job.value + "`");
   return true;

@@ -33,6 +33,7 @@ struct FollowOptions {
   std::function<std::string()> how_to_start;  // restart hint for a stopped launcher; may be empty
   WatchLease::Limits watch = {};
   Duration logs_quiet = seconds(5);  // silence after a burst or the end; then ask again by offset
+  Duration logs_after_end = seconds(30);  // silence after which the rest of the logs is given up
 };
 
 struct FollowEnd {

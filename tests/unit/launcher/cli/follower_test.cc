@@ -421,6 +421,20 @@ TEST_F(Following, LogsThatAreRefusedForNowAreAskedForAgain) {
   EXPECT_EQ(launcher_->follows(), 3);
 }
 
+// Each time that they were asked for, the wait began anew.
+TEST_F(Following, LogsThatNeverComeDoNotKeepTheCommandFromItsEnd) {
+  auto plan = script(1);
+  plan.job = plan.final_job;
+  plan.refuses_follows = 1'000'000;
+  FollowOptions options;
+  options.logs_quiet = milliseconds(50);
+  options.logs_after_end = milliseconds(1500);
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_NE(ended.err.find("the last log lines did not arrive"), std::string::npos) << ended.err;
+  EXPECT_GE(launcher_->follows(), 2);
+}
+
 TEST_F(Following, WithoutFollowOnlyWhatIsThere) {
   auto plan = script(1);
   plan.ends_by_itself = false;
