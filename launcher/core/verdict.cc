@@ -435,23 +435,36 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   return report;
 }
 
+namespace {
+
+std::string names_of(const State& state, const std::set<NodeId>& nodes) {
+  const std::string first = "node " + state.node_name(*nodes.begin());
+  return nodes.size() == 1 ? first : first + fmt::format(" and {} more", nodes.size() - 1);
+}
+
+}  // namespace
+
 std::string logs_not_kept(const State& state, const Job& job) {
   std::uint64_t bytes = 0;
-  std::set<NodeId> nodes;
+  std::set<NodeId> without_space, silent;
   for (const Attempt& attempt : job.attempts) {
     for (const Part& part : attempt.parts) {
-      if (part.lost_log_bytes == 0) continue;
       bytes += part.lost_log_bytes;
-      nodes.insert(part.node);
+      if (part.logs_lost) (part.lost_log_bytes == 0 ? silent : without_space).insert(part.node);
     }
   }
-  if (nodes.empty()) return "";
-  std::string where = "node " + state.node_name(*nodes.begin());
-  if (nodes.size() > 1) where += fmt::format(" and {} more", nodes.size() - 1);
-  return fmt::format(
-      "; the last {} of its logs on {} were not kept, since the job was canceled and the launcher "
-      "had no space for them",
-      to_string(Bytes{bytes}), where);
+  std::string text;
+  if (!without_space.empty())
+    text += fmt::format(
+        "; the last {} of its logs on {} were not kept, since the job was canceled and the "
+        "launcher had no space for them",
+        to_string(Bytes{bytes}), names_of(state, without_space));
+  if (!silent.empty())
+    text += fmt::format(
+        "; its logs may lack their last lines: those of {} did not all arrive in the time that the "
+        "launcher waits for them (--logs-timeout)",
+        names_of(state, silent));
+  return text;
 }
 
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,

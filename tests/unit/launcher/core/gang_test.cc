@@ -159,6 +159,8 @@ TEST_F(Gang, LogsAreGivenUpAfterTheirTimeOut) {
   EXPECT_EQ(launcher.status(solo), JobStatus::finalizing);
   launcher.pass(seconds(2), {&n1, &n2});
   EXPECT_EQ(launcher.status(solo), JobStatus::completed);
+  EXPECT_THAT(launcher.view(solo).report.value().message,
+              testing::HasSubstr("those of node n1 did not all arrive"));
 }
 
 TEST_F(Gang, LogsOfALostNodeAreGivenUpAndThoseOfAnUnknownOneAwaited) {
