@@ -235,11 +235,12 @@ Result<Event> Running::result(int status) {
   if (last_ && last_->failed) return short_enough(*std::move(last_->failed));
   if (last_) return *std::move(last_);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kCannotStart)
-    return make_error(ErrorCode::internal,
-                      fmt::format("user {} could not run {}; the reason is in the job's environment "
-                                  "log (if it is a lack of permission: Lockstep's programs and all "
-                                  "folders above them must be open to every user who runs jobs)",
-                                  what_.user.name, what_.program));
+    return make_error(
+        ErrorCode::internal,
+        fmt::format("user {} could not run {}; the reason is in the job's environment "
+                    "log (if it is a lack of permission: Lockstep's programs and all "
+                    "folders above them must be open to every user who runs jobs)",
+                    what_.user.name, what_.program));
   const std::string how = WIFSIGNALED(status)
                               ? fmt::format("was killed by signal {}", WTERMSIG(status))
                               : fmt::format("exited with code {}", WEXITSTATUS(status));
