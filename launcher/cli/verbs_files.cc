@@ -63,20 +63,26 @@ Error look_at_steps(const JobView& job) {
                   more == 0 ? "" : fmt::format(" and {} more", more)));
 }
 
+// Of a running job the trees may be replaced between the question for them and their reading.
+constexpr int kMostTries = 5;
+
 Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
   const JobId id(options.name);
-  TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{id}));
   // One that may see the job but not read it is shown a job without files.
   TRY(connection.ask_for<EventsReply>(ListEvents{id, Instant::never()}));
-  if (reply.job.spec.is_pipeline()) return look_at_steps(reply.job);
-  TRY_ASSIGN(DownloadPlan plan, plan_of(reply.job, options.attempt));
-  TRY_ASSIGN(std::unique_ptr<LeftFiles> left, LeftFiles::fetch(connection, id, std::move(plan)));
-  if (!left->files().empty()) return left;
-  return make_error(ErrorCode::not_found,
-                    is_final(reply.job.status)
-                        ? fmt::format("{} left no files", options.name)
-                        : fmt::format("no files of {} were collected yet; the job is {}",
-                                      options.name, to_string(reply.job.status)));
+  for (int tries = 1;; ++tries) {
+    TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{id}));
+    if (reply.job.spec.is_pipeline()) return look_at_steps(reply.job);
+    TRY_ASSIGN(DownloadPlan plan, plan_of(reply.job, options.attempt));
+    auto left = LeftFiles::fetch(connection, id, std::move(plan));
+    const bool is_over = is_final(reply.job.status);
+    if (!left && !is_over && tries < kMostTries) continue;
+    if (!left || !(*left)->files().empty()) return left;
+    return make_error(ErrorCode::not_found,
+                      is_over ? fmt::format("{} left no files", options.name)
+                              : fmt::format("no files of {} were collected yet; the job is {}",
+                                            options.name, to_string(reply.job.status)));
+  }
 }
 
 Json to_json(const FilesOptions& options, const LeftFiles& left) {
@@ -182,18 +188,27 @@ class FileWriter {
 int cat(Context& context, const FilesOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto left = files_of(**connection, options);
-  if (!left) return fail(context.terminal, left.error());
-  const auto file = chosen(**left, options);
-  if (!file) return fail(context.terminal, file.error());
-  if (const std::string note = note_on(**left, options, *file); !note.empty())
-    context.terminal.print_line(note);
-  FileWriter writer(context.terminal, options.raw);
-  const Status done = (*left)->read(**connection, *file,
-                                    [&](std::string_view bytes) { return writer.write(bytes); });
-  writer.finish();
-  if (context.terminal.lost_output()) return kExitOutputClosed;
-  return done ? 0 : fail(context.terminal, done.error());
+  for (int tries = 1;; ++tries) {
+    const auto left = files_of(**connection, options);
+    if (!left) return fail(context.terminal, left.error());
+    const auto file = chosen(**left, options);
+    if (!file) return fail(context.terminal, file.error());
+    bool has_begun = false;
+    FileWriter writer(context.terminal, options.raw);
+    const auto write = [&](std::string_view bytes) {
+      if (!has_begun)
+        if (const std::string note = note_on(**left, options, *file); !note.empty())
+          context.terminal.print_line(note);
+      has_begun = true;
+      return writer.write(bytes);
+    };
+    const Status done = (*left)->read(**connection, *file, write);
+    if (!done && !has_begun && tries < kMostTries) continue;
+    if (done && !has_begun) (void)write("");  // for the note on an empty file
+    writer.finish();
+    if (context.terminal.lost_output()) return kExitOutputClosed;
+    return done ? 0 : fail(context.terminal, done.error());
+  }
 }
 
 }  // namespace
