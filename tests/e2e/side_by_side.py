@@ -30,7 +30,7 @@ NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_n
            "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples"]
 # Bombs of processes, logs and files: the kernel holds up whoever forks or writes, in all modules. These come last, one
 # after the other, when nothing else runs.
-ALONE = ["test_hostile_ranks"]
+ALONE = ["test_logs", "test_hostile_ranks"]
 # Those that add more than two tasks a core for ten seconds, as is printed when they end, in sides; the others take one.
 WEIGHTS = {"test_chaos": 2, "test_gang": 2, "test_namespaces": 2}
 SIDES = 3
