@@ -73,7 +73,9 @@ void Core::Impl::hear(const SessionAccepted& message) {
     next_beat = now + heartbeat;
     observe_at = now;
   }
+  begins_session = true;
   apply(message.desired);
+  begins_session = false;
 }
 
 void Core::Impl::hear(const SessionRefused& message) {
@@ -206,7 +208,8 @@ void Core::Impl::converge_alive(Part& part) {
   if (!part.wanted && wanted.phase != WantedPhase::stop) {
     wanted.phase = WantedPhase::stop;
     wanted.stop_reason = StopReason::superseded;
-    wanted.grace = Duration::zero();  // nobody takes what it still writes, and its node waits
+    // The launcher gave it up while we were away, refuses what it still writes, and waits.
+    if (begins_session) wanted.grace = Duration::zero();
     must_tell(part);
   }
   if (wanted.phase == WantedPhase::stop) part.capture_at = part.checkpoint_at = Instant::never();

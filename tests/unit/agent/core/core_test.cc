@@ -237,8 +237,8 @@ TEST_F(AgentCore, AnUnwantedRunnerIsStoppedThenKilledThenRemoved) {
   const auto told = take<UpdateRunner>().assignment;
   EXPECT_EQ(told.phase, WantedPhase::stop);
   EXPECT_EQ(told.stop_reason, StopReason::superseded);
-  EXPECT_EQ(told.grace, Duration::zero());  // what it would still write is refused
-  for (int second = 1; second < 30; ++second) {
+  EXPECT_EQ(told.grace, seconds(10));
+  for (int second = 1; second < 40; ++second) {
     now = now + seconds(1);
     hear(HeartbeatAck{kSession});
     EXPECT_EQ(take<UpdateRunner>().assignment.phase, WantedPhase::stop);  // it does not follow
@@ -255,6 +255,18 @@ TEST_F(AgentCore, AnUnwantedRunnerIsStoppedThenKilledThenRemoved) {
   EXPECT_EQ(observed_and_acked().exit->message, "the runner did not stop in time and was killed");
   give(PartRemoved{assignment.attempt});
   removed_and_acked();
+}
+
+TEST_F(AgentCore, WhatTheLauncherGaveUpMeanwhileIsKilledAtTheNextContact) {
+  auto assignment = part(1, WantedPhase::run);
+  assignment.grace = seconds(10);
+  run(assignment, PartState::running);
+  give(Connected{});
+  take<SendSession>();
+  accept({});
+  const auto told = take<UpdateRunner>().assignment;
+  EXPECT_EQ(told.stop_reason, StopReason::superseded);
+  EXPECT_EQ(told.grace, Duration::zero());
 }
 
 TEST_F(AgentCore, ARunnerThatFollowsIsNotToldAgain) {
