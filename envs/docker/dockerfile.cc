@@ -111,7 +111,7 @@ class Check {
       return refused(fmt::format("the flag {} has a variable in its name; write the name", name));
     for (const std::string known : {"--from", "--mount"})
       if (name.starts_with(known) && (name != known || equals == text.npos))
-        return refused(fmt::format("{} is no flag; write {}=…", text, known));
+        return refused(fmt::format("{} is not a flag; write {}=…", text, known));
     return {};
   }
 
@@ -247,7 +247,7 @@ class Check {
     if (name.empty() || name == "scratch") return {};
     if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c >= 0x80; }))
       return refused(
-          fmt::format("'{}' is no image's name: it has a character that is not ASCII", name));
+          fmt::format("'{}' cannot name an image: it has a character that is not ASCII", name));
     if (is_hex(name) || name.starts_with("sha256:"))
       return refused(
           fmt::format("'{}' may be an id, which only one engine knows; write the image's "

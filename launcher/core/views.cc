@@ -21,9 +21,9 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kAsSentBefore =
-    "what is kept is what the node had sent before the ranks ended";
+    "the kept version is the one that the node sent before the ranks ended";
 
-// What was lost at the end is shown as it was sent before.
+// Shows the version that was sent before, for each output that the final report could not keep.
 void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   for (CollectedOutput& output : outputs) {
     const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);

@@ -56,8 +56,8 @@ class BlobService {
   // stored but are not the sender's (only sending a blob proves to have it).
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
-  // What is incomplete of these blobs goes: the request is refused, and the sender sends all of
-  // them again when there is space. What it sent before the request goes too.
+  // Deletes the sender's incomplete uploads of these blobs, with the pieces that wait to be stored.
+  // For a request that is refused: when there is space, the sender sends the whole blobs again.
   void give_up(const From& from, const PutBlobs& request);
   // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
   // are not part of that tree are refused.

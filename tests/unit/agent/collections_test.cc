@@ -87,7 +87,7 @@ TEST_F(CollectionsTest, AFailureThatPassesLosesNothing) {
   EXPECT_FALSE(told[0].is_stuck);
   EXPECT_THAT(told[1].text, AllOf(HasSubstr("tries again"), HasSubstr("user bob does not exist")));
   for (std::size_t i = 1; i < told.size(); ++i)
-    EXPECT_TRUE(told[i].is_stuck) << "a try that begins again is no progress";
+    EXPECT_TRUE(told[i].is_stuck) << "a collection that begins again is still stuck";
 }
 
 TEST_F(CollectionsTest, AFailureThatLastsIsAProblemOnceACancelSettlesIt) {

@@ -210,7 +210,8 @@ TEST(Outputs, ThatTheEndCouldNotKeepAreThoseThatWereSentBefore) {
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
   auto kept = left("last, and no fact yet");
   kept[0].problems = lost.problems;
-  kept[0].problems.emplace_back("what is kept is what the node had sent before the ranks ended");
+  kept[0].problems.emplace_back(
+      "the kept version is the one that the node sent before the ranks ended");
   kept.push_back(model);
   const auto expect_kept = [&] {
     EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, kept);
