@@ -151,6 +151,7 @@ struct KillRunner {
 // Send the outputs of its ranks to the launcher, however long that takes -> OutputsCollected.
 struct CollectOutputs {
   Assignment assignment;
+  std::vector<Instant> killed = {};  // when ranks were killed that did not end by themselves
 };
 // Stop waiting for space on the launcher -> OutputsCollected, which lists the outputs that did not
 // fit as problems.

@@ -211,17 +211,26 @@ void Core::Impl::on(const RunnerGone& input) {
   collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
 }
 
+// When ranks ended in the middle of what they did.
+std::vector<Instant> killed_in(const NodeExitReport& exit) {
+  std::vector<Instant> times;
+  for (const RankExit& rank : exit.ranks)
+    if (rank.signal != 0 || rank.cause == Cause::out_of_memory) times.push_back(rank.time);
+  if (exit.ranks.empty()) times.push_back(exit.ended);  // nobody saw how they ended
+  return times;
+}
+
 // Its ranks have ended, however: the part is not finished before what they left is kept. Of a part
 // that the launcher let go of it would take nothing.
 void Core::Impl::collect(Part& part, NodeExitReport exit) {
   if (!part.wanted) return end(part, std::move(exit));
   part.stage = Stage::collecting;
+  out.push_back(CollectOutputs{part.assignment, killed_in(exit)});
   part.exit = std::move(exit);
   part.kill_at = Instant::never();
   need_not_tell(part);
   part.capture_at = part.checkpoint_at = Instant::never();
   part.report.attempt = part.assignment.attempt;
-  out.push_back(CollectOutputs{part.assignment});
   converge(part);
 }
 

@@ -110,7 +110,9 @@ class Agent {
   void perform(UpdateRunner& action) { supervisor_.update(action.assignment); }
   void perform(ShipLogs& action);
   void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
-  void perform(CollectOutputs& action) { collections_.start(action.assignment); }
+  void perform(CollectOutputs& action) {
+    collections_.start(action.assignment, std::move(action.killed));
+  }
   void perform(SettleOutputs& action) { collections_.settle(action.attempt); }
   void perform(CaptureFolders& action) { collections_.capture_folders(action.assignment); }
   void perform(CaptureCheckpoint& action) {

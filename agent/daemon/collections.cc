@@ -60,12 +60,19 @@ Collections::~Collections() {
   for (auto& [attempt, cancel] : at_work_) cancel->give_up();
 }
 
-void Collections::start(const Assignment& assignment) {
+std::shared_ptr<Collections::Memory> Collections::memory_of(const AttemptId& attempt) {
+  auto& memory = memories_[attempt];
+  if (!memory) memory = std::make_shared<Memory>();
+  return memory;
+}
+
+void Collections::start(const Assignment& assignment, std::vector<Instant> killed) {
   auto& cancel = at_work_[assignment.attempt];
   if (cancel) return;  // it is at work
   cancel = std::make_shared<CancelToken>(&slots_);
-  quick_.submit([this, assignment, cancel = cancel] {
-    if (!cancel->given_up()) look(assignment, cancel);
+  const Ended ended{assignment, std::move(killed), memory_of(assignment.attempt)};
+  quick_.submit([this, ended, cancel = cancel] {
+    if (!cancel->given_up()) look(ended, cancel);
   });
 }
 
@@ -74,10 +81,12 @@ void Collections::capture_folders(const Assignment& assignment) {
   Folders& folders = folders_[assignment.attempt];
   if (folders.is_at_work || io::since_boot() < folders.pause_until) return;
   folders.is_at_work = true;
-  capturers_.submit([this, alive = alive_, assignment, memory = folders.memory,
+  capturers_.submit([this, alive = alive_, assignment, memory = memory_of(assignment.attempt),
                      directory = home_.attempt(assignment.attempt)] {
     const Duration began = io::since_boot();
-    auto changed = functions_.capture_so_far(assignment, directory, *memory);
+    std::unique_lock held(memory->in_use);
+    auto changed = functions_.capture_so_far(assignment, directory, memory->so_far);
+    held.unlock();
     // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
     if (!changed) spdlog::debug("{}", changed.error().message);
     const Duration ended = io::since_boot();
@@ -96,13 +105,15 @@ void Collections::capture_folders(const Assignment& assignment) {
 
 // Each is answered, so that it is asked for again.
 void Collections::capture_checkpoint(const Assignment& assignment, bool insist) {
-  auto& memory = memories_[assignment.attempt];
-  if (!memory) memory = std::make_shared<CheckpointMemory>();
-  capturers_.submit([this, alive = alive_, assignment, insist, memory = memory,
+  capturers_.submit([this, alive = alive_, assignment, insist,
+                     memory = memory_of(assignment.attempt),
                      directory = home_.attempt(assignment.attempt)] {
     CheckpointCaptured answer{assignment.attempt};
     if (functions_.capture_checkpoint) {
-      auto captured = functions_.capture_checkpoint(assignment, directory, *memory, insist);
+      std::unique_lock held(memory->in_checkpoint);
+      auto captured =
+          functions_.capture_checkpoint(assignment, directory, memory->checkpoint, insist);
+      held.unlock();
       if (!captured)
         spdlog::warn("cannot save the checkpoint of {}: {}", to_string(assignment.attempt),
                      captured.error().message);
@@ -129,30 +140,35 @@ void Collections::forget(const AttemptId& attempt) {
   at_work_.erase(found);
 }
 
-void Collections::look(const Assignment& assignment, const std::shared_ptr<CancelToken>& cancel) {
-  const AttemptId& attempt = assignment.attempt;
+void Collections::look(const Ended& ended, const std::shared_ptr<CancelToken>& cancel) {
+  const AttemptId& attempt = ended.assignment.attempt;
   if (const Status back = io::bring_back(home_.attempt(attempt)); !back)
     spdlog::error("{}", back.error().message);
-  if (!functions_.collect || !functions_.is_anything_left(assignment, home_.attempt(attempt)))
+  if (!functions_.collect || !functions_.is_anything_left(ended.assignment, home_.attempt(attempt)))
     return say(cancel, OutputsCollected{attempt, {}});
-  workers_.submit([this, assignment, cancel] {
+  workers_.submit([this, ended, cancel] {
+    std::unique_lock so_far(ended.memory->in_use, std::defer_lock);
+    std::unique_lock checkpoint(ended.memory->in_checkpoint, std::defer_lock);
+    // What they remember counts, and the last captures may still be at work.
+    if (!ended.killed.empty()) std::lock(so_far, checkpoint);
     slots_.acquire();
-    if (!cancel->given_up()) collect(assignment, cancel);
+    if (!cancel->given_up()) collect(ended, cancel);
     slots_.release();
   });
 }
 
 // A failure may pass (the directory of users or the launcher is away for a moment), and when we are
 // done the ranks' files are removed: so only a cancel ends the tries.
-void Collections::collect(const Assignment& assignment,
-                          const std::shared_ptr<CancelToken>& cancel) {
-  const AttemptId& attempt = assignment.attempt;
+void Collections::collect(const Ended& ended, const std::shared_ptr<CancelToken>& cancel) {
+  const AttemptId& attempt = ended.assignment.attempt;
+  const Interrupted interrupted{ended.killed, &ended.memory->so_far, &ended.memory->checkpoint};
   std::string why;  // the last try failed; told with each step of the next one, too
   const auto tell = [&](const std::string& text) {
     say(cancel, OutputsProgress{attempt, text, cancel->no_space() || !why.empty()});
   };
   for (int tries_left = kTriesOnceSettled;;) {
-    auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *cancel);
+    auto collected =
+        functions_.collect(ended.assignment, home_.attempt(attempt), interrupted, tell, *cancel);
     if (cancel->given_up()) return;
     if (collected)
       return say(cancel, OutputsCollected{attempt, std::move(collected->outputs),

@@ -58,8 +58,8 @@ class CancelToken {
 struct OutputFunctions {
   using Progress = std::function<void(const std::string&)>;
   std::function<bool(const Assignment&, const io::AttemptDir&)> is_anything_left;
-  std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Progress&,
-                                  CancelToken&)>
+  std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Interrupted&,
+                                  const Progress&, CancelToken&)>
       collect;
   // Captures what a running part has written so far, as far as it changed.
   std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
@@ -81,7 +81,8 @@ class Collections {
   Collections(const Collections&) = delete;
   Collections& operator=(const Collections&) = delete;
 
-  void start(const Assignment& assignment);  // -> OutputsProgress…, OutputsCollected
+  // `killed`: when ranks were killed. -> OutputsProgress…, OutputsCollected
+  void start(const Assignment& assignment, std::vector<Instant> killed = {});
   // -> FolderCaptured for each folder that changed. A capture that took long is followed by a pause
   // in which these calls do nothing.
   void capture_folders(const Assignment& assignment);
@@ -92,8 +93,20 @@ class Collections {
   void forget(const AttemptId& attempt);
 
  private:
-  void look(const Assignment& assignment, const std::shared_ptr<CancelToken>& cancel);
-  void collect(const Assignment& assignment, const std::shared_ptr<CancelToken>& cancel);
+  // What captures of a part remember, and the locks that each holds while it works.
+  struct Memory {
+    std::mutex in_use, in_checkpoint;
+    SoFarMemory so_far;
+    CheckpointMemory checkpoint;
+  };
+  struct Ended {
+    Assignment assignment;
+    std::vector<Instant> killed;
+    std::shared_ptr<Memory> memory;
+  };
+  std::shared_ptr<Memory> memory_of(const AttemptId& attempt);
+  void look(const Ended& ended, const std::shared_ptr<CancelToken>& cancel);
+  void collect(const Ended& ended, const std::shared_ptr<CancelToken>& cancel);
   void say(const std::shared_ptr<CancelToken>& cancel, Input input);  // from a worker
 
   io::EventLoop& loop_;
@@ -107,10 +120,9 @@ class Collections {
   struct Folders {
     bool is_at_work = false;
     Duration pause_until{0};  // since boot
-    std::shared_ptr<SoFarMemory> memory = std::make_shared<SoFarMemory>();
   };
   std::map<AttemptId, Folders> folders_;
-  std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture each at a time
+  std::map<AttemptId, std::shared_ptr<Memory>> memories_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   // Declared last, so that their threads end first. A collection may wait for long, so what running
   // parts wrote has threads of its own.

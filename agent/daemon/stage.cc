@@ -220,9 +220,10 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
   functions.outputs.is_anything_left = is_anything_left;
   functions.outputs.collect = [workspace, blobs](
                                   const Assignment& assignment, const io::AttemptDir& directory,
+                                  const Interrupted& interrupted,
                                   const OutputFunctions::Progress& progress, CancelToken& cancel) {
     RetryingSink sink(*blobs, progress, cancel);
-    return workspace->collect(assignment, directory, *blobs, sink, progress);
+    return workspace->collect(assignment, directory, *blobs, sink, progress, interrupted);
   };
   functions.outputs.capture_so_far = [workspace, blobs](const Assignment& assignment,
                                                         const io::AttemptDir& directory,

@@ -11,6 +11,7 @@
 #include "agent/workspace/open_below.h"
 #include "agent/workspace/output_folder.h"
 #include "agent/workspace/places.h"
+#include "agent/workspace/torn.h"
 #include "agent/workspace/write_back.h"
 #include "common/base/quoted_name.h"
 #include "common/io/act_as.h"
@@ -29,35 +30,8 @@ using snapshot::LowerTree;
 constexpr Duration kAtRest = seconds(1);  // a checkpoint without a change for so long
 constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwhile
 constexpr Duration kUserIsFresh = minutes(1);
-
-// Everything about a folder but its content.
-struct Look {
-  Digest digest;
-  std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
-};
-
-Result<Look> look_of(io::Fd folder, std::string_view shown_as) {
-  snapshot::ScanOptions scanning;
-  scanning.is_source = false;
-  scanning.is_upper = true;
-  TRY_ASSIGN(const snapshot::Scan found,
-             snapshot::scan(std::move(folder), std::string(shown_as), scanning));
-  Look look;
-  Sha256 hash;
-  const auto add = [&](const std::string& text) { hash.update(text + '\0'); };
-  for (const snapshot::ScannedFolder& inside : found.folders) {
-    add(inside.path);
-    for (const auto& file : inside.files) {
-      add(fmt::format("{} {} {} {} {}", file.name, file.mode, file.identity.inode,
-                      file.identity.size, file.identity.mtime_ns));
-      look.newest_ns = std::max(look.newest_ns, file.identity.ctime_ns);
-    }
-    for (const auto& link : inside.links) add(link.name + " -> " + link.target);
-    for (const auto& gone : inside.whiteouts) add("gone " + gone);
-  }
-  look.digest = hash.finish();
-  return look;
-}
+constexpr std::string_view kCheckpointWasTorn =
+    "a file of it was being rewritten when its rank was killed: the checkpoint before that is kept";
 
 std::int64_t wall_clock_ns() {
   timespec time{};
@@ -104,7 +78,8 @@ class Collector {
   void write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out);
   static Status take(const Status& done, CollectedOutput out, Collected& collected);
   Status capture_and_push(const Place& place, io::Fd folder, bool is_upper,
-                          std::optional<LowerTree> lower, CollectedOutput& out);
+                          std::optional<LowerTree> lower, CollectedOutput& out,
+                          const std::vector<snapshot::TornFile>& torn = {});
   static void take_lower_alone(const LowerTree& lower, CollectedOutput& out);
 
   const CollectParts& parts_;
@@ -289,6 +264,8 @@ Result<CapturedCheckpoint> Collector::capture_checkpoint(CheckpointMemory& memor
   captured.busy = !insist && (!after || after->digest != look->digest);
   if (captured.busy) return captured;
   memory.look = look->digest;
+  memory.files = look->files;
+  memory.told = out;
   if (out.tree) captured.checkpoint = std::move(out);
   return captured;
 }
@@ -312,8 +289,18 @@ Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutpu
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   switch (opened.what) {
     case Opened::What::folder: {
+      const CheckpointMemory* const last = parts_.interrupted.checkpoint;
+      if (place.kind == OutputKind::checkpoint && last != nullptr && last->told) {
+        TRY_ASSIGN(const bool torn, is_torn(opened.fd, *last, parts_.interrupted.killed));
+        if (torn) {
+          out = *last->told;
+          out.problems.emplace_back(kCheckpointWasTorn);
+          return {};
+        }
+      }
+      TRY_ASSIGN(const auto torn, torn_files(place, found, parts_.interrupted));
       const bool is_upper = is_overlay(plan_) && !found.folder.empty();
-      return capture_and_push(place, std::move(opened.fd), is_upper, std::move(lower), out);
+      return capture_and_push(place, std::move(opened.fd), is_upper, std::move(lower), out, torn);
     }
     case Opened::What::other: out.problems.push_back(place.folder + " " + opened.why); return {};
     case Opened::What::hidden: return {};
@@ -335,11 +322,12 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
 }
 
 // A uri_file is one file, which has the output's name. What is there instead is kept as it is.
-Status check_type(const Place& place, const snapshot::Snapshot& tree, CollectedOutput& out) {
+Status check_type(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
+                  CollectedOutput& out) {
   if (place.type != OutputType::uri_file) return {};
   const auto root = std::find_if(
       tree.directories.begin(), tree.directories.end(),
-      [&](const snapshot::DirectoryObject& object) { return object.digest == tree.root; });
+      [&](const snapshot::DirectoryObject& object) { return object.digest == captured; });
   if (root == tree.directories.end()) return {};
   TRY_ASSIGN(const Directory folder, snapshot::decode_directory(root->bytes));
   const snapshot::Entry* written = nullptr;
@@ -365,7 +353,8 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, CollectedO
 }
 
 Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_upper,
-                                   std::optional<LowerTree> lower, CollectedOutput& out) {
+                                   std::optional<LowerTree> lower, CollectedOutput& out,
+                                   const std::vector<snapshot::TornFile>& torn) {
   if (!lower && is_empty(folder)) return {};
   const std::string shown = describe(place.kind, place.name);
   const auto progress = [&](const transfer::Progress& done) {
@@ -379,9 +368,13 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
     io::Fd again(::openat(folder.get(), ".", kFolderFlags));
     if (place.kind == OutputKind::checkpoint)
       out.order = static_cast<std::uint64_t>(io::since_boot().count());
-    TRY_ASSIGN(const snapshot::Snapshot tree,
+    TRY_ASSIGN(snapshot::Snapshot tree,
                snapshot::capture_tree(std::move(again), place.folder,
                                       {is_upper, lower, false, previous_, {}, selection_}));
+    const Digest captured = tree.root;
+    if (!torn.empty()) {
+      TRY_ASSIGN(out.pieces, snapshot::set_aside(torn, tree));
+    }
     const bool is_empty_selection =
         selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;
     if (is_empty_selection) {
@@ -396,7 +389,8 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
     out.files = tree.files.size() + tree.lower_files;
     out.size.count = tree.total.count + tree.lower_total.count;
     list_problems(tree, out);
-    TRY(check_type(place, tree, out));
+    list_torn(torn, out);
+    TRY(check_type(place, tree, captured, out));
     if (memory_ != nullptr) {
       TRY_ASSIGN(memory_->tree, tree_of(tree));
     }

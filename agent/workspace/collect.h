@@ -7,19 +7,16 @@
 // repeated.
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "agent/workspace/capture_memory.h"
 #include "common/base/bytes.h"
 #include "common/domain/assignment.h"
 #include "common/io/attempt_dir.h"
-#include "common/io/process.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/capture.h"
-#include "common/snapshot/live_capture.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::agent {
@@ -43,6 +40,7 @@ struct CollectParts {
   std::function<Result<std::string>(const Digest&)> read_object;
   OutputSink& sink;
   std::function<void(const std::string&)> tell;  // receives progress texts
+  Interrupted interrupted = {};
 };
 
 struct Collected {
@@ -50,33 +48,16 @@ struct Collected {
   std::optional<NotKept> not_kept;  // absent: nothing to report
 };
 
+// A file that was being rewritten when its rank was killed is set aside: see torn_files.h. Of a
+// checkpoint with such a file, the last capture counts.
 // An error means that the sink gave up, that the job's user was not found, or that the source tree
 // could not be fetched: the result is unknown, call it again. A permanent failure to collect an
 // output is listed in that output's `problems`.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
-// State kept between captures of what a running attempt has written so far.
-struct SoFarMemory {
-  struct Place {
-    snapshot::LiveCapture capture;
-    std::optional<std::string> folder;  // what `options` are about
-    snapshot::TreeOptions options;
-    std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
-  };
-  std::map<std::pair<OutputKind, std::string>, Place> places;
-  std::optional<io::User> user;  // the job's, as looked up last
-  Duration user_since{0};        // since boot
-};
-
 // Captures ./outputs, ./logs and named outputs of a running attempt, and returns those that
 // changed: see LiveCapture. Also returns, as a problem, a folder of which nothing can be kept.
 Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts, SoFarMemory& memory);
-
-// State kept between captures of a running attempt's checkpoint.
-struct CheckpointMemory {
-  Digest look;                              // of names, sizes and times; all zero: never seen
-  std::optional<snapshot::LowerTree> tree;  // the last capture
-};
 
 struct CapturedCheckpoint {
   std::optional<CollectedOutput> checkpoint;  // absent: unchanged, or there is none

@@ -266,12 +266,12 @@ Result<std::string> Workspace::Impl::read_object(const Digest& digest, const Ass
 
 Result<Collected> Workspace::collect(const Assignment& assignment, const io::AttemptDir& directory,
                                      BlobSource& source, OutputSink& sink,
-                                     const OnProgress& progress) {
+                                     const OnProgress& progress, const Interrupted& interrupted) {
   Teller teller(progress);
   return collect_outputs(
       {assignment, directory,
        [&](const Digest& digest) { return impl_->read_object(digest, assignment, source, teller); },
-       sink, [&](const std::string& text) { teller.say(text); }});
+       sink, [&](const std::string& text) { teller.say(text); }, interrupted});
 }
 
 Result<std::vector<CollectedOutput>> Workspace::capture_so_far(const Assignment& assignment,

@@ -101,7 +101,8 @@ class Workspace {
   // Collects the outputs of its ranks after its runner has ended: see collect.h. For worker
   // threads.
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
-                            BlobSource& source, OutputSink& sink, const OnProgress& progress);
+                            BlobSource& source, OutputSink& sink, const OnProgress& progress,
+                            const Interrupted& interrupted = {});
   // Captures what a running attempt has written so far: see collect.h.
   Result<std::vector<CollectedOutput>> capture_so_far(const Assignment& assignment,
                                                       const io::AttemptDir& directory,

@@ -135,6 +135,14 @@ bool read_ends(int fd, FileVersion& version) {
 
 }  // namespace
 
+std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_t size) {
+  return digest_of(fd, offset, size);
+}
+
+bool is_continued(int fd, const FileIdentity& now, const FileVersion& before) {
+  return extends(fd, now, before, Rest::at_rest);
+}
+
 std::optional<ReadResult> read_version(int fd, const FileVersion* before, Rest rest,
                                        std::uint64_t may_hold) {
   const auto info = stat_of(fd, "");

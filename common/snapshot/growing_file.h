@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/digest.h"
 #include "common/snapshot/capture.h"
 #include "common/snapshot/pieces.h"
 #include "common/snapshot/stat_cache.h"
@@ -39,6 +40,13 @@ struct ReadResult {
   std::vector<DirectoryObject> held;  // new pieces, as far as `may_hold` allows
   bool is_held = true;                // all new pieces are in `held`
 };
+
+// Of bytes of the open file. nullopt: it cannot be read, or it is shorter.
+std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_t size);
+
+// Whether the open file begins with all that `before` had, and is the same file: what was written
+// since then was appended.
+bool is_continued(int fd, const FileIdentity& now, const FileVersion& before);
 
 // `before`: a version of the same file, or of one that had its path; null: none. nullopt: it
 // cannot be read now, or it changed while it was read; for a file that is written: it became

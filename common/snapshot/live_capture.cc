@@ -312,4 +312,29 @@ Result<std::optional<LiveTree>> LiveCapture::capture(io::Fd folder, const std::s
   return std::optional<LiveTree>(std::move(out));
 }
 
+Result<std::vector<TornFile>> LiveCapture::torn(io::Fd folder, const std::string& shown_as,
+                                                bool is_upper,
+                                                const std::vector<Instant>& killed) const {
+  ScanOptions scanning;
+  scanning.is_source = false;
+  scanning.is_upper = is_upper;
+  TRY_ASSIGN(const Scan scan, snapshot::scan(std::move(folder), shown_as, scanning));
+  std::vector<TornFile> torn;
+  for (const ScannedFolder& inside : scan.folders)
+    for (const ScannedFile& file : inside.files) {
+      const std::string path = inside.path + file.name;
+      const auto kept = kept_.find(path);
+      const Version whole = kept == kept_.end() ? nullptr : kept->second.whole;
+      const bool is_same_file = whole && whole->identity.device == file.identity.device &&
+                                whole->identity.inode == file.identity.inode;
+      if (!is_same_file || whole->identity == file.identity) continue;
+      if (torn.size() == kMaxPiecedFiles / 2 || path.size() > kMaxTargetBytes) continue;
+      if (!was_cut_off(file.identity.ctime_ns, killed)) continue;
+      const io::Fd fd =
+          open_entry(scan.root.get(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (fd && !is_continued(fd.get(), file.identity, *whole)) torn.push_back({path, whole});
+    }
+  return torn;
+}
+
 }  // namespace lockstep::snapshot

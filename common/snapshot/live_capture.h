@@ -16,6 +16,7 @@
 #include "common/io/file_system.h"
 #include "common/snapshot/capture.h"
 #include "common/snapshot/growing_file.h"
+#include "common/snapshot/torn_files.h"
 
 namespace lockstep::snapshot {
 
@@ -50,6 +51,10 @@ class LiveCapture {
   // It has not. `changed`: files could not be sent because they changed after they were read; those
   // that could not be held in memory are left out for a while.
   void not_sent(bool changed);
+  // Files of the folder that were being rewritten in place when a program was killed: the receiver
+  // has a complete version, and what is there does not begin with it.
+  Result<std::vector<TornFile>> torn(io::Fd folder, const std::string& shown_as, bool is_upper,
+                                     const std::vector<Instant>& killed) const;
 
  private:
   struct Watched {

@@ -106,6 +106,46 @@ def test_a_lost_node_leaves_what_it_had_sent(site):
     flag.touch()
 
 
+# What a rank was rewriting in place when it was killed, in outputs and in its checkpoint.
+TEARS = """import itertools, os, time
+checkpoint = os.environ['LOCKSTEP_CHECKPOINT_DIR'] + '/last.pt'
+if os.path.exists(checkpoint):
+    print('resumed from', open(checkpoint).read(), flush=True)
+files = [open(name, 'w') for name in ('outputs/model.pt', checkpoint)]
+for file in files:
+    file.write('complete'); file.flush()
+time.sleep(4)
+for step in itertools.count():
+    for file in files:
+        file.seek(0); file.truncate(); file.write(f'torn {step}'); file.flush()
+    time.sleep(0.05)
+"""
+
+
+def test_what_a_killed_rank_was_rewriting_is_not_what_it_wanted(site):
+    site.up(1)
+    site.write("tears.py", TEARS)
+    lockstep = {"checkpoint": {"every": "1s"}, "retry": {"max": 1}}
+    file = site.write("torn.json", json.dumps({"name": "torn", "code": ".", "command": "python3 tears.py",
+                                               "lockstep": lockstep}))
+    site.ok("job", "create", "-f", file)
+    wait_until(lambda: "outputs/model.pt.partial" in files(site, "torn"), "it is rewritten", 40)
+    site.kill(site.runner_pids("torn"))
+    wait_until(lambda: b"resumed from complete" in site.run("job", "logs", "torn").stdout, "it resumed", 60)
+    assert cat(site, "torn", "outputs/model.pt", "--attempt", "1") == b"complete"
+    wait_until(lambda: "outputs/model.pt.partial" in files(site, "torn"), "it is rewritten again", 40)
+    site.ok("job", "cancel", "torn")
+    site.wait_for_status("torn", "Canceled")
+    left = files(site, "torn")
+    assert left["outputs/model.pt.partial"]["partial"] and not left["outputs/model.pt"]["partial"], left
+    done = site.run("job", "cat", "torn", "outputs/model.pt")
+    assert done.stdout == b"complete" and b"last complete version" in done.stderr, done
+    assert cat(site, "torn", "outputs/model.pt.partial").startswith(b"torn ")
+    assert "was being rewritten when its rank was killed" in site.ok("job", "show", "torn")
+    site.ok("job", "download", "torn", "-p", "torn")
+    assert (site.work / "torn/artifacts/outputs/model.pt").read_text() == "complete"
+
+
 def test_a_growing_file_is_sent_once(site):
     site.up(1)
     flag = site.directory / "once.flag"

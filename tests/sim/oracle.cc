@@ -306,6 +306,14 @@ void Oracle::launcher_lost(const launcher::NodeLost& fact) {
                                format_duration(polled_ - heard.polled)));
 }
 
+bool Oracle::was_lost(const AttemptId& attempt, NodeId node) const {
+  const Attempt* const known = state_.attempt(attempt);
+  if (known == nullptr) return true;  // it was deleted since
+  return std::any_of(known->parts.begin(), known->parts.end(), [&](const Part& part) {
+    return part.node == node && part.gone && part.gone->cause == Cause::node_lost;
+  });
+}
+
 void Oracle::judge(const launcher::JobRequeued& fact) {
   const Job& job = *state_.job(fact.job);
   if (job.cancel_by || job.finish)

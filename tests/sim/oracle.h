@@ -68,6 +68,8 @@ class Oracle {
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void client_updates(const JobId& job, Priority priority) { updated_.insert({job, priority}); }
   void client_deletes(const JobId& job) { deleted_.insert(job); }
+  // Whether the launcher gave the attempt's part up together with its node.
+  bool was_lost(const AttemptId& attempt, NodeId node) const;
   // The launcher has confirmed this quota; placements are checked against it from now on.
   void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
   // A node that joins must get no work before an admin sends its approval.

@@ -257,9 +257,11 @@ void Runner::wait_for_aftermath(bool rebooted) {
 }
 
 // No rank is killed before it had its grace, unless nothing may run any more because the lease is
-// over. Those that remain when all ranks of a node have ended are no ranks.
+// over, or the launcher gave the node up meanwhile and takes nothing that ran there. Those that
+// remain when all ranks of a node have ended are no ranks.
 void Runner::check_grace() {
   if (!has_ranks() || spawn_dead_ || assignment_.lease > Duration::zero()) return;
+  if (cluster_.oracle.was_lost(attempt(), node_.id)) return;
   // One that was just being started got its SIGTERM a little later.
   constexpr Duration kStarting = milliseconds(100);
   if (terminated_ && cluster_.world.now - *terminated_ >= grace_ - kStarting) return;

@@ -21,8 +21,8 @@ class CollectionsTest : public testing::Test {
   void collect_by(Collect collect) {
     OutputFunctions functions;
     functions.is_anything_left = [](const auto&, const auto&) { return true; };
-    functions.collect = [collect = std::move(collect)](const auto&, const auto&, const auto& tell,
-                                                       CancelToken& cancel) {
+    functions.collect = [collect = std::move(collect)](const auto&, const auto&, const auto&,
+                                                       const auto& tell, CancelToken& cancel) {
       return collect(tell, cancel);
     };
     functions.capture_checkpoint = [](const auto&, const auto&, auto&, bool) {

@@ -1,4 +1,6 @@
 // The agent core, driven through inputs alone; every action must be consumed.
+#include <csignal>
+
 #include "tests/unit/agent/core/fixture.h"
 
 namespace lockstep::agent {
@@ -403,6 +405,29 @@ TEST_F(AgentCore, ProgressTravelsAtTheNextBeat) {
   pass(seconds(1));
   take<SendHeartbeat>();
   EXPECT_EQ(observed_and_acked().progress, "fetching 2 of 3 MiB");
+}
+
+// What such a rank was writing is not what it wanted to write.
+TEST_F(AgentCore, WhenRanksWereKilledIsKnownToTheCollection) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  PartReport report = in_state(assignment, PartState::finished);
+  report.exit->ranks.resize(4);
+  for (int i = 0; i < 4; ++i) report.exit->ranks[static_cast<std::size_t>(i)].time = {i + 1};
+  report.exit->ranks[1].exit_code = 3;
+  report.exit->ranks[2].signal = SIGKILL;
+  report.exit->ranks[3].exit_code = 137;
+  report.exit->ranks[3].cause = Cause::out_of_memory;
+  give(RunnerReported{assignment.attempt, report});
+  EXPECT_EQ(take<CollectOutputs>().killed, (std::vector<Instant>{{3}, {4}}));
+}
+
+TEST_F(AgentCore, ARunnerThatDiedTookItsRanksAlong) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  give(RunnerGone{assignment.attempt});
+  take<KillRunner>();
+  EXPECT_EQ(take<CollectOutputs>().killed, std::vector<Instant>{now});
 }
 
 TEST_F(AgentCore, APartIsNotFinishedBeforeWhatItLeftIsCollected) {
