@@ -32,12 +32,13 @@ Fd take_name(std::uint16_t port) {
 }
 
 // Binds every address of the family, without listening. Fails where somebody listens, or holds the
-// port without SO_REUSEADDR; other leases and their probes do not stand in the way.
-Fd bind_without_listening(int family, std::uint16_t port) {
+// port without SO_REUSEADDR; other leases and their probes do not stand in the way. `alone`: it
+// fails where anybody has bound the port.
+Fd bind_without_listening(int family, std::uint16_t port, bool alone = false) {
   Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
   const int on = 1;
-  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (!alone) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in v4{};
   v4.sin_family = AF_INET;
   v4.sin_port = htons(port);
@@ -63,6 +64,11 @@ bool somebody_listens(std::uint16_t port) {
   return false;
 }
 
+// For a port whose name is taken: whether no lease has bound it.
+bool nobody_has(std::uint16_t port) {
+  return static_cast<bool>(bind_without_listening(AF_INET, port, true));
+}
+
 PortRange kernel_range() {
   PortRange range{32768, 60999};
   const auto text = read_file("/proc/sys/net/ipv4/ip_local_port_range");
@@ -80,15 +86,16 @@ PortLease::PortLease(std::uint16_t port, Fd lock, Fd bound)
 
 Result<PortLease> PortLease::acquire(PortRange range) {
   const PortRange ephemeral = kernel_range();
-  for (std::uint32_t port = range.first; port <= range.last; ++port) {
-    if (port >= ephemeral.first && port <= ephemeral.last) continue;
-    const auto number = static_cast<std::uint16_t>(port);
-    Fd lock = take_name(number);
-    if (!lock) continue;
-    Fd bound = bind_without_listening(AF_INET, number);
-    if (!bound || somebody_listens(number)) continue;
-    return PortLease(number, std::move(lock), std::move(bound));
-  }
+  for (const bool by_name : {true, false})
+    for (std::uint32_t port = range.first; port <= range.last; ++port) {
+      if (port >= ephemeral.first && port <= ephemeral.last) continue;
+      const auto number = static_cast<std::uint16_t>(port);
+      Fd lock = take_name(number);
+      if (!lock && (by_name || !nobody_has(number))) continue;
+      Fd bound = bind_without_listening(AF_INET, number);
+      if (!bound || somebody_listens(number)) continue;
+      return PortLease(number, std::move(lock), std::move(bound));
+    }
   return make_error(
       ErrorCode::resource_exhausted,
       fmt::format("no free TCP port in {}-{} (outside the kernel's own range {}-{}): each is "

@@ -5,9 +5,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <set>
 #include <thread>
 
@@ -69,6 +71,33 @@ TEST(PortLeaseTest, GivesNoPortTwiceAndSaysWhenNoneIsLeft) {
   EXPECT_GE(ports.size(), 30u);  // a stranger may hold a few
   leases.erase(leases.begin());
   EXPECT_TRUE(PortLease::acquire(kRange)) << "a dropped lease is free again";
+}
+
+// Any account can take all names: a port that nobody has bound is free nevertheless.
+TEST(PortLeaseTest, NamesAloneTakeNoPort) {
+  constexpr PortRange kFew{29140, 29144};
+  std::vector<Fd> names;
+  for (int port = kFew.first; port <= kFew.last; ++port) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = "lockstep-port-" + std::to_string(port);
+    name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+    names.emplace_back(::socket(AF_UNIX, SOCK_DGRAM, 0));
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    ASSERT_EQ(::bind(names.back().get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  }
+  const Fd listener = listen_on(kFew.first);
+  std::vector<PortLease> leases;
+  std::set<int> ports;
+  for (;;) {
+    auto lease = PortLease::acquire(kFew);
+    if (!lease) break;
+    leases.push_back(*std::move(lease));
+    ASSERT_TRUE(ports.insert(leases.back().port()).second) << "given twice";
+    EXPECT_FALSE(leases.back().taken());
+  }
+  EXPECT_EQ(ports, (std::set<int>{29141, 29142, 29143, 29144}));
+  EXPECT_TRUE(listen_on(leases[0].port())) << "its holder can listen";
 }
 
 TEST(PortLeaseTest, SkipsAPortOnWhichAStrangerListens) {
