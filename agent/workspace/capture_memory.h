@@ -1,6 +1,6 @@
 #pragma once
-// What captures of a running attempt remember from one to the next, and what of it the collection at
-// the attempt's end uses.
+// What captures of a running attempt remember from one to the next, and what of it the collection
+// at the attempt's end uses.
 
 #include <map>
 #include <optional>

@@ -101,6 +101,9 @@ void react(Context& core, const DrainInput& input) {
   std::string message = "node " + node->name;
   if (!input.drain && node->waits_for_approval)
     message += " is not drained, but gets no work before an admin approves it";
+  else if (!input.drain && node->notice)
+    message += " is not drained, but takes no work, because its machine is taken away: " +
+               node->notice->reason;
   else if (!input.drain)
     message += " takes work again";
   else if (node->parts.empty())

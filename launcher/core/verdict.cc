@@ -430,6 +430,9 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   if (job.phase == Job::Phase::waiting) report.message += " while it waited in the queue";
   if (job.phase == Job::Phase::placed) {
     report.terminated_ranks = terminated_ranks(job.attempts.back());
+    // A rank that we terminated is never the cause of a verdict, so this one failed before.
+    const ExitReport failed = verdict(state, job.attempts.back(), now);
+    if (blames_program(failed)) report.message += "; it had failed before: " + failed.message;
     report.message += not_kept(state, job.attempts.back());
   }
   return report;

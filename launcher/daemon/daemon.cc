@@ -471,7 +471,12 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
 
 // Whether a launcher of this home runs, and so tells its nodes.
 Result<bool> leave_word(const LauncherHome& home, const Listen& there) {
-  if (!io::exists(home.path())) return false;
+  if (!io::exists(home.journal()))
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("--moving-to: no launcher has run with the home {} yet, so it has "
+                    "no nodes to tell; check --home",
+                    home.path()));
   TRY(write_moving_to(home.moving_to(), there));
   TRY_ASSIGN(const std::optional<io::FileLock> lock, io::FileLock::try_acquire(home.lock()));
   return !lock.has_value();

@@ -66,7 +66,7 @@ Status read_docker_args(const std::string& text, std::vector<std::string>* out) 
 }
 
 struct Texts {
-  std::string moving_to;
+  std::optional<std::string> moving_to;
   std::string listen, heartbeat, lost, grace, stop, logs, lease, silent, remote_silence;
   std::string low_space, reserve, keep_audit;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
@@ -78,8 +78,8 @@ Status complete(const Texts& texts, Options* options) {
   if (!texts.listen.empty()) {
     TRY_ASSIGN(options->listen, parse_listen(texts.listen));
   }
-  if (!texts.moving_to.empty()) {
-    TRY_ASSIGN(options->moving_to, parse_moving_to(texts.moving_to));
+  if (texts.moving_to) {
+    TRY_ASSIGN(options->moving_to, parse_moving_to(*texts.moving_to));
   }
   TRY(read_duration("--heartbeat-interval", texts.heartbeat, &options->core.heartbeat_interval));
   TRY(read_duration("--node-lost-timeout", texts.lost, &options->core.node_lost_timeout));

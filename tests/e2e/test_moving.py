@@ -61,6 +61,9 @@ def test_nodes_follow_where_the_launcher_said_it_would_be(cluster):
     there = Host(cluster, "there", f"{SUBNET}.9")
     there.create()
     place = f"tcp://{there.address}:7270"
+    other = cluster.directory / "other"
+    told = cluster.launcher.run(cluster.bin / "lockstepd", "--home", other, "--moving-to", place)
+    assert told.returncode != 0 and b"no launcher has run with the home" in told.stderr and not other.exists(), told
     told = cluster.launcher.run(cluster.bin / "lockstepd", "--home", site.home / "launcher", "--moving-to", place)
     assert told.returncode == 0, told
     for name in ("n1", "n2"):

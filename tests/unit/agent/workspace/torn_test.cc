@@ -1,5 +1,6 @@
 // Files that ranks were rewriting when they were killed: none is taken for what they wanted to
-// write, and what only grew, was replaced, or was written by a rank that ended by itself is as it is.
+// write, and what only grew, was replaced, or was written by a rank that ended by itself is as it
+// is.
 
 #include <chrono>
 #include <cstdio>
@@ -33,7 +34,8 @@ struct Torn : Collecting {
     while (!sent && steady_clock::now() < deadline) {
       const auto captured = workspace->capture_so_far(job, attempt(), launcher, sink, so_far);
       ASSERT_TRUE(captured) << captured.error().message;
-      sent = !captured->empty() && captured->front().partial == 0 && captured->front().files == files;
+      sent =
+          !captured->empty() && captured->front().partial == 0 && captured->front().files == files;
       if (!sent) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     ASSERT_TRUE(sent);
@@ -153,7 +155,8 @@ TEST(Torn, ARankThatEndsByItselfOrDiedLongBeforeTheWriteToreNothing) {
   f.send_so_far(1);
   f.write_in_place("outputs/state", "failed");
   EXPECT_EQ(f.read(f.end(OutputKind::outputs, {}), "state"), "failed");
-  const std::vector<Instant> others = {io::wall_clock() - seconds(5), io::wall_clock() + minutes(1)};
+  const std::vector<Instant> others = {io::wall_clock() - seconds(5),
+                                       io::wall_clock() + minutes(1)};
   EXPECT_EQ(f.read(f.end(OutputKind::outputs, others), "state"), "failed");
 }
 

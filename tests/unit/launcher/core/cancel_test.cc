@@ -48,6 +48,18 @@ TEST(Cancel, OfARunningJobStopsAllPartsAndEndsWith130) {
   EXPECT_EQ(launcher.view(job).report.value().terminated_ranks, (std::vector<int>{0, 1}));
 }
 
+TEST(Cancel, AFailureBeforeItIsSaid) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.prepared(n1, attempt(job));
+  launcher.cancel(job, "bob");
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 3)}));
+  const ExitReport report = launcher.view(job).report.value();
+  EXPECT_EQ(report.cause, Cause::canceled);
+  EXPECT_THAT(report.message, HasSubstr("canceled by bob; it had failed before: rank 0"));
+}
+
 TEST(Cancel, TwiceIsOnce) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

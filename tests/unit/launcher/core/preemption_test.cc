@@ -58,6 +58,15 @@ TEST(Preemption, StopsWhatRunsWithinTheTimeAndQueuesItAgain) {
   EXPECT_EQ(launcher.facts<AttemptPlaced>().size(), 2U) << "its agent says nothing of it any more";
 }
 
+TEST(Preemption, ANodeThatLeavesIsNotSaidToTakeWorkAgain) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  notice(launcher, n1, seconds(60));
+  launcher.send(DrainInput{launcher.next_reply(), "n1", false, ""});
+  EXPECT_THAT(launcher.expect_one<ReplyDone>().message,
+              HasSubstr("takes no work, because its machine is taken away: spot"));
+}
+
 TEST(Preemption, LongNoticesLeaveTheOrdinaryGrace) {
   CoreConfig config;
   config.stop_grace = seconds(10);

@@ -148,6 +148,7 @@ TEST(Options, AHostThatCannotBeDialledIsRefused) {
         std::holds_alternative<Leave>(parse({"--home", "/x", "--advertise", host.c_str()})));
   }
   EXPECT_FALSE(parse_moving_to("tcp://*:7070"));
+  EXPECT_TRUE(std::holds_alternative<Leave>(parse({"--home", "/x", "--moving-to", ""})));
   EXPECT_EQ(parse_moving_to("tcp://head-2.lab:7070")->host, "head-2.lab");
   EXPECT_EQ(parse_moving_to("tcp://[fe80::1]:7070")->host, "[fe80::1]");
 }
