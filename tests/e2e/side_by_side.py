@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests, up to three modules at a time: they mostly wait. Each module runs as on a machine of
+"""Runs the end-to-end tests, up to four modules at a time: they mostly wait. Each module runs as on a machine of
 its own (see `isolated`); where that cannot be had, all modules run one after the other, on this one. A module begins
 only while the machine is not busy, and what makes it busy on purpose runs alone: tests have time limits.
 
@@ -31,9 +31,15 @@ NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_n
 # Bombs of processes, logs and files: the kernel holds up whoever forks or writes, in all modules. These come last, one
 # after the other, when nothing else runs.
 ALONE = ["test_logs", "test_hostile_ranks"]
-# Those that add more than two tasks a core for ten seconds, as is printed when they end, in sides; the others take one.
-WEIGHTS = {"test_chaos": 2, "test_gang": 2, "test_namespaces": 2}
-SIDES = 3
+# The most tasks that a module adds for ten seconds, as is printed when it ends (here of two cores); the others add
+# OTHERS or less. Together those that run have no more than MOST a core.
+TASKS = {"test_chaos": 6.5, "test_namespaces": 6.0, "test_pmix_versions": 5.0, "test_containers": 4.5, "test_bundle": 4.0,
+         "test_environment_passed_on": 4.0, "test_container_gangs": 4.0, "test_environment_build": 4.0, "test_peers": 4.0,
+         "test_environment_network": 4.0, "test_two_users": 3.5, "test_secrets_in_containers": 3.5, "test_gang": 3.5,
+         "test_stores": 3.0, "test_restarts": 3.0}
+OTHERS = 2.0
+MOST = 4.0
+SIDES = 4
 BUSY = 3.0  # tasks a core; no module begins beside others then
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 
@@ -62,7 +68,7 @@ class Sides:
         self.running, self.failed = {}, []
         self.stopped = False
         self.lock = threading.Lock()
-        self.count = self.taken = 0  # sides
+        self.taken = 0.0  # tasks, see TASKS
         self.changed = threading.Condition(self.lock)
         self.gate = threading.Lock()  # modules begin one at a time
 
@@ -115,19 +121,20 @@ class Sides:
 
     def take(self):
         """The first that waits and fits beside those that run; None: nothing waits."""
+        most = MOST * os.cpu_count()
         with self.changed:
             while self.waiting and not self.stopped:
                 for name in self.waiting:
-                    if self.taken == 0 or self.taken + WEIGHTS.get(name, 1) <= self.count:
+                    if self.taken == 0 or self.taken + TASKS.get(name, OTHERS) <= most:
                         self.waiting.remove(name)
-                        self.taken += WEIGHTS.get(name, 1)
+                        self.taken += TASKS.get(name, OTHERS)
                         return name
                 self.changed.wait(1.0)
             return None
 
     def put_back(self, name):
         with self.changed:
-            self.taken -= WEIGHTS.get(name, 1)
+            self.taken -= TASKS.get(name, OTHERS)
             self.changed.notify_all()
 
     def wait_for_quiet(self):
@@ -156,7 +163,6 @@ class Sides:
         self.run_waiting(1)
 
     def run_waiting(self, count):
-        self.count = count
         threads = [threading.Thread(target=self.side) for _ in range(count)]
         for thread in threads:
             thread.start()
