@@ -18,6 +18,15 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(PMIX REQUIRED IMPORTED_TARGET pmix)
+
+# lockstep_malloc: the allocator of the daemons, which make and free millions of small objects on
+# several threads (docs/measurements/load.md). Sanitizers and fuzzers have their own.
+find_library(LOCKSTEP_MIMALLOC mimalloc REQUIRED)
+add_library(lockstep_malloc INTERFACE)
+if(NOT LOCKSTEP_SANITIZE AND NOT LOCKSTEP_FUZZ)
+  target_link_libraries(lockstep_malloc INTERFACE
+    -Wl,--push-state,--no-as-needed ${LOCKSTEP_MIMALLOC} -Wl,--pop-state)
+endif()
 # Its own run path would come before a bundle's; in the build tree CMake sets what is needed.
 get_target_property(pmix_options PkgConfig::PMIX INTERFACE_LINK_OPTIONS)
 list(FILTER pmix_options EXCLUDE REGEX "rpath|new-dtags|^-Wl,/|NOTFOUND")

@@ -23,8 +23,8 @@ Core::~Core() = default;
 Core::Core(Core&&) noexcept = default;
 Core& Core::operator=(Core&&) noexcept = default;
 
-Step Core::handle(Instant now, const Input& input) {
-  return launcher::handle(impl_->context, now, input);
+Step Core::handle(Instant now, const Input& input, bool more) {
+  return launcher::handle(impl_->context, now, input, more);
 }
 Heard Core::hear(Instant now, const HeartbeatInput& input) {
   return launcher::hear(impl_->context, now, input);

@@ -39,7 +39,9 @@ class Core {
   Core(Core&&) noexcept;
   Core& operator=(Core&&) noexcept;
 
-  Step handle(Instant now, const Input& input);
+  // `more`: another input follows at once, before the state's facts are written; what waits is
+  // placed, and nodes are told, once for all of them.
+  Step handle(Instant now, const Input& input, bool more = false);
   // Notes that a node is alive, and changes nothing else: no fact, no timeout of another node, and
   // no message but the acknowledgement. May be called between handle() and the time when its facts
   // are durable.

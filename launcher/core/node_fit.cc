@@ -230,6 +230,26 @@ std::optional<std::string> not_now(const Cluster& cluster, const Node& node, con
   return std::nullopt;
 }
 
+std::string why_skipped(const Cluster& cluster, const Node& node, const Shape& shape) {
+  const bool is_busy = !has_room(node, node.use, shape) && !why_unusable(cluster, node) &&
+                       cluster.state.isolated_beside(node) == nullptr;
+  if (!is_busy || node.use.wholes > 0 || shape.whole_node())
+    return not_now(cluster, node, shape).value();
+  const auto first = std::find_if(node.parts.begin(), node.parts.end(), [&](const auto& part) {
+    return !cluster.state.attempt(part.first)->parts[static_cast<std::size_t>(part.second)].ended();
+  });
+  const Inventory& has = node.inventory;
+  const bool lacks_cpus =
+      shape.cpus && left(has.cpus.size(), node.use.cpus) < static_cast<std::size_t>(*shape.cpus);
+  const bool lacks_gpus =
+      shape.gpus && left(has.gpus.size(), node.use.gpus) < static_cast<std::size_t>(*shape.gpus);
+  std::string text = "has too ";
+  text += lacks_cpus ? "few cpus" : lacks_gpus ? "few gpus" : "little memory";
+  text += " free beside " + to_string(first->first);
+  if (node.use.parts > 1) text += " and others";
+  return text;
+}
+
 bool has_room(const Node& node, const Node::Use& use, const Shape& shape) {
   if (use.parts == 0) return true;
   if (use.wholes > 0 || shape.whole_node()) return false;

@@ -34,6 +34,9 @@ inline constexpr std::string_view kNoEngine =
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);
 // Why the part cannot run on the node now, given that never_fits() is nullopt; nullopt when it can.
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape);
+// The same of a node for which it has a reason, in few words where it is busy: they are kept with
+// each placement that passed the node over.
+std::string why_skipped(const Cluster& cluster, const Node& node, const Shape& shape);
 // The same without the reason. Cheap, because placement calls it for every node.
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
 // Whether the part fits beside what is in use, on a node that could run it.

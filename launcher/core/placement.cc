@@ -32,15 +32,48 @@ struct PoolKey {
 using Pool = std::vector<const Node*>;
 using Pools = std::map<PoolKey, Pool>;
 
+// The first nodes that were passed over. Most of them are busy, and why is put into words when
+// somebody reads it: a placement passes over as many as there are.
+class Objections {
+ public:
+  Objections(const Cluster& cluster, const Shape& shape) : cluster_(cluster), shape_(shape) {}
+  bool is_full() const { return nodes_.size() >= kMaxReasonNodes; }
+  void never(const Node& node, std::string reason) {
+    if (!is_full()) nodes_.emplace_back(&node, std::move(reason));
+  }
+  void not_now(const Node& node) {
+    if (!is_full()) nodes_.emplace_back(&node, std::nullopt);
+  }
+  std::vector<std::string> all() const {
+    return words(
+        [&](const Node& node) { return launcher::not_now(cluster_, node, shape_).value(); });
+  }
+  std::vector<std::string> in_short() const {
+    return words([&](const Node& node) { return why_skipped(cluster_, node, shape_); });
+  }
+
+ private:
+  template <typename Why>
+  std::vector<std::string> words(const Why& why) const {
+    std::vector<std::string> lines;
+    for (const auto& [node, reason] : nodes_)
+      lines.push_back(node->name + " " + (reason ? *reason : why(*node)));
+    return lines;
+  }
+
+  const Cluster& cluster_;
+  const Shape& shape_;
+  std::vector<std::pair<const Node*, std::optional<std::string>>> nodes_;
+};
+
 // Sorts every node that could ever take a part into its pools; says why of the others.
-Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape,
-             std::vector<std::string>* objections) {
+Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape, Objections& objections) {
   Pools pools;
   std::vector<const Node*> fitting;
   std::set<PoolKey> hosts;
   for (const Node& node : nodes) {
     if (auto reason = never_fits(cluster, node, shape)) {
-      if (objections->size() < kMaxReasonNodes) objections->push_back(node.name + " " + *reason);
+      objections.never(node, *std::move(reason));
       continue;
     }
     fitting.push_back(&node);
@@ -227,20 +260,20 @@ std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
 // The first `most` of the pool's nodes that are free now; says why of those before them that are
 // not.
 Pool free_nodes(const Cluster& cluster, const Shape& shape, const Pool& pool, std::size_t most,
-                std::vector<std::string>* objections) {
+                Objections& objections) {
   Pool free;
   for (const Node* node : pool) {
     if (free.size() >= most) break;
     if (fits_now(cluster, *node, shape))
       free.push_back(node);
-    else if (objections->size() < kMaxReasonNodes)
-      objections->push_back(node->name + " " + not_now(cluster, *node, shape).value());
+    else
+      objections.not_now(*node);
   }
   return free;
 }
 
 Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
-                 const std::vector<const Node*>& by_rank, const std::vector<std::string>& others) {
+                 const std::vector<const Node*>& by_rank, const Objections& others) {
   Placed placed;
   const Attempt* last = job.last_attempt();
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
@@ -253,28 +286,29 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
                                      describe(placed.parts.back().allotment),
                                      kept ? ", as in the previous attempt" : ""));
   }
-  for (const std::string& other : others) placed.why.push_back("skipped: " + other);
+  for (const std::string& other : others.in_short()) placed.why.push_back("skipped: " + other);
   return placed;
 }
 
-Blocked blocked(const Shape& shape, std::size_t free, const std::vector<std::string>& objections) {
+Blocked blocked(const Shape& shape, std::size_t free, const Objections& objections) {
   return {fmt::format("waits for {}: {} of them {} free now{}", describe(shape), free,
-                      free == 1 ? "is" : "are", joined(objections))};
+                      free == 1 ? "is" : "are", joined(objections.all()))};
 }
 
 // A job of one node in its first attempt: the first node that is free, without a look at the
 // others. nullopt when no node could ever take it.
 std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, const Job& job) {
-  std::vector<std::string> objections;
+  Objections objections(cluster, shape);
   bool possible = false;
   for (const Node& node : cluster.state.nodes_of(job.pool)) {
     auto reason = never_fits(cluster, node, shape);
     possible = possible || !reason;
     if (!reason && fits_now(cluster, node, shape))
       return placed_on(cluster, shape, job, {&node}, objections);
-    if (objections.size() >= kMaxReasonNodes) continue;
-    if (!reason) reason = not_now(cluster, node, shape);
-    objections.push_back(node.name + " " + reason.value());
+    if (reason)
+      objections.never(node, *std::move(reason));
+    else
+      objections.not_now(node);
   }
   if (!possible) return std::nullopt;
   return blocked(shape, 0, objections);
@@ -322,8 +356,8 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   if (count == 1 && job.attempts.empty())
     if (auto placement = first_fit(cluster, shape, job)) return *std::move(placement);
   const History history = history_of(job);
-  std::vector<std::string> objections;
-  const Pools pools = gather(cluster, cluster.state.nodes_of(job.pool), shape, &objections);
+  Objections objections(cluster, shape);
+  const Pools pools = gather(cluster, cluster.state.nodes_of(job.pool), shape, objections);
   // Without a past every free node is as good as another: the first ones do.
   const bool has_past = !history.previous.empty();
   const std::size_t most = has_past ? SIZE_MAX : count;
@@ -333,7 +367,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   for (const auto& [key, pool] : pools) {
     if (pool.size() < count) continue;
     possible = true;
-    const Pool free = free_nodes(cluster, shape, pool, most, &objections);
+    const Pool free = free_nodes(cluster, shape, pool, most, objections);
     most_free = std::max(most_free, free.size());
     if (free.size() < count) continue;
     std::vector<const Node*> chosen = choose(free, count, history);
@@ -346,7 +380,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   if (!possible)
     if (auto waits = waits_for_machines(cluster, job.pool, shape))
       return Blocked{*std::move(waits)};
-  if (!possible) return impossible(cluster, job.pool, shape, pools, objections);
+  if (!possible) return impossible(cluster, job.pool, shape, pools, objections.all());
   if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
 }
@@ -366,9 +400,9 @@ Placement place(const Cluster& cluster, const Job& job) {
 
 std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool,
                                  const Shape& shape) {
-  std::vector<std::string> objections;
+  Objections objections(cluster, shape);
   std::vector<NodeGroup> groups;
-  for (auto& [key, nodes] : gather(cluster, cluster.state.nodes_of(pool), shape, &objections))
+  for (auto& [key, nodes] : gather(cluster, cluster.state.nodes_of(pool), shape, objections))
     groups.push_back(std::move(nodes));
   return groups;
 }

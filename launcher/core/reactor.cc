@@ -62,9 +62,10 @@ void schedule(Context& core) {
   core.scheduler.run(core.cluster(), moves);
 }
 
-void settle(Context& core) {
+// A pass over the queue costs as much for one job that ended as for many.
+void settle(Context& core, bool more) {
   while (!core.pending.dirty_jobs.empty() || !core.pending.dirty_targets.empty() ||
-         core.scheduler.dirty()) {
+         (!more && core.scheduler.dirty())) {
     while (!core.pending.dirty_targets.empty()) {
       const std::string target = *core.pending.dirty_targets.begin();
       core.pending.dirty_targets.erase(core.pending.dirty_targets.begin());
@@ -75,7 +76,7 @@ void settle(Context& core) {
       core.pending.dirty_jobs.erase(core.pending.dirty_jobs.begin());
       advance(core, job);
     }
-    schedule(core);
+    if (!more) schedule(core);
   }
 }
 
@@ -137,7 +138,7 @@ void finish_cut_step(Context& core) {
 
 }  // namespace
 
-Step handle(Context& core, Instant now, const Input& input) {
+Step handle(Context& core, Instant now, const Input& input, bool more) {
   core.clock.advance(now);
   core.now = core.clock.last();
   core.step = Step{};
@@ -146,10 +147,10 @@ Step handle(Context& core, Instant now, const Input& input) {
   while (auto timer = core.timers.pop_due(core.clock.polled())) fire(core, *timer);
   while (auto timer = core.retries.pop_due(core.now)) fire(core, *timer);
   core.scheduler.wake(core.now);
-  settle(core);
+  settle(core, more);
   retain(core);
   continue_shutdown(core);
-  send_messages(core);
+  if (!more) send_messages(core);
   return std::exchange(core.step, Step{});
 }
 

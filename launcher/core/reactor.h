@@ -10,7 +10,7 @@
 
 namespace lockstep::launcher {
 
-Step handle(Context& core, Instant now, const Input& input);
+Step handle(Context& core, Instant now, const Input& input, bool more);  // see Core
 // Called after the last fact of a journal was replayed. See Core.
 void recovered(Context& core, Instant now);
 std::vector<Action> resume(const State& state);

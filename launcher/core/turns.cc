@@ -42,9 +42,10 @@ void Turns::feed(const Input& input) {
   put_off(later);
 }
 
-void Turns::handle(const Input& input) {
+void Turns::handle(const Input& input, bool more) {
   const Instant now = core_.now();
-  Step step = core_.handle(now, input);
+  Step step = core_.handle(now, input, more);
+  owes_ = more;
   for (Fact& fact : step.facts) facts_.push_back({now, std::move(fact)});
   std::move(step.actions.begin(), step.actions.end(), std::back_inserter(actions_));
 }
@@ -115,6 +116,7 @@ void Turns::performed() {
     waiting_.pop_front();
     run(next);
   }
+  if (owes_) handle(TickInput{});
 }
 
 void Turns::run(const Waiting& waiting) {
@@ -124,7 +126,7 @@ void Turns::run(const Waiting& waiting) {
       const auto count = waiting_of_node_.find(*sender);
       if (--count->second == 0) waiting_of_node_.erase(count);
     }
-    handle(*input);
+    handle(*input, !waiting_.empty());
   } else {
     std::get<std::function<void()>>(waiting)();
   }

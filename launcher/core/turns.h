@@ -22,7 +22,7 @@ class Turns {
  public:
   struct Core {
     std::function<Instant()> now;
-    std::function<Step(Instant, const Input&)> handle;
+    std::function<Step(Instant, const Input&, bool more)> handle;  // see Core::handle
     std::function<Heard(Instant, const HeartbeatInput&)> hear;
     std::function<Instant()> next_deadline;
   };
@@ -65,7 +65,7 @@ class Turns {
   enum class Phase { open, writing, written, performing };
   using Waiting = std::variant<Input, std::function<void()>>;
 
-  void handle(const Input& input);
+  void handle(const Input& input, bool more = false);
   void put_off(const Input& input);
   bool is_durable() const { return phase_ == Phase::open && facts_.empty(); }
   void run(const Waiting& waiting);
@@ -73,6 +73,7 @@ class Turns {
   const Core core_;
   Phase phase_ = Phase::open;
   bool running_ = false;  // a waiting input or request is being handled
+  bool owes_ = false;     // the last input was handled as if more would follow
   std::vector<StampedFact> facts_;
   std::vector<Action> actions_;  // of the facts that are not durable yet
   std::vector<Action> urgent_;   // acknowledged heartbeats: they rest on no fact

@@ -1,8 +1,9 @@
 #include "launcher/daemon/attempt_keys.h"
 
 #include <fmt/format.h>
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -18,6 +19,30 @@ constexpr std::size_t kSecretBytes = 32;
 
 const unsigned char* raw(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+// OpenSSL's HMAC() looks the algorithm up each time, which costs more than the digest.
+Digest hmac_sha256(const std::string& secret, const std::string& text) {
+  struct Mac {
+    EVP_MAC* mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+    EVP_MAC_CTX* context = mac == nullptr ? nullptr : EVP_MAC_CTX_new(mac);
+    ~Mac() {
+      EVP_MAC_CTX_free(context);
+      EVP_MAC_free(mac);
+    }
+  };
+  thread_local const Mac hmac;
+  char sha256[] = "SHA256";
+  const OSSL_PARAM with[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, sha256, 0),
+                             OSSL_PARAM_construct_end()};
+  Digest digest;
+  std::size_t size = 0;
+  CHECK(hmac.context != nullptr &&
+            EVP_MAC_init(hmac.context, raw(secret), secret.size(), with) == 1 &&
+            EVP_MAC_update(hmac.context, raw(text), text.size()) == 1 &&
+            EVP_MAC_final(hmac.context, digest.bytes.data(), &size, digest.bytes.size()) == 1,
+        "HMAC-SHA256 is unavailable");
+  return digest;
 }
 
 }  // namespace
@@ -44,12 +69,7 @@ io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt) 
   // No job's name has a NUL.
   const std::string text = attempt.job.value + '\0' + std::to_string(attempt.incarnation) + '\0' +
                            std::to_string(attempt.number);
-  Digest key;
-  unsigned int size = 0;
-  CHECK(HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), raw(text), text.size(),
-             key.bytes.data(), &size) != nullptr,
-        "HMAC-SHA256 is unavailable");
-  return io::key_pair_of(key);
+  return io::key_pair_of(hmac_sha256(secret, text));
 }
 
 std::string AttemptKeys::issue(const AttemptId& attempt) {

@@ -1,7 +1,6 @@
 #include "launcher/daemon/daemon.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -483,7 +482,6 @@ Result<bool> leave_word(const LauncherHome& home, const Listen& there) {
 }
 
 ExitCode run_daemon(const Options& options) {
-  mallopt(M_ARENA_MAX, 8);  // one for each thread: two that share one wait for each other
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
   io::raise_open_files_limit();

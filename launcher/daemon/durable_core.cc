@@ -29,7 +29,9 @@ DurableCore::DurableCore(io::EventLoop& loop, Core core, Journal journal, Instan
       clock_(not_before),
       started_(clock_.now()),
       turns_({[this] { return clock_.now(); },
-              [this](Instant now, const Input& input) { return core_.handle(now, input); },
+              [this](Instant now, const Input& input, bool more) {
+                return core_.handle(now, input, more);
+              },
               [this](Instant now, const HeartbeatInput& input) { return core_.hear(now, input); },
               [this] { return core_.next_deadline(); }}) {
   core_.recovered(started_);

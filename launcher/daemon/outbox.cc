@@ -62,7 +62,11 @@ void Outbox::each_held_reply(
 
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {
   pages_ = 0;
-  for (auto& item : std::exchange(items_, {})) {
+  std::vector<Item> items = std::exchange(items_, {});
+  // What is for one peer leaves together, so that it wakes the peer once.
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item& a, const Item& b) { return a.peer < b.peer; });
+  for (Item& item : items) {
     const auto bytes =
         std::visit([this](auto& envelope) { return encode(envelope); }, item.envelope);
     if (const auto sent = item.socket->send(item.peer, bytes); !sent) {

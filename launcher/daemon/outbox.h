@@ -35,7 +35,8 @@ class Outbox {
       const std::function<void(const std::string& peer, std::uint64_t reply_to)>& visit) const;
   // True when as many large answers wait as may; take no more requests before they are sent.
   bool is_full() const { return pages_ >= kMostPages; }
-  // Sends everything; calls `gone` with each peer that a message could not be sent to.
+  // Sends everything, to each peer in the order in which it was put; calls `gone` with each peer
+  // that a message could not be sent to.
   void flush(const std::function<void(const std::string& peer)>& gone);
   // Drops the gangs' encoded tables, which are otherwise kept from one flush() to the next.
   void forget_gangs() { desired_.forget_gangs(); }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Duration kAgain = seconds(5);  // while a backup is taken
 constexpr Duration kAfterFailure = minutes(10);
+constexpr Duration kQuiet = seconds(2);            // without a fact
 constexpr Duration kAfterDeletion = seconds(1);    // more may follow
 constexpr Duration kLongestLowPause = minutes(8);  // while the disk is low and nothing can go
 constexpr std::size_t kFoldersAtOnce = 200;
@@ -57,10 +58,12 @@ void StoreCompactor::perform(const ForgetJob& action) {
 }
 
 void StoreCompactor::turn_end() {
+  if (std::exchange(rows_, durable_.journal_rows()) != durable_.journal_rows())
+    quiet_since_ = durable_.now();
   if (lock_ || durable_.is_writing() || durable_.now() < not_before_) return;
   if (!orphans_listed_) return list_orphans();
   if (!doomed_.empty()) return remove_logs();
-  if (journal_has_grown() && durable_.now() >= compact_at_) return compact();
+  if (durable_.now() >= compaction_at()) return compact();
   if (!is_low()) {  // when it gets low, the minute that users are told begins
     low_pause_ = kLowPause;
     collect_low_at_ = std::min(collect_low_at_, durable_.now() + kLowPause);
@@ -68,14 +71,19 @@ void StoreCompactor::turn_end() {
   if (durable_.now() >= collect_at_ || (is_low() && durable_.now() >= collect_low_at_)) collect();
 }
 
-bool StoreCompactor::journal_has_grown() const {
-  return durable_.journal_rows() >= durable_.journal_kept() * 2 + settings_.compact_after;
+// While jobs come and go, a compaction would take processor time from them; so it waits for a
+// moment without facts, until the journal is much larger than what is kept of it.
+Instant StoreCompactor::compaction_at() const {
+  const std::uint64_t rows = durable_.journal_rows(), kept = durable_.journal_kept();
+  if (rows < kept * 2 + settings_.compact_after) return Instant::never();
+  if (rows >= kept * 4 + settings_.compact_after * 10) return compact_at_;
+  return std::max(compact_at_, quiet_since_ + kQuiet);
 }
 
 Duration StoreCompactor::wait() {
   if (lock_ || durable_.is_writing()) return Duration::max();
   Instant due = is_low() ? std::min(collect_at_, collect_low_at_) : collect_at_;
-  if (journal_has_grown()) due = std::min(due, compact_at_);
+  due = std::min(due, compaction_at());
   if (!orphans_listed_ || !doomed_.empty()) due = {};
   return std::max(std::max(due, not_before_) - durable_.now(), Duration::zero());
 }

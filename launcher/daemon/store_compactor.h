@@ -64,7 +64,7 @@ class StoreCompactor {
   static std::string first_of(const std::vector<LogFolder>& folders);
   void remove_logs();
   void removed_logs(const std::vector<LogFolder>& folders);
-  bool journal_has_grown() const;
+  Instant compaction_at() const;
   void compact();
   void adopt(const Result<CompactedJournal>& compacted);
   void adopted(const Status& done, std::uint64_t before);
@@ -90,6 +90,8 @@ class StoreCompactor {
   Instant collect_low_at_;          // the same while the disk is low
   Duration low_pause_ = kLowPause;  // between collections while the disk is low
   Instant compact_at_;              // no compaction before this
+  std::uint64_t rows_ = 0;          // of the journal, in the last turn
+  Instant quiet_since_;             // when that last changed
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last member, so that it is destroyed first
 };

@@ -46,7 +46,9 @@ void LauncherHost::start() {
   made_ = durable_ = 0;
   turns_.emplace(launcher::Turns::Core{
       [this] { return cluster_.world.now - stalled_for_; },
-      [this](Instant at, const launcher::Input& input) { return handle(at, input); },
+      [this](Instant at, const launcher::Input& input, bool more) {
+        return handle(at, input, more);
+      },
       [this](Instant at, const launcher::HeartbeatInput& input) { return hear(at, input); },
       [this] { return core_->next_deadline(); }});
   auto actions = core_->resume();
@@ -190,12 +192,12 @@ void LauncherHost::count_stall() {
   stalled_for_ = {};
 }
 
-launcher::Step LauncherHost::handle(Instant at, const launcher::Input& input) {
+launcher::Step LauncherHost::handle(Instant at, const launcher::Input& input, bool more) {
   if (const auto* session = std::get_if<launcher::SessionInput>(&input)) {
     const auto* node = committed_.node(session->open.node);
     if (node != nullptr && node->boot != session->open.boot) cluster_.oracle.boot_changed(node->id);
   }
-  launcher::Step step = core_->handle(at, input);
+  launcher::Step step = core_->handle(at, input, more);
   note_heard(step);
   for (const auto& fact : step.facts)
     if (const auto* lost = std::get_if<launcher::NodeLost>(&fact))

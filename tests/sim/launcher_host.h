@@ -42,7 +42,7 @@ class LauncherHost {
   enum class CutAt { nowhere, before_commit, commit_fails, after_commit, amid_actions };
 
   void turn();
-  launcher::Step handle(Instant at, const launcher::Input& input);
+  launcher::Step handle(Instant at, const launcher::Input& input, bool more);
   launcher::Heard hear(Instant at, const launcher::HeartbeatInput& input);
   void note_heard(const launcher::Step& step);
   bool finish_turn();
