@@ -35,13 +35,18 @@ Result<KeyPair> key_pair_with(const std::string& secret_key) {
   return KeyPair{PublicKey(public_key), secret_key, ""};
 }
 
+std::string secret_key_of(const Digest& secret) {
+  char secret_key[41] = {};
+  CHECK(zmq_z85_encode(secret_key, secret.bytes.data(), secret.bytes.size()) != nullptr,
+        "32 bytes can be encoded");
+  return secret_key;
+}
+
 KeyPair key_pair_of(const Digest& secret) {
-  char public_key[41] = {}, secret_key[41] = {};
-  const bool made =
-      zmq_z85_encode(secret_key, secret.bytes.data(), secret.bytes.size()) != nullptr &&
-      zmq_curve_public(public_key, secret_key) == 0;
-  CHECK(made, "libzmq was built without CURVE");
-  return {PublicKey(public_key), secret_key, ""};
+  char public_key[41] = {};
+  std::string secret_key = secret_key_of(secret);
+  CHECK(zmq_curve_public(public_key, secret_key.c_str()) == 0, "libzmq was built without CURVE");
+  return {PublicKey(public_key), std::move(secret_key), ""};
 }
 
 namespace {

@@ -64,8 +64,8 @@ JobStatus Job::status() const {
 }
 
 const Job* State::job(const JobId& id) const {
-  const auto it = jobs_.find(id);
-  return it == jobs_.end() ? nullptr : &it->second;
+  const auto it = jobs_by_name_.find(id.value);
+  return it == jobs_by_name_.end() ? nullptr : it->second;
 }
 
 const Attempt* State::attempt(const AttemptId& id) const {
@@ -154,8 +154,9 @@ const Job* State::reusable(std::uint64_t family, const Digest& reuse_key) const 
 
 Steps* State::steps_around(const Job& job) {
   if (job.spec.step.empty()) return nullptr;
-  const auto parent = jobs_.find(job.spec.parent);
-  return parent == jobs_.end() || !parent->second.steps ? nullptr : &*parent->second.steps;
+  const auto parent = jobs_by_name_.find(job.spec.parent.value);
+  return parent == jobs_by_name_.end() || !parent->second->steps ? nullptr
+                                                                 : &*parent->second->steps;
 }
 
 const Part* State::assigned_part(const AttemptId& id, NodeId node) const {
@@ -178,9 +179,9 @@ std::string State::node_name(NodeId id) const {
 }
 
 Job& State::job_ref(const JobId& id) {
-  const auto it = jobs_.find(id);
-  CHECK(it != jobs_.end(), "a fact speaks of a job that was never submitted");
-  return it->second;
+  const auto it = jobs_by_name_.find(id.value);
+  CHECK(it != jobs_by_name_.end(), "a fact speaks of a job that was never submitted");
+  return *it->second;
 }
 
 Attempt& State::attempt_ref(const AttemptId& id) {

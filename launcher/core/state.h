@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -316,6 +318,10 @@ class PoolNodes {
 
 class State {
  public:
+  State() = default;
+  State(State&&) = default;
+  State& operator=(State&&) = default;
+
   void apply(Instant at, const Fact& fact);
 
   const std::map<JobId, Job>& jobs() const { return jobs_; }
@@ -413,6 +419,8 @@ class State {
   void drop_environment(const EnvironmentId& id);  // if nothing uses it any more
 
   std::map<JobId, Job> jobs_;
+  // The same by name: a job is looked up two dozen times in its life.
+  std::unordered_map<std::string_view, Job*> jobs_by_name_;
   std::map<NodeId, Node> nodes_;
   std::map<Digest, Token> tokens_;
   std::map<std::uint64_t, JobId> queue_;

@@ -223,7 +223,8 @@ struct State::Applier {
     each_named_version(job.spec, [&](NameKind kind, std::string version) {
       state.named_by_[{kind, std::move(version)}].insert(job.order);
     });
-    state.jobs_.emplace(fact.job, std::move(job));
+    const auto added = state.jobs_.emplace(fact.job, std::move(job)).first;
+    state.jobs_by_name_.emplace(added->first.value, &added->second);
   }
 
   void operator()(const CancelRequested& fact) const {
@@ -601,6 +602,7 @@ struct State::Applier {
         state.drop_environment(*job.environment);
       }
       for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
+      state.jobs_by_name_.erase(it->first.value);
       state.jobs_.erase(it);
     }
     const DeletedJob deleted{fact.submission, fact.incarnation};

@@ -7,6 +7,7 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/digest.h"
@@ -65,32 +66,53 @@ Result<std::string> load_or_create_attempts_secret(const std::string& path) {
   return secret;
 }
 
-io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt) {
+namespace {
+
+Digest key_bytes(const std::string& secret, const AttemptId& attempt) {
   // No job's name has a NUL.
   const std::string text = attempt.job.value + '\0' + std::to_string(attempt.incarnation) + '\0' +
                            std::to_string(attempt.number);
-  return io::key_pair_of(hmac_sha256(secret, text));
+  return hmac_sha256(secret, text);
+}
+
+}  // namespace
+
+std::string secret_key_of_attempt(const std::string& secret, const AttemptId& attempt) {
+  return io::secret_key_of(key_bytes(secret, attempt));
+}
+
+io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt) {
+  return io::key_pair_of(key_bytes(secret, attempt));
 }
 
 std::string AttemptKeys::issue(const AttemptId& attempt) {
   if (!caller_of_(attempt)) return "";
-  if (const auto known = keys_.find(attempt); known != keys_.end()) return known->second.secret_key;
-  if (keys_.size() >= look_at_) forget_ended();
-  const io::KeyPair key = key_of_attempt(secret_, attempt);
-  attempts_.emplace(key.public_key, attempt);
-  keys_.emplace(attempt, key);
-  return key.secret_key;
+  if (const auto known = secrets_.find(attempt); known != secrets_.end()) return known->second;
+  if (secrets_.size() >= look_at_) forget_ended();
+  underived_.push_back(attempt);
+  return secrets_.emplace(attempt, secret_key_of_attempt(secret_, attempt)).first->second;
 }
 
-std::optional<AttemptCaller> AttemptKeys::holder_of(const PublicKey& key) const {
-  const auto found = attempts_.find(key);
+void AttemptKeys::derive() {
+  for (AttemptId& attempt : std::exchange(underived_, {}))
+    if (caller_of_(attempt))
+      attempts_.emplace(key_of_attempt(secret_, attempt).public_key, std::move(attempt));
+}
+
+std::optional<AttemptCaller> AttemptKeys::holder_of(const PublicKey& key) {
+  auto found = attempts_.find(key);
+  if (found == attempts_.end()) {
+    derive();
+    found = attempts_.find(key);
+  }
   return found == attempts_.end() ? std::nullopt : caller_of_(found->second);
 }
 
 void AttemptKeys::forget_ended() {
-  std::erase_if(keys_, [this](const auto& entry) { return !caller_of_(entry.first); });
-  std::erase_if(attempts_, [this](const auto& entry) { return keys_.count(entry.second) == 0; });
-  look_at_ = std::max<std::size_t>(1'000, 2 * keys_.size());
+  std::erase_if(secrets_, [this](const auto& entry) { return !caller_of_(entry.first); });
+  std::erase_if(attempts_, [this](const auto& entry) { return secrets_.count(entry.second) == 0; });
+  std::erase_if(underived_, [this](const auto& attempt) { return secrets_.count(attempt) == 0; });
+  look_at_ = std::max<std::size_t>(1'000, 2 * secrets_.size());
 }
 
 }  // namespace lockstep::launcher

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -21,6 +22,7 @@ namespace lockstep::launcher {
 Result<std::string> load_or_create_attempts_secret(const std::string& path);
 
 // HMAC-SHA256(secret, job NUL incarnation NUL number), as a CURVE key.
+std::string secret_key_of_attempt(const std::string& secret, const AttemptId& attempt);
 io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt);
 
 class AttemptKeys {
@@ -33,15 +35,19 @@ class AttemptKeys {
   // The secret key of the attempt, which is accepted from now on. "": its credential does not
   // count.
   std::string issue(const AttemptId& attempt);
-  std::optional<AttemptCaller> holder_of(const PublicKey& key) const;
+  std::optional<AttemptCaller> holder_of(const PublicKey& key);
 
  private:
   void forget_ended();
+  void derive();
 
   const std::string secret_;
   const CallerOf caller_of_;
-  std::map<AttemptId, io::KeyPair> keys_;
+  std::map<AttemptId, std::string> secrets_;  // secret keys
   std::map<PublicKey, AttemptId> attempts_;
+  // Issued, but not in attempts_ yet: few attempts ever ask for something, and a public key costs
+  // more than the rest of an assignment. They are derived when an unknown key asks.
+  std::vector<AttemptId> underived_;
   std::size_t look_at_ = 1'000;  // when there are so many, those that have ended are forgotten
 };
 

@@ -22,7 +22,7 @@ class KeyRegistry {
   explicit KeyRegistry(std::string authorized_users) : file_(std::move(authorized_users)) {}
 
   // From now on keys of attempts are known; `attempts` must outlive this.
-  void add(const AttemptKeys& attempts) { attempts_ = &attempts; }
+  void add(AttemptKeys& attempts) { attempts_ = &attempts; }
 
   // Whether a key may connect. Users, attempts and nodes may everywhere; anybody may on the join
   // socket, whose only message carries a secret; a removed node may on the control socket, to be
@@ -70,7 +70,7 @@ class KeyRegistry {
 
  private:
   AuthorizedUsers file_;
-  const AttemptKeys* attempts_ = nullptr;
+  AttemptKeys* attempts_ = nullptr;
   struct KnownUser {
     std::string name;
     bool from_file = false;

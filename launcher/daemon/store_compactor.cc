@@ -76,7 +76,7 @@ void StoreCompactor::turn_end() {
 Instant StoreCompactor::compaction_at() const {
   const std::uint64_t rows = durable_.journal_rows(), kept = durable_.journal_kept();
   if (rows < kept * 2 + settings_.compact_after) return Instant::never();
-  if (rows >= kept * 4 + settings_.compact_after * 10) return compact_at_;
+  if (rows >= kept * 4 + settings_.compact_after * 20) return compact_at_;
   return std::max(compact_at_, quiet_since_ + kQuiet);
 }
 
