@@ -63,10 +63,7 @@ JobStatus Job::status() const {
   return JobStatus::preparing;
 }
 
-const Job* State::job(const JobId& id) const {
-  const auto it = jobs_by_name_.find(id.value);
-  return it == jobs_by_name_.end() ? nullptr : it->second;
-}
+const Job* State::job(const JobId& id) const { return jobs_.find(id); }
 
 const Attempt* State::attempt(const AttemptId& id) const {
   const Job* job = this->job(id.job);
@@ -154,9 +151,8 @@ const Job* State::reusable(std::uint64_t family, const Digest& reuse_key) const 
 
 Steps* State::steps_around(const Job& job) {
   if (job.spec.step.empty()) return nullptr;
-  const auto parent = jobs_by_name_.find(job.spec.parent.value);
-  return parent == jobs_by_name_.end() || !parent->second->steps ? nullptr
-                                                                 : &*parent->second->steps;
+  Job* parent = jobs_.find(job.spec.parent);
+  return parent == nullptr || !parent->steps ? nullptr : &*parent->steps;
 }
 
 const Part* State::assigned_part(const AttemptId& id, NodeId node) const {
@@ -179,9 +175,9 @@ std::string State::node_name(NodeId id) const {
 }
 
 Job& State::job_ref(const JobId& id) {
-  const auto it = jobs_by_name_.find(id.value);
-  CHECK(it != jobs_by_name_.end(), "a fact speaks of a job that was never submitted");
-  return *it->second;
+  Job* job = jobs_.find(id);
+  CHECK(job != nullptr, "a fact speaks of a job that was never submitted");
+  return *job;
 }
 
 Attempt& State::attempt_ref(const AttemptId& id) {
@@ -235,12 +231,12 @@ void State::each_older(std::uint64_t before, const std::set<std::uint64_t>* amon
   if (among != nullptr) {
     for (auto it = std::make_reverse_iterator(among->lower_bound(before)); it != among->rend();
          ++it)
-      if (!visit(jobs_.at(submitted_.at(*it)))) return;
+      if (!visit(*jobs_.find(submitted_.at(*it)))) return;
     return;
   }
   for (auto it = std::make_reverse_iterator(submitted_.lower_bound(before));
        it != submitted_.rend(); ++it)
-    if (!visit(jobs_.at(it->second))) return;
+    if (!visit(*jobs_.find(it->second))) return;
 }
 
 const std::set<std::uint64_t>& State::children(const JobId& job) const {

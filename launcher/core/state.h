@@ -9,8 +9,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/job_index.h"
+#include "launcher/core/job_table.h"
 #include "launcher/core/names.h"
 #include "launcher/core/principals.h"
 #include "launcher/core/steps.h"
@@ -318,13 +317,9 @@ class PoolNodes {
 
 class State {
  public:
-  State() = default;
-  State(State&&) = default;
-  State& operator=(State&&) = default;
-
   void apply(Instant at, const Fact& fact);
 
-  const std::map<JobId, Job>& jobs() const { return jobs_; }
+  const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
   const std::map<NodeId, Node>& nodes() const { return nodes_; }
   PoolNodes nodes_of(const std::string& pool) const { return {nodes_, computes_.nodes_of(pool)}; }
   // The nodes whose newest session came from this host.
@@ -418,9 +413,7 @@ class State {
   void note_isolated(const Node& node);
   void drop_environment(const EnvironmentId& id);  // if nothing uses it any more
 
-  std::map<JobId, Job> jobs_;
-  // The same by name: a job is looked up two dozen times in its life.
-  std::unordered_map<std::string_view, Job*> jobs_by_name_;
+  JobTable<Job> jobs_;
   std::map<NodeId, Node> nodes_;
   std::map<Digest, Token> tokens_;
   std::map<std::uint64_t, JobId> queue_;

@@ -223,8 +223,7 @@ struct State::Applier {
     each_named_version(job.spec, [&](NameKind kind, std::string version) {
       state.named_by_[{kind, std::move(version)}].insert(job.order);
     });
-    const auto added = state.jobs_.emplace(fact.job, std::move(job)).first;
-    state.jobs_by_name_.emplace(added->first.value, &added->second);
+    state.jobs_.add(fact.job, std::move(job));
   }
 
   void operator()(const CancelRequested& fact) const {
@@ -582,9 +581,8 @@ struct State::Applier {
 
   // Of one that is not there, compaction has dropped the rest.
   void operator()(const JobDeleted& fact) const {
-    const auto it = state.jobs_.find(fact.job);
-    if (it != state.jobs_.end()) {
-      const Job& job = it->second;
+    if (const Job* found = state.jobs_.find(fact.job)) {
+      const Job& job = *found;
       CHECK(job.finish.has_value(), "a job can be deleted only after it has ended");
       const JobSize size = size_of(job);
       state.ended_size_.logs.count -= size.logs.count;
@@ -602,8 +600,7 @@ struct State::Applier {
         state.drop_environment(*job.environment);
       }
       for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
-      state.jobs_by_name_.erase(it->first.value);
-      state.jobs_.erase(it);
+      state.jobs_.remove(fact.job);
     }
     const DeletedJob deleted{fact.submission, fact.incarnation};
     state.incarnation_ = std::max(state.incarnation_, state.deleted_.add(fact.job, deleted));
