@@ -19,7 +19,7 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(PMIX REQUIRED IMPORTED_TARGET pmix)
 
-# lockstep_malloc: the allocator of the daemons, which make and free millions of small objects on
+# lockstep_malloc: the allocator of the launcher, which makes and frees millions of small objects on
 # several threads (docs/measurements/load.md). Sanitizers and fuzzers have their own.
 find_library(LOCKSTEP_MIMALLOC mimalloc REQUIRED)
 add_library(lockstep_malloc INTERFACE)

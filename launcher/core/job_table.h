@@ -37,7 +37,7 @@ class JobTable {
     const auto entry = at(id);
     return entry == by_hash_.end() ? nullptr : &entry->second->second;
   }
-  // There is no job with this name yet.
+  // The table must not have a job with this name.
   void add(const JobId& id, Job job) {
     const auto added = jobs_.emplace(id, std::move(job)).first;
     by_hash_.emplace(hash_of(id), &*added);

@@ -32,8 +32,8 @@ struct PoolKey {
 using Pool = std::vector<const Node*>;
 using Pools = std::map<PoolKey, Pool>;
 
-// The first nodes that were passed over. Most of them are busy, and why is put into words when
-// somebody reads it: a placement passes over as many as there are.
+// The first nodes that were passed over. The words for busy ones are made only when they are asked
+// for, because each placement passes over busy nodes.
 class Objections {
  public:
   Objections(const Cluster& cluster, const Shape& shape) : cluster_(cluster), shape_(shape) {}

@@ -446,7 +446,6 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::record_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());
-  malloc_trim(0);
   Daemon daemon(options, home, loop, **durable);
   if (const auto done = daemon.space.expect_possible(); !done)
     return report(ExitCode::usage, done.error());

@@ -1,7 +1,6 @@
 #include "launcher/daemon/store_compactor.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -175,7 +174,6 @@ void StoreCompactor::compact() {
   if (!begin()) return;
   worker_.run([this, path = home_.journal()] {
     auto compacted = compact_journal(path);
-    ::malloc_trim(0);  // it held the state twice
     loop_.post([this, compacted = std::move(compacted)] { adopt(compacted); });
   });
 }

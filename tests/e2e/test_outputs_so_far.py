@@ -106,7 +106,7 @@ def test_a_lost_node_leaves_what_it_had_sent(site):
     flag.touch()
 
 
-# What a rank was rewriting in place when it was killed, in outputs and in its checkpoint.
+# Writes a file of outputs and one of the checkpoint, and after 4 s rewrites both in place until it is killed.
 TEARS = """import itertools, os, time
 checkpoint = os.environ['LOCKSTEP_CHECKPOINT_DIR'] + '/last.pt'
 if os.path.exists(checkpoint):

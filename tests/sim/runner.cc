@@ -256,9 +256,8 @@ void Runner::wait_for_aftermath(bool rebooted) {
   }
 }
 
-// No rank is killed before it had its grace, unless nothing may run any more because the lease is
-// over, or the launcher gave the node up meanwhile and takes nothing that ran there. Those that
-// remain when all ranks of a node have ended are no ranks.
+// A rank is killed only after its grace. There are two exceptions: the lease is over, or the
+// launcher gave the node up meanwhile. Processes that outlive all ranks of a node are not ranks.
 void Runner::check_grace() {
   if (!has_ranks() || spawn_dead_ || assignment_.lease > Duration::zero()) return;
   if (cluster_.oracle.was_lost(attempt(), node_.id)) return;

@@ -85,6 +85,17 @@ TEST(Placement, WhatIsPassedOverComesBeforeWhatIsChosen) {
   EXPECT_EQ(why[1], "skipped: n1 is held as a whole by first.1");
 }
 
+TEST(Placement, ABusyNodeThatWasPassedOverIsSaidInFewWords) {
+  TestLauncher launcher;
+  launcher.join("n1", inventory(2, gibibytes(8), 0));
+  launcher.join("n2", inventory(2, gibibytes(8), 0));
+  launcher.submit(part_of_node("first", 1, gibibytes(1), 0));
+  const JobId second = launcher.submit(part_of_node("second", 2, gibibytes(1), 0));
+  const auto& why = launcher.core->state().attempt(attempt(second))->why;
+  ASSERT_EQ(why.size(), 2U);
+  EXPECT_EQ(why[1], "skipped: n1 has too few cpus free beside first.1");
+}
+
 TEST(Placement, MemoryIsSharedOutToo) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
