@@ -1,6 +1,7 @@
 #pragma once
 // The jobs in the order of their names, and found by a hash of the name: a job is looked up two
-// dozen times in its life, and names that begin alike are slow to compare.
+// dozen times in its life, and names that begin alike are slow to compare. Finding is not
+// thread-safe, in a const table either.
 
 #include <functional>
 #include <map>
@@ -18,10 +19,12 @@ class JobTable {
   JobTable(const JobTable& other) : jobs_(other.jobs_) {
     for (auto& entry : jobs_) by_hash_.emplace(hash_of(entry.first), &entry);
   }
-  JobTable(JobTable&&) = default;
-  JobTable& operator=(JobTable other) {
-    std::swap(jobs_, other.jobs_);
-    std::swap(by_hash_, other.by_hash_);
+  JobTable(JobTable&& other) noexcept { *this = std::move(other); }
+  JobTable& operator=(const JobTable& other) { return *this = JobTable(other); }
+  JobTable& operator=(JobTable&& other) noexcept {
+    jobs_ = std::move(other.jobs_);
+    by_hash_ = std::move(other.by_hash_);
+    last_ = other.last_ = nullptr;
     return *this;
   }
 
@@ -30,12 +33,12 @@ class JobTable {
   const std::map<JobId, Job>& all() const { return jobs_; }
   // null: there is none.
   const Job* find(const JobId& id) const {
-    const auto entry = at(id);
-    return entry == by_hash_.end() ? nullptr : &entry->second->second;
+    const Entry* entry = look_up(id);
+    return entry == nullptr ? nullptr : &entry->second;
   }
   Job* find(const JobId& id) {
-    const auto entry = at(id);
-    return entry == by_hash_.end() ? nullptr : &entry->second->second;
+    Entry* entry = look_up(id);
+    return entry == nullptr ? nullptr : &entry->second;
   }
   // The table must not have a job with this name.
   void add(const JobId& id, Job job) {
@@ -44,12 +47,14 @@ class JobTable {
   }
   void remove(const JobId& id) {
     if (const auto entry = at(id); entry != by_hash_.end()) by_hash_.erase(entry);
+    last_ = nullptr;
     jobs_.erase(id);
   }
 
  private:
   using Jobs = std::map<JobId, Job>;
-  using ByHash = std::multimap<std::size_t, typename Jobs::value_type*>;
+  using Entry = typename Jobs::value_type;
+  using ByHash = std::multimap<std::size_t, Entry*>;
 
   static std::size_t hash_of(const JobId& id) { return std::hash<std::string_view>()(id.value); }
   typename ByHash::const_iterator at(const JobId& id) const {
@@ -58,9 +63,15 @@ class JobTable {
     while (entry != by_hash_.end() && entry->first == hash && entry->second->first != id) ++entry;
     return entry != by_hash_.end() && entry->first == hash ? entry : by_hash_.end();
   }
+  Entry* look_up(const JobId& id) const {
+    if (last_ != nullptr && last_->first == id) return last_;
+    const auto entry = at(id);
+    return entry == by_hash_.end() ? nullptr : last_ = entry->second;
+  }
 
   Jobs jobs_;
-  ByHash by_hash_;  // entries of jobs_
+  ByHash by_hash_;                 // entries of jobs_
+  mutable Entry* last_ = nullptr;  // found last: one job is looked up several times in a row
 };
 
 }  // namespace lockstep::launcher

@@ -48,6 +48,9 @@ void Turns::handle(const Input& input, bool more) {
   owes_ = more;
   for (Fact& fact : step.facts) facts_.push_back({now, std::move(fact)});
   std::move(step.actions.begin(), step.actions.end(), std::back_inserter(actions_));
+  if (!core_.write_ahead || facts_.size() < kFactsAhead) return;
+  core_.write_ahead(std::exchange(facts_, {}));
+  went_ahead_ = true;
 }
 
 void Turns::put_off(const Input& input) {
@@ -77,20 +80,21 @@ void Turns::tick() {
 
 Turns::Turn Turns::end() {
   CHECK(phase_ != Phase::performing, "performed() is called after the actions of end()");
-  if (phase_ == Phase::writing) return {{}, std::exchange(urgent_, {})};
-  if (phase_ == Phase::open && !facts_.empty()) {
+  if (phase_ == Phase::writing) return {false, {}, std::exchange(urgent_, {})};
+  if (phase_ == Phase::open && has_facts()) {
     phase_ = Phase::writing;
+    went_ahead_ = false;
     const auto at_once = std::stable_partition(actions_.begin(), actions_.end(), rests_on_facts);
     std::vector<Action> actions(std::make_move_iterator(at_once),
                                 std::make_move_iterator(actions_.end()));
     actions_.erase(at_once, actions_.end());
-    return {std::exchange(facts_, {}), std::move(actions)};
+    return {true, std::exchange(facts_, {}), std::move(actions)};
   }
   phase_ = Phase::performing;
   std::vector<Action> actions = std::exchange(urgent_, {});
   std::move(actions_.begin(), actions_.end(), std::back_inserter(actions));
   actions_.clear();
-  return {{}, std::move(actions)};
+  return {false, {}, std::move(actions)};
 }
 
 void Turns::written() {
@@ -135,7 +139,7 @@ void Turns::run(const Waiting& waiting) {
 
 bool Turns::idle() const {
   if (phase_ == Phase::writing) return urgent_.empty();
-  return phase_ == Phase::open && facts_.empty() && actions_.empty() && waiting_.empty() &&
+  return phase_ == Phase::open && !has_facts() && actions_.empty() && waiting_.empty() &&
          until_durable_.empty();
 }
 

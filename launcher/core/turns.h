@@ -25,6 +25,9 @@ class Turns {
     std::function<Step(Instant, const Input&, bool more)> handle;  // see Core::handle
     std::function<Heard(Instant, const HeartbeatInput&)> hear;
     std::function<Instant()> next_deadline;
+    // If set, takes facts of a turn that has not ended, so that they are encoded while the turn
+    // goes on. They come before those of end(), and are durable with them.
+    std::function<void(std::vector<StampedFact>)> write_ahead = nullptr;
   };
   explicit Turns(Core core);
   // The first end() returns these: their facts are durable (Core::resume).
@@ -40,8 +43,9 @@ class Turns {
   void tick();
 
   struct Turn {
-    std::vector<StampedFact> facts;  // if any: write them, then call written()
-    std::vector<Action> actions;     // perform them now, then call performed()
+    bool writes = false;  // write `facts`, and what went ahead; then call written()
+    std::vector<StampedFact> facts;
+    std::vector<Action> actions;  // perform them now, then call performed()
   };
   // Ends a turn. With facts, its actions come from the end() after written(), except those that
   // rest on no fact.
@@ -67,13 +71,15 @@ class Turns {
 
   void handle(const Input& input, bool more = false);
   void put_off(const Input& input);
-  bool is_durable() const { return phase_ == Phase::open && facts_.empty(); }
+  bool has_facts() const { return !facts_.empty() || went_ahead_; }
+  bool is_durable() const { return phase_ == Phase::open && !has_facts(); }
   void run(const Waiting& waiting);
 
   const Core core_;
   Phase phase_ = Phase::open;
-  bool running_ = false;  // a waiting input or request is being handled
-  bool owes_ = false;     // the last input was handled as if more would follow
+  bool running_ = false;     // a waiting input or request is being handled
+  bool owes_ = false;        // the last input was handled as if more would follow
+  bool went_ahead_ = false;  // facts of this turn, to write_ahead
   std::vector<StampedFact> facts_;
   std::vector<Action> actions_;  // of the facts that are not durable yet
   std::vector<Action> urgent_;   // acknowledged heartbeats: they rest on no fact
@@ -86,5 +92,7 @@ class Turns {
 inline constexpr std::size_t kMaxWaitingOfNode = 8;
 // Of the inputs and requests that waited for a write; the others are the turn after the next.
 inline constexpr std::size_t kMaxInputsOfTurn = 2'000;
+// So many facts go ahead at once.
+inline constexpr std::size_t kFactsAhead = 64;
 
 }  // namespace lockstep::launcher

@@ -19,12 +19,13 @@ std::optional<std::vector<KeysFile::Line>> AuthorizedUsers::look() {
 }
 
 bool AuthorizedUsers::lists(const PublicKey& key) {
-  reload_if_changed();
+  if (std::chrono::steady_clock::now() - looked_ >= kKeysFileHolds) reload_if_changed();
   return std::any_of(lines_.begin(), lines_.end(),
                      [&](const KeysFile::Line& line) { return line.key == key; });
 }
 
 void AuthorizedUsers::reload_if_changed() {
+  looked_ = std::chrono::steady_clock::now();
   struct stat info {};
   if (::stat(path_.c_str(), &info) != 0) {
     is_new_ = is_new_ || !lines_.empty();

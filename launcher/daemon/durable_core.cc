@@ -33,7 +33,8 @@ DurableCore::DurableCore(io::EventLoop& loop, Core core, Journal journal, Instan
                 return core_.handle(now, input, more);
               },
               [this](Instant now, const HeartbeatInput& input) { return core_.hear(now, input); },
-              [this] { return core_.next_deadline(); }}) {
+              [this] { return core_.next_deadline(); },
+              [this](std::vector<StampedFact> facts) { write_ahead(std::move(facts)); }}) {
   core_.recovered(started_);
   turns_.resume(core_.resume());
   count_rows();
@@ -65,9 +66,8 @@ Duration DurableCore::wait() {
 Result<std::vector<Action>> DurableCore::end_turn() {
   if (broken_) return *broken_;
   Turns::Turn turn = turns_.end();
-  if (!turn.facts.empty())
-    write([this, facts = std::move(turn.facts)] { return journal_.append(facts); },
-          [](const Status&) {});
+  if (turn.writes)
+    write([this, facts = std::move(turn.facts)] { return append(facts); }, [](const Status&) {});
   return std::move(turn.actions);
 }
 
@@ -81,11 +81,27 @@ void DurableCore::adopt(const CompactedJournal& compacted, std::function<void(St
 // ---- the writer ---------------------------------------------------------------------------------
 
 // Its thread starts with the first write, when the loop's thread has blocked its signals.
-void DurableCore::write(std::function<Status()> work, std::function<void(Status)> then) {
+Worker& DurableCore::writer() {
   if (!writer_) writer_.emplace();
+  return *writer_;
+}
+
+void DurableCore::write_ahead(std::vector<StampedFact> facts) {
+  writer().run([this, facts = std::move(facts)] {
+    if (ahead_) ahead_ = journal_.stage(facts);
+  });
+}
+
+// On the writer's thread.
+Status DurableCore::append(const std::vector<StampedFact>& facts) {
+  TRY(ahead_);
+  return journal_.append(facts);
+}
+
+void DurableCore::write(std::function<Status()> work, std::function<void(Status)> then) {
   began_ = now();
   told_ = false;
-  writer_->run([this, work = std::move(work), then = std::move(then)] {
+  writer().run([this, work = std::move(work), then = std::move(then)] {
     const Status done = work();
     loop_.post([this, done, then] { written(done, then); });
   });

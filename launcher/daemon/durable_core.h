@@ -63,6 +63,9 @@ class DurableCore {
 
  private:
   DurableCore(io::EventLoop& loop, Core core, Journal journal, Instant not_before);
+  Worker& writer();
+  void write_ahead(std::vector<StampedFact> facts);
+  Status append(const std::vector<StampedFact>& facts);
   // Runs `work` on the writer's thread while the core stands still, then `then` on the loop.
   void write(std::function<Status()> work, std::function<void(Status)> then);
   void written(Status done, const std::function<void(Status)>& then);
@@ -71,6 +74,7 @@ class DurableCore {
   io::EventLoop& loop_;
   Core core_;
   Journal journal_;  // the writer's, while it writes
+  Status ahead_;     // the writer's: the first error of what went ahead of a turn's end
   io::SystemClock clock_;
   Instant started_;
   Turns turns_;

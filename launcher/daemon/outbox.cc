@@ -38,8 +38,8 @@ bool Outbox::is_page(const ClientReply& body) {
 }
 
 void Outbox::hold() {
-  const auto waits = [](const Item& item) {
-    const auto* reply = std::get_if<Envelope<ClientReply>>(&item.envelope);
+  const auto waits = [](const std::unique_ptr<Item>& item) {
+    const auto* reply = std::get_if<Envelope<ClientReply>>(&item->envelope);
     return reply == nullptr || !std::holds_alternative<StatusReply>(reply->body);
   };
   const auto at_once = std::stable_partition(items_.begin(), items_.end(), waits);
@@ -55,23 +55,26 @@ void Outbox::release() {
 
 void Outbox::each_held_reply(
     const std::function<void(const std::string& peer, std::uint64_t reply_to)>& visit) const {
-  for (const Item& item : held_)
-    if (const auto* reply = std::get_if<Envelope<ClientReply>>(&item.envelope))
-      if (reply->reply_to != 0) visit(item.peer, reply->reply_to);
+  for (const auto& item : held_)
+    if (const auto* reply = std::get_if<Envelope<ClientReply>>(&item->envelope))
+      if (reply->reply_to != 0) visit(item->peer, reply->reply_to);
 }
 
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {
   pages_ = 0;
-  std::vector<Item> items = std::exchange(items_, {});
+  const Items items = std::exchange(items_, {});
   // What is for one peer leaves together, so that it wakes the peer once.
-  std::stable_sort(items.begin(), items.end(),
-                   [](const Item& a, const Item& b) { return a.peer < b.peer; });
-  for (Item& item : items) {
+  std::vector<Item*> sorted(items.size());
+  std::transform(items.begin(), items.end(), sorted.begin(),
+                 [](const auto& item) { return item.get(); });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Item* a, const Item* b) { return a->peer < b->peer; });
+  for (Item* item : sorted) {
     const auto bytes =
-        std::visit([this](auto& envelope) { return encode(envelope); }, item.envelope);
-    if (const auto sent = item.socket->send(item.peer, bytes); !sent) {
+        std::visit([this](auto& envelope) { return encode(envelope); }, item->envelope);
+    if (const auto sent = item->socket->send(item->peer, bytes); !sent) {
       spdlog::debug("a message was dropped: {}", sent.error().message);
-      gone(item.peer);
+      gone(item->peer);
     }
   }
 }

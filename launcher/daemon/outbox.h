@@ -4,6 +4,7 @@
 // peer that is gone or whose queue is full are dropped; the protocols allow for that.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -23,8 +24,9 @@ class Outbox {
   template <typename Body>
   void put(io::ServerSocket& socket, std::string peer, std::uint64_t reply_to, Body body) {
     if constexpr (std::is_same_v<Body, ClientReply>) pages_ += is_page(body) ? 1 : 0;
-    items_.push_back({&socket, std::move(peer),
-                      Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}});
+    items_.push_back(std::make_unique<Item>(
+        &socket, std::move(peer),
+        Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}));
   }
   // Keeps what was put until now from flush(), until release(): it rests on facts that are not
   // durable yet. What is put meanwhile does not, and the launcher's status is told at any time.
@@ -53,7 +55,9 @@ class Outbox {
   std::string encode(Envelope<ClientReply>& envelope);
   std::string encode(Envelope<JoinReply>& envelope);
 
-  std::vector<Item> items_, held_;
+  using Items = std::vector<std::unique_ptr<Item>>;  // an item is large, and moved several times
+
+  Items items_, held_;
   wire::DesiredEncoder desired_;
   std::uint64_t sequence_ = 0;
   int pages_ = 0;

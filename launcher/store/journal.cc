@@ -80,9 +80,14 @@ struct Journal::Impl {
   LeastFacts least{path};
   Digest chain;
   std::uint64_t sequence = 0;
+  // Of the open transaction, with what is staged in it.
+  struct Tip {
+    Digest chain;
+    std::uint64_t sequence = 0;
+  };
+  std::optional<Tip> staged;
   enum class Use { opened, replayed, failed } use = Use::opened;
 
-  Status insert_all(const std::vector<StampedFact>& facts, std::uint64_t* number, Digest* tip);
   Status add_tail(const CompactedJournal& compacted, std::uint64_t* number, Digest* tip);
   Status swap_files(const std::string& compacted);
 };
@@ -123,30 +128,36 @@ Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
   return {};
 }
 
-Status Journal::Impl::insert_all(const std::vector<StampedFact>& facts, std::uint64_t* number,
-                                 Digest* tip) {
-  for (const auto& fact : facts) TRY(file->writer.add(fact, number, tip));
-  return {};
-}
-
-Status Journal::append(const std::vector<StampedFact>& facts) {
+Status Journal::stage(const std::vector<StampedFact>& facts) {
   CHECK(impl_->use == Impl::Use::replayed,
         "a journal is appended to after its replay, and not "
         "after a failed append");
   if (facts.empty()) return {};
   impl_->use = Impl::Use::failed;
-  auto tip = impl_->chain;
-  auto number = impl_->sequence;
-  TRY(run(impl_->file->begin));
-  if (auto inserted = impl_->insert_all(facts, &number, &tip); !inserted) {
-    (void)impl_->file->db.execute("ROLLBACK");
-    return inserted;
+  if (!impl_->staged) {
+    TRY(run(impl_->file->begin));
+    impl_->staged = Impl::Tip{impl_->chain, impl_->sequence};
   }
-  TRY(run(impl_->file->commit));
-  impl_->chain = tip;
-  impl_->sequence = number;
+  for (const auto& fact : facts) {
+    auto added = impl_->file->writer.add(fact, &impl_->staged->sequence, &impl_->staged->chain);
+    if (added) continue;
+    (void)impl_->file->db.execute("ROLLBACK");
+    return added;
+  }
   impl_->use = Impl::Use::replayed;
-  impl_->least.record(facts_ever(impl_->file->base, number));
+  return {};
+}
+
+Status Journal::append(const std::vector<StampedFact>& facts) {
+  TRY(stage(facts));
+  if (!impl_->staged) return {};
+  impl_->use = Impl::Use::failed;
+  TRY(run(impl_->file->commit));
+  impl_->chain = impl_->staged->chain;
+  impl_->sequence = impl_->staged->sequence;
+  impl_->staged.reset();
+  impl_->use = Impl::Use::replayed;
+  impl_->least.record(facts_ever(impl_->file->base, impl_->sequence));
   return {};
 }
 
@@ -187,7 +198,8 @@ Status Journal::Impl::swap_files(const std::string& compacted) {
 }
 
 Status Journal::replace_with(const CompactedJournal& compacted) {
-  CHECK(impl_->use == Impl::Use::replayed, "a journal is compacted while it is in use");
+  CHECK(impl_->use == Impl::Use::replayed && !impl_->staged,
+        "a journal is compacted while it is in use, and all of it is durable");
   auto tip = compacted.chain;
   auto number = compacted.kept;
   Status done = impl_->add_tail(compacted, &number, &tip);

@@ -44,7 +44,11 @@ class Journal {
   // (least_facts.h).
   Status replay(const std::function<void(const StampedFact&)>& each);
 
-  // All or nothing, durable when it returns. After an error the journal may not be used again.
+  // Adds facts to what the next append() makes durable; before it they are not in the journal, and
+  // a crash takes them. After an error the journal may not be used again.
+  Status stage(const std::vector<StampedFact>& facts);
+  // What was staged and `facts`: all or nothing, durable when it returns. After an error the
+  // journal may not be used again.
   Status append(const std::vector<StampedFact>& facts);
 
   // Adds the facts appended since the compaction to `compacted`, and then replaces this journal's

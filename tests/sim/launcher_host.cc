@@ -40,6 +40,7 @@ void LauncherHost::start() {
     cluster_.world.violate("replay", "the state after a restart is not the fold of the journal");
   if (!cluster_.saboteur.has(Defect::recovery_forgets_itself)) core_->recovered(cluster_.world.now);
   writing_.clear();
+  ahead_.clear();
   told_.clear();
   cut_after_write_ = CutAt::nowhere;
   was_writing_ = false;
@@ -50,7 +51,11 @@ void LauncherHost::start() {
         return handle(at, input, more);
       },
       [this](Instant at, const launcher::HeartbeatInput& input) { return hear(at, input); },
-      [this] { return core_->next_deadline(); }});
+      [this] { return core_->next_deadline(); },
+      [this](const std::vector<StampedFact>& facts) {
+        cluster_.world.count("launcher:writes_ahead");
+        ahead_.insert(ahead_.end(), facts.begin(), facts.end());
+      }});
   auto actions = core_->resume();
   cluster_.saboteur.launcher_acts(actions, true);
   for (const auto& action : actions) perform(action);
@@ -234,8 +239,10 @@ bool LauncherHost::finish_turn() {
   launcher::Turns::Turn turn = turns_->end();
   cluster_.saboteur.launcher_acts(turn.actions, false);
   CutAt cut = was_written ? std::exchange(cut_after_write_, CutAt::nowhere) : CutAt::nowhere;
-  if (!turn.facts.empty()) {
-    if (!begin_write(std::move(turn.facts), draw_cut())) return false;
+  if (turn.writes) {
+    std::vector<StampedFact> facts = std::exchange(ahead_, {});
+    facts.insert(facts.end(), turn.facts.begin(), turn.facts.end());
+    if (!begin_write(std::move(facts), draw_cut())) return false;
   } else if (cut == CutAt::nowhere) {
     cut = draw_cut();
   }

@@ -114,6 +114,7 @@ class LauncherHost {
   launcher::State committed_;  // the fold of all facts ever committed
   std::unique_ptr<launcher::Core> core_;
   std::optional<launcher::Turns> turns_;
+  std::vector<launcher::StampedFact> ahead_;                // of the turn that has not ended
   std::deque<std::vector<launcher::StampedFact>> writing_;  // more than one only with a defect
   CutAt cut_after_write_ = CutAt::nowhere;  // while the written actions are performed
   bool was_writing_ = false;

@@ -24,7 +24,9 @@ struct Handled {
                  return step;
                },
                [](Instant, const HeartbeatInput&) { return Heard{}; },
-               [] { return Instant::never(); }}};
+               [] { return Instant::never(); },
+               [this](const std::vector<StampedFact>& facts) { ahead += facts.size(); }}};
+  std::size_t ahead = 0;
   std::vector<bool> inputs, ticks;  // `more` of each
 
   void feed() { turns.feed(KeysFileInput{}); }
@@ -59,6 +61,26 @@ TEST(Turns, WhatWasPutOffIsMadeUpForWhenARequestIsLast) {
   EXPECT_TRUE(asked);
   EXPECT_THAT(f.inputs, ElementsAre(false, true));
   EXPECT_THAT(f.ticks, ElementsAre(false)) << "a step that places what waits";
+}
+
+TEST(Turns, FactsOfALongTurnGoAheadAndAreWrittenWithItsEnd) {
+  Handled f;
+  f.feed();
+  f.turns.end();
+  for (std::size_t i = 0; i < kFactsAhead; ++i) f.feed();
+  EXPECT_EQ(f.ahead, 0U) << "a short one has none";
+  f.write();
+  EXPECT_EQ(f.ahead, kFactsAhead);
+  EXPECT_FALSE(f.turns.idle());
+  bool durable = false;
+  f.turns.when_durable([&] { durable = true; });
+  const Turns::Turn turn = f.turns.end();
+  EXPECT_TRUE(turn.writes) << "what went ahead is not durable yet";
+  EXPECT_TRUE(turn.facts.empty());
+  EXPECT_FALSE(durable);
+  f.write();
+  EXPECT_TRUE(durable);
+  EXPECT_TRUE(f.turns.idle());
 }
 
 TEST(JobTable, FindsByNameAlsoInACopyAndAfterRemoval) {

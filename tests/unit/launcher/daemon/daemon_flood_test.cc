@@ -170,7 +170,8 @@ TEST_F(DaemonFlood, TheLimitIsOfAUserAndNotOfAKey) {
   for (int i = 0; i < 4 * most; ++i) bob.send(ShowJob{JobId("nobody")});
   ASSERT_TRUE(bob.next<Refused>(
       [](const Refused& reply) { return reply.code == ErrorCode::resource_exhausted; }));
-  const auto refused = too.ask_for<Refused>(WhoAmI{});
+  for (int i = 0; i < most / 2; ++i) too.send(WhoAmI{});
+  const auto refused = too.next<Refused>([](const Refused&) { return true; });
   ASSERT_TRUE(refused) << "his other key has what this one left";
   EXPECT_THAT(refused->message, HasSubstr("user bob sends more than 200 requests a second"));
   EXPECT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));

@@ -221,6 +221,27 @@ TEST_F(JournalTest, OtherFilesAreRefused) {
   EXPECT_THAT(replay_error().message, HasSubstr("not a journal"));
 }
 
+TEST_F(JournalTest, WhatIsStagedIsThereAfterTheNextAppend) {
+  {
+    auto journal = Journal::open(path_);
+    ASSERT_TRUE(journal) << journal.error().message;
+    read(*journal);
+    ASSERT_TRUE(journal->stage({fact(0), fact(1)}));
+    EXPECT_EQ(journal->last_sequence(), 0U);
+    ASSERT_TRUE(journal->stage({fact(2)}));
+    ASSERT_TRUE(journal->append({fact(3)}));
+    EXPECT_EQ(journal->last_sequence(), 4U);
+    ASSERT_TRUE(journal->stage({fact(4)}));
+    ASSERT_TRUE(journal->append({}));
+    ASSERT_TRUE(journal->stage({fact(5)}));
+  }
+  auto journal = Journal::open(path_);
+  ASSERT_TRUE(journal);
+  const auto facts = read(*journal);
+  ASSERT_EQ(facts.size(), 5U) << "the last one was only staged";
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(facts[i] == fact(i));
+}
+
 TEST_F(JournalTest, AnEmptyAppendWritesNothing) {
   write(0, 0);
   auto journal = Journal::open(path_);
