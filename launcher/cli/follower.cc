@@ -408,7 +408,7 @@ Status Follower::Impl::listen() {
 FollowEnd Follower::Impl::end(FollowEnd::How how) {
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel, lines.said_any()};
+  return {how, job, interrupts > 0, cancel};
 }
 
 Result<FollowEnd> Follower::run() {

@@ -44,7 +44,6 @@ struct FollowEnd {
   std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
-  bool spoke = false;  // a line about the job's state was written
 };
 
 // Where the bytes of a log go: standard output or standard error.

@@ -104,7 +104,6 @@ struct PipelineFollower::Impl {
   std::optional<Turn> turn;
   std::optional<Error> failure;
   bool is_over = false;  // the pipeline is final
-  bool spoke = false;
   int interrupts = 0;
   bool hung_up = false;
   FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
@@ -379,7 +378,7 @@ Status PipelineFollower::Impl::listen() {
 FollowEnd PipelineFollower::Impl::end(FollowEnd::How how) {
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel, spoke};
+  return {how, job, interrupts > 0, cancel};
 }
 
 PipelineFollower::PipelineFollower(Connection& connection, Terminal& terminal,
