@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/redrawn.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/remedies.h"
@@ -92,7 +93,7 @@ std::string last_words(const ExitReport& report) {
   if (start != std::string_view::npos) rest.remove_prefix(start + 1);
   while (!rest.empty()) {
     const auto newline = rest.find('\n');
-    text += "    | " + printable(rest.substr(0, newline)) + "\n";
+    text += "    | " + printable(last_state(rest.substr(0, newline))) + "\n";
     if (newline == std::string_view::npos) break;
     rest.remove_prefix(newline + 1);
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/base/redrawn.h"
 #include "common/base/utf8.h"
 #include "common/io/disk.h"
 #include "common/io/log_times.h"
@@ -28,7 +29,6 @@ constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure repor
 constexpr std::uint64_t kBlock = 4096;
 constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
 constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
-
 // The least between two times of a stream. Ranks of other nodes write in between, too.
 constexpr Duration kStampAlone = milliseconds(10);
 constexpr Duration kStampAmongOthers = milliseconds(1);
@@ -42,6 +42,7 @@ std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
   text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   return text;
 }
+
 }  // namespace
 
 struct LogCapture::Stream {
@@ -210,7 +211,6 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   return length;
 }
 
-// How much was read, kept or not.
 // Between streams the times are all that is known of the order afterwards, so what another stream
 // wrote meanwhile needs a time soon. A time that cannot be written is not worth a rank's wait.
 void LogCapture::stamp(Stream& stream) {
@@ -220,6 +220,7 @@ void LogCapture::stamp(Stream& stream) {
   if (stream.times.append({{stream.bytes, now}})) stream.stamped = now;
 }
 
+// How much was read, kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
   if (stream.cut) return drop_some(stream);
@@ -393,12 +394,11 @@ std::string LogCapture::stderr_tail(int rank) const {
   const Stream& stream = *found->second;
   const auto file = io::open_file(stream.path, O_RDONLY);
   if (!file) return "";
-  const std::uint64_t skip = stream.bytes - std::min<std::uint64_t>(stream.bytes, kQuoted);
-  std::string text(kQuoted, '\0');
-  const ssize_t length = pread(file->get(), text.data(), text.size(), static_cast<off_t>(skip));
-  text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  std::string text = end_of(file->get(), stream.bytes, kQuoted);
+  // Of a progress bar one state says all, and what stands before the bar may say more.
+  if (text.find('\r') != std::string::npos) text = end_of(file->get(), stream.bytes, kKeptTail);
   if (stream.cut) text += stream.cut->tail;
-  return std::string(tail(text, kStderrTailBytes));
+  return std::string(tail(last_states(text), kStderrTailBytes));
 }
 
 }  // namespace lockstep::runner

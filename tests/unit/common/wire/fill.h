@@ -517,7 +517,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
-  void fill(LogChunk& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(LogChunk& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
   void fill(BulkRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
