@@ -151,11 +151,13 @@ void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
 
 // A step's end is said behind its last line, and what follows from it behind that.
 void PipelineFollower::Impl::say_lines() {
-  std::erase_if(held, [this](const StepLine& line) {
-    if (!logs.is_read(line.after_logs_of)) return false;
-    terminal.print_line(line.text);
-    spoke = true;
-    return true;
+  bool any_waits = false;
+  std::erase_if(held, [&](const StepLine& line) {
+    const bool is_shown = logs.is_read(line.after_logs_of) && ending.count(line.after_logs_of) == 0;
+    const bool waits = !is_shown || (line.after_all && any_waits);
+    any_waits = any_waits || waits;
+    if (!waits) terminal.print_line(line.text);
+    return !waits;
   });
 }
 
@@ -297,9 +299,9 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
       terminal.print_line(reused_text(step, "log this is"));
   }
   logs.on_steps(view.steps, now);
+  if (is_read_once) expect_lines();
   if (options.show_state) {
     for (StepLine& line : lines.on_steps(view.steps, now)) held.push_back(std::move(line));
-  if (is_read_once) expect_lines();
     if (terminal.has_status_line() && !is_final(view.status)) terminal.progress(state_text(view));
   }
   if (is_final(view.status)) {
@@ -310,8 +312,6 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
   say_lines();
 }
 
-void PipelineFollower::Impl::on_bulk(const BulkEnvelope& envelope) {
-  if (!turn || envelope.reply_to != turn->sequence) return;  // of an earlier question
 // The times of the lines are those of the nodes' clocks.
 void PipelineFollower::Impl::expect_lines() {
   for (const StepView& step : job->steps)
@@ -319,6 +319,8 @@ void PipelineFollower::Impl::expect_lines() {
       order.expect(step.job, {std::max<std::int64_t>(step.started.ns - kClocksDiffer.count(), 0)});
 }
 
+void PipelineFollower::Impl::on_bulk(const BulkEnvelope& envelope) {
+  if (!turn || envelope.reply_to != turn->sequence) return;  // of an earlier question
   turn->heard = listening.total();
   if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
   if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
@@ -410,9 +412,9 @@ Status PipelineFollower::Impl::listen() {
 }
 
 FollowEnd PipelineFollower::Impl::end(FollowEnd::How how) {
+  order.release_all();
   merge.finish();
   terminal.clear_status();
-  order.release_all();
   return {how, job, interrupts > 0, cancel};
 }
 

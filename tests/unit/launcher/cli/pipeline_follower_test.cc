@@ -135,6 +135,17 @@ TEST(StepLines, SayWhatHappensToEachStep) {
             "(after logs) nested.train: Completed after 3.0s\n");
 }
 
+TEST(StepLines, WhatIsNotRunFollowsWhatFailed) {
+  StepLines lines(true);
+  std::vector<StepView> steps{sample_step("c", StepPhase::skipped),
+                              sample_step("b", StepPhase::failed)};
+  const auto said = lines.on_steps(steps, kNoon);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_TRUE(said[0].text.starts_with("b: Failed")) << said[0].text;
+  EXPECT_TRUE(said[1].text.starts_with("c: not run")) << said[1].text;
+  EXPECT_TRUE(said[1].after_all);
+}
+
 TEST(StepLines, WhoComesLaterIsNotToldThePast) {
   StepLines lines(false);
   EXPECT_EQ(texts(lines.on_steps(sample_pipeline().steps, kNoon)),
