@@ -45,13 +45,14 @@ int stream(Context& context, const LogOptions& options) {
   if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   WatchOptions watch;
   watch.quiet = options.quiet;
+  watch.environment_log = true;
   watch.world_size = spec.is_pipeline() ? 0 : spec.world_size();
-  watch.select = [&selected](FollowOptions& follow) {
   selected.is_over = is_final(job->status);
-    follow.filter = selected.filter;
+  watch.select = [&selected](FollowOptions& follow) {
     follow.is_over = selected.is_over;
-    follow.single_log = selected.single_log;
+    follow.filter = selected.filter;
     follow.timestamps = selected.timestamps;
+    follow.single_log = selected.single_log;
     follow.no_prefix = selected.no_prefix;
     follow.wanted = selected.wanted;
     follow.raw = selected.raw;
@@ -99,9 +100,9 @@ int logs(Context& context, const LogOptions& options) {
   follow.job = JobId(job->spec.name);
   follow.show_state = false;
   follow.until_final = options.follow;
-  follow.filter.attempt = options.attempt;
   follow.is_over = is_final(job->status);
   follow.reused_logs = true;
+  follow.filter.attempt = options.attempt;
   follow.filter.ranks_only = !options.selection.environment;
   if (options.follow) hold_interrupts(true);
   const auto end = follow_logs(context, **connection, *job, follow);

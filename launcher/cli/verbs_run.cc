@@ -237,7 +237,8 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.single_log = world_size == 1;
   follow.raw = options.raw;
   if (options.select) options.select(follow);
-  if (options.quiet && !follow.filter.stream) follow.filter.ranks_only = true;
+  if ((options.quiet || !options.environment_log) && !follow.filter.stream)
+    follow.filter.ranks_only = true;
   follow.all_to_stderr = options.format != Format::table;
   LocalNodeRestarter restarter(context.home, context.terminal);
   if (context.launcher.empty())
