@@ -262,6 +262,7 @@ void Runner::perform(const Report& action) {
     give_up_starts("it was not started, because the ranks of this node were being ended");
   if (final_report_ && stage_ != Stage::reported) return;  // told when it is on disk
   blocked_shown_ = logs_.blocked_reason();
+  ended_told_ = action.report.ended.size();
   spdlog::info("{}{}", to_string(action.report.state),
                blocked_shown_.empty() ? "" : ": " + blocked_shown_);
   control_->tell(shown(action.report));
@@ -326,9 +327,14 @@ LimitCounts Runner::count_limits() const {
   return counts;
 }
 
+// And at the ranks that have ended while others go on, which change no state of the part.
 void Runner::look_at_limits(bool final) {
   look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;
-  if (limit_watch_.look(count_limits(), final) && !final) perform(Report{core_.report()});
+  const bool is_reached = limit_watch_.look(count_limits(), final);
+  if (final) return;
+  PartReport report = core_.report();
+  if (!is_reached && report.ended.size() == ended_told_) return;
+  perform(Report{std::move(report)});
 }
 
 // A rank that could not fork seldom says so itself.

@@ -152,6 +152,7 @@ class Runner {
   RankSampler sampler_;
   const std::string nursery_;
   Instant look_at_limits_at_ = Instant::never();
+  std::size_t ended_told_ = 0;  // ranks in the last report that was told
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<RunnerServer> control_;

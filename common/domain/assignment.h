@@ -134,6 +134,8 @@ struct PartReport {
   std::vector<std::string> limits = {};  // that its ranks reached, a line each; also in `exit`
   // What this node cannot do for the job, a line each; also in `exit`.
   std::vector<std::string> notes = {};
+  // Before it has finished: its ranks that have ended, sorted; `exit` has them then.
+  std::vector<RankEnd> ended = {};
   // What was subtracted from the node's times in this report. The launcher sets it when it takes
   // the report; what a node sends is ignored. Absent: unknown then.
   std::optional<ClockOffset> clock = {};

@@ -186,6 +186,10 @@ struct LogChunk {
   std::uint64_t offset = 0;
   std::string data;
   std::vector<LogTime> times = {};  // if asked for; the first may lie before `offset`
+  // Other logs of this follow have bytes that are not sent yet. Of the logs that wait, the one
+  // whose next byte is the oldest is sent first, so what comes next is no older than the begin of
+  // this.
+  bool more = false;
   friend bool operator==(const LogChunk&, const LogChunk&) = default;
 };
 struct LogCredit {

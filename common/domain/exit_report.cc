@@ -54,6 +54,18 @@ bool is_infrastructure(Cause cause) {
   return false;
 }
 
+RankEnd end_of(const RankExit& exit) {
+  RankEnd end;
+  end.rank = exit.rank;
+  end.exit_code = exit.signal != 0 ? 128 + exit.signal : exit.exit_code;
+  end.signal = exit.signal;
+  end.started = exit.started;
+  end.terminated_by_us = exit.terminated_by_us;
+  end.failed = exit.cause != Cause::completed;
+  end.time = exit.time;
+  return end;
+}
+
 int exit_code_of(const RankExit& exit) {
   switch (exit.cause) {
     case Cause::completed: return 0;

@@ -65,6 +65,19 @@ struct RankExit {
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;
 
+// How a rank ended, without its words: for people, also while others of its node still run.
+struct RankEnd {
+  int rank = 0;       // global
+  int exit_code = 0;  // of the rank itself; 128 + signal when one killed it
+  int signal = 0;     // 0 = exited by itself
+  bool started = true;
+  bool terminated_by_us = false;  // see RankExit
+  bool failed = false;            // its cause is not Cause::completed
+  Instant time;                   // 0: unknown
+  friend bool operator==(const RankEnd&, const RankEnd&) = default;
+};
+RankEnd end_of(const RankExit& exit);
+
 struct LogSize {
   int rank = 0;  // see LogKey
   std::uint64_t stdout_bytes = 0;

@@ -16,6 +16,55 @@ std::string_view to_string(StepPhase phase) {
   return "Waiting";
 }
 
+std::string_view to_string(RankState state) {
+  switch (state) {
+    case RankState::waiting: return "Waiting";
+    case RankState::running: return "Running";
+    case RankState::exited: return "Exited";
+    case RankState::killed: return "Killed";
+    case RankState::terminated: return "Terminated";
+    case RankState::not_started: return "NotStarted";
+    case RankState::unknown: return "Unknown";
+  }
+  return "Unknown";
+}
+
+namespace {
+
+RankState state_of(const RankEnd& end) {
+  if (!end.started) return RankState::not_started;
+  if (end.terminated_by_us) return RankState::terminated;
+  return end.signal != 0 ? RankState::killed : RankState::exited;
+}
+
+// Of the ranks of a part that are not known to have ended.
+RankState state_of_others(PartState part) {
+  switch (part) {
+    case PartState::staging:
+    case PartState::prepared: return RankState::waiting;
+    case PartState::running:
+    case PartState::stopping: return RankState::running;
+    case PartState::collecting:
+    case PartState::finished: return RankState::unknown;
+  }
+  return RankState::unknown;
+}
+
+}  // namespace
+
+std::vector<RankView> ranks_of(const PartView& part) {
+  std::vector<RankView> ranks;
+  auto end = part.ended.begin();
+  for (int rank = part.first_rank; rank < part.first_rank + part.ranks; ++rank) {
+    while (end != part.ended.end() && end->rank < rank) ++end;
+    if (end != part.ended.end() && end->rank == rank)
+      ranks.push_back({rank, state_of(*end), *end});
+    else
+      ranks.push_back({rank, state_of_others(part.state), {}});
+  }
+  return ranks;
+}
+
 std::string_view to_string(JobStatus status) {
   switch (status) {
     case JobStatus::queued: return "Queued";

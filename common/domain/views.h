@@ -51,8 +51,22 @@ struct PartView {
   std::optional<NotKept> not_kept = {};  // see PartReport
   std::optional<MeasuredPart> use = {};  // while it runs
   std::vector<RankUse> used = {};        // in all, of the ranks that have ended
+  std::vector<RankEnd> ended = {};       // of its ranks those that have ended, sorted
+  // Of its node, those that ranks of the gang may name; the one in MASTER_ADDR first.
+  std::vector<std::string> addresses = {};
   friend bool operator==(const PartView&, const PartView&) = default;
 };
+
+inline constexpr std::size_t kMaxPartAddresses = 16;
+
+enum class RankState { waiting, running, exited, killed, terminated, not_started, unknown };
+std::string_view to_string(RankState state);  // "Waiting", "Running", "Exited", …
+struct RankView {
+  int rank = 0;
+  RankState state = RankState::waiting;
+  RankEnd end;  // if it has ended
+};
+std::vector<RankView> ranks_of(const PartView& part);  // all of them, in order
 
 // The checkpoint that an attempt began with.
 struct CheckpointView {

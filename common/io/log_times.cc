@@ -80,21 +80,30 @@ class Records {
 
 Status LogTimes::append(const std::vector<LogTime>& entries, int mode) {
   if (entries.empty()) return {};
-  TRY_ASSIGN(const Fd file, open_file(path_, O_WRONLY | O_CREAT | O_CLOEXEC, mode));
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return errno_error(errno, "fstat " + path_);
-  // A record that a full disk or a crash cut is written over.
-  const std::uint64_t end = static_cast<std::uint64_t>(info.st_size) / kRecordBytes * kRecordBytes;
+  if (!appended_) {
+    TRY_ASSIGN(Fd file, open_file(path_, O_WRONLY | O_CREAT | O_CLOEXEC, mode));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) return errno_error(errno, "fstat " + path_);
+    // A record that a full disk or a crash cut is written over.
+    end_ = static_cast<std::uint64_t>(info.st_size) / kRecordBytes * kRecordBytes;
+    appended_ = std::move(file);
+  }
   std::string bytes;
   for (const LogTime& entry : entries) {
     put(&bytes, entry.offset);
     put(&bytes, static_cast<std::uint64_t>(entry.at.ns));
   }
   const ssize_t written =
-      disk::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(end));
+      disk::pwrite(appended_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end_));
   if (written != static_cast<ssize_t>(bytes.size()))
     return errno_error(written < 0 ? errno : ENOSPC, "write " + path_);
+  end_ += bytes.size();
   return {};
+}
+
+Instant LogTimes::at(std::uint64_t offset) const {
+  const auto covering = between(offset, offset + 1, 1, true);
+  return covering.empty() ? Instant{} : covering[0].at;
 }
 
 std::vector<LogTime> LogTimes::between(std::uint64_t begin, std::uint64_t end, std::size_t most,

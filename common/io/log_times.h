@@ -13,6 +13,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/bulk.h"
+#include "common/io/file_system.h"
 
 namespace lockstep::io {
 
@@ -20,12 +21,14 @@ class LogTimes {
  public:
   explicit LogTimes(const std::string& log_path) : path_(log_path + ".times") {}
 
-  // Appends entries; their offsets and times only grow.
+  // Appends entries; their offsets and times only grow. The file stays open for the next call.
   Status append(const std::vector<LogTime>& entries, int mode = 0644);
   // The entries with offsets in [begin, end). If `covering`, also the entry before them that covers
   // `begin`. Returns at most `most`: if there are more, it leaves out some at regular intervals.
   std::vector<LogTime> between(std::uint64_t begin, std::uint64_t end, std::size_t most,
                                bool covering) const;
+  // When the byte at `offset` was read; Instant{} when that is not known.
+  Instant at(std::uint64_t offset) const;
   // The offset from which bytes may have been read at `since` or later; the first of them may be up
   // to kLogTimeStep older. nullopt: no times are known, or all are earlier.
   std::optional<std::uint64_t> first_since(Instant since) const;
@@ -37,6 +40,8 @@ class LogTimes {
 
  private:
   std::string path_;
+  Fd appended_;            // empty until the first append
+  std::uint64_t end_ = 0;  // of the whole records in it
 };
 
 }  // namespace lockstep::io

@@ -14,6 +14,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/domain/outputs.h"
+#include "common/snapshot/downloaded.h"
 #include "common/snapshot/entry_io.h"
 #include "common/snapshot/folder_stats.h"
 #include "common/snapshot/ignore.h"
@@ -270,6 +271,10 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   if (::fstat(folder.get(), &info) != 0) return unreadable("stat", path + "/");
   if (info.st_dev == left_out_.st_dev && info.st_ino == left_out_.st_ino) {
     out_.skipped.push_back({path + "/", "", 0, "Lockstep's own files and keys"});
+    return {};
+  }
+  if (options_.is_source && downloaded_from(folder.get())) {
+    out_.skipped.push_back({path + "/", "", 0, kDownloaded});
     return {};
   }
   const std::size_t child = out_.folders.size();

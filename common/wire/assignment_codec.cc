@@ -256,6 +256,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
   write_texts(from.notes, to->mutable_notes());
   if (from.clock) to_wire(*from.clock, to->mutable_clock());
+  write_list(from.ended, to->mutable_ended());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -273,6 +274,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
   if (from.has_clock()) TRY(from_wire(from.clock(), &to->clock.emplace()));
+  TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 

@@ -215,6 +215,7 @@ void to_wire(const lockstep::LogChunk& from, LogChunk* to) {
   to->set_offset(from.offset);
   to->set_data(from.data);
   write_list(from.times, to->mutable_times());
+  to->set_more(from.more);
 }
 
 Status from_wire(const LogChunk& from, lockstep::LogChunk* to) {
@@ -222,6 +223,7 @@ Status from_wire(const LogChunk& from, lockstep::LogChunk* to) {
   TRY(read_rank(from.node_rank(), "node_rank", &to->node_rank));
   TRY(read_text(from.node_name(), "node_name", &to->node_name));
   TRY(read_offset(from.offset(), "log.offset", &to->offset));
+  to->more = from.more();
   TRY(read_log_data(from.data(), &to->data));
   return read_list(from.times(), kMaxLogTimes, "log.times", &to->times);
 }

@@ -462,6 +462,26 @@ Status from_wire(const RankExit& from, lockstep::RankExit* to) {
   return read_text(from.detail(), "rank_exit.detail", &to->detail);
 }
 
+void to_wire(const lockstep::RankEnd& from, RankEnd* to) {
+  to->set_rank(from.rank);
+  to->set_exit_code(from.exit_code);
+  to->set_signal(from.signal);
+  to->set_started(from.started);
+  to->set_terminated_by_us(from.terminated_by_us);
+  to->set_failed(from.failed);
+  to->set_time_ns(from.time.ns);
+}
+
+Status from_wire(const RankEnd& from, lockstep::RankEnd* to) {
+  TRY(read_rank(from.rank(), "rank_end.rank", &to->rank));
+  to->exit_code = from.exit_code();
+  TRY(read_number(from.signal(), 0, 128, "rank_end.signal", &to->signal));
+  to->started = from.started();
+  to->terminated_by_us = from.terminated_by_us();
+  to->failed = from.failed();
+  return read_instant(from.time_ns(), "rank_end.time", &to->time);
+}
+
 void to_wire(const lockstep::LogSize& from, LogSize* to) {
   to->set_rank(from.rank);
   to->set_stdout_bytes(from.stdout_bytes);

@@ -23,6 +23,8 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to);
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to);
 void to_wire(const lockstep::RankExit& from, RankExit* to);
 Status from_wire(const RankExit& from, lockstep::RankExit* to);
+void to_wire(const lockstep::RankEnd& from, RankEnd* to);
+Status from_wire(const RankEnd& from, lockstep::RankEnd* to);
 void to_wire(const lockstep::LogSize& from, LogSize* to);
 Status from_wire(const LogSize& from, lockstep::LogSize* to);
 void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to);

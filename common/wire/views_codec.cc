@@ -68,6 +68,8 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
   if (from.use) to_wire(*from.use, to->mutable_use());
   write_list(from.used, to->mutable_used());
+  write_list(from.ended, to->mutable_ended());
+  write_texts(from.addresses, to->mutable_addresses());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -85,6 +87,8 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
   if (from.has_use()) TRY(from_wire(from.use(), &to->use.emplace()));
   TRY(read_list(from.used(), kMaxRanksOfUse, "part.used", &to->used));
+  TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
+  TRY(read_texts(from.addresses(), kMaxPartAddresses, "part.addresses", &to->addresses));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 

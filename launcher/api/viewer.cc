@@ -76,6 +76,8 @@ JobView outline_of(JobView view) {
       part.environment.reset();
       part.use.reset();
       part.used.clear();
+      part.ended.clear();
+      part.addresses.clear();
     }
   }
   return view;

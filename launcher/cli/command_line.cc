@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "common/base/nearest.h"
 #include "launcher/cli/completion.h"
@@ -87,6 +88,52 @@ const CLI::App& chosen(const CLI::App& app) {
   return below.empty() ? app : chosen(*below.front());
 }
 
+// The verb that is typed, and its words: "job logs ".
+std::pair<const CLI::App*, std::string> typed(const CLI::App& app,
+                                              const std::vector<std::string>& words) {
+  const CLI::App* verb = &app;
+  std::string path;
+  for (const auto& word : words) {
+    const auto found =
+        verb->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (found.empty()) break;
+    verb = found.front();
+    path += word + " ";
+  }
+  return {verb, path};
+}
+
+std::string help_of(const CLI::App& app, const std::vector<std::string>& words) {
+  return "lockstep " + typed(app, words).second + "--help";
+}
+
+// az takes these options with every verb. They are taken out of `words`, unless the verb has one of
+// the name itself; what is said of that, or "".
+std::string take_out_foreign(const CLI::App& app, std::vector<std::string>& words) {
+  constexpr std::string_view kForeign[] = {"-g", "--resource-group", "-w", "--workspace-name",
+                                           "--subscription"};
+  const auto [verb, path] = typed(app, words);
+  std::string said;
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string option = words[i].substr(0, words[i].find('='));
+    const bool is_foreign = verb != &app && std::find(std::begin(kForeign), std::end(kForeign),
+                                                      option) != std::end(kForeign);
+    if (!is_foreign || verb->get_option_no_throw(option) != nullptr) {
+      left.push_back(words[i]);
+      continue;
+    }
+    said += (said.empty() ? "" : ", ") + option;
+    const bool has_value = option.size() < words[i].size() || i + 1 == words.size();
+    if (!has_value) ++i;
+  }
+  words = std::move(left);
+  if (said.empty()) return "";
+  return "lockstep: " + said +
+         ": a launcher has no resource groups, workspaces and subscriptions; this has no meaning "
+         "here\n";
+}
+
 // "unknown option --ntasks; ranks per node is `-n`, …", for CLI11's "The following arguments were
 // not expected: 4 --ntasks".
 std::string unexpected(const CLI::App& app, const std::vector<std::string>& words) {
@@ -151,7 +198,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
                                const std::string& default_output) {
   CommandLine result;
   if (auto answer = about_the_verbs(written)) return *std::move(answer);
-  const std::vector<std::string> words = with_options_for_words(written);
+  std::vector<std::string> words = with_options_for_words(written);
   const auto dashes = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
   CLI::App app{"", "lockstep"};
@@ -164,25 +211,27 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
   }
   add_verbs(table);
   const bool has_dashes = dashes != words.end();
-  app.failure_message([has_dashes, &words](const CLI::App* failed, const CLI::Error& error) {
+  std::vector<std::string> ours(words.begin(), dashes);
+  result.err = take_out_foreign(app, ours);
+  app.failure_message([has_dashes, &ours, &app](const CLI::App* failed, const CLI::Error& error) {
     const bool in_run = failed->got_subcommand("run");
     const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    const std::string why = extras ? unexpected(*failed, words) : "";
+    const std::string why = extras ? unexpected(*failed, ours) : "";
     return "lockstep: " + (why.empty() ? words_of(error) : why) + "\n" +
            (in_run && extras && !has_dashes ? kCommandBehindDashes : "") +
-           (in_run ? kRunUsage : "") + "see lockstep " + (in_run ? "run " : "") + "--help\n";
+           (in_run ? kRunUsage : "") + "see " + help_of(app, ours) + "\n";
   });
-  if (std::string unknown = unknown_verb(app, words); !unknown.empty()) {
-    result.err = "lockstep: " + unknown + "\nsee lockstep --help\n";
+  if (std::string unknown = unknown_verb(app, ours); !unknown.empty()) {
+    result.err += "lockstep: " + unknown + "\nsee " + help_of(app, ours) + "\n";
     result.exit_code = kExitUsage;
     return result;
   }
-  if (std::string usage = usage_of_group(app, words); !usage.empty()) {
-    result.err = std::move(usage);
+  if (std::string usage = usage_of_group(app, ours); !usage.empty()) {
+    result.err += usage;
     result.exit_code = kExitUsage;
     return result;
   }
-  auto ours = with_empty_values({words.begin(), dashes});
+  ours = with_empty_values(ours);
   if (!default_output.empty() && wants_format(app, ours)) {
     ours.emplace_back("-o");
     ours.push_back(default_output);
@@ -192,7 +241,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
     app.parse(reversed);
     const bool takes_command = app.got_subcommand("run") || (table.first_word == "compute" &&
                                                              table.second_word == "connect-ssh");
-    if (dashes != words.end() && !takes_command)
+    if (has_dashes && !takes_command)
       throw CLI::ExtrasError("lockstep",
                              {"-- (only `run` and `compute connect-ssh` take a command)"});
     const CLI::Option* query = chosen(app).get_option_no_throw(kQueryOption);
@@ -208,7 +257,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
                                                     : app.exit(error, out, err);
     result.action = {};
     result.out = out.str();
-    result.err = err.str();
+    result.err += err.str();
     result.exit_code = code == 0 ? 0 : kExitUsage;
   }
   return result;

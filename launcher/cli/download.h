@@ -75,8 +75,12 @@ std::vector<std::string> output_problems(const AttemptView& attempt,
 Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
 using OnText = std::function<void(const std::string&)>;  // progress, in words
-Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
-                                const std::string& folder, const OnText& progress);
+// The folders that it makes are marked as `owner`'s (snapshot/downloaded.h): the job's, or the
+// pipeline's that the job is a step of. Conflict: `folder` is a file, or holds what was downloaded
+// of another one.
+Result<Downloaded> download_job(Connection& connection, const JobId& job, const std::string& owner,
+                                DownloadPlan plan, const std::string& folder,
+                                const OnText& progress);
 // The files of a registered version (its tree is known), into a folder of its name below `folder`.
 // Modes::exact: with the modes that they have in the tree, so that they make the same tree again.
 Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,

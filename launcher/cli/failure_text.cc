@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "common/base/redrawn.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
+#include "launcher/cli/rank_view.h"
 #include "launcher/cli/remedies.h"
 #include "launcher/cli/view_text.h"
 
@@ -92,7 +94,7 @@ std::string last_words(const ExitReport& report) {
   if (start != std::string_view::npos) rest.remove_prefix(start + 1);
   while (!rest.empty()) {
     const auto newline = rest.find('\n');
-    text += "    | " + printable(rest.substr(0, newline)) + "\n";
+    text += "    | " + printable(last_state(rest.substr(0, newline))) + "\n";
     if (newline == std::string_view::npos) break;
     rest.remove_prefix(newline + 1);
   }
@@ -129,6 +131,8 @@ std::string failure_report(const JobView& job) {
       job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
   text += last_words(report);
+  if (!job.attempts.empty()) text += address_lines(job.attempts.back(), report);
+  if (!job.attempts.empty() && report.rank) text += ended_before_lines(job.attempts.back(), report);
   for (const NodeClock& clock : report.clocks)
     text += fmt::format("  the clock of {} is {}; its times are corrected\n", clock.node_name,
                         in_words(clock.offset));

@@ -24,6 +24,8 @@ namespace {
 constexpr Duration kTick = seconds(1);
 constexpr Duration kBulkWithin = seconds(7);  // of the port for logs, while the other answers
 constexpr Duration kLiveEvery = milliseconds(100);
+constexpr Duration kStatesEvery = seconds(1);  // of a line that is redrawn, off a terminal
+constexpr Duration kHoldAtMost = seconds(2);   // lines that wait for older ones of other logs
 constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
 constexpr std::uint32_t kCredit = 64;
 // The launcher drops a follow whose connection takes nothing more: then more chunks than these are
@@ -44,6 +46,21 @@ std::function<bool(LogStream)> on_terminal(const Terminal& terminal, const Follo
   return [&](LogStream stream) { return terminal.is_terminal(written_to(stream, options)); };
 }
 
+MergeOptions merge_options(const Terminal& terminal, const FollowOptions& options, Instant now) {
+  MergeOptions merge;
+  merge.prefix = !options.single_log && !options.no_prefix;
+  merge.by_line = !options.single_log;
+  merge.timestamps = options.timestamps;
+  merge.wanted = options.wanted;
+  merge.color = terminal.color() && !options.all_to_stderr;
+  merge.from_start = options.filter.tail_lines < 0 && !options.filter.since;
+  merge.show_partial_after = options.single_log ? kShowPartialOfOne : seconds(1);
+  merge.on_terminal = on_terminal(terminal, options);
+  if (!options.raw) merge.states_every = kStatesEvery;
+  if (options.filter.tail_lines >= 0) merge.states_since = now;
+  return merge;
+}
+
 bool write_log(Terminal& terminal, const FollowOptions& options, LogStream stream,
                std::string_view bytes) {
   const LogStream to = written_to(stream, options);
@@ -56,17 +73,12 @@ struct Follower::Impl {
         terminal(t),
         find_endpoint(std::move(f)),
         options(std::move(o)),
-        merge({.prefix = !options.single_log && !options.no_prefix,
-               .by_line = !options.single_log,
-               .timestamps = options.filter.times,
-               .wanted = options.wanted,
-               .color = t.color() && !options.all_to_stderr,
-               .from_start = options.filter.tail_lines < 0 && !options.filter.since,
-               .show_partial_after = options.single_log ? kShowPartialOfOne : seconds(1),
-               .on_terminal = on_terminal(t, options)},
+        merge(merge_options(t, options, clock.now()),
               [this](LogStream stream, std::string_view bytes) {
                 output_open = write_log(terminal, options, stream, bytes) && output_open;
-              }) {}
+              }),
+        order(options.filter.tail_lines < 0 && !options.filter.since,
+              [this](const LogChunk& piece) { merge.add(piece, clock.now()); }) {}
 
   Status listen();
   FollowEnd end(FollowEnd::How how);
@@ -99,6 +111,7 @@ struct Follower::Impl {
   FollowOptions options;
   io::SystemClock clock;
   LogMerge merge;
+  LogOrder order;
   bool output_open = true;
 
   std::optional<JobView> job;
@@ -136,7 +149,8 @@ void Follower::Impl::follow_logs() {
   follow.job = options.job;
   follow.follow = options.until_final;
   follow.credit = kCredit;
-  follow.resume = merge.positions();
+  follow.times = true;
+  follow.resume = order.positions();
   taken = burst = 0;
   logged_at = listening.total();
   logs_refused = false;
@@ -164,6 +178,7 @@ void Follower::Impl::tick(Instant now) {
   if (lease.must_ask(listening.total())) ask();
   if (cancel == FollowEnd::Cancel::unanswered) ask_to_cancel();
   tell_bulk_trouble(now);
+  if (order.holds() && listening.since(logged_at) > kHoldAtMost) order.release_all();
   if (must_resume_logs()) follow_logs();
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
 }
@@ -304,6 +319,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
   if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
   if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
     log_end = end->status;
+    order.release_all();
     return;
   }
   const auto* refused = std::get_if<BulkRefused>(&envelope.body);
@@ -313,16 +329,15 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
 }
 
 void Follower::Impl::on_chunk(const LogChunk& chunk) {
-  const Instant now = clock.now();
   if (chunk.key.attempt.job != options.job) return;
   logged_at = heard_at = listening.total();
   ++burst;
-  switch (merge.add(chunk, now)) {
-    case LogMerge::Outcome::gap: return follow_logs();
-    case LogMerge::Outcome::taken:
+  switch (order.add(chunk)) {
+    case LogOrder::Outcome::gap: return follow_logs();
+    case LogOrder::Outcome::taken:
       if (terminal.redraws()) live_due = std::min(live_due, live_drawn + kLiveEvery);
       break;
-    case LogMerge::Outcome::seen_before: break;
+    case LogOrder::Outcome::seen_before: break;
   }
   if (++taken < kCredit / 2) return;
   BulkEnvelope envelope;
@@ -406,9 +421,10 @@ Status Follower::Impl::listen() {
 }
 
 FollowEnd Follower::Impl::end(FollowEnd::How how) {
+  order.release_all();
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel, lines.said_any()};
+  return {how, job, interrupts > 0, cancel};
 }
 
 Result<FollowEnd> Follower::run() {

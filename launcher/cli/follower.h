@@ -10,6 +10,7 @@
 #include "common/domain/views.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/log_merge.h"
+#include "launcher/cli/log_order.h"
 #include "launcher/cli/terminal.h"
 #include "launcher/cli/watch_lease.h"
 
@@ -20,12 +21,15 @@ struct FollowOptions {
   bool cancel_on_interrupt = false;  // else Ctrl-C only detaches
   bool show_state = true;            // the status line, and lines for changes of the state
   bool until_final = true;           // false: show what is logged now, then stop
-  // Only rank, node_rank, stream, ranks_only, tail_lines, attempt, since and times are used. An
+  bool is_over = false;              // of a pipeline: it is final already
+  bool reused_logs = false;          // of a pipeline: also those of the jobs that its steps reuse
+  // Only rank, node_rank, stream, ranks_only, tail_lines, attempt and since are used. An
   // environment's log goes to standard error beside ranks' logs, and to standard output when only
   // it is requested.
   LogFollow filter;
   bool single_log = false;  // of one rank or node: bytes pass through without a prefix
   bool no_prefix = false;   // whole lines of all logs, without a prefix
+  bool timestamps = false;  // before each line
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is needed for something else
   bool raw = false;                              // also a terminal gets the logs' bytes as they are
@@ -44,13 +48,14 @@ struct FollowEnd {
   std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
-  bool spoke = false;  // a line about the job's state was written
 };
 
 // Where the bytes of a log go: standard output or standard error.
 LogStream written_to(LogStream stream, const FollowOptions& options);
 // Whether they go to a terminal that must not obey them; empty if none does.
 std::function<bool(LogStream)> on_terminal(const Terminal& terminal, const FollowOptions& options);
+// How the merged logs look; without prefixes.
+MergeOptions merge_options(const Terminal& terminal, const FollowOptions& options, Instant now);
 bool write_log(Terminal& terminal, const FollowOptions& options, LogStream stream,
                std::string_view bytes);
 

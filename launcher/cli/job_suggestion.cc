@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/domain/outputs.h"
@@ -17,6 +18,17 @@ constexpr std::size_t kMostOptions = 30;
 
 bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::ptrdiff_t depth_of(const std::string& path) {
+  return std::count(path.begin(), path.end(), '/');
+}
+
+template <typename Wanted>
+std::vector<std::string> only_those(const std::vector<std::string>& paths, const Wanted& wanted) {
+  std::vector<std::string> found;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(found), wanted);
+  return found;
 }
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
@@ -132,11 +144,18 @@ std::string command_text(const ScriptFolder& folder, const ScriptLook& look) {
   return text + inputs;
 }
 
+// Beside the script before the folder's own.
 std::string environment_text(const ScriptFolder& folder) {
-  for (const char* name : {"conda.yml", "conda.yaml", "environment.yml", "environment.yaml"})
-    if (has(folder.others, name)) return fmt::format("environment:\n  conda_file: {}\n", name);
-  if (has(folder.others, "requirements.txt"))
-    return "environment:\n  requirements: requirements.txt\n";
+  const auto slash = folder.script.rfind('/');
+  std::vector<std::string> places{""};
+  if (slash != std::string::npos) places.insert(places.begin(), folder.script.substr(0, slash + 1));
+  for (const std::string& place : places) {
+    for (const char* name : {"conda.yml", "conda.yaml", "environment.yml", "environment.yaml"})
+      if (has(folder.others, place + name))
+        return fmt::format("environment:\n  conda_file: {}\n", place + name);
+    if (has(folder.others, place + "requirements.txt"))
+      return fmt::format("environment:\n  requirements: {}requirements.txt\n", place);
+  }
   return "# The packages that are installed on the nodes are used. To have others:\n"
          "# environment:\n"
          "#   requirements: [numpy==1.26.4]      # or the name of a file; or conda_file, or "
@@ -173,18 +192,39 @@ std::string resources_text(const ScriptLook& look) {
 
 }  // namespace
 
-std::optional<std::string> likely_script(const std::vector<std::string>& names) {
+std::vector<std::string> possible_scripts(const std::vector<std::string>& paths) {
+  std::vector<std::string> scripts;
+  for (const std::string& path : paths) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const bool is_script = ends_with(name, ".py") || ends_with(name, ".sh");
+    if (is_script && name != "setup.py" && name != "__init__.py") scripts.push_back(path);
+  }
+  std::stable_sort(scripts.begin(), scripts.end(),
+                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+  return scripts;
+}
+
+std::optional<std::string> likely_script(const std::vector<std::string>& paths) {
   constexpr std::array<const char*, 6> kUsual{"train.py", "main.py", "run.py",
                                               "train.sh", "main.sh", "run.sh"};
-  for (const char* name : kUsual)
-    if (has(names, name)) return name;
-  for (const char* ending : {".py", ".sh"}) {
-    std::vector<std::string> fitting;
-    for (const std::string& name : names)
-      if (ends_with(name, ending) && name != "setup.py" && name != "__init__.py")
-        fitting.push_back(name);
-    if (fitting.size() == 1) return fitting.front();
-    if (!fitting.empty()) return std::nullopt;
+  const std::vector<std::string> scripts = possible_scripts(paths);
+  for (std::size_t begin = 0, end = 0; begin < scripts.size(); begin = end) {
+    while (end < scripts.size() && depth_of(scripts[end]) == depth_of(scripts[begin])) ++end;
+    const std::vector<std::string> level(scripts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         scripts.begin() + static_cast<std::ptrdiff_t>(end));
+    for (const char* usual : kUsual) {
+      const auto named = only_those(level, [&](const std::string& path) {
+        return path.substr(path.rfind('/') + 1) == usual;
+      });
+      if (named.size() == 1) return named.front();
+      if (!named.empty()) return std::nullopt;
+    }
+    for (const char* ending : {".py", ".sh"}) {
+      const auto fitting =
+          only_those(level, [&](const std::string& path) { return ends_with(path, ending); });
+      if (fitting.size() == 1) return fitting.front();
+      if (!fitting.empty()) return std::nullopt;
+    }
   }
   return std::nullopt;
 }

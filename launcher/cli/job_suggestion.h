@@ -11,9 +11,9 @@ namespace lockstep::cli {
 // The files of a folder, as far as they matter.
 struct ScriptFolder {
   std::string name;                 // of the folder
-  std::string script;               // "train.py" or "run.sh"
+  std::string script;               // "train.py", "src/run.sh": a path in the folder
   std::string text;                 // of the script
-  std::vector<std::string> others;  // names of the other files
+  std::vector<std::string> others;  // paths of the other files
 };
 
 struct ScriptOption {
@@ -29,8 +29,11 @@ struct ScriptLook {
   std::vector<ScriptOption> options;  // of argparse
 };
 
-// Of the names of a folder's files, the script that trains; nullopt: there is none, or several.
-std::optional<std::string> likely_script(const std::vector<std::string>& names);
+// Of the files of a folder and below it, by path, the script that trains; nullopt: there is none,
+// or several may be. What is nearer to the folder itself goes before what is deeper.
+std::optional<std::string> likely_script(const std::vector<std::string>& paths);
+// Those of them that may be one, the nearest first.
+std::vector<std::string> possible_scripts(const std::vector<std::string>& paths);
 
 ScriptLook look_at(const std::string& text);
 // The text of a job file that is valid as it stands.

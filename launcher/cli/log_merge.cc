@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "common/base/printable.h"
+#include "common/base/redrawn.h"
 #include "common/base/utf8.h"
 
 namespace lockstep::cli {
@@ -19,14 +21,16 @@ std::string colored(std::size_t number, const std::string& text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", kColors[number % kColors.size()], text);
 }
 
-// Where the newest state of a line begins: behind its last carriage return that something follows,
-// but for those of its end ("\r\n").
-std::size_t newest_state(std::string_view line) {
-  const auto last = line.find_last_not_of("\r\n");
-  if (last == std::string_view::npos) return 0;
-  const auto begin = line.rfind('\r', last);
-  return begin == std::string_view::npos ? 0 : begin + 1;
+// Text has no such control characters; what is not text is shown byte for byte.
+bool is_binary(std::string_view bytes) {
+  return std::any_of(bytes.begin(), bytes.end(), [](char byte) {
+    const auto value = static_cast<unsigned char>(byte);
+    return value < 7 || (value > 13 && value < 32 && value != 27);
+  });
 }
+
+// Where the newest state of a line begins.
+std::size_t newest_state(std::string_view line) { return line.size() - last_state(line).size(); }
 
 }  // namespace
 
@@ -45,7 +49,11 @@ bool LogMerge::on_terminal(const LogKey& key) const {
 // How many of the pending bytes can be shown before more comes: what is cut is cut between
 // characters.
 std::size_t LogMerge::showable(const LogKey& key, const Log& log) const {
-  return on_terminal(key) ? showable_log(log.pending) : whole_characters(log.pending);
+  if (on_terminal(key)) return showable_log(log.pending);
+  const std::size_t length = whole_characters(log.pending);
+  // It may restart the line, or be half of "\r\n".
+  const bool waits = length > 0 && log.pending[length - 1] == '\r' && thins(key, log);
+  return waits ? length - 1 : length;
 }
 
 std::size_t LogMerge::longest_held() const {
@@ -78,21 +86,107 @@ LogMerge::Outcome LogMerge::add(const LogChunk& chunk, Instant now) {
   if (known > 0 && known >= chunk.data.size()) return Outcome::seen_before;
   const std::string_view fresh = std::string_view(chunk.data).substr(known);
   log.position += fresh.size();
-  if (log.pending.empty()) log.since = now;
+  if (log.pending.empty()) {
+    log.since = now;
+    log.begin = log.position - fresh.size();
+  }
   log.pending += fresh;
-  if (!by_line(chunk.key)) {
-    pass_through(chunk.key, log, showable(chunk.key, log));
+  log.is_binary = log.is_binary || is_binary(fresh);
+  take_times(log, chunk.times);
+  const bool is_thinned = thins(chunk.key, log);
+  if (is_thinned) thin(chunk.key, log, now);
+  if (by_line(chunk.key)) {
+    write_lines(chunk.key, log, now);
     return Outcome::taken;
   }
-  if (options_.timestamps) take_times(log, chunk.times);
-  write_lines(chunk.key, log, now);
+  if (!is_thinned || log.pending.size() >= kMaxHeldLineBytes) log.redrawn = false;
+  if (!log.redrawn) pass_through(chunk.key, log, showable(chunk.key, log));
   return Outcome::taken;
 }
 
 void LogMerge::pass_through(const LogKey& key, Log& log, std::size_t length) {
   if (length == 0) return;
+  if (std::exchange(log.redrawn, false) && log.unended) sink_(key.stream, "\n");
+  log.unended = log.pending[length - 1] != '\n';
   sink_(key.stream, std::string_view(log.pending).substr(0, length));
   log.pending.erase(0, length);
+  log.begin += length;
+}
+
+// ---- lines that are redrawn, off a terminal -----------------------------------------------------
+
+bool LogMerge::thins(const LogKey& key, const Log& log) const {
+  return options_.states_every > Duration::zero() && !options_.wanted && !log.is_binary &&
+         !on_terminal(key);
+}
+
+bool LogMerge::still_exact(const LogKey& key, Log& log) const {
+  if (by_line(key) || key.stream != LogStream::out || log.exact_states >= kExactStates)
+    return false;
+  ++log.exact_states;
+  return true;
+}
+
+// Takes the states that others replaced out of what is pending, and writes what stands before them.
+void LogMerge::thin(const LogKey& key, Log& log, Instant now) {
+  if (log.pending.find('\r') != std::string::npos) drop_replaced_states(key, log, now);
+  const auto end = log.pending.rfind('\n') + 1;  // 0: the line has not ended
+  if (end == 0) return;
+  log.second.reset();
+  if (log.pending.find('\r', end) == std::string::npos) log.exact_states = 0;
+  if (log.redrawn && !by_line(key)) pass_through(key, log, end);
+}
+
+void LogMerge::drop_replaced_states(const LogKey& key, Log& log, Instant now) {
+  const std::string bytes = std::exchange(log.pending, {});
+  const std::uint64_t first = log.begin;
+  std::size_t left = 0, state = 0;  // what is not written or dropped; the state of its last line
+  for (std::size_t at = bytes.find_first_of("\r\n"); at != std::string::npos;
+       at = bytes.find_first_of("\r\n", at + 1)) {
+    if (bytes[at] == '\n') {
+      log.second.reset();
+      log.exact_states = 0;
+      state = at + 1;
+      continue;
+    }
+    // At the very end it may be half of "\r\n".
+    if (at + 1 == bytes.size() || bytes[at + 1] == '\n') continue;
+    if (still_exact(key, log)) {
+      state = at + 1;
+      continue;
+    }
+    write_piece(key, log, bytes.substr(left, state - left), first + left);
+    replace_state(key, log, bytes.substr(state, at - state), first + state, now);
+    left = state = at + 1;
+  }
+  log.pending = bytes.substr(left);
+  log.begin = first + left;
+}
+
+void LogMerge::replace_state(const LogKey& key, Log& log, std::string state, std::uint64_t begin,
+                             Instant now) {
+  const Instant began = time_of(log, begin).value_or(now);
+  const Instant next = time_of(log, begin + state.size() + 1).value_or(now);
+  if (!log.second) log.second = began;
+  if (next < *log.second + options_.states_every || began < options_.states_since) {
+    if (began < options_.states_since) log.second = next;
+    log.redrawn = true;
+    return;
+  }
+  log.second = next;
+  log.since = now;
+  if (!state.empty()) write_piece(key, log, std::move(state) + '\n', begin);
+  log.redrawn = true;
+}
+
+void LogMerge::write_piece(const LogKey& key, Log& log, std::string piece, std::uint64_t begin) {
+  if (piece.empty()) return;
+  log.pending = std::move(piece);
+  log.begin = begin;
+  if (by_line(key))
+    write_pending(key, log, log.pending.size());
+  else
+    pass_through(key, log, log.pending.size());
 }
 
 // So that a line that is redrawn for hours stays small. Where lines are chosen, any of its states
@@ -102,6 +196,7 @@ void LogMerge::drop_old_states(Log& log) const {
   const std::size_t begin = newest_state(log.pending);
   log.redrawn = log.redrawn || begin > 0;
   log.pending.erase(0, begin);
+  log.begin += begin;
 }
 
 bool LogMerge::waits_for_its_end(const Log& log) const {
@@ -135,6 +230,8 @@ std::string LogMerge::shown_of(std::string_view line) const {
 }
 
 void LogMerge::take_times(Log& log, const std::vector<LogTime>& times) const {
+  if (!options_.timestamps && options_.states_every == Duration::zero()) return;
+  while (log.times.size() > 1 && log.times[1].offset <= log.begin) log.times.pop_front();
   for (const LogTime& time : times)
     if (log.times.empty() || time.offset > log.times.back().offset) log.times.push_back(time);
 }
@@ -149,20 +246,27 @@ void LogMerge::write_lines(const LogKey& key, Log& log, Instant now) {
   if (log.pending.size() >= longest_held()) write_pending(key, log, showable(key, log));
 }
 
+std::optional<Instant> LogMerge::time_of(const Log& log, std::uint64_t offset) {
+  const auto after =
+      std::upper_bound(log.times.begin(), log.times.end(), offset,
+                       [](std::uint64_t at, const LogTime& time) { return at < time.offset; });
+  if (after == log.times.begin()) return std::nullopt;
+  return std::prev(after)->at;
+}
+
 // What stands before a line, or before the rest of an interrupted one.
 std::string LogMerge::head_of(Log& log, std::uint64_t offset) {
   std::string head = std::exchange(log.interrupted, false) ? log.continued : log.prefix;
   if (!options_.timestamps) return head;
-  while (log.times.size() > 1 && log.times[1].offset <= offset) log.times.pop_front();
-  const bool known = !log.times.empty() && log.times.front().offset <= offset;
-  return head + (known ? to_string(log.times.front().at) : "-") + " ";
+  const auto known = time_of(log, offset);
+  return head + (known ? to_string(*known) : "-") + " ";
 }
 
 // The first `length` bytes of what is pending: whole lines, or the beginning or the rest of one.
 // One call of the sink, so that a line is one write.
 void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
   std::string_view piece = std::string_view(log.pending).substr(0, length);
-  std::uint64_t offset = log.pending_offset();
+  std::uint64_t offset = log.begin;
   bool at_line_start = open_line_ != key;
   std::string out;
   while (!piece.empty()) {
@@ -184,6 +288,7 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
     at_line_start = true;
   }
   log.pending.erase(0, length);
+  log.begin += length;
   if (out.empty()) return;
   if (open_line_ && open_line_ != key) {
     sink_(open_line_->stream, "\n");
@@ -198,14 +303,19 @@ void LogMerge::show_partial(Instant now) {
   if (options_.wanted) return;  // a line is judged as a whole
   for (auto& [key, log] : logs_) {
     if (deadline_of(key, log) > now) continue;
-    write_pending(key, log, showable(key, log));
+    if (thins(key, log)) log.second = time_of(log, log.begin).value_or(now);
+    if (by_line(key))
+      write_pending(key, log, showable(key, log));
+    else
+      pass_through(key, log, showable(key, log));
     log.since = now;  // of the beginning of a character, if that is left
   }
 }
 
 Instant LogMerge::deadline_of(const LogKey& key, const Log& log) const {
-  if (log.pending.empty() || !by_line(key) || waits_for_its_end(log)) return Instant::never();
-  if (showable(key, log) == 0) return Instant::never();
+  if (log.pending.empty() || showable(key, log) == 0) return Instant::never();
+  if (thins(key, log) && waits_for_its_end(log)) return log.since + options_.states_every;
+  if (!by_line(key) || waits_for_its_end(log)) return Instant::never();
   return log.since + options_.show_partial_after;
 }
 

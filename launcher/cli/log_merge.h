@@ -10,8 +10,11 @@
 //
 // A carriage return restarts a line, as tqdm's progress bars do: only the line's last state is
 // written to the sink, once the line has ended. Until then live() returns its current state, one
-// line per log, so that the caller can redraw it on a terminal. If only one rank is followed, its
-// carriage returns pass through like all other bytes.
+// line per log, so that the caller can redraw it on a terminal. With `states_every`, what does not
+// go to a terminal gets the last state of each such time, too, on a line of its own; but what one
+// rank alone writes to standard output may be data, and passes as it is until a line has been
+// restarted kExactStates times. Else, if only one rank is followed, its carriage returns pass
+// through like all other bytes.
 
 #include <deque>
 #include <functional>
@@ -43,6 +46,10 @@ struct MergeOptions {
   // Whether a stream goes to a terminal, which would obey what a log holds; empty: none does.
   // Implies by_line, for that stream.
   std::function<bool(LogStream)> on_terminal = {};
+  // For logs that are text and go to no terminal, unless `wanted` is set: how often a line that is
+  // redrawn is shown, by the times of the log. Zero: as above.
+  Duration states_every = Duration::zero();
+  Instant states_since = {};  // of a line's earlier states only those that began later (--tail)
 };
 
 class LogMerge {
@@ -78,17 +85,28 @@ class LogMerge {
   struct Log {
     std::uint64_t position = 0;  // next offset
     std::string prefix;
-    std::string continued;      // the prefix of the rest of an interrupted line
-    bool interrupted = false;   // the next bytes are such a rest
-    bool redrawn = false;       // an earlier state of the pending line was dropped
-    std::string pending;        // not shown yet: a line without its newline
-    Instant since;              // of pending
-    std::deque<LogTime> times;  // of the pending and the next bytes
-    std::string colors;         // in force at the end of what was shown on a terminal
-    std::uint64_t pending_offset() const { return position - pending.size(); }
+    std::string continued;          // the prefix of the rest of an interrupted line
+    bool interrupted = false;       // the next bytes are such a rest
+    bool redrawn = false;           // an earlier state of the pending line was dropped
+    std::string pending;            // not shown yet: a line without its newline
+    std::uint64_t begin = 0;        // offset of pending
+    bool is_binary = false;         // carriage returns restart no line
+    int exact_states = 0;           // of the line: restarts that passed as they were
+    bool unended = false;           // what passed through last was not a whole line
+    std::optional<Instant> second;  // a line's states: when the time of the next one to show began
+    Instant since;                  // of pending
+    std::deque<LogTime> times;      // of the pending and the next bytes
+    std::string colors;             // in force at the end of what was shown on a terminal
   };
   bool by_line(const LogKey& key) const;
   std::size_t longest_held() const;
+  bool thins(const LogKey& key, const Log& log) const;
+  bool still_exact(const LogKey& key, Log& log) const;
+  void thin(const LogKey& key, Log& log, Instant now);
+  void drop_replaced_states(const LogKey& key, Log& log, Instant now);
+  void replace_state(const LogKey& key, Log& log, std::string state, std::uint64_t begin,
+                     Instant now);
+  void write_piece(const LogKey& key, Log& log, std::string piece, std::uint64_t begin);
   void take_times(Log& log, const std::vector<LogTime>& times) const;
   void write_lines(const LogKey& key, Log& log, Instant now);
   void drop_old_states(Log& log) const;
@@ -100,6 +118,7 @@ class LogMerge {
   void write_rest(const LogKey& key, Log& log);
   void pass_through(const LogKey& key, Log& log, std::size_t length);
   void write_pending(const LogKey& key, Log& log, std::size_t length);
+  static std::optional<Instant> time_of(const Log& log, std::uint64_t offset);
   std::string head_of(Log& log, std::uint64_t offset);
   std::string prefix_of(const LogChunk& chunk, char separator) const;
 
@@ -112,6 +131,7 @@ class LogMerge {
 
 // A line of this many bytes is shown without waiting for its newline. kMaxJudgedLineBytes is the
 // limit when `wanted` chooses lines; then the bytes so far are matched like a whole line.
+inline constexpr int kExactStates = 32;
 inline constexpr std::size_t kMaxHeldLineBytes = 64u << 10;
 inline constexpr std::size_t kMaxJudgedLineBytes = 1u << 20;
 

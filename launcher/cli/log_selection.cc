@@ -100,24 +100,6 @@ void add_log_selection(CLI::App& verb, LogSelection& selection) {
   add_raw(verb, selection.raw);
 }
 
-Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name) {
-  constexpr std::size_t kMostNamed = 20;
-  if (!job.spec.is_pipeline())
-    return wrong(verb, fmt::format("{} is no pipeline, so it has no --step", job.spec.name));
-  std::string names;
-  for (std::size_t i = 0; i < job.steps.size(); ++i) {
-    const StepView& step = job.steps[i];
-    if (i < kMostNamed) names += (names.empty() ? "" : ", ") + step.name;
-    if (step.name != name) continue;
-    if (!step.job.value.empty()) return step.job;  // or the job that it is reused from
-    return wrong(verb, fmt::format("step '{}' of {} has no job{}", name, job.spec.name,
-                                   step.reason.empty() ? "" : ": " + step.reason));
-  }
-  if (job.steps.size() > kMostNamed)
-    names += fmt::format(" and {} more", job.steps.size() - kMostNamed);
-  return wrong(verb, fmt::format("{} has no step '{}'; its steps: {}", job.spec.name, name, names));
-}
-
 Status find_node(LogSelection* selection, const std::string& verb, const JobView& job,
                  std::uint32_t attempt) {
   const std::string& word = selection->node_word;
@@ -192,7 +174,7 @@ Status apply(const LogSelection& selection, const std::string& verb, const JobSp
   if (selection.only_err) filter.stream = LogStream::err;
   if (selection.environment) filter.stream = LogStream::environment;
   filter.tail_lines = selection.tail;
-  filter.times = selection.timestamps;
+  follow->timestamps = selection.timestamps;
   follow->no_prefix = selection.no_prefix;
   follow->single_log = selection.environment
                            ? selection.node.has_value() || spec.resources.instance_count == 1

@@ -29,10 +29,6 @@ void add_log_selection(CLI::App& verb, LogSelection& selection);
 // …+01:00), or a day (2026-01-31), which begins at midnight UTC, because we print all times in UTC.
 Result<Instant> parse_since(const std::string& text, Instant now);
 
-// The job of a pipeline's step, or the one that it is reused from. Errors begin with `verb` and
-// name the steps.
-Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name);
-
 // Sets selection->node from selection->node_word. `attempt` 0: the newest. An error names the nodes
 // of the attempt.
 Status find_node(LogSelection* selection, const std::string& verb, const JobView& job,

@@ -6,6 +6,7 @@
 
 #include "launcher/cli/client_settings.h"
 #include "launcher/cli/command_line.h"
+#include "launcher/cli/last_job.h"
 
 namespace {
 
@@ -27,13 +28,22 @@ int main(int argc, char** argv) {
   Terminal terminal;
   const auto output = default_output(LocalHome::from_environment());
   if (!output) terminal.print_line(output.error().message);
-  const CommandLine line =
-      parse_command_line(std::vector<std::string>(argv + 1, argv + argc), output.value_or(""));
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  CommandLine line = parse_command_line(words, output.value_or(""));
   terminal.out(line.out);
   terminal.err(line.err);
   if (!line.action) return with_output(terminal, line.exit_code);
   const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
   Context context{LocalHome::from_environment(), launcher == nullptr ? "" : launcher, terminal};
+  if (names_last_job(words)) {
+    const auto name = last_job(context);
+    if (!name) return fail(terminal, name.error());
+    line = parse_command_line(with_last_job(words, *name), output.value_or(""));
+    if (!line.action) {
+      terminal.err(line.err);
+      return with_output(terminal, line.exit_code);
+    }
+  }
   context.query = line.query;
   // Ends the process without destructors: to close the connections in order takes half a
   // millisecond of every command, and nothing is buffered that would have to be written.

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/domain/pipeline.h"
+#include "launcher/cli/step_choice.h"
 
 namespace lockstep::cli {
 namespace {
@@ -35,8 +36,9 @@ void add(Downloaded done, const std::string& below, PipelineDownloaded& all) {
 }
 
 // Of a reused step, what the job left that stands in for it.
-Status add_step(Connection& connection, const StepView& step, const std::string& folder,
-                const std::string& below, const OnText& progress, PipelineDownloaded& all) {
+Status add_step(Connection& connection, const std::string& pipeline, const StepView& step,
+                const std::string& folder, const OnText& progress, PipelineDownloaded& all) {
+  const std::string below = pipeline + "/" + step.name;
   if (step.job.value.empty()) return {};
   const auto reply = connection.ask_for<JobReply>(ShowJob{step.job});
   const bool is_gone = !reply && step.phase == StepPhase::reused &&
@@ -55,8 +57,10 @@ Status add_step(Connection& connection, const StepView& step, const std::string&
   for (const std::string& problem : output_problems(reply->job.attempts.back(), request))
     all.problems.push_back(fmt::format("step '{}': {}", step.name, problem));
   const auto say = [&](const std::string& text) { progress(step.name + ": " + text); };
-  TRY_ASSIGN(Downloaded done,
-             download_job(connection, step.job, std::move(plan), folder + "/" + below, say));
+  TRY_ASSIGN(Downloaded done, download_job(connection, step.job, pipeline, std::move(plan),
+                                           folder + "/" + below, say));
+  if (const std::string reused = reused_text(step, "files these are"); !reused.empty())
+    all.notes.push_back(reused);
   add(std::move(done), below, all);
   return {};
 }
@@ -96,13 +100,13 @@ Result<PipelineDownloaded> download_pipeline(Connection& connection, const JobVi
   TRY_ASSIGN(DownloadPlan plan, plan_pipeline_download(job, request.named));
   const std::string& name = job.spec.name;
   if (!plan.trees.empty()) {
-    TRY_ASSIGN(Downloaded own, download_job(connection, JobId(name), std::move(plan),
+    TRY_ASSIGN(Downloaded own, download_job(connection, JobId(name), name, std::move(plan),
                                             request.folder + "/" + name, progress));
     add(std::move(own), name, all);
   }
   if (request.steps)
     for (const StepView& step : job.steps)
-      TRY(add_step(connection, step, request.folder, name + "/" + step.name, progress, all));
+      TRY(add_step(connection, name, step, request.folder, progress, all));
   return all;
 }
 

@@ -20,6 +20,7 @@ struct PipelineDownloaded {
   std::vector<DownloadedTree> trees;  // paths below `folder`
   std::vector<LogFile> logs;          // names are paths below `folder`
   std::vector<std::string> problems;
+  std::vector<std::string> notes;  // for people: the jobs whose files stand in for a step's
 };
 
 // The pipeline's merged outputs that have files; an error names those that it has.

@@ -12,6 +12,7 @@
 #include "common/io/clock.h"
 #include "launcher/cli/listening.h"
 #include "launcher/cli/state_lines.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/step_lines.h"
 #include "launcher/cli/step_logs.h"
 
@@ -25,6 +26,8 @@ constexpr Duration kLiveEvery = milliseconds(100);
 constexpr std::size_t kMostLiveLines = 10;
 // The chunks of one turn: a step that writes much does not keep the others waiting.
 constexpr std::uint32_t kChunksOfTurn = 64;
+constexpr std::uint32_t kChunksInOrder = 16;  // lines of all steps that ran at a time are held
+constexpr Duration kClocksDiffer = seconds(1);
 constexpr std::size_t kWidestName = 24;
 
 // The launcher says nothing of a step that goes from one state to another, so it is asked. The
@@ -39,18 +42,11 @@ struct PipelineFollower::Impl {
         terminal(t),
         find_endpoint(std::move(f)),
         options(std::move(o)),
-        merge({.prefix = !options.no_prefix,
-               .by_line = true,
-               .timestamps = options.filter.times,
-               .wanted = options.wanted,
-               .color = t.color() && !options.all_to_stderr,
-               .name_of = [this](const LogChunk& chunk) { return name_of(chunk); },
-               .from_start = from_start(),
-               .show_partial_after = seconds(1),
-               .on_terminal = on_terminal(t, options)},
-              [this](LogStream stream, std::string_view bytes) { write(stream, bytes); }),
+        is_read_once(!options.until_final || options.is_over),
+        merge(looks(), [this](LogStream stream, std::string_view bytes) { write(stream, bytes); }),
+        order(from_start(), [this](const LogChunk& piece) { merge.add(piece, clock.now()); }),
         lines(options.cancel_on_interrupt),
-        logs(!options.until_final) {}
+        logs(is_read_once, options.reused_logs) {}
 
   // The logs of one step, as they are asked for now.
   struct Turn {
@@ -61,6 +57,8 @@ struct PipelineFollower::Impl {
     Duration heard{};  // of what was listened
   };
 
+  MergeOptions looks();
+  std::uint32_t chunks_of_turn() const { return is_read_once ? kChunksInOrder : kChunksOfTurn; }
   bool from_start() const { return options.filter.tail_lines < 0 && !options.filter.since; }
   MergeOptions::Name name_of(const LogChunk& chunk) const;
   void write(LogStream stream, std::string_view bytes);
@@ -77,6 +75,7 @@ struct PipelineFollower::Impl {
   void on_bulk(const BulkEnvelope& envelope);
   void on_launcher(Instant started);
   void on_job(const JobView& view);
+  void expect_lines();
   void on_chunk(const LogChunk& chunk);
   void on_logs_refused(const BulkRefused& refused);
   void on_interrupt();
@@ -91,7 +90,9 @@ struct PipelineFollower::Impl {
   Follower::FindEndpoint find_endpoint;
   FollowOptions options;
   io::SystemClock clock;
+  const bool is_read_once;  // the logs of all steps are there: they are put in the order of time
   LogMerge merge;
+  LogOrder order;
   StepLines lines;
   StepLogs logs;
   bool output_open = true;
@@ -101,10 +102,11 @@ struct PipelineFollower::Impl {
   std::size_t name_width = 0;
   std::vector<StepLine> held;  // lines that follow the logs of their steps
   std::set<JobId> begun;       // steps whose logs were asked for and came once
+  std::set<JobId> ending;      // of those that are read, steps whose lines are not all shown
+  std::set<std::string> told;  // of steps that are reused
   std::optional<Turn> turn;
   std::optional<Error> failure;
   bool is_over = false;  // the pipeline is final
-  bool spoke = false;
   int interrupts = 0;
   bool hung_up = false;
   FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
@@ -122,6 +124,15 @@ struct PipelineFollower::Impl {
 
 // ---- output -------------------------------------------------------------------------------------
 
+MergeOptions PipelineFollower::Impl::looks() {
+  MergeOptions looks = merge_options(terminal, options, clock.now());
+  looks.prefix = !options.no_prefix;
+  looks.by_line = true;
+  looks.show_partial_after = seconds(1);
+  looks.name_of = [this](const LogChunk& chunk) { return name_of(chunk); };
+  return looks;
+}
+
 // "train", "train:3", "train environment on n1", as wide as the widest step's name.
 MergeOptions::Name PipelineFollower::Impl::name_of(const LogChunk& chunk) const {
   const auto found = step_of.find(chunk.key.attempt.job);
@@ -138,13 +149,15 @@ void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
   output_open = write_log(terminal, options, stream, bytes) && output_open;
 }
 
-// A step's end is said behind its last line.
+// A step's end is said behind its last line, and what follows from it behind that.
 void PipelineFollower::Impl::say_lines() {
-  std::erase_if(held, [this](const StepLine& line) {
-    if (!logs.is_read(line.after_logs_of)) return false;
-    terminal.print_line(line.text);
-    spoke = true;
-    return true;
+  bool any_waits = false;
+  std::erase_if(held, [&](const StepLine& line) {
+    const bool is_shown = logs.is_read(line.after_logs_of) && ending.count(line.after_logs_of) == 0;
+    const bool waits = !is_shown || (line.after_all && any_waits);
+    any_waits = any_waits || waits;
+    if (!waits) terminal.print_line(line.text);
+    return !waits;
   });
 }
 
@@ -172,8 +185,9 @@ void PipelineFollower::Impl::ask_logs(const JobId& step) {
   LogFollow follow = options.filter;
   follow.job = step;
   follow.follow = false;
-  follow.credit = kChunksOfTurn;
-  follow.resume = merge.positions(step);
+  follow.credit = chunks_of_turn();
+  follow.times = true;
+  follow.resume = order.positions(step);
   if (begun.count(step) != 0) {
     follow.tail_lines = -1;
     follow.since.reset();
@@ -199,8 +213,17 @@ void PipelineFollower::Impl::end_turn(const StepLogs::Answer& answer) {
   turn.reset();
   progressed = listening.total();
   if (!answer.more) begun.insert(step);
-  logs.answered(step, answer, clock.now());
-  if (logs.is_read(step)) merge.finish(step);
+  logs.answered(step, {answer.any, answer.more, answer.final, order.reached(step)}, clock.now());
+  if (!is_read_once) order.release_all();
+  if (logs.is_read(step)) {
+    order.done(step);
+    ending.insert(step);
+  }
+  std::erase_if(ending, [this](const JobId& read) {
+    if (order.holds(read)) return false;
+    merge.finish(read);
+    return true;
+  });
   say_lines();
 }
 
@@ -269,9 +292,14 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
   for (std::size_t i = 0; i < view.steps.size(); ++i) {
     const StepView& step = view.steps[i];
     name_width = std::max(name_width, std::min(step.name.size(), kWidestName));
-    if (step.phase != StepPhase::reused && !step.job.value.empty()) step_of[step.job] = i;
+    const bool is_reused = step.phase == StepPhase::reused;
+    if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
+    step_of.emplace(step.job, i);
+    if (is_reused && told.insert(step.name).second)
+      terminal.print_line(reused_text(step, "log this is"));
   }
   logs.on_steps(view.steps, now);
+  if (is_read_once) expect_lines();
   if (options.show_state) {
     for (StepLine& line : lines.on_steps(view.steps, now)) held.push_back(std::move(line));
     if (terminal.has_status_line() && !is_final(view.status)) terminal.progress(state_text(view));
@@ -282,6 +310,13 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     terminal.clear_status();
   }
   say_lines();
+}
+
+// The times of the lines are those of the nodes' clocks.
+void PipelineFollower::Impl::expect_lines() {
+  for (const StepView& step : job->steps)
+    if (!logs.is_read(step.job))
+      order.expect(step.job, {std::max<std::int64_t>(step.started.ns - kClocksDiffer.count(), 0)});
 }
 
 void PipelineFollower::Impl::on_bulk(const BulkEnvelope& envelope) {
@@ -297,15 +332,15 @@ void PipelineFollower::Impl::on_bulk(const BulkEnvelope& envelope) {
 
 void PipelineFollower::Impl::on_chunk(const LogChunk& chunk) {
   if (chunk.key.attempt.job != turn->job) return;
-  switch (merge.add(chunk, clock.now())) {
-    case LogMerge::Outcome::gap: return ask_logs(turn->job);
-    case LogMerge::Outcome::taken:
+  switch (order.add(chunk)) {
+    case LogOrder::Outcome::gap: return ask_logs(turn->job);
+    case LogOrder::Outcome::taken:
       turn->any = true;
       if (terminal.redraws()) live_due = std::min(live_due, live_drawn + kLiveEvery);
       break;
-    case LogMerge::Outcome::seen_before: break;
+    case LogOrder::Outcome::seen_before: break;
   }
-  if (++turn->chunks >= kChunksOfTurn) end_turn({true, true, false});
+  if (++turn->chunks >= chunks_of_turn()) end_turn({true, true, false});
 }
 
 // One that is refused for now is asked again when its silence is noticed.
@@ -377,9 +412,10 @@ Status PipelineFollower::Impl::listen() {
 }
 
 FollowEnd PipelineFollower::Impl::end(FollowEnd::How how) {
+  order.release_all();
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel, spoke};
+  return {how, job, interrupts > 0, cancel};
 }
 
 PipelineFollower::PipelineFollower(Connection& connection, Terminal& terminal,

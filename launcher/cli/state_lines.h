@@ -22,7 +22,6 @@ class StateLines {
   // Returns the line that is due, only once.
   std::optional<std::string> take(Instant now);
   Instant next_deadline() const;  // never() when nothing waits to be said
-  bool said_any() const { return said_any_; }
 
  private:
   struct Seen {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
 
@@ -57,8 +59,11 @@ std::vector<StepLine> StepLines::on_steps(const std::vector<StepView>& steps, In
     if (!is_said_at_once(step) && now - seen.since < kWorthSaying) continue;
     seen.said = true;
     const bool has_logs = step.status && is_over(step.phase);
-    lines.push_back({has_logs ? step.job : JobId(), text_of(step)});
+    lines.push_back(
+        {has_logs ? step.job : JobId(), text_of(step), step.phase == StepPhase::skipped});
   }
+  std::stable_partition(lines.begin(), lines.end(),
+                        [](const StepLine& line) { return !line.after_all; });
   return lines;
 }
 

@@ -12,8 +12,9 @@
 namespace lockstep::cli {
 
 struct StepLine {
-  JobId after_logs_of;  // the step has ended: the line follows its logs; "": it is said at once
-  std::string text;     // "train: Running (job p_train)"
+  JobId after_logs_of;     // the step has ended: the line follows its logs; "": it is said at once
+  std::string text;        // "train: Running (job p_train)"
+  bool after_all = false;  // a step that is not run: the line follows those that are said before
 };
 
 class StepLines {

@@ -3,15 +3,13 @@
 #include <algorithm>
 
 namespace lockstep::cli {
-namespace {
 
 // A job that waits for its first placement has no logs yet.
-bool has_logs(const StepView& step) {
-  if (step.phase == StepPhase::reused || step.job.value.empty() || !step.status) return false;
+bool StepLogs::has_logs(const StepView& step) const {
+  if (step.phase == StepPhase::reused) return reused_ && !step.job.value.empty();
+  if (step.job.value.empty() || !step.status) return false;
   return *step.status != JobStatus::queued || step.started.ns != 0;
 }
-
-}  // namespace
 
 void StepLogs::on_steps(const std::vector<StepView>& steps, Instant now) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -21,16 +19,17 @@ void StepLogs::on_steps(const std::vector<StepView>& steps, Instant now) {
     One& one = it->second;
     if (is_new) {
       one.order = i;
-      set_due(step.job, one, now);
+      set_due(step.job, one, once_ ? step.started : now);
     }
-    if (one.read || one.ended || !is_final(*step.status)) continue;
+    const bool is_over = step.phase == StepPhase::reused || is_final(*step.status);
+    if (once_ || one.read || one.ended || !is_over) continue;
     one.ended = true;
     set_due(step.job, one, std::min(one.due, now));
   }
 }
 
 std::optional<JobId> StepLogs::next(Instant now) const {
-  if (due_.empty() || due_.begin()->first.first > now) return std::nullopt;
+  if (due_.empty() || (!once_ && due_.begin()->first.first > now)) return std::nullopt;
   return due_.begin()->second;
 }
 
@@ -41,6 +40,7 @@ void StepLogs::answered(const JobId& job, const Answer& answer, Instant now) {
     one.read = true;
     return;
   }
+  if (once_) return set_due(job, one, answer.reached);
   one.wait = answer.any ? kSoonest : std::min(2 * one.wait, kLatest);
   set_due(job, one, answer.more ? now : now + std::max(one.wait, at_least()));
 }
@@ -51,7 +51,8 @@ bool StepLogs::is_read(const JobId& job) const {
 }
 
 Instant StepLogs::next_deadline() const {
-  return due_.empty() ? Instant::never() : due_.begin()->first.first;
+  if (due_.empty()) return Instant::never();
+  return once_ ? Instant{} : due_.begin()->first.first;
 }
 
 Duration StepLogs::at_least() const {

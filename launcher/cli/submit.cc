@@ -13,6 +13,7 @@
 #include "common/domain/pipeline.h"
 #include "common/io/clock.h"
 #include "common/snapshot/composition.h"
+#include "common/snapshot/downloaded.h"
 #include "common/transfer/head_start.h"
 #include "launcher/cli/before_request.h"
 #include "launcher/cli/fetched_file.h"
@@ -68,12 +69,33 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
   return captured;
 }
 
+// In one line, however many there are.
+void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
+  std::size_t more = 0;
+  std::string first;
+  for (const snapshot::SkippedPath& skipped : snapshot.skipped) {
+    if (skipped.pattern != snapshot::kDownloaded || !skipped.source.empty()) continue;
+    if (first.empty())
+      first = skipped.path;
+    else
+      ++more;
+  }
+  if (first.empty()) return;
+  context.terminal.print_line(fmt::format(
+      "not sent: {}{}, which `lockstep job download` made; what the job needs of it, move to a "
+      "folder of your own",
+      quoted_name(first),
+      more == 0 ? "" : fmt::format(" and {} more folder{}", more, more == 1 ? "" : "s")));
+}
+
 Result<transfer::Captured> capture_source(Context& context, Connection& connection,
                                           const std::string& directory, bool was_named) {
   snapshot::CaptureOptions options;
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), directory);
   options.allow_home_or_root = was_named;
-  return capture(context, connection, directory, std::move(options));
+  auto captured = capture(context, connection, directory, std::move(options));
+  if (captured) tell_of_downloads(context, captured->snapshot);
+  return captured;
 }
 
 // An engine would see all of it, so that nothing of it may be left out: but a socket, which engines

@@ -111,6 +111,9 @@ struct WatchOptions {
   Format format = Format::table;  // else what the ranks write goes to standard error, and the
                                   // job's record to standard output in the end
   bool raw = false;               // as of FollowOptions
+  // Also the lines of how each node's environment is solved and built; false: they are in its log,
+  // and the status says what is being done.
+  bool environment_log = false;
   // Which lines are shown, and how; empty: all.
   std::function<void(FollowOptions&)> select = {};
 };

@@ -82,6 +82,14 @@ std::string below_text(const std::map<JobId, Below>& below, const JobsDeleted& r
   return text.empty() ? "" : ", with " + text;
 }
 
+// Each of them is said not to be there, so nothing is left to sum up.
+bool names_nothing(const JobsDeleted& result) {
+  return result.jobs.empty() && !result.kept.empty() &&
+         std::all_of(result.kept.begin(), result.kept.end(), [](const JobsDeleted::Kept& kept) {
+           return kept.code == ErrorCode::not_found;
+         });
+}
+
 // "2 jobs deleted, 1 kept"; of none that had ended, that.
 std::string summary(const DeleteOptions& options, const JobsDeleted& result,
                     const std::string& below) {
@@ -90,6 +98,7 @@ std::string summary(const DeleteOptions& options, const JobsDeleted& result,
                ? "no job has ended: nothing was deleted"
                : fmt::format("no job has ended {} ago or earlier: nothing was deleted",
                              options.older_than);
+  if (names_nothing(result)) return "";
   const std::string kept = result.kept.empty() ? "" : fmt::format(", {} kept", result.kept.size());
   return counted(result.jobs.size()) + " deleted" + below + kept;
 }
@@ -156,8 +165,8 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   for (const JobId& job : result->jobs) text += job.value + "\n";
   const int shown = print(context, options.format, api::to_json(*result), text);
   say_kept(context, *result);
-  if (options.format == Format::table)
-    context.terminal.print_line(summary(options, *result, below_text(below, *result)));
+  const std::string said = summary(options, *result, below_text(below, *result));
+  if (options.format == Format::table && !said.empty()) context.terminal.print_line(said);
   return result->kept.empty() ? shown : kExitFailure;
 }
 

@@ -6,6 +6,7 @@
 #include "launcher/cli/download.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/pipeline_download.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -13,17 +14,20 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kDownloadExamples = R"(
-  lockstep job download NAME                       ./artifacts: outputs/, logs/, kept/, user_logs/
-  lockstep job download NAME --output-name model   ./named-outputs/model
-  lockstep job download NAME --all -p results      both, in results/
+  lockstep job download NAME                       ./NAME/artifacts: outputs/, logs/, kept/, user_logs/
+  lockstep job download NAME --output-name model   ./NAME/named-outputs/model
+  lockstep job download NAME --all -p results      both, in results/ itself
   lockstep job download PIPELINE                   ./PIPELINE/named-outputs/NAME: its own outputs
   lockstep job download PIPELINE --all             and what each step left, in ./PIPELINE/STEP
-  lockstep job download NAME --checkpoint          ./checkpoint: what a retry would start from
-Existing files with the same names are replaced; other files are not changed.)";
+  lockstep job download PIPELINE --step train      that step's job alone, as in the first lines
+  lockstep job download NAME --checkpoint          ./NAME/checkpoint: what a retry would start from
+Existing files with the same names are replaced; other files are not changed. The folders that it
+makes are not sent along with later jobs.)";
 
 struct DownloadOptions {
   std::string name;
-  std::string folder = ".";
+  std::string step;    // of a pipeline
+  std::string folder;  // "": the default
   std::string output;
   bool all = false;
   bool checkpoint = false;
@@ -143,8 +147,8 @@ int download_all_steps(Context& context, Connection& connection, const DownloadO
       connection, job, request, [&](const std::string& text) { context.terminal.progress(text); });
   context.terminal.clear_status();
   if (!done) return fail(context.terminal, at_launcher(context.find_endpoint(), done.error()));
-  for (const std::string& problem : done->problems)
-    context.terminal.print_line(in_one_line(problem));
+  for (const auto* lines : {&done->notes, &done->problems})
+    for (const std::string& line : *lines) context.terminal.print_line(in_one_line(line));
   if (done->trees.empty() && done->logs.empty())
     return fail(context.terminal,
                 make_error(ErrorCode::not_found,
@@ -154,15 +158,19 @@ int download_all_steps(Context& context, Connection& connection, const DownloadO
   return print(context, options.format, to_json(options, *done), text_of(options, *done));
 }
 
-int download(Context& context, const DownloadOptions& options) {
+int download(Context& context, DownloadOptions options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto endpoint = context.find_endpoint();
+  const auto chosen = chosen_job(**connection, context.terminal, "job download", options.name,
+                                 options.step, "files these are");
+  if (!chosen) return fail(context.terminal, chosen.error());
+  const JobView& job = *chosen;
+  options.name = job.spec.name;
+  const bool is_pipeline = job.spec.is_pipeline();
+  if (options.folder.empty()) options.folder = is_pipeline ? "." : "./" + options.name;
+  if (is_pipeline) return download_all_steps(context, **connection, options, job);
   const JobId id(options.name);
-  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{id});
-  if (!reply) return fail(context.terminal, reply.error());
-  if (reply->job.spec.is_pipeline())
-    return download_all_steps(context, **connection, options, reply->job);
   DownloadRequest request;
   request.folder = options.folder;
   request.attempt = options.attempt;
@@ -170,19 +178,18 @@ int download(Context& context, const DownloadOptions& options) {
   if (!options.output.empty()) request.named = options.output;
   request.checkpoint = options.checkpoint;
   request.artifacts = options.all || (!request.named && !request.checkpoint);
-  auto plan = plan_download(reply->job, request);
+  auto plan = plan_download(job, request);
   if (!plan) return fail(context.terminal, plan.error());
-  const auto done = download_job(**connection, id, *std::move(plan), options.folder,
+  const auto done = download_job(**connection, id, options.name, *std::move(plan), options.folder,
                                  [&](const std::string& text) { context.terminal.progress(text); });
   context.terminal.clear_status();
   if (!done) return fail(context.terminal, at_launcher(endpoint, done.error()));
-  const auto problems = output_problems(reply->job.attempts[done->attempt - 1], request);
+  const auto problems = output_problems(job.attempts[done->attempt - 1], request);
   for (const std::string& problem : problems) context.terminal.print_line(in_one_line(problem));
-  const std::string lost =
-      request.artifacts && request.attempt == 0 ? not_kept_text(reply->job) : "";
+  const std::string lost = request.artifacts && request.attempt == 0 ? not_kept_text(job) : "";
   if (!lost.empty()) context.terminal.print_line("not kept: " + lost);
   if (done->trees.empty() && done->logs.empty())
-    return fail(context.terminal, nothing_left(reply->job, !problems.empty()));
+    return fail(context.terminal, nothing_left(job, !problems.empty()));
   return print(context, options.format, to_json(options, *done, problems), text_of(options, *done));
 }
 
@@ -200,8 +207,10 @@ void add_download_verb(CLI::App& group, VerbTable table) {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });
   verb->add_option("-p,--download-path", options->folder,
-                   "the folder to download to (default: the current one)")
-      ->check(filled("leave it out to take the current folder"));
+                   "the folder to download to (default: ./NAME; a pipeline's is made in the "
+                   "current one)")
+      ->check(filled("leave it out to take ./NAME"));
+  add_step(*verb, options->step);
   auto* all = verb->add_flag("--all", options->all, "download the artifacts and all named outputs");
   verb->add_option("--output-name", options->output, "only this named output")
       ->check(filled("leave it out to get the artifacts"))

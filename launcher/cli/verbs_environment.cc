@@ -178,7 +178,9 @@ int prepare(Context& context, const EnvironmentOptions& options) {
                           {preparing_job(std::move(environment->spec), *nodes, options.project),
                            std::nullopt, false, options.rebuild, std::move(environment->build)});
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
-  return watch_to_end(context, **connection, *job, {true, options.quiet, *nodes, options.format});
+  WatchOptions watch{true, options.quiet, *nodes, options.format};
+  watch.environment_log = true;
+  return watch_to_end(context, **connection, *job, watch);
 }
 
 int prune(Context& context, const EnvironmentOptions& options) {

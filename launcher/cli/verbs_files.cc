@@ -10,6 +10,7 @@
 #include "common/base/quoted_name.h"
 #include "common/snapshot/pieces.h"
 #include "launcher/cli/left_files.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -23,6 +24,8 @@ here every 10 s as far as it is, as NAME.partial beside its last complete versio
 
 struct FilesOptions {
   std::string name;
+  std::string step;  // of a pipeline
+  std::string job;   // the one that is meant
   std::string path;
   std::uint32_t attempt = 0;
   bool raw = false;  // cat
@@ -52,13 +55,15 @@ Error look_at_steps(const JobView& job) {
   constexpr std::size_t kMostNamed = 5;
   std::vector<std::string> jobs;
   for (const StepView& step : job.steps)
-    if (!step.job.value.empty()) jobs.push_back(step.job.value);
+    if (!step.job.value.empty())
+      jobs.push_back(step.job.value +
+                     (step.phase == StepPhase::reused ? " (reused by " + step.name + ")" : ""));
   const std::size_t more = jobs.size() > kMostNamed ? jobs.size() - kMostNamed : 0;
   jobs.resize(jobs.size() - more);
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("{0} is a pipeline, and its files are those of its steps' jobs{1}{2}{3}; "
-                  "`lockstep job download {0}` brings its outputs",
+      fmt::format("{0} is a pipeline, and its files are those of its steps' jobs{1}{2}{3}; add "
+                  "--step STEP; `lockstep job download {0}` brings its outputs",
                   job.spec.name, jobs.empty() ? "; none has begun" : ": ", fmt::join(jobs, ", "),
                   more == 0 ? "" : fmt::format(" and {} more", more)));
 }
@@ -67,7 +72,7 @@ Error look_at_steps(const JobView& job) {
 constexpr int kMostTries = 5;
 
 Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
-  const JobId id(options.name);
+  const JobId id(options.job);
   // One that may see the job but not read it is shown a job without files.
   TRY(connection.ask_for<EventsReply>(ListEvents{id, Instant::never()}));
   for (int tries = 1;; ++tries) {
@@ -79,15 +84,15 @@ Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesO
     if (!left && !is_over && tries < kMostTries) continue;
     if (!left || !(*left)->files().empty()) return left;
     return make_error(ErrorCode::not_found,
-                      is_over ? fmt::format("{} left no files", options.name)
+                      is_over ? fmt::format("{} left no files", options.job)
                               : fmt::format("no files of {} were collected yet; the job is {}",
-                                            options.name, to_string(reply.job.status)));
+                                            options.job, to_string(reply.job.status)));
   }
 }
 
 Json to_json(const FilesOptions& options, const LeftFiles& left) {
   Json json;
-  json["name"] = options.name;
+  json["name"] = options.job;
   json["attempt"] = left.attempt();
   json["files"] = Json::array();
   for (const LeftFile& file : left.files()) {
@@ -112,9 +117,22 @@ std::string text_of(const LeftFiles& left) {
   return text;
 }
 
-int files(Context& context, const FilesOptions& options) {
+// Sets options.job.
+Status choose(Context& context, Connection& connection, const std::string& verb,
+              FilesOptions& options) {
+  options.job = options.name;
+  if (options.step.empty()) return {};
+  TRY_ASSIGN(const JobView job, chosen_job(connection, context.terminal, verb, options.name,
+                                           options.step, "files these are"));
+  options.job = job.spec.name;
+  return {};
+}
+
+int files(Context& context, FilesOptions options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
+  if (const Status chosen = choose(context, **connection, "job files", options); !chosen)
+    return fail(context.terminal, chosen.error());
   const auto left = files_of(**connection, options);
   if (!left) return fail(context.terminal, left.error());
   return print(context, options.format, to_json(options, **left), text_of(**left));
@@ -140,8 +158,8 @@ Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
   if (found == nullptr)
     return make_error(
         ErrorCode::not_found,
-        fmt::format("{} has no file {}; `lockstep job files {}` lists the job's files",
-                    options.name, quoted_name(options.path), options.name));
+        fmt::format("{} has no file {}; `lockstep job files {}` lists the job's files", options.job,
+                    quoted_name(options.path), options.job));
   if (found->entry.kind == snapshot::EntryKind::file) return *found;
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("{} is a symlink to {}; symlinks are not followed",
@@ -185,9 +203,11 @@ class FileWriter {
   std::string held_, colors_;
 };
 
-int cat(Context& context, const FilesOptions& options) {
+int cat(Context& context, FilesOptions options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
+  if (const Status chosen = choose(context, **connection, "job cat", options); !chosen)
+    return fail(context.terminal, chosen.error());
   for (int tries = 1;; ++tries) {
     const auto left = files_of(**connection, options);
     if (!left) return fail(context.terminal, left.error());
@@ -214,12 +234,12 @@ int cat(Context& context, const FilesOptions& options) {
 }  // namespace
 
 void add_files_verbs(CLI::App& group, VerbTable table) {
-  const auto add = [&](const char* name, const char* what,
-                       int (*work)(Context&, const FilesOptions&)) {
+  const auto add = [&](const char* name, const char* what, int (*work)(Context&, FilesOptions)) {
     const auto options = std::make_shared<FilesOptions>();
     auto* verb = group.add_subcommand(name, what);
     verb->footer(kFilesExamples);
     verb->add_option("NAME", options->name, "the job")->required();
+    add_step(*verb, options->step);
     verb->add_option("--attempt", options->attempt,
                      "the number of the attempt (default: the newest)")
         ->check(whole_number(1));

@@ -51,6 +51,53 @@ void take_file_as_script(InitOptions& options) {
   options.directory = given.has_parent_path() ? given.parent_path().string() : ".";
 }
 
+// The paths of the files in the folder and below it, without hidden ones, links, and what is no
+// source of the user's. What cannot be read is passed over.
+std::vector<std::string> files_below(const std::string& directory) {
+  constexpr int kDeepest = 3;
+  constexpr std::size_t kMost = 10'000;
+  const auto is_foreign = [](const std::string& name) {
+    return name.starts_with(".") || name == "__pycache__" || name == "node_modules" ||
+           name == "site-packages" || name == "venv" || name == "env";
+  };
+  std::vector<std::string> found;
+  std::error_code failed;
+  using Walk = std::filesystem::recursive_directory_iterator;
+  const auto quietly = std::filesystem::directory_options::skip_permission_denied;
+  for (Walk at(directory, quietly, failed), end; !failed && at != end && found.size() < kMost;
+       at.increment(failed)) {
+    std::error_code gone;
+    const bool is_folder = at->is_directory(gone);
+    if (is_folder && (at.depth() == kDeepest || is_foreign(at->path().filename())))
+      at.disable_recursion_pending();
+    if (at->is_regular_file(gone))
+      found.push_back(at->path().lexically_relative(directory).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Error which_script(const InitOptions& options, const ScriptFolder& folder) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::string> scripts = possible_scripts(folder.others);
+  if (scripts.empty())
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("init: there is no script (*.py, *.sh) in {}; if it has another "
+                    "name, write: lockstep init {} --script NAME",
+                    quoted_name(options.directory), shell_words({options.directory})));
+  std::string named;
+  for (std::size_t i = 0; i < std::min(scripts.size(), kMostNamed); ++i)
+    named += (i == 0 ? "" : ", ") + quoted_name(scripts[i]);
+  if (scripts.size() > kMostNamed)
+    named += fmt::format(" and {} more", scripts.size() - kMostNamed);
+  return make_error(ErrorCode::not_found,
+                    fmt::format("init: which file of {} is the script ({})? Name it: {}",
+                                quoted_name(options.directory), named,
+                                shell_words({"lockstep", "init", options.directory, "--script",
+                                             scripts.front()})));
+}
+
 Result<ScriptFolder> read_folder(const InitOptions& options) {
   ScriptFolder folder;
   std::error_code failed;
@@ -59,7 +106,7 @@ Result<ScriptFolder> read_folder(const InitOptions& options) {
                       fmt::format("init: {} is not a folder; name the script's folder, or the "
                                   "script alone, such as src/train.py",
                                   quoted_name(options.directory)));
-  TRY_ASSIGN(folder.others, io::list_directory(options.directory));
+  folder.others = files_below(options.directory);
   folder.script = options.script;
   if (folder.script.empty()) {
     if (folder.others.empty())
@@ -67,11 +114,7 @@ Result<ScriptFolder> read_folder(const InitOptions& options) {
                         fmt::format("init: {} is empty; put the script there first",
                                     quoted_name(options.directory)));
     const auto likely = likely_script(folder.others);
-    if (!likely)
-      return make_error(ErrorCode::not_found,
-                        fmt::format("init: which file of {} is the script? Name it: lockstep init "
-                                    "{} --script train.py",
-                                    quoted_name(options.directory), options.directory));
+    if (!likely) return which_script(options, folder);
     folder.script = *likely;
   }
   const auto plain = [](unsigned char c) {

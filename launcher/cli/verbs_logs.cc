@@ -5,6 +5,7 @@
 #include "launcher/cli/log_selection.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/pipeline_follower.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -29,21 +30,12 @@ struct LogOptions {
 
 Instant now() { return io::SystemClock().now(); }
 
-// The job that is named, or that of the pipeline's step.
-Result<JobView> chosen_job(Connection& connection, const std::string& verb,
-                           const LogOptions& options) {
-  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{JobId(options.name)}));
-  if (options.step.empty()) return std::move(known.job);
-  TRY_ASSIGN(const JobId step, job_of_step(verb, known.job, options.step));
-  TRY_ASSIGN(known, connection.ask_for<JobReply>(ShowJob{step}));
-  return std::move(known.job);
-}
-
 int stream(Context& context, const LogOptions& options) {
   FollowOptions selected;
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  const auto job = chosen_job(**connection, "job stream", options);
+  const auto job = chosen_job(**connection, context.terminal, "job stream", options.name,
+                              options.step, "log this is");
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
   const JobSpec& spec = job->spec;
   LogSelection selection = options.selection;
@@ -53,9 +45,13 @@ int stream(Context& context, const LogOptions& options) {
   if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   WatchOptions watch;
   watch.quiet = options.quiet;
+  watch.environment_log = true;
   watch.world_size = spec.is_pipeline() ? 0 : spec.world_size();
+  selected.is_over = is_final(job->status);
   watch.select = [&selected](FollowOptions& follow) {
+    follow.is_over = selected.is_over;
     follow.filter = selected.filter;
+    follow.timestamps = selected.timestamps;
     follow.single_log = selected.single_log;
     follow.no_prefix = selected.no_prefix;
     follow.wanted = selected.wanted;
@@ -87,7 +83,8 @@ Result<FollowEnd> follow_logs(Context& context, Connection& connection, const Jo
 int logs(Context& context, const LogOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto job = chosen_job(**connection, "job logs", options);
+  const auto job = chosen_job(**connection, context.terminal, "job logs", options.name,
+                              options.step, "log this is");
   if (!job) return fail(context.terminal, job.error());
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
@@ -103,6 +100,8 @@ int logs(Context& context, const LogOptions& options) {
   follow.job = JobId(job->spec.name);
   follow.show_state = false;
   follow.until_final = options.follow;
+  follow.is_over = is_final(job->status);
+  follow.reused_logs = true;
   follow.filter.attempt = options.attempt;
   follow.filter.ranks_only = !options.selection.environment;
   if (options.follow) hold_interrupts(true);
@@ -124,8 +123,7 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<LogOp
   verb->parse_complete_callback([job] {
     if (job->count() == 0) throw CLI::RequiredError("NAME");
   });
-  verb->add_option("--step", options->step, "only this step of the pipeline")
-      ->check(filled("leave it out to see all steps"));
+  add_step(*verb, options->step);
   add_log_selection(*verb, options->selection);
   verb->callback([table, options, work] {
     table.action = [options, work](Context& context) { return work(context, *options); };

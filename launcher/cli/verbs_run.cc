@@ -157,11 +157,11 @@ int print_created(Context& context, Connection& connection, const JobId& job, Fo
 
 namespace {
 
-// A job that completes at once is not worth a line in a log file.
-void say_how_it_ended(Context& context, const JobView& job, bool worth_a_line) {
+// The name of a job that was over at once is said nowhere else.
+void say_how_it_ended(Context& context, const JobView& job, bool quiet) {
   if (job.status != JobStatus::completed) {
     context.terminal.err(failure_report(job));
-  } else if (worth_a_line) {
+  } else if (!quiet) {
     context.terminal.print_line(fmt::format("{}: Completed after {}", job.spec.name,
                                             format_duration(job.ended - job.submitted)));
   }
@@ -170,7 +170,6 @@ void say_how_it_ended(Context& context, const JobView& job, bool worth_a_line) {
 int finished(Context& context, Connection& connection, const FollowEnd& end,
              const WatchOptions& options) {
   const JobView& job = *end.job;
-  const bool worth_a_line = end.spoke || context.terminal.has_status_line();
   DownloadRequest everything;
   everything.all_named = everything.checkpoint = true;
   if (!job.attempts.empty())
@@ -179,7 +178,7 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   for (const auto& warning : api::unwritten_outputs(job)) context.terminal.print_line(warning);
   if (const std::string lost = not_kept_text(job); !lost.empty())
     context.terminal.print_line("not kept: " + lost);
-  say_how_it_ended(context, job, worth_a_line && !options.quiet);
+  say_how_it_ended(context, job, options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
     print(context, options.format, api::to_json(reply ? reply->job : job), "");
@@ -238,7 +237,8 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.single_log = world_size == 1;
   follow.raw = options.raw;
   if (options.select) options.select(follow);
-  if (options.quiet && !follow.filter.stream) follow.filter.ranks_only = true;
+  if ((options.quiet || !options.environment_log) && !follow.filter.stream)
+    follow.filter.ranks_only = true;
   follow.all_to_stderr = options.format != Format::table;
   LocalNodeRestarter restarter(context.home, context.terminal);
   if (context.launcher.empty())

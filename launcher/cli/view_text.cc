@@ -14,6 +14,7 @@
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
+#include "launcher/cli/rank_view.h"
 #include "launcher/cli/usage_view.h"
 
 namespace lockstep::cli {
@@ -204,8 +205,8 @@ std::string attempt_text(const AttemptView& attempt, const AttemptView* before) 
   text += "\n";
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
   for (const auto& part : attempt.parts)
-    text += part_line(part) + environment_line(part) + limit_lines(part) + rank_use_lines(part) +
-            output_lines(part);
+    text += part_line(part) + environment_line(part) + limit_lines(part) + rank_state_lines(part) +
+            rank_use_lines(part) + output_lines(part);
   return text + end_of(attempt, before);
 }
 

@@ -108,6 +108,7 @@ struct Effects {
     if (fact.report.state == PartState::finished) {
       watch.so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
+      watch.ended.erase(fact.attempt);
       capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
@@ -122,6 +123,7 @@ struct Effects {
     NodeWatch& watch = core.watches.at(fact.node);
     watch.so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
+    watch.ended.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     capacity_changed(fact.attempt.job, fact.node);
   }
@@ -191,6 +193,7 @@ struct Effects {
     watch.progress.clear();
     watch.so_far.clear();
     watch.limits.clear();
+    watch.ended.clear();
     watch.logs_refused.clear();
     lockstep::launcher::machine_changed(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));

@@ -76,6 +76,7 @@ struct NodeWatch {
   };
   std::map<AttemptId, SoFar> so_far;
   std::map<AttemptId, std::vector<std::string>> limits;  // that running parts reached
+  std::map<AttemptId, std::vector<RankEnd>> ended;       // ranks of running parts
   struct Refused {
     std::uint64_t episode = 0;
     Instant since;  // polled time

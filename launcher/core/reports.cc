@@ -13,17 +13,17 @@ namespace lockstep::launcher {
 namespace {
 
 // From here on all times are the launcher's, as far as the node's clock is known.
+void correct(Instant& time, const std::optional<ClockOffset>& clock) {  // 0: unknown
+  if (clock && time.ns != 0 && time.ns > clock->ahead.count()) time = time - clock->ahead;
+}
+
 void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) {
   report.clock = clock;
-  if (!clock) return;
-  const auto correct = [&](Instant& time) {  // 0: unknown
-    if (time.ns != 0 && time.ns > clock->ahead.count()) time = time - clock->ahead;
-  };
-  correct(report.started);
+  correct(report.started, clock);
   if (!report.exit) return;
-  correct(report.exit->started);
-  correct(report.exit->ended);
-  for (RankExit& rank : report.exit->ranks) correct(rank.time);
+  correct(report.exit->started, clock);
+  correct(report.exit->ended, clock);
+  for (RankExit& rank : report.exit->ranks) correct(rank.time, clock);
 }
 
 // A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
@@ -31,6 +31,7 @@ void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) 
 PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks,
                    const std::optional<ClockOffset>& clock) {
   correct_times(report, clock);
+  report.ended.clear();  // the final report has all; until then they are no facts
   if (known && known->started.ns != 0) report.started = known->started;
   if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
   if (report.state != PartState::finished) return report;
@@ -179,6 +180,18 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
 }
 
+// A list that only grows: how each rank ended that has.
+void take_ended(Context& core, NodeId node, const PartReport& report) {
+  NodeWatch& watch = core.watches.at(node);
+  auto& all = watch.ended;
+  const auto known = all.find(report.attempt);
+  if (report.ended.size() <= (known == all.end() ? 0 : known->second.size())) return;
+  std::vector<RankEnd> ended = report.ended;
+  for (RankEnd& end : ended) correct(end.time, watch.clock.offset());
+  all[report.attempt] = std::move(ended);
+  core.pending.job_changed(report.attempt.job);
+}
+
 }  // namespace
 
 void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt) {
@@ -209,12 +222,14 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
     if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
     if (report.state == PartState::finished) return;
+    take_ended(core, node, report);
     take_outputs(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     if (newest) take_words(core, node, report);
     if (newest) take_limits(core, node, report);
+    if (newest) take_ended(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   }

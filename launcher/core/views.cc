@@ -105,6 +105,29 @@ std::vector<RankUse> used_by(const NodeExitReport& exit) {
   return used;
 }
 
+std::vector<RankEnd> ended_of(const NodeExitReport& exit) {
+  std::vector<RankEnd> ended;
+  for (const RankExit& rank : exit.ranks) ended.push_back(end_of(rank));
+  std::sort(ended.begin(), ended.end(),
+            [](const RankEnd& a, const RankEnd& b) { return a.rank < b.rank; });
+  if (ended.size() > kMaxRanksPerNode) ended.resize(kMaxRanksPerNode);
+  return ended;
+}
+
+// What ranks of the gang may call it by: a loopback address is anybody's.
+std::vector<std::string> addresses_of(const Inventory& inventory) {
+  std::vector<std::string> addresses;
+  if (!inventory.address_is_loopback && !inventory.address.empty())
+    addresses.push_back(inventory.address);
+  for (const NetworkInterface& interface : inventory.interfaces) {
+    if (interface.loopback || !interface.up) continue;
+    for (const std::string& address : interface.addresses)
+      if (addresses.size() < kMaxPartAddresses && address != inventory.address)
+        addresses.push_back(address);
+  }
+  return addresses;
+}
+
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank) {
   const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
   PartView view;
@@ -115,6 +138,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   view.first_rank = job.spec.first_rank_on(rank);
   view.allotment = part.allotment;
   view.environment = environment_of(cluster.state, job, part);
+  if (const Node* node = cluster.state.node(part.node))
+    view.addresses = addresses_of(node->inventory);
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
@@ -123,6 +148,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
       view.limits = part.report->exit->limits;
       view.notes = part.report->exit->notes;
       view.used = used_by(*part.report->exit);
+      view.ended = ended_of(*part.report->exit);
     }
     if (part.gone) view.progress = part.gone->why;
     return view;
@@ -142,6 +168,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
     const auto limits = watch->limits.find(attempt.id);
     if (limits != watch->limits.end()) view.limits = limits->second;
+    const auto ended = watch->ended.find(attempt.id);
+    if (ended != watch->ended.end()) view.ended = ended->second;
     const auto newer = watch->progress.find(attempt.id);
     if (newer != watch->progress.end()) view.progress = newer->second;
   }

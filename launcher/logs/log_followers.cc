@@ -4,22 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 namespace lockstep::launcher {
 namespace {
 
 bool is_of_node(const LogKey& key) { return key.stream == LogStream::environment; }
 
+// Where the last line in `data` ends, or the last state of one that carriage returns restart;
+// data.size() when none does. A carriage return at the very end may be half of "\r\n".
+std::size_t whole_lines(std::string_view data) {
+  if (const auto newline = data.rfind('\n'); newline != std::string_view::npos) return newline + 1;
+  const auto restart = data.substr(0, data.size() - 1).rfind('\r');
+  return restart == std::string_view::npos ? data.size() : restart + 1;
+}
+
 }  // namespace
 
 LogFollowers::LogFollowers(LogStore& store, const LogDirectory& directory, Send send)
     : store_(store), directory_(directory), send_(std::move(send)) {}
-
-bool LogFollowers::SendOrder::operator()(const LogKey& a, const LogKey& b) const {
-  return std::forward_as_tuple(a.attempt, !is_of_node(a), a) <
-         std::forward_as_tuple(b.attempt, !is_of_node(b), b);
-}
 
 bool LogFollowers::wants(const Follower& follower, const LogKey& key) const {
   const auto& filter = follower.filter;
@@ -120,7 +122,10 @@ Status LogFollowers::start_attempt(Follower& follower, const AttemptId& attempt)
     if (follower.positions.count(key) == 0) {
       TRY_ASSIGN(follower.positions[key], begin_of(follower.filter, key));
     }
-    follower.pending.insert(key);
+    const std::uint64_t position = follower.positions[key];
+    const auto extent = store_.extent(key);
+    if (extent && position < extent->written)
+      follower.pending.set(key, store_.time_at(key, position));
   }
   return {};
 }
@@ -149,9 +154,16 @@ void LogFollowers::grew(const LogKey& key) {
   for (const auto& peer : std::set<std::string>(peers->second)) {
     auto& follower = followers_.at(peer);
     if (!follower.filter.follow || !wants(follower, key)) continue;
-    follower.pending.insert(key);
+    wait(follower, key);
     drop_if_over(peer);
   }
+}
+
+// A log that waits alone is sent next, however old its bytes are.
+void LogFollowers::wait(Follower& follower, const LogKey& key) {
+  if (follower.pending.contains(key)) return;
+  const bool is_alone = follower.pending.empty();
+  follower.pending.set(key, is_alone ? Instant{} : store_.time_at(key, follower.positions[key]));
 }
 
 void LogFollowers::job_changed(const JobId& job) {
@@ -175,33 +187,33 @@ bool LogFollowers::pump(const std::string& peer, Follower& follower) {
   return !over || !send_end(peer, follower);
 }
 
-// Takes turns among the ranks' logs of one attempt, or, before those, among its environments'; an
-// earlier attempt before a later one.
+// One chunk of the log whose turn it is. It ends with a line where it can, so that the time of the
+// next chunk is that of a line.
 bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
-  auto next = follower.pending.upper_bound(follower.last_sent);
-  const auto first = follower.pending.begin();
-  if (next == follower.pending.end() || next->attempt != first->attempt ||
-      is_of_node(*next) != is_of_node(*first))
-    next = first;
-  const LogKey key = *next;
+  const LogKey key = follower.pending.next(follower.last_sent);
   auto& position = follower.positions[key];
   auto data = store_.read(key, position, kFollowChunkBytes);
-  if (!data || data->empty()) {
-    follower.pending.erase(key);
+  const auto extent = store_.extent(key);
+  if (!data || data->empty() || !extent) {
+    follower.pending.remove(key);
     return true;
   }
+  if (position + data->size() < extent->written) data->resize(whole_lines(*data));
   const auto place = directory_.place(key);
-  LogChunk chunk{
-      key, place ? place->node_rank : 0, place ? place->node_name : "", position, std::move(*data),
-      {}};
+  LogChunk chunk{key, place ? place->node_rank : 0, place ? place->node_name : "", position,
+                 std::move(*data)};
   if (follower.filter.times)
     chunk.times = store_.times(key, position, position + chunk.data.size());
+  chunk.more = follower.pending.size() > 1;
   const auto size = chunk.data.size();
   if (!send_(peer, follower.sequence, std::move(chunk))) return false;
   position += size;
   --follower.credit;
   follower.last_sent = key;
-  if (size < kFollowChunkBytes) follower.pending.erase(key);
+  if (position >= extent->written)
+    follower.pending.remove(key);
+  else
+    follower.pending.set(key, store_.time_at(key, position));
   return true;
 }
 

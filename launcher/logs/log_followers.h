@@ -14,6 +14,7 @@
 #include "common/domain/bulk.h"
 #include "launcher/logs/log_directory.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/logs/pending_logs.h"
 
 namespace lockstep::launcher {
 
@@ -41,10 +42,6 @@ class LogFollowers {
   std::size_t count() const { return followers_.size(); }
 
  private:
-  // Environments' logs before those of ranks, because ranks start after them.
-  struct SendOrder {
-    bool operator()(const LogKey& a, const LogKey& b) const;
-  };
   struct Follower {
     LogFollow filter;
     std::string user;
@@ -52,13 +49,14 @@ class LogFollowers {
     std::uint32_t first_attempt = 1, last_attempt = UINT32_MAX;
     std::uint32_t credit = 0;
     std::map<LogKey, std::uint64_t> positions;
-    std::set<LogKey, SendOrder> pending;  // logs with bytes that are not sent yet
+    PendingLogs pending;
     LogKey last_sent;
   };
   bool wants(const Follower& follower, const LogKey& key) const;
   Status start(Follower& follower);
   Status start_attempt(Follower& follower, const AttemptId& attempt);
   Result<std::uint64_t> begin_of(const LogFollow& filter, const LogKey& key);
+  void wait(Follower& follower, const LogKey& key);
   // False: the follow is over.
   bool pump(const std::string& peer, Follower& follower);
   bool send_next(const std::string& peer, Follower& follower);

@@ -80,6 +80,8 @@ class LogStore {
   // The offset of the first line written at `since` or later; 0 when no times are known.
   Result<std::uint64_t> since_offset(const LogKey& key, Instant since);
   std::vector<LogTime> times(const LogKey& key, std::uint64_t begin, std::uint64_t end) const;
+  // When the byte at `offset` was written; Instant{} when that is not known.
+  Instant time_at(const LogKey& key, std::uint64_t offset) const;
   // Closes the job's open files; they stay on disk.
   void forget(const JobId& job);
 

@@ -50,4 +50,8 @@ std::vector<LogTime> LogStore::times(const LogKey& key, std::uint64_t begin,
   return io::LogTimes(path(key)).between(begin, end, kMaxLogTimes, true);
 }
 
+Instant LogStore::time_at(const LogKey& key, std::uint64_t offset) const {
+  return io::LogTimes(path(key)).at(offset);
+}
+
 }  // namespace lockstep::launcher

@@ -228,6 +228,9 @@ PartReport Core::Impl::report() const {
   report.master_port = endpoint.master_port;
   report.started = started;
   report.exit = final_report;
+  if (!final_report)
+    for (const RankRecord& record : ranks.all())
+      if (record.state == State::ended) report.ended.push_back(end_of(record.exit));
   return report;
 }
 

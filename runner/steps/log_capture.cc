@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/base/redrawn.h"
 #include "common/base/utf8.h"
 #include "common/io/disk.h"
 #include "common/io/log_times.h"
@@ -28,6 +29,19 @@ constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure repor
 constexpr std::uint64_t kBlock = 4096;
 constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
 constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
+// The least between two times of a stream. Ranks of other nodes write in between, too.
+constexpr Duration kStampAlone = milliseconds(10);
+constexpr Duration kStampAmongOthers = milliseconds(1);
+static_assert(kStampAlone <= kLogTimeStep);
+
+// The last bytes of a file of this size, `most` at most.
+std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
+  const std::uint64_t wanted = std::min(size, most);
+  std::string text(wanted, '\0');
+  const ssize_t length = pread(file, text.data(), wanted, static_cast<off_t>(size - wanted));
+  text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return text;
+}
 
 }  // namespace
 
@@ -50,9 +64,9 @@ struct LogCapture::Stream {
   std::uint64_t freed = 0;  // of these, given back to the disk
   std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
-  Instant next_stamp;
-  char last = '\n';        // in the file
-  std::optional<Cut> cut;  // nothing more is kept
+  Instant stamped;          // when its last time was written
+  char last = '\n';         // in the file
+  std::optional<Cut> cut;   // nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }
 };
@@ -197,6 +211,15 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   return length;
 }
 
+// Between streams the times are all that is known of the order afterwards, so what another stream
+// wrote meanwhile needs a time soon. A time that cannot be written is not worth a rank's wait.
+void LogCapture::stamp(Stream& stream) {
+  const bool alone = std::exchange(last_read_, &stream) == &stream;
+  const Instant now = clock_.now();
+  if (now < stream.stamped + (alone ? kStampAlone : kStampAmongOthers)) return;
+  if (stream.times.append({{stream.bytes, now}})) stream.stamped = now;
+}
+
 // How much was read, kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
@@ -204,11 +227,7 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   const std::uint64_t left = left_to_keep(stream);
   const ssize_t length = read_pipe(stream, std::min(most, left));
   if (length <= 0) return 0;
-  const Instant now = clock_.now();
-  if (now >= stream.next_stamp) {
-    // A time that cannot be written is not worth a rank's wait.
-    if (stream.times.append({{stream.bytes, now}})) stream.next_stamp = now + kLogTimeStep;
-  }
+  stamp(stream);
   const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(length));
   stream.pending = bytes;
   // What is kept ends between characters.
@@ -375,12 +394,11 @@ std::string LogCapture::stderr_tail(int rank) const {
   const Stream& stream = *found->second;
   const auto file = io::open_file(stream.path, O_RDONLY);
   if (!file) return "";
-  const std::uint64_t skip = stream.bytes - std::min<std::uint64_t>(stream.bytes, kQuoted);
-  std::string text(kQuoted, '\0');
-  const ssize_t length = pread(file->get(), text.data(), text.size(), static_cast<off_t>(skip));
-  text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  std::string text = end_of(file->get(), stream.bytes, kQuoted);
+  // Of a progress bar one state says all, and what stands before the bar may say more.
+  if (text.find('\r') != std::string::npos) text = end_of(file->get(), stream.bytes, kKeptTail);
   if (stream.cut) text += stream.cut->tail;
-  return std::string(tail(text, kStderrTailBytes));
+  return std::string(tail(last_states(text), kStderrTailBytes));
 }
 
 }  // namespace lockstep::runner

@@ -79,6 +79,7 @@ class LogCapture {
   void watch(Stream& stream);
   void take_some(Stream& stream);
   std::uint64_t read_some(Stream& stream, std::uint64_t most);
+  void stamp(Stream& stream);
   ssize_t read_pipe(Stream& stream, std::uint64_t most);
   std::uint64_t drop_some(Stream& stream);
   bool flush(Stream& stream);
@@ -99,6 +100,7 @@ class LogCapture {
   io::SystemClock clock_;  // for the times of the output
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
+  const Stream* last_read_ = nullptr;
   std::uint64_t spooled_ = 0;  // bytes written and not taken, all streams
   std::uint64_t kept_ = 0;     // bytes written, all streams
   // Not zero-initialised, so that only the pages that are used take memory.

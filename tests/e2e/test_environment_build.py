@@ -67,6 +67,24 @@ def built(site):
     return {folder: json.loads((folder / "built.json").read_text()) for folder in built_environments(site.home)}
 
 
+def test_run_says_in_few_lines_how_an_environment_is_made(prepared):
+    site = prepared
+    job_file(site, nodes=1)
+    done = site.run("job", "create", "-f", "job.yml", "--name", "few", "--stream", timeout=200)
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == 0 and b"inner 1.0 " in done.stdout, done
+    assert len(said) <= 6 and max(map(len, said)) < 300 and not any("[environment" in line for line in said), said
+    assert len(site.ok("environment", "log", "few").splitlines()) > len(said)
+    assert b"[environment local-0]" in site.run("job", "stream", "few").stderr, "who asks for it, gets it"
+
+    (site.work / "requirements.txt").write_text((site.work / "requirements.txt").read_text() + "nosuchpackage\n")
+    done = site.run("job", "create", "-f", "job.yml", "--name", "bad", "--stream", timeout=200)
+    said = done.stderr.decode()
+    assert done.returncode == 125 and "look at it with: lockstep environment log bad" in said, said
+    longest = max((line.strip() for line in said.splitlines() if "nosuchpackage" in line), key=len)
+    assert said.count(longest[-60:]) == 1, said
+
+
 def test_two_nodes_have_one_lock_and_the_next_job_builds_nothing(prepared_for_any):
     site = prepared_for_any
     job_file(site)

@@ -31,6 +31,28 @@ def test_a_killed_rank_is_named_first_and_all_others_are_gone(any_site):
     assert report["rank"] == 3 and sorted(report["terminated_ranks"]) == [0, 1, 2]
 
 
+def test_a_rank_that_ended_early_is_shown_and_named(any_site):
+    any_site.up(2)
+    flag = any_site.directory / "flag"
+    script = (f"[ $LOCKSTEP_RANK = 1 ] && exit 0; while [ ! -e {flag} ]; do sleep 0.02; done; "
+              "[ $LOCKSTEP_RANK = 0 ] && echo a peer is gone >&2 && exit 1; sleep 600")
+    any_site.submit("-N", "2", "-n", "2", "--name", "early", "--", "sh", "-c", script)
+    wait_until(lambda: "rank 1: exited with code 0 at " in any_site.ok("job", "show", "early"), "rank 1 has ended")
+    assert "rank 0: running" in any_site.ok("job", "show", "early")
+    states = any_site.show("early")["attempts"][0]["parts"][0]["rank_states"]
+    assert [state["state"] for state in states] == ["Running", "Exited"], states
+    assert states[1]["exit_code"] == 0 and states[1]["ended"], states
+    flag.touch()
+    any_site.wait_for_status("early", "Failed")
+    said = any_site.run("job", "stream", "-q", "early").stderr.decode()
+    assert " before it, rank 1 on local-0 had exited with code 0\n" in said, said
+    parts = any_site.show("early")["attempts"][0]["parts"]
+    states = [state["state"] for part in parts for state in part["rank_states"]]
+    assert states == ["Exited", "Exited", "Terminated", "Terminated"], parts
+    shown = any_site.ok("job", "show", "early")
+    assert "rank 0: exited with code 1 at " in shown and "rank 2: terminated" in shown, shown
+
+
 def test_mpi_abort_gives_its_code(any_site):
     any_site.up(2)
     program = any_site.install_program("mpi_abort")

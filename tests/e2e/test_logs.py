@@ -303,6 +303,75 @@ def test_since_grep_tail_and_timestamps(site):
             assert refused.returncode == 2 and refused.stderr.startswith(b"lockstep: job " + verb.encode())
 
 
+# Lines of all ranks and streams, 40 ms apart, by the clock of the machine.
+IN_TURN = """
+import os, sys, time
+rank, world = int(os.environ["LOCKSTEP_RANK"]), int(os.environ["LOCKSTEP_WORLD_SIZE"])
+open(f"{sys.argv[1]}.{rank}", "w").close()
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+begin = os.stat(sys.argv[1]).st_mtime + 1
+for turn in range(10):
+    for place, stream in enumerate((sys.stdout, sys.stderr)):
+        number = (turn * world + rank) * 2 + place
+        time.sleep(max(0, begin + number * 0.04 - time.time()))
+        print(f"line {number}", file=stream, flush=True)
+"""
+
+
+def merged(site, *words):
+    """Both streams of a command as one, as a terminal has them."""
+    process = site.start(*words, stderr=subprocess.STDOUT)
+    return process.communicate(timeout=60)[0].decode().splitlines()
+
+
+def test_the_lines_of_an_ended_job_come_in_the_order_of_time(site):
+    site.up(2)
+    site.write("in_turn.py", IN_TURN)
+    begin = make_witness(site) / "begin"
+    site.submit("-N", "2", "-n", "2", "--name", "turns", "--", "/usr/bin/python3", "in_turn.py", begin)
+    wait_until(lambda: len(list(begin.parent.glob("begin.*"))) == 4, "all ranks wait")
+    begin.touch()
+    site.wait_for_status("turns", "Completed")
+    for words in ((), ("-t",), ("--no-prefix",), ("--no-prefix", "-f")):
+        lines = merged(site, "job", "logs", "turns", *words)
+        numbers = [int(line.rsplit(" ", 1)[1]) for line in lines]
+        assert numbers == list(range(80)), (words, lines)
+    one = merged(site, "job", "logs", "turns", "--rank", "1")
+    assert [int(line.split()[1]) % 8 for line in one] == [2, 3] * 10, one
+    stamped = [line.split(" | ")[1].split(" ")[0] for line in merged(site, "job", "logs", "turns", "-t")]
+    assert stamped == sorted(stamped)
+    seen = merged(site, "job", "stream", "-q", "turns")
+    assert [int(line.rsplit(" ", 1)[1]) for line in seen] == list(range(80)), seen
+
+
+BAR = """
+import sys
+sys.stderr.write("loading\\n")
+for state in range(200_000):
+    sys.stderr.write(f"\\r{state:6} of 200000 [{'#' * 40}]")
+sys.stderr.write("\\nboom\\n")
+sys.exit(3)
+"""
+
+
+def test_off_a_terminal_a_progress_bar_is_a_state_a_second(site):
+    site.up(1)
+    site.write("bar.py", BAR)
+    done = site.run("run", "-n", "1", "--name", "bar", "--", "/usr/bin/python3", "bar.py")
+    assert done.returncode == 3 and len(done.stderr) < 8_000, done.stderr[:2000]
+    said = done.stderr.decode()
+    assert "loading\n" in said and said.count("199999 of 200000") == 2 and max(map(len, said.splitlines())) < 200, said
+    report = said[said.index("its last lines on stderr"):]
+    assert "    | loading\n" in report and "    | boom\n" in report, report
+    again = site.run("job", "logs", "bar").stderr
+    assert len(again) < 4_000 and again.endswith(b"\nboom\n") and b"199999 of 200000" in again, again
+    tail = site.run("job", "logs", "bar", "--tail", "2").stderr.decode().splitlines()
+    assert len(tail) == 2 and tail[0].lstrip().startswith("199999 of") and tail[1] == "boom", tail
+    assert len(site.run("job", "logs", "bar", "--raw").stderr) > 10_000_000
+    assert log_of(site, "bar", 0, "stderr").stat().st_size > 10_000_000
+
+
 def test_events_tell_what_happened_in_order(any_site):
     any_site.up(1)
     any_site.write("fail.py", "import sys\nopen('outputs/f', 'w').write('x')\nsys.exit(3)\n")

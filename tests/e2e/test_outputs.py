@@ -156,12 +156,43 @@ def test_a_download_goes_on_where_one_was_broken_off(site):
     subprocess.run(["sha256sum", "--quiet", "-c", "logs/sums"], cwd=got / "artifacts", check=True)
 
 
+def test_two_downloads_never_mix_and_are_not_sent_along(any_site):
+    site = any_site
+    site.up(1)
+    for name in ("owl", "pig"):
+        site.ok("run", "--name", name, "--", "sh", "-c", f"echo {name} > outputs/who")
+        site.ok("job", "download", name)
+        assert (site.work / name / "artifacts/outputs/who").read_text() == f"{name}\n"
+    assert not (site.work / "artifacts").exists()
+    site.ok("job", "download", "owl")  # again
+    done = site.run("run", "--name", "later", "--", "ls")
+    assert b"owl" not in done.stdout and b"pig" not in done.stdout, done
+    assert done.stderr.count(b"which `lockstep job download` made") == 1 and b"owl/ and 1 more folder" in done.stderr, done
+    assert "owl/" in site.ok("snapshot", ".", "--skipped")
+
+    site.ok("job", "download", "owl", "-p", "results")
+    mixed = site.run("job", "download", "pig", "-p", "results")
+    assert mixed.returncode == 1 and b"results holds what was downloaded of owl" in mixed.stderr, mixed
+    assert (site.work / "results/artifacts/outputs/who").read_text() == "owl\n"
+    mine = site.work / "own"
+    mine.mkdir()
+    mine.chmod(0o777)
+    (mine / "data").write_text("mine\n")
+    site.ok("job", "download", "owl", "-p", mine)
+    mixed = site.run("job", "download", "pig", "-p", mine)
+    assert mixed.returncode == 1 and b"own/artifacts holds" in mixed.stderr, mixed
+    assert site.ok("run", "-q", "--", "sh", "-c", "ls own") == "data\n", "a folder that was there is the user's"
+    site.write("file", "")
+    done = site.run("job", "download", "owl", "-p", "file")
+    assert done.returncode == 1 and b"file is a file; name a folder with -p" in done.stderr, done
+
+
 def test_a_job_that_left_nothing_and_one_that_is_not_there(site):
     site.up(1)
     site.ok("run", "--name", "quiet", "--", "true")
     done = site.run("job", "download", "quiet")
     assert done.returncode == 1 and b"quiet has no files" in done.stderr, done.stderr
-    assert not (site.work / "artifacts").exists()
+    assert not (site.work / "artifacts").exists() and not (site.work / "quiet").exists()
     done = site.run("job", "download", "nobody")
     assert done.returncode == 1 and b"nobody" in done.stderr
 

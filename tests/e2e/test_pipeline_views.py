@@ -137,3 +137,60 @@ def test_a_stream_survives_the_launcher(up_site):
     for step in "ab":
         assert lines_of(out, step) == [f"{step} line {i}" for i in range(1, 101)], err
     assert b"lockstep: two: Completed after" in err
+
+
+IN_TURN = """
+type: pipeline
+jobs:
+  even: {command: 'while [ ! -e GO ]; do sleep 0.01; done; for i in 0 2 4 6; do echo line $i; sleep 0.4; done'}
+  odd: {command: 'while [ ! -e GO ]; do sleep 0.01; done; sleep 0.2; for i in 1 3 5 7; do echo line $i; sleep 0.4; done'}
+"""
+
+
+def test_the_logs_of_steps_that_ran_at_a_time_come_in_the_order_of_time(up_site):
+    site = up_site
+    go = site.directory / "go"
+    site.write("turns.yml", IN_TURN.replace("GO", str(go)))
+    site.ok("job", "create", "-f", "turns.yml", "--name", "turns")
+    wait_until(lambda: [step["status"] for step in site.show("turns")["jobs"].values()] == ["Running"] * 2, "both run")
+    go.touch()
+    site.wait_for_status("turns", "Completed")
+    for words in (("logs", "turns"), ("stream", "turns"), ("logs", "turns", "-t")):
+        lines = [line.rsplit(" ", 1)[1] for line in site.ok("job", *words).splitlines()]
+        assert lines == list("01234567"), (words, lines)
+
+
+REUSED = """
+type: pipeline
+jobs:
+  make: {command: 'echo making; echo 1 > outputs/left; echo 2 > ${{outputs.o}}/x', outputs: {o: {type: uri_folder}}}
+"""
+
+
+def test_a_reused_step_has_the_log_and_files_of_the_job_it_was_reused_from(up_site):
+    site = up_site
+    site.write("reused.yml", REUSED)
+    for name in ("first", "second"):
+        site.ok("job", "create", "-f", "reused.yml", "--name", name)
+        site.wait_for_status(name, "Completed")
+    assert site.show("second")["jobs"]["make"]["reused_from"] == "first_make"
+    for words in (("job", "logs", "second"), ("job", "logs", "second", "--step", "make")):
+        done = site.run(*words)
+        assert done.returncode == 0 and done.stdout.decode().endswith("making\n"), done
+        assert done.stderr.decode().count("was reused from job first_make") == 1, done
+    done = site.run("job", "files", "second", "--step", "make")
+    assert b"outputs/left" in done.stdout and b"reused from job first_make, whose files these are" in done.stderr, done
+    assert site.run("job", "cat", "second", "outputs/left", "--step", "make").stdout == b"1\n"
+    done = site.run("job", "download", "second", "--step", "make")
+    assert (site.work / "first_make/artifacts/outputs/left").read_text() == "1\n", done
+    done = site.run("job", "download", "second", "--all")
+    assert b"step 'make' was reused from job first_make" in done.stderr, done
+    assert (site.work / "second/make/artifacts/outputs/left").read_text() == "1\n"
+    assert b"first_make (reused by make)" in site.run("job", "files", "second").stderr
+
+
+def test_what_is_not_run_is_said_behind_what_failed(up_site):
+    site = up_site
+    site.write("whole.yml", WHOLE)
+    err = site.run("job", "create", "-f", "whole.yml", "--name", "w", "--stream").stderr.decode()
+    assert err.index("check: Failed") < err.index("publish: not run"), err

@@ -109,6 +109,19 @@ Json inputs_of(const JobSpec& spec) {
   return json;
 }
 
+Json rank_states_of(const PartView& part) {
+  Json json = Json::array();
+  for (const RankView& rank : ranks_of(part)) {
+    const bool has_code = rank.state == RankState::exited || rank.state == RankState::killed ||
+                          rank.state == RankState::terminated;
+    json.push_back({{"rank", rank.rank},
+                    {"state", std::string(to_string(rank.state))},
+                    {"exit_code", has_code ? Json(rank.end.exit_code) : Json(nullptr)},
+                    {"ended", has_code ? time_or_null(rank.end.time) : Json(nullptr)}});
+  }
+  return json;
+}
+
 Json part_json(const PartView& part) {
   Json json;
   json["node_name"] = part.node_name;
@@ -129,6 +142,7 @@ Json part_json(const PartView& part) {
   json["environment"] = part.environment ? to_json(*part.environment) : Json(nullptr);
   json["use"] = part.use ? to_json(*part.use) : Json(nullptr);
   json["used"] = totals_of(part.used);
+  json["rank_states"] = rank_states_of(part);
   return json;
 }
 

@@ -68,8 +68,8 @@ class Site:
     def start(self, *words, cwd=None, **options):
         """Starts and returns Popen; the caller waits for it."""
         return subprocess.Popen(self._argv(words), cwd=cwd or self.work, env=self.environment(),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, **options)
+                                **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                                   "stderr": subprocess.PIPE, **options})
 
     def ok(self, *words, **options):
         """Runs and demands exit code 0; returns stdout as text."""

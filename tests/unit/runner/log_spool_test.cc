@@ -165,5 +165,43 @@ TEST_F(LogSpoolTest, BytesGetTheTimesAtWhichTheyWereRead) {
   EXPECT_LE(times[0].at, between + milliseconds(5));
 }
 
+// The order between two streams is only in their times.
+TEST_F(LogSpoolTest, StreamsThatTakeTurnsHaveTheTimesOfTheirTurns) {
+  Writer one = rank(0), two = rank(1);
+  io::SystemClock clock;
+  for (int turn = 0; turn < 3; ++turn)
+    for (Writer* writer : {&one, &two}) {
+      writer->write_some("line\n");
+      const std::uint64_t wanted = 5 * static_cast<std::uint64_t>(turn + 1);
+      ASSERT_TRUE(turn_until(loop_, [&] { return size(writer == &one ? 0 : 1) == wanted; }));
+      const Instant next = clock.now() + milliseconds(2);
+      ASSERT_TRUE(turn_until(loop_, [&] { return clock.now() >= next; }));
+    }
+  const auto first = io::LogTimes(attempt_.log(0, LogStream::out)).between(0, 100, 10, true);
+  const auto second = io::LogTimes(attempt_.log(1, LogStream::out)).between(0, 100, 10, true);
+  ASSERT_EQ(first.size(), 3u);
+  ASSERT_EQ(second.size(), 3u);
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    EXPECT_LT(first[turn].at, second[turn].at);
+    if (turn > 0) EXPECT_LT(second[turn - 1].at, first[turn].at);
+  }
+}
+
+TEST_F(LogSpoolTest, OfAProgressBarTheQuotedEndHasTheLastState) {
+  const Writer out = rank(0);
+  Writer err(std::move(errors_.back()));
+  err.write_some("what went before\n");
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string state = "\r" + std::to_string(i) + " of 1000";
+    err.write_some(state);
+    ASSERT_TRUE(turn_until(
+        loop_, [&] { return logs_.sizes().front().stderr_bytes == err.written().size(); }));
+  }
+  err.write_some("\nboom\n");
+  ASSERT_TRUE(turn_until(
+      loop_, [&] { return logs_.sizes().front().stderr_bytes == err.written().size(); }));
+  EXPECT_EQ(logs_.stderr_tail(0), "what went before\n999 of 1000\nboom\n");
+}
+
 }  // namespace
 }  // namespace lockstep::runner::testing

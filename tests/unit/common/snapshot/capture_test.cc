@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "common/snapshot/downloaded.h"
 #include "tests/unit/common/snapshot/trees.h"
 
 namespace lockstep::snapshot {
@@ -52,6 +53,26 @@ TEST(Capture, DigestDependsOnContentNamesAndModesOnly) {
   changes([&] { ::chmod((two / "lib/run.sh").c_str(), 0644); });
   ::chmod((two / "lib/run.sh").c_str(), 0755);
   changes([&] { ::rmdir((two / "empty").c_str()); });
+}
+
+TEST(Capture, FoldersThatADownloadMadeAreLeftOutOfSourceAlone) {
+  TempDir dir;
+  dir.file("train.py", "print(1)");
+  dir.file("owl/artifacts/outputs/model", "big");
+  mark_downloaded(dir / "owl", "owl");
+  ASSERT_EQ(downloaded_from(dir / "owl"), "owl") << "this file system has no user attributes";
+  const Snapshot snapshot = must_capture(dir);
+  EXPECT_EQ(snapshot.files.size(), 1u);
+  ASSERT_EQ(snapshot.skipped.size(), 1u);
+  EXPECT_EQ(snapshot.skipped[0].path, "owl/");
+  EXPECT_EQ(snapshot.skipped[0].pattern, kDownloaded);
+
+  auto of_itself = capture(dir / "owl", {});
+  ASSERT_TRUE(of_itself);
+  EXPECT_EQ(of_itself->files.size(), 1u) << "who names it means it";
+  CaptureOptions data;
+  data.is_source = false;
+  EXPECT_EQ(must_capture(dir, data).files.size(), 2u);
 }
 
 TEST(Capture, OfAFolderThatIsNoSourceAllIsTakenAndTheRestIsListed) {

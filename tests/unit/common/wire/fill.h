@@ -300,6 +300,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
+  void fill(RankEnd& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(PeerAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ClockOffset& v) {
@@ -344,8 +345,8 @@ class Filler {
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -385,8 +386,8 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -517,7 +518,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
-  void fill(LogChunk& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(LogChunk& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
   void fill(BulkRefused& v) { auto& [a, b, c] = v; each(a, b, c); }

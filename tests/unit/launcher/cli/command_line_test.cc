@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace lockstep::cli {
 namespace {
 
@@ -159,6 +161,35 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
     EXPECT_NE(line.err.find(why), std::string::npos) << shown << ": " << line.err;
     EXPECT_EQ(line.out, "") << shown;
   }
+}
+
+TEST(CommandLine, TheHelpOfTheVerbIsNamed) {
+  const auto ends_with = [](const std::vector<std::string>& words, const std::string& end) {
+    const std::string err = parse_command_line(words).err;
+    EXPECT_TRUE(err.ends_with("see lockstep " + end + "\n")) << err;
+  };
+  ends_with({"job", "logs", "x", "--bogus"}, "job logs --help");
+  ends_with({"job", "logs"}, "job logs --help");
+  ends_with({"job", "lsit"}, "job --help");
+  ends_with({"status", "--bogus"}, "status --help");
+  ends_with({"run", "--bogus", "--", "true"}, "run --help");
+  ends_with({"jbo"}, "--help");
+}
+
+TEST(CommandLine, OptionsOfAzWithoutMeaningAreTakenAndSaid) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"job", "list", "-g", "rg", "-w", "ws"},
+           {"job", "show", "-n", "x", "--resource-group", "rg", "--workspace-name=ws"},
+           {"job", "create", "-g", "rg", "-f", "job.yml", "--workspace-name", "ws"},
+           {"run", "--resource-group", "rg", "--", "true"},
+           {"data", "list", "--subscription", "s"}}) {
+    const CommandLine line = parse_command_line(words);
+    EXPECT_TRUE(line.action) << words[0] << " " << words[1] << ": " << line.err;
+    EXPECT_NE(line.err.find("no meaning here"), std::string::npos) << line.err;
+    EXPECT_EQ(std::count(line.err.begin(), line.err.end(), '\n'), 1) << line.err;
+  }
+  EXPECT_EQ(parse_command_line({"run", "-w", "n1", "--", "true"}).err, "") << "its node list";
+  EXPECT_EQ(parse_command_line({"run", "--", "x", "-g", "y"}).err, "") << "the command's";
 }
 
 TEST(CommandLine, GoodOnesHaveWorkToDo) {

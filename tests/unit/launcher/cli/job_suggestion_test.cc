@@ -21,6 +21,23 @@ TEST(JobSuggestion, FindsTheScript) {
   EXPECT_EQ(likely_script({}), std::nullopt);
 }
 
+TEST(JobSuggestion, FindsTheScriptBelowTheFolder) {
+  EXPECT_EQ(likely_script({"README.md", "src/train.py", "src/util.py"}), "src/train.py");
+  EXPECT_EQ(likely_script({"setup.py", "pkg/__init__.py", "pkg/cli/main.py"}), "pkg/cli/main.py");
+  EXPECT_EQ(likely_script({"fit.py", "src/train.py"}), "fit.py") << "the nearest";
+  EXPECT_EQ(likely_script({"a/train.py", "b/train.py"}), std::nullopt);
+  EXPECT_THAT(possible_scripts({"a/train.py", "b.sh", "setup.py"}),
+              ElementsAre("b.sh", "a/train.py"));
+}
+
+TEST(JobSuggestion, RunsAScriptBelowTheFolderAsItIs) {
+  ScriptFolder folder{"p", "src/train.py", "", {"src/requirements.txt", "src/train.py"}};
+  EXPECT_THAT(suggested_job(folder), HasSubstr("python3 src/train.py"));
+  EXPECT_THAT(suggested_job(folder), HasSubstr("requirements: src/requirements.txt"));
+  folder.others = {"requirements.txt", "src/train.py"};
+  EXPECT_THAT(suggested_job(folder), HasSubstr("requirements: requirements.txt"));
+}
+
 TEST(JobSuggestion, ReadsOptionsOfArgparse) {
   const ScriptLook look = look_at(
       "p.add_argument('--lr', type=float,\n               default=1e-3)  # rate\n"

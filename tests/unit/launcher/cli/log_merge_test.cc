@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "common/base/utf8.h"
@@ -214,6 +215,131 @@ TEST(LogMerge, ALineThatIsRedrawnForHoursStaysSmall) {
   EXPECT_EQ(written.out, "");
   merge.finish();
   EXPECT_EQ(written.out, "n0:0 | " + std::string(100, 'x') + "99\n");
+}
+
+MergeOptions one_rank_off_a_terminal() {
+  MergeOptions options;
+  options.prefix = false;
+  options.states_every = seconds(1);
+  return options;
+}
+
+// A state every 100 ms for `seconds_long`, each a chunk with its time if `timed`.
+std::uint64_t draw_bar(LogMerge& merge, int seconds_long, bool timed, bool trailing) {
+  std::uint64_t offset = 0;
+  for (int i = 0; i < seconds_long * 10; ++i) {
+    LogChunk state =
+        chunk(0, offset, trailing ? std::to_string(i) + "%\r" : "\r" + std::to_string(i) + "%",
+              LogStream::err);
+    if (timed) state.times = {{offset, at(0.1 * i)}};
+    offset += state.data.size();
+    const Instant now = timed ? at(1'000) : at(0.1 * i);
+    merge.add(state, now);
+    if (!timed) merge.show_partial(now);
+  }
+  return offset;
+}
+
+TEST(LogMerge, OffATerminalABarIsItsLastStateOfEachSecond) {
+  for (const bool timed : {true, false})
+    for (const bool trailing : {true, false}) {
+      Written written;
+      LogMerge merge(one_rank_off_a_terminal(), written.sink());
+      const auto end = draw_bar(merge, 5, timed, trailing);
+      merge.add(chunk(0, end, "\ndone\n", LogStream::err), at(1'001));
+      const auto lines = static_cast<int>(std::count(written.err.begin(), written.err.end(), '\n'));
+      EXPECT_GE(lines, 5) << written.err;
+      EXPECT_LE(lines, 9) << written.err;
+      EXPECT_NE(written.err.find("49%"), std::string::npos) << written.err;
+      EXPECT_TRUE(written.err.ends_with("\ndone\n")) << written.err;
+      EXPECT_EQ(written.err.find("\n\n"), std::string::npos) << written.err;
+    }
+}
+
+TEST(LogMerge, OffATerminalTheStatesOfABarStandOnLinesWithTheirPrefixAndTime) {
+  Written written;
+  MergeOptions options;
+  options.timestamps = true;
+  options.states_every = seconds(1);
+  LogMerge merge(options, written.sink());
+  LogChunk bar = chunk(0, 0, "\r1%\r2%\r3%\n");
+  bar.times = {{0, at(1)}, {4, at(1.5)}, {6, at(3)}};
+  merge.add(bar, at(100));
+  EXPECT_EQ(written.out,
+            "n0:0 | 1970-01-01T00:00:01.500Z 2%\nn0:0 | 1970-01-01T00:00:03.000Z 3%\n");
+}
+
+TEST(LogMerge, OffATerminalAStalledBarIsShownAfterASecond) {
+  Written written;
+  LogMerge merge(one_rank_off_a_terminal(), written.sink());
+  merge.add(chunk(0, 0, "\r1%\r2%", LogStream::err), at(0));
+  EXPECT_EQ(written.err, "");
+  EXPECT_EQ(merge.next_deadline(), at(1));
+  merge.show_partial(at(1));
+  EXPECT_EQ(written.err, "2%");
+  EXPECT_EQ(merge.next_deadline(), Instant::never());
+  merge.add(chunk(0, 6, "\r3%\n", LogStream::err), at(60));
+  EXPECT_EQ(written.err, "2%\n3%\n");
+}
+
+TEST(LogMerge, OffATerminalWhatIsNoTextPassesByteForByte) {
+  const std::string binary("a\0b\xff\rc\rd\re\n", 11);
+  Written written;
+  LogMerge merge(one_rank_off_a_terminal(), written.sink());
+  merge.add(chunk(0, 0, binary, LogStream::err), at(0));
+  EXPECT_EQ(written.err, binary);
+}
+
+TEST(LogMerge, OffATerminalLinesOfDosPassAsTheyAre) {
+  Written written;
+  LogMerge merge(one_rank_off_a_terminal(), written.sink());
+  merge.add(chunk(0, 0, "a\r\nb\r", LogStream::err), at(0));
+  merge.add(chunk(0, 5, "\nc", LogStream::err), at(0));
+  merge.finish();
+  EXPECT_EQ(written.err, "a\r\nb\r\nc");
+}
+
+TEST(LogMerge, TailShowsTheLastStateAlone) {
+  Written written;
+  MergeOptions options = one_rank_off_a_terminal();
+  options.states_since = at(500);
+  LogMerge merge(options, written.sink());
+  const auto end = draw_bar(merge, 5, true, false);
+  merge.add(chunk(0, end, "\n", LogStream::err), at(1'001));
+  EXPECT_EQ(written.err, "49%\n");
+}
+
+TEST(LogMerge, ABarOfManyStatesIsShort) {
+  Written written;
+  LogMerge merge(one_rank_off_a_terminal(), written.sink());
+  std::uint64_t offset = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string states;
+    for (int j = 0; j < 1'000; ++j) states += "\r" + std::string(50, '#') + std::to_string(i);
+    LogChunk piece = chunk(0, offset, states, LogStream::err);
+    piece.times = {{offset, at(0.01 * i)}};
+    offset += states.size();
+    merge.add(piece, at(0.01 * i));
+  }
+  merge.finish();
+  EXPECT_LT(written.err.size(), 1'000u);
+  EXPECT_TRUE(written.err.ends_with("#199")) << written.err;
+}
+
+TEST(LogMerge, OffATerminalStandardOutputOfOneRankPassesUntilALineIsRedrawnOften) {
+  Written written;
+  LogMerge merge(one_rank_off_a_terminal(), written.sink());
+  std::string data;
+  for (int i = 0; i < kExactStates; ++i) data += "\r" + std::to_string(i);
+  merge.add(chunk(0, 0, data), at(0));
+  merge.add(chunk(0, data.size(), "\nnext"), at(0));
+  EXPECT_EQ(written.out, data + "\nnext");
+  const std::string before = written.out;
+  std::string bar;
+  for (int i = 0; i < 10'000; ++i) bar += "\r" + std::to_string(i);
+  merge.add(chunk(0, before.size(), bar + "\nend\n"), at(0));
+  EXPECT_LT(written.out.size(), before.size() + 200) << written.out;
+  EXPECT_TRUE(written.out.ends_with("\n9999\nend\n")) << written.out;
 }
 
 TEST(LogMerge, AnyStateOfALineMayBeTheWantedOne) {

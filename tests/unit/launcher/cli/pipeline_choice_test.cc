@@ -5,6 +5,7 @@
 #include "launcher/cli/job_filter.h"
 #include "launcher/cli/log_selection.h"
 #include "launcher/cli/pipeline_download.h"
+#include "launcher/cli/step_choice.h"
 #include "tests/unit/launcher/cli/pipeline_samples.h"
 
 namespace lockstep::cli {
@@ -21,6 +22,13 @@ TEST(JobOfStep, IsItsOwnOrTheOneThatItIsReusedFrom) {
             "check, publish");
   EXPECT_EQ(job_of_step("job logs", sample_job(), "train").error().message,
             "job logs: gray_pig is no pipeline, so it has no --step");
+}
+
+TEST(JobOfStep, SaysWhoseAReusedStepsFilesAre) {
+  const JobView job = sample_pipeline();
+  EXPECT_EQ(reused_text(job.steps[0], "log this is"),
+            "step 'prepare' was reused from job old_prepare, whose log this is");
+  EXPECT_EQ(reused_text(job.steps[1], "log this is"), "");
 }
 
 TEST(SelectionOfAPipeline, RanksAndNodesNeedAStep) {

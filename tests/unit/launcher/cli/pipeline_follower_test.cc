@@ -91,6 +91,27 @@ TEST(StepLogs, OnceIsOnce) {
   EXPECT_TRUE(logs.all_read());
 }
 
+TEST(StepLogs, ReadOnceTheStepWithTheOldestLinesIsAskedFirst) {
+  StepLogs logs(true);
+  auto steps = running(2);
+  steps[0].started = kNoon + seconds(5);
+  steps[1].started = kNoon;
+  logs.on_steps(steps, kNoon + seconds(100));
+  EXPECT_EQ(logs.next(kNoon), JobId("p_s1"));
+  logs.answered(JobId("p_s1"), {true, true, false, kNoon + seconds(6)}, kNoon);
+  EXPECT_EQ(logs.next(kNoon), JobId("p_s0"));
+  logs.answered(JobId("p_s0"), {true, true, false, kNoon + seconds(7)}, kNoon);
+  EXPECT_EQ(logs.next(kNoon), JobId("p_s1"));
+}
+
+TEST(StepLogs, AReusedStepHasTheLogsOfTheJobThatStandsInForIt) {
+  StepLogs logs(true, true);
+  logs.on_steps(sample_pipeline().steps, kNoon);
+  EXPECT_EQ(logs.next(kNoon), JobId("old_prepare"));
+  logs.answered(JobId("old_prepare"), {true, false, false}, kNoon);
+  EXPECT_TRUE(logs.is_read(JobId("old_prepare")));
+}
+
 // ---- which lines are said -----------------------------------------------------------------------
 
 std::string texts(const std::vector<StepLine>& lines) {
@@ -112,6 +133,17 @@ TEST(StepLines, SayWhatHappensToEachStep) {
   steps[1] = sample_step("nested.train", StepPhase::completed);
   EXPECT_EQ(texts(lines.on_steps(steps, kNoon)),
             "(after logs) nested.train: Completed after 3.0s\n");
+}
+
+TEST(StepLines, WhatIsNotRunFollowsWhatFailed) {
+  StepLines lines(true);
+  std::vector<StepView> steps{sample_step("c", StepPhase::skipped),
+                              sample_step("b", StepPhase::failed)};
+  const auto said = lines.on_steps(steps, kNoon);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_TRUE(said[0].text.starts_with("b: Failed")) << said[0].text;
+  EXPECT_TRUE(said[1].text.starts_with("c: not run")) << said[1].text;
+  EXPECT_TRUE(said[1].after_all);
 }
 
 TEST(StepLines, WhoComesLaterIsNotToldThePast) {

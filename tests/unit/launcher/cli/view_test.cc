@@ -50,7 +50,9 @@ TEST(JobJson, IsShapedLikeAzures) {
                    "state": "finished", "progress": "", "limits": [], "notes": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "partial": 0, "problems": ["a: a fifo"]}],
-                   "not_kept": null, "environment": null, "use": null, "used": []}],
+                   "not_kept": null, "environment": null, "use": null, "used": [],
+                   "rank_states": [{"rank": 2, "state": "Unknown", "exit_code": null, "ended": null},
+                                   {"rank": 3, "state": "Unknown", "exit_code": null, "ended": null}]}],
         "report": null, "retried": null, "checkpoint": null}],
     "warnings": [], "silent_seconds": null})");
   want["report"] = report;

@@ -174,6 +174,30 @@ TEST_F(Events, ALimitThatRanksRanIntoIsToldOnceAndStaysShown) {
   EXPECT_THAT(words(job), ::testing::Contains("LimitReached").Times(2));
 }
 
+TEST_F(Events, RanksThatHaveEndedAreShownWhileOthersRunAndAfterwards) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job", 1, 2));
+  launcher.observe(n1, attempt(job), PartState::running);
+  const auto states = [&] {
+    std::string text;
+    for (const RankView& rank : ranks_of(launcher.view(job).attempts[0].parts[0]))
+      text += std::string(to_string(rank.state)) + " ";
+    return text;
+  };
+  EXPECT_EQ(states(), "Running Running ");
+  PartReport one_less = report(attempt(job), PartState::running);
+  one_less.ended = {end_of(rank_exit(1))};
+  launcher.observe(n1, one_less);
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(states(), "Running Exited ");
+  launcher.observe(n1, report(attempt(job), PartState::running));
+  launcher.drop_notices();
+  EXPECT_EQ(states(), "Running Exited ") << "an agent that has just started may not know yet";
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 3), rank_exit(1)}));
+  EXPECT_EQ(states(), "Exited Exited ");
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].ended[0].exit_code, 3);
+}
+
 // A late copy of an earlier message must not show what is over.
 TEST_F(Events, LateWordsArePassedOver) {
   FakeNode n1 = launcher.join("n1");

@@ -31,6 +31,7 @@ class LogFollowersTest : public testing::Test {
                       std::to_string(chunk->offset) + ":" +
                       (chunk->data.size() > 20 ? "long" : chunk->data));
       nodes_.push_back(chunk->node_name);
+      more_.push_back(chunk->more);
       bytes_ += chunk->data.size();
     }
     if (const auto* end = std::get_if<LogEnd>(&body)) sent_.push_back("end " + end->status);
@@ -64,6 +65,7 @@ class LogFollowersTest : public testing::Test {
   bool gone_ = false;
   std::size_t bytes_ = 0;
   std::vector<std::string> sent_, nodes_;
+  std::vector<bool> more_;
   LogFollowers followers_{
       store_, directory_,
       [this](const std::string&, std::uint64_t to, BulkMessage body) { return take(to, body); }};
@@ -235,6 +237,33 @@ TEST_F(LogFollowersTest, TakesTurnsAmongRanks) {
   write(1, two_chunks);
   followers_.credit("peer", 4);
   EXPECT_THAT(sent(), ElementsAre("0@0:long", "1@0:long", "0@65536:long", "1@65536:long"));
+}
+
+// A chunk begins with the oldest byte of all that wait, so that a reader can put lines in order.
+TEST_F(LogFollowersTest, OfTheLogsThatWaitTheOldestByteIsSentFirst) {
+  const auto at = [](std::int64_t ms) { return Instant{1'000'000'000'000 + ms * 1'000'000}; };
+  const auto write_at = [&](int rank, std::string_view data, std::vector<LogTime> times) {
+    const LogKey key{{JobId("job"), 1}, rank, LogStream::out};
+    ASSERT_TRUE(store_.append(key, store_.extent(key)->written, data, times));
+  };
+  const std::string late(kFollowChunkBytes, 'x');
+  write_at(0, "a\n" + late, {{0, at(10)}, {2, at(50)}});
+  write_at(1, "b\n" + late, {{0, at(5)}, {2, at(40)}});
+  write_at(2, "c\n", {{0, at(45)}});
+  auto once = request();
+  once.follow = false;
+  follow(once);
+  EXPECT_THAT(sent(),
+              ElementsAre("1@0:b\n", "0@0:a\n", "1@2:long", "2@0:c\n", "0@2:long", "end Running"));
+}
+
+TEST_F(LogFollowersTest, AChunkSaysWhetherOthersWait) {
+  write(0, "a\n");
+  write(1, "b\n");
+  follow(request());
+  EXPECT_THAT(more_, ElementsAre(true, false));
+  write(0, "c\n");
+  EXPECT_THAT(more_, ElementsAre(true, false, false));
 }
 
 TEST_F(LogFollowersTest, APeerThatIsGoneIsForgotten) {

@@ -28,6 +28,24 @@ TEST_F(RunnerCore, SoloJobCompletes) {
   EXPECT_EQ(core.next_deadline(), Instant::never());
 }
 
+TEST_F(RunnerCore, ARankThatHasEndedIsToldWhileOthersRun) {
+  run_solo(part(1, 2));
+  EXPECT_TRUE(core.report().ended.empty());
+  now = now + seconds(3);
+  give(RankExited{1, 0, 0, false});
+  const auto ended = core.report().ended;
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended[0].rank, 1);
+  EXPECT_EQ(ended[0].exit_code, 0);
+  EXPECT_FALSE(ended[0].failed);
+  EXPECT_EQ(ended[0].time, now);
+  give(RankExited{0, 0, 0, false});
+  take_drain();
+  give(LogsDrained{{}});
+  EXPECT_EQ(take_end().ranks.size(), 2u);
+  EXPECT_TRUE(core.report().ended.empty()) << "the final report has all";
+}
+
 TEST_F(RunnerCore, GangWaitsForTheTableAndTheTree) {
   auto assignment = part(2, 2);
   assignment.node_rank = 1;

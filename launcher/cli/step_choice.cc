@@ -1,0 +1,64 @@
+#include "launcher/cli/step_choice.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "common/base/printable.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+Error wrong(const std::string& verb, const std::string& what) {
+  return make_error(ErrorCode::invalid_argument, verb + ": " + what);
+}
+
+}  // namespace
+
+void add_step(CLI::App& verb, std::string& step) {
+  verb.add_option("--step", step, "only this step of the pipeline")
+      ->check(filled("leave it out to see all steps"));
+}
+
+Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name) {
+  constexpr std::size_t kMostNamed = 20;
+  if (!job.spec.is_pipeline())
+    return wrong(verb, fmt::format("{} is no pipeline, so it has no --step", job.spec.name));
+  std::string names;
+  for (std::size_t i = 0; i < job.steps.size(); ++i) {
+    const StepView& step = job.steps[i];
+    if (i < kMostNamed) names += (names.empty() ? "" : ", ") + step.name;
+    if (step.name != name) continue;
+    if (!step.job.value.empty()) return step.job;  // or the job that it is reused from
+    return wrong(verb, fmt::format("step '{}' of {} has no job{}", name, job.spec.name,
+                                   step.reason.empty() ? "" : ": " + step.reason));
+  }
+  if (job.steps.size() > kMostNamed)
+    names += fmt::format(" and {} more", job.steps.size() - kMostNamed);
+  return wrong(verb, fmt::format("{} has no step '{}'; its steps: {}", job.spec.name, name, names));
+}
+
+std::string reused_text(const StepView& step, const std::string& what) {
+  if (step.phase != StepPhase::reused) return "";
+  return fmt::format("step '{}' was reused from job {}, whose {}", step.name, step.job.value, what);
+}
+
+Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
+                           const std::string& name, const std::string& step,
+                           const std::string& what) {
+  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{JobId(name)}));
+  if (step.empty()) return std::move(known.job);
+  TRY_ASSIGN(const JobId job, job_of_step(verb, known.job, step));
+  const auto& steps = known.job.steps;
+  const auto chosen = std::find_if(steps.begin(), steps.end(),
+                                   [&](const StepView& one) { return one.name == step; });
+  const std::string reused = reused_text(*chosen, what);
+  auto reply = connection.ask_for<JobReply>(ShowJob{job});
+  if (!reply) return reused.empty() ? reply.error() : reply.error().within(in_one_line(reused));
+  if (!reused.empty()) terminal.print_line(in_one_line(reused));
+  return std::move(reply->job);
+}
+
+}  // namespace lockstep::cli
