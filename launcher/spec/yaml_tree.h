@@ -1,8 +1,8 @@
 #pragma once
 // A YAML document as plain values with places: each key and value carries its line and column, or
 // the --set override it came from. Trees of several files can be merged: a place knows its file.
-// Aliases are expanded, within a bound. It reads no file and knows nothing of jobs: job_reader
-// interprets the keys.
+// Aliases and merge keys are expanded, within a bound. It reads no file and knows nothing of jobs:
+// job_reader interprets the keys.
 
 #include <cstddef>
 #include <optional>
@@ -38,6 +38,8 @@ struct YamlNode {
   enum class Kind { null, scalar, sequence, mapping };
   Kind kind = Kind::null;
   std::string text;  // scalar: as written, quotes removed
+  // Scalar of a file, without quotes or a tag: YAML takes its type from its text.
+  bool is_plain = false;
   // For errors: from where values were put into `text`, "${{parent.inputs.n}}, job.yml:3:6"; "":
   // it is as written.
   std::string filled_from;
