@@ -280,6 +280,10 @@ class ComponentFileReader {
 
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find) {
+  if (path == "-")
+    return make_error(ErrorCode::unsupported,
+                      "-f -: a component is kept together with its file, and standard input has "
+                      "none; write it into a file, and name the file");
   TRY_ASSIGN(const std::string text, read_regular_text_file(path));
   ComponentFileReader reader(from_here(path), text, find);
   TRY_ASSIGN(ComponentFile file, reader.read(options));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "common/io/file_system.h"
 #include "launcher/spec/code_folder.h"
 #include "launcher/spec/job_kind.h"
 #include "launcher/spec/job_reader.h"
@@ -129,13 +128,13 @@ Status find_builds(const ReadFile& file) {
 
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides,
                          const ReadText& read_text, const FindComponent& find) {
-  if (path == "-")
-    return make_error(
-        ErrorCode::invalid_argument,
-        "-f -: standard input is not supported; write the job into a file and name the file");
-  auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
-  if (!text) return std::move(text).error();
-  const Source source = job_source(path, *text);
+  TRY_ASSIGN(const NamedText file, read_named_text(path, Bytes{kMaxFileBytes + 1}));
+  return load_job(file, overrides, read_text, find);
+}
+
+Result<JobFile> load_job(const NamedText& named, const std::vector<std::string>& overrides,
+                         const ReadText& read_text, const FindComponent& find) {
+  const Source source = job_source(named.name, named.text);
   Faults faults;
   ComponentReader components(source, read_text, find, faults);
   TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));

@@ -16,6 +16,7 @@
 #include "launcher/spec/environment_reader.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/input_reader.h"
+#include "launcher/spec/named_text.h"
 
 namespace lockstep::spec {
 
@@ -44,10 +45,14 @@ struct JobFile {
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
 // files, and those that its environments name, come from `read_text`; registered components are
-// looked up with `find`.
+// looked up with `find`. The path "-" is standard input.
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {},
                          const ReadText& read_text = read_text_file,
                          const FindComponent& find = {});
+
+// The same of a file that is read already.
+Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& overrides,
+                         const ReadText& read_text, const FindComponent& find);
 
 // The same without the file system, for text from anywhere. `code` is returned as written; neither
 // it nor the image's build folder is checked to exist. Files of components and environments come
