@@ -8,6 +8,7 @@
 #include "launcher/spec/data_path.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/literal_text.h"
 
 namespace lockstep::spec {
 namespace {
@@ -171,7 +172,7 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
   ReadInputs inputs;
   for (const YamlEntry& entry : node.entries) {
     if (entry.value.kind != YamlNode::Kind::mapping) {
-      inputs.literals[entry.key] = entry.value.text;
+      inputs.literals[entry.key] = literal_text(entry.value);
       continue;
     }
     if (faults.is_spoilt(join("inputs", entry.key))) continue;

@@ -21,6 +21,7 @@
 #include "launcher/spec/placement_reader.h"
 #include "launcher/spec/queue_reader.h"
 #include "launcher/spec/retry_reader.h"
+#include "launcher/spec/set_inputs.h"
 
 namespace lockstep::spec {
 

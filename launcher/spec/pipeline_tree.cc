@@ -10,6 +10,7 @@
 #include "launcher/spec/input_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/set_inputs.h"
 
 namespace lockstep::spec {
 
@@ -104,6 +105,7 @@ class TreeReader {
       for (const Port& port : node.component->inputs)
         add_input(node, port.name, &port, given == nullptr ? nullptr : given->find(port.name));
     if (given == nullptr) return;
+    if (node.component == nullptr) check_set(node);
     for (const YamlEntry& entry : given->entries)
       if (const Port* port = declared(node, entry))
         add_input(node, entry.key, port, nullptr);
@@ -113,6 +115,15 @@ class TreeReader {
         unknown_input(node, entry);
   }
 
+  void check_set(PipelineNode& node) {
+    const YamlNode* around = node.parent == nullptr ? nullptr : node.parent->own;
+    check_set_inputs(source_, *node.own, node.shown(), around, node.key, node.faults);
+    if (!node.faults.empty()) node.is_good = false;
+    faults_.add_all(node.faults);
+  }
+
+  // Azure passes over a value that the component does not take. What looks mistyped is refused, and
+  // so is what was only given to be taken.
   void unknown_input(PipelineNode& node, const YamlEntry& entry) {
     std::vector<std::string_view> names;
     for (const Port& port : node.component->inputs) names.push_back(port.name);

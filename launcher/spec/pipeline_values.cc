@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/literal_text.h"
 
 namespace lockstep::spec {
 
@@ -163,7 +164,7 @@ Value ValueFinder::value_of(const Frame& frame) {
                       describe(input.given->kind)));
     return {};
   }
-  if (!frame.text.has_references()) return Literal{text->text, text->place};
+  if (!frame.text.has_references()) return Literal{literal_text(*text), text->place};
   if (const Reference* reference = frame.text.single()) return referred(frame, *reference);
   const auto joined_text = joined(*frame.node->parent, frame.text);
   if (!joined_text) return {};

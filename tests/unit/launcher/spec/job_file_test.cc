@@ -85,7 +85,7 @@ lockstep:
   want.tags = {{"owner", "ada"}, {"year", "2026"}};
   want.compute = "local";
   want.command = ShellCommand{"python train.py --lr 1e-3 --epochs 5"};
-  want.inputs = {{"lr", "1e-3"}, {"epochs", "5"}, {"fast", "true"}};
+  want.inputs = {{"lr", "1e-3"}, {"epochs", "5"}, {"fast", "True"}};
   want.environment_variables = {{"OMP_NUM_THREADS", "1"}, {"EPOCHS", "n=5"}, {"EMPTY", ""}};
   want.distribution = {Distribution::Kind::pytorch, 4};
   want.resources.instance_count = 2;
@@ -181,11 +181,11 @@ TEST(JobFile, AcceptsWhatAPersonWouldExpect) {
 }
 
 TEST(JobFile, OverridesApplyInOrderBeforeTheChecks) {
-  const auto job =
-      good("command: old\nresources: {instance_count: bad}\n",
-           {"command=run a=b", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
-            "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2", "description="});
-  EXPECT_EQ(shell(job), "run a=b");
+  const auto job = good(
+      "command: old\nresources: {instance_count: bad}\n",
+      {"command=run a=b ${{inputs.lr}}", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
+       "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2", "description="});
+  EXPECT_EQ(shell(job), "run a=b 1e-3");
   EXPECT_EQ(job.spec.resources.instance_count, 3);
   EXPECT_EQ(job.spec.tags, (std::map<std::string, std::string>{{"a", "2"}, {"b", "x.y"}}));
   EXPECT_EQ(job.spec.environment_variables.at("B"), "two");

@@ -149,10 +149,10 @@ inputs: {where: big-cluster, lr: {type: number, default: 5e-1}}
                         {{"jobs/parts/train.yml", kTrain}});
   const PipelineStep& train = step(job, "train");
   EXPECT_EQ(shell(train),
-            "train --data ${{inputs.data}} --lr 1e-3 --kind fast --out ${{outputs.model}}");
+            "train --data ${{inputs.data}} --lr 0.001 --kind fast --out ${{outputs.model}}");
   EXPECT_EQ(train.spec.compute, "big-cluster");
   EXPECT_EQ(train.spec.environment_variables,
-            (std::map<std::string, std::string>{{"A", "1"}, {"B", "3"}, {"LR", "x5e-1"}}));
+            (std::map<std::string, std::string>{{"A", "1"}, {"B", "3"}, {"LR", "x0.5"}}));
   EXPECT_EQ(train.spec.resources.instance_count, 1);
   EXPECT_EQ(train.spec.resources.shm_size, gibibytes(4));
   EXPECT_EQ(train.spec.distribution, (Distribution{Distribution::Kind::mpi, 1}));
@@ -390,7 +390,7 @@ TEST(PipelineFile, ACommandJobMayNameAComponent) {
   EXPECT_EQ(job.spec.project, "vision");
   EXPECT_EQ(job.spec.compute, "big-cluster");
   EXPECT_EQ(std::get<ShellCommand>(job.spec.command).text,
-            "train --data ${{inputs.data}} --lr 1e-3 --kind slow --out ${{outputs.model}}");
+            "train --data ${{inputs.data}} --lr 0.001 --kind slow --out ${{outputs.model}}");
   EXPECT_EQ(job.code_dir, "./src");
 }
 
