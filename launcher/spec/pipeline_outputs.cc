@@ -97,7 +97,7 @@ void PipelineOutputs::add_writer(PipelineNode& pipeline, BoundOutput& output, Wr
   if (written->output.path.empty()) written->output.path = output.output.path;
   if (!output.output.type) return;
   if (!written->output.type) written->output.type = output.output.type;
-  if (*written->output.type == *output.output.type) return;
+  if (takes(*output.output.type, *written->output.type)) return;
   fault(writer.place,
         fmt::format("output '{}' of {} is a {} ({}), but '{}' of {} is a {} ({})",
                     output.output.name, pipeline.shown(), to_string(*output.output.type),

@@ -92,7 +92,7 @@ class TreeReader {
       if (at->component == nullptr) continue;
       chain = at->component->shown + " -> " + chain;
       if (at->component != node.component) continue;
-      fault(node, named.place, fmt::format("the component includes itself: {}", chain));
+      fault(node, named.place, fmt::format("a cycle: the component includes itself: {}", chain));
       return false;
     }
     return true;
@@ -131,7 +131,9 @@ class TreeReader {
     std::string message = fmt::format("{} has no input '{}'", node.component->shown, entry.key);
     if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
     if (names.empty()) message += "; it declares no inputs";
-    fault(node, entry.place, message);
+    if (!near.empty() || entry.place.override_text) return fault(node, entry.place, message);
+    notes_.push_back(
+        fmt::format("{}: {}{}", source_.where(entry.place), message, "; this value is not used"));
   }
 
   // An input of the pipeline that has a literal's type, or no value: {type: number, default: 1}.
@@ -202,11 +204,13 @@ class TreeReader {
 
   void override_output(PipelineNode& node, BoundOutput& known, BoundOutput given) {
     const auto type = given.output.type;
-    if (type && known.output.type && *type != *known.output.type)
+    const auto declared = known.output.type;
+    if (type && declared && !(takes(*type, *declared) && takes(*declared, *type)))
       fault(node, given.place,
             fmt::format("output '{}' is a {} here, but a {} in {} ({})", known.output.name,
-                        lockstep::to_string(*type), lockstep::to_string(*known.output.type),
+                        lockstep::to_string(*type), lockstep::to_string(*declared),
                         node.component->shown, source_.where(known.place)));
+    if (type) known.output.type = type;
     if (given.output.mode) known.output.mode = given.output.mode;
     if (!given.output.path.empty()) known.output.path = given.output.path;
     if (given.bound) known.bound = std::move(given.bound);

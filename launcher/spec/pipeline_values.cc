@@ -14,11 +14,6 @@ using State = PipelineInput::State;
 
 constexpr std::size_t kMostFrom = 500;  // bytes of the places of a text's values
 
-// Whether data of one type can be read as another: a file also as a folder that has it.
-bool fits(InputType given, InputType wanted) {
-  return given == wanted || (given == InputType::uri_file && wanted == InputType::uri_folder);
-}
-
 bool is_input(const Reference& reference) {
   return reference.kind == Reference::Kind::pipeline_input ||
          reference.kind == Reference::Kind::step_input;
@@ -138,7 +133,7 @@ void ValueFinder::say_cycle(const PipelineInput* at) {
       chain += fmt::format("{} -> ", join(frame.node->name, "inputs." + frame.input->name));
   }
   const std::string first = chain.substr(0, chain.find(" -> "));
-  fault(at->place, fmt::format("these inputs refer to each other: {}{}", chain, first));
+  fault(at->place, fmt::format("a cycle: these inputs refer to each other: {}{}", chain, first));
 }
 
 void ValueFinder::finish(const Frame& frame) {
@@ -303,12 +298,13 @@ bool ValueFinder::accept_data(const PipelineInput& input, const Place& place, Da
   };
   if (input.port != nullptr && !input.port->is_data())
     return mismatch(input.port->type_word(), input.port->place);
-  if (input.type && data.type && !fits(*data.type, *input.type))
+  if (input.type && data.type && !takes(*input.type, *data.type))
     return mismatch(to_string(*input.type), input.place);
   if (input.port != nullptr) {
     const InputType wanted = std::get<InputType>(input.port->type);
     const auto given = input.type ? input.type : data.type;
-    if (given && !fits(*given, wanted)) return mismatch(input.port->type_word(), input.port->place);
+    if (given && !takes(wanted, *given))
+      return mismatch(input.port->type_word(), input.port->place);
   }
   if (!data.type) data.type = input.type;
   if (!data.type && input.port != nullptr) data.type = std::get<InputType>(input.port->type);

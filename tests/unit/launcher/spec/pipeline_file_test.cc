@@ -377,6 +377,55 @@ TEST(PipelineFile, AFileMayBeReadAsAFolder) {
   EXPECT_EQ(step(job, "b").spec.data[0].type, InputType::uri_folder);
 }
 
+// As in two of Azure's own examples, whose components declare a table.
+TEST(PipelineFile, ATableMayBeGivenAsAFolderAndAFolderAsATable) {
+  const auto job = read(
+      "inputs:\n"
+      "  folder: {type: uri_folder, path: 'azureml:raw:1'}\n"
+      "  table: {type: mltable, path: 'azureml:tbl:1'}\n"
+      "outputs: {all: {type: uri_folder}}\n"
+      "jobs:\n"
+      "  a:\n"
+      "    component: {command: x, inputs: {i: {type: mltable}}, outputs: {o: {type: mltable}}}\n"
+      "    inputs: {i: '${{parent.inputs.folder}}'}\n"
+      "    outputs: {o: '${{parent.outputs.all}}'}\n"
+      "  b:\n"
+      "    component: {command: x, inputs: {i: {type: uri_folder}}, outputs: {o: {type: "
+      "mltable}}}\n"
+      "    inputs: {i: '${{parent.inputs.table}}'}\n"
+      "    outputs: {o: {type: uri_folder}}\n"
+      "  c:\n"
+      "    component: {command: x, inputs: {i: {type: mltable}, j: {type: uri_folder}}}\n"
+      "    inputs: {i: '${{parent.jobs.b.outputs.o}}', j: '${{parent.jobs.a.outputs.o}}'}\n");
+  EXPECT_EQ(step(job, "a").spec.data[0].type, InputType::uri_folder);
+  EXPECT_EQ(step(job, "b").spec.data[0].type, InputType::mltable);
+  EXPECT_EQ(step(job, "c").bindings.size(), 2u);
+}
+
+TEST(PipelineFile, AnInputThatTheComponentDoesNotTakeIsNoted) {
+  const Files files{
+      {"jobs/train.yml", "command: x ${{inputs.rate}}\ninputs: {rate: {type: number}}\n"},
+      {"jobs/alone.yml", "command: x\n"}};
+  const auto job = read(
+      "jobs:\n  a: {component: train.yml, inputs: {rate: 1, label: night}}\n"
+      "  b: {component: alone.yml, inputs: {x: 1}}\n",
+      files);
+  EXPECT_EQ(
+      job.notes,
+      (Notes{"jobs/job.yml:2:47: train.yml has no input 'label'; this value is not used",
+             "jobs/job.yml:3:38: alone.yml has no input 'x'; it declares no inputs; this value "
+             "is not used"}));
+  EXPECT_TRUE(step(job, "a").spec.inputs.contains("rate"));
+  EXPECT_FALSE(step(job, "a").spec.inputs.contains("label"));
+  // A --set is there to have an effect.
+  const auto set = parse_job("job.yml", "jobs:\n  a: {component: alone.yml}\n",
+                             {"jobs.a.inputs.label=night"}, from({{"alone.yml", "command: x\n"}}));
+  ASSERT_FALSE(set);
+  EXPECT_EQ(
+      set.error().message,
+      "--set jobs.a.inputs.label=night: alone.yml has no input 'label'; it declares no inputs");
+}
+
 TEST(PipelineFile, ACommandJobMayNameAComponent) {
   const auto job = read(
       "type: command\nname: digits\nexperiment_name: e\ndisplay_name: d\n"
