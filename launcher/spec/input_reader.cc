@@ -62,6 +62,7 @@ class InputReader {
           fmt::format("'{0}' needs a path: write {0}.path: ./data, or a plain value for a literal",
                       path_));
     TRY(place(*path, input));
+    out_.where[input.name] = source_.where(path->place);
     out_.data.push_back(std::move(input));
     return {};
   }

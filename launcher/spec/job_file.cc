@@ -70,7 +70,7 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(), {file.code_dir, file.environment, file.build, file.data,
-                                           file.compute_where, file.includes});
+                                           file.compute_where, file.includes, file.where});
   file.code_dir.reset();
   file.environment.reset();
   file.build.reset();
@@ -89,10 +89,12 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
   file.build = std::move(read.job.build);
   file.notes = std::move(read.job.notes);
   file.data = without_sources(std::move(read.job.local_data));
+  file.where = std::move(read.job.where);
   for (ReadJob& step : read.steps)
     file.steps.push_back({std::move(step.code), std::move(step.environment), std::move(step.build),
                           without_sources(std::move(step.local_data)),
-                          where_of_compute(source, step), paths_of(step.includes)});
+                          where_of_compute(source, step), paths_of(step.includes),
+                          std::move(step.where)});
   if (read.job.array) become_array(file, *read.job.array);
   return file;
 }

@@ -5,6 +5,7 @@
 // or with FILE:LINE for a problem in a requirements file. It submits and captures nothing: it only
 // checks that the code directory, the image's build folder and local data exist.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ struct StepFiles {
   std::optional<BuildFolder> build = {};
   std::vector<LocalData> data = {};
   std::string compute_where = {};
-  std::vector<std::string> includes = {};  // files and folders that come into the code
+  std::vector<std::string> includes = {};         // files and folders that come into the code
+  std::map<std::string, std::string> where = {};  // as in JobFile
 };
 
 struct JobFile {
@@ -41,6 +43,8 @@ struct JobFile {
   std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
   std::vector<std::string> includes = {};  // as in StepFiles
+  // Of paths that the launcher looks up: "inputs.NAME" or "outputs.NAME" -> "FILE:LINE:COL".
+  std::map<std::string, std::string> where = {};
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component

@@ -70,6 +70,7 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
       continue;
     }
     if (is_path) output.path = *word;
+    if (is_path) output.where = source.where(inner.value.place);
     if (inner.key == "type") output.type = input_type_from(*word);
     if (inner.key == "mode")
       output.mode = *word == "upload" ? OutputMode::upload : OutputMode::rw_mount;

@@ -94,7 +94,10 @@ void PipelineOutputs::add_writer(PipelineNode& pipeline, BoundOutput& output, Wr
   BoundOutput* written = writer.node->output(writer.output);
   if (written == nullptr) return;
   if (!written->output.asset) written->output.asset = output.output.asset;
-  if (written->output.path.empty()) written->output.path = output.output.path;
+  if (written->output.path.empty()) {
+    written->output.path = output.output.path;
+    written->output.where = output.output.where;
+  }
   if (!output.output.type) return;
   if (!written->output.type) written->output.type = output.output.type;
   if (takes(*output.output.type, *written->output.type)) return;

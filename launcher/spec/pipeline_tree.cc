@@ -212,7 +212,10 @@ class TreeReader {
                         node.component->shown, source_.where(known.place)));
     if (type) known.output.type = type;
     if (given.output.mode) known.output.mode = given.output.mode;
-    if (!given.output.path.empty()) known.output.path = given.output.path;
+    if (!given.output.path.empty()) {
+      known.output.path = given.output.path;
+      known.output.where = given.output.where;
+    }
     if (given.bound) known.bound = std::move(given.bound);
     if (given.from) known.from = std::move(given.from);
   }
