@@ -11,6 +11,7 @@
 #include "launcher/cli/compute_options.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
+#include "launcher/spec/faults.h"
 #include "launcher/spec/retry_reader.h"
 #include "launcher/spec/venv_reader.h"
 
@@ -108,11 +109,13 @@ Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& 
       return read.error().within("run: --requirements");
     if (!read) return read.error();
   }
+  spec::Faults faults;
   for (const auto& requirement : arguments.pip) {
     TRY(check_text("--pip", requirement));
     if (const Status added = spec::add_requirement(requirement, venv); !added)
-      return wrong("--pip " + added.error().message);
+      faults.add({}, wrong("--pip " + added.error().message));
   }
+  TRY(faults.status());
   if (venv.requirements.empty()) {
     const bool of_file = !arguments.requirements.empty();
     notes.push_back(

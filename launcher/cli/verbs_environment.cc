@@ -78,7 +78,7 @@ Result<spec::ReadEnvironment> environment_to_create(const EnvironmentOptions& op
 int create(Context& context, const EnvironmentOptions& options) {
   spec::Notes notes;
   auto read = environment_to_create(options, notes);
-  if (!read) return fail(context.terminal, read.error(), kExitUsage);
+  if (!read) return fail_with_all(context.terminal, read.error());
   show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -171,7 +171,7 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string&
 int prepare(Context& context, const EnvironmentOptions& options) {
   spec::Notes notes;
   const auto choice = environment_named(options.file, "environment prepare: -f", notes);
-  if (!choice) return fail(context.terminal, choice.error(), kExitUsage);
+  if (!choice) return fail_with_all(context.terminal, choice.error());
   if (!options.quiet) show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);

@@ -254,6 +254,7 @@ class CondaReader {
 
   Status read_pip(const YamlNode& section) {
     VenvEnvironment venv;
+    Faults faults;
     for (const YamlNode& item : section.items) {
       TRY(check_text_in(item, "dependencies.pip"));
       bool opened = false;
@@ -265,8 +266,10 @@ class CondaReader {
       const Status added = add_entry(item.text, source_.name, noticing, venv);
       // What is wrong in a file that it names has that file's place.
       if (!added && opened) return added;
-      if (!added) return error(item.place, added.error().message, added.error().code);
+      if (!added)
+        faults.add(item.place, error(item.place, added.error().message, added.error().code));
     }
+    TRY(faults.status());
     file_.environment.options = std::move(venv.options);
     file_.environment.requirements = std::move(venv.requirements);
     file_.environment.constraints = std::move(venv.constraints);
