@@ -225,13 +225,13 @@ void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
 Result<JobSpec> spec_of(const RunArguments& arguments) {
   JobSpec spec;
   spec.name = arguments.name;
-  spec.display_name = arguments.display_name;
   spec.project = arguments.project;
   spec.compute = without_azureml(arguments.compute);
   if (!spec.compute.empty())
     if (const Status named = check_compute_name(spec.compute); !named)
       return wrong("--compute: " + named.error().message);
   spec.experiment_name = "Default";
+  if (const Status texts = apply_texts(arguments, spec); !texts) return texts.error().within("run");
   spec.command = Argv{arguments.command};
   for (const std::string& file : arguments.env_files)
     TRY(read_env_file(file, spec.environment_variables));

@@ -133,9 +133,9 @@ Result<YamlNode> parse_yaml(const Source& source, Faults& faults) {
   return parse_mapping(source, &faults);
 }
 
-Status apply_override(YamlNode& root, const std::string& assignment) {
+Status apply_override(YamlNode& root, const std::string& assignment, const std::string& shown) {
   Place place;
-  place.override_text = assignment;
+  place.override_text = shown.empty() ? assignment : shown;
   const Source nowhere;
   if (assignment.starts_with('-'))  // Source::where() takes such a text for an option of the verb
     return make_error(
