@@ -8,6 +8,7 @@
 #include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/variables.h"
 #include "launcher/cli/compute_options.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
@@ -317,6 +318,18 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
   if (!arguments.image.empty()) put_on_image(arguments.image, spec.definition);
   if (const Status valid = validate(spec); !valid) return valid.error().within("run");
   return std::optional(spec::EnvironmentChoice(std::move(read)));
+}
+
+// A value that this shell has is taken as it is.
+spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec) {
+  spec::Notes notes;
+  for (const auto& [name, value] : spec.environment_variables) {
+    const bool is_ours =
+        std::find(arguments.env.begin(), arguments.env.end(), name) != arguments.env.end();
+    const std::string note = is_ours ? "" : unreplaced_note("--env " + name, name, value);
+    if (!note.empty()) notes.push_back(note);
+  }
+  return notes;
 }
 
 std::string held_besides(const ResourceRequest& asked) {

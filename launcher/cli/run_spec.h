@@ -66,6 +66,9 @@ Result<JobSpec> spec_of(const RunArguments& arguments);
 // nullopt: the job is no array.
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
 
+// What is odd about its variables, a note each.
+spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec);
+
 // A note for a job that names only some of a node's resources: it holds all of the others, too
 // ("the job holds all memory of its node, …"). "" when it names none, or both cpus and memory.
 std::string held_besides(const ResourceRequest& asked);

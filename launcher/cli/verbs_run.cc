@@ -104,7 +104,7 @@ int run(Context& context, const RunArguments& given) {
   if (!array) return fail(context.terminal, array.error(), kExitUsage);
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
-  spec::Notes notes;
+  spec::Notes notes = notes_of_variables(arguments, *spec);
   ComputeChoice target{spec->compute, "--compute"};
   if (target.name.empty()) {
     auto chosen = default_compute(context.home);

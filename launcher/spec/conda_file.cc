@@ -9,6 +9,8 @@
 
 #include "common/base/nearest.h"
 #include "common/domain/conda_channel.h"
+#include "common/domain/variables.h"
+#include "launcher/spec/faults.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/match_spec.h"
 
@@ -294,6 +296,10 @@ class CondaReader {
         return error(entry.value.place, fmt::format("'{}.{}' must be a string, not {}", key,
                                                     entry.key, describe(entry.value.kind)));
       file_.environment.variables[entry.key] = entry.value.text;
+      const std::string note =
+          unreplaced_note(shown("variables") + "." + entry.key, entry.key, entry.value.text);
+      if (!note.empty())
+        notes_.push_back(fmt::format("{}: {}", source_.where(entry.value.place), note));
     }
     return {};
   }

@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/access.h"
 #include "common/domain/compute.h"
+#include "common/domain/variables.h"
 #include "launcher/spec/component_rules.h"
 #include "launcher/spec/distribution_reader.h"
 #include "launcher/spec/docker_args_reader.h"
@@ -71,6 +72,7 @@ class JobReader {
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
   void warn_of_ignored(ReadJob& job) const;
+  void warn_of_unreplaced(ReadJob& job) const;  // by a shell, which is not there
   void validate_whole(const JobSpec& spec) const;
   Place place_of(std::string_view path) const;
   // What stands at this path is wrong.
@@ -428,6 +430,7 @@ ReadJob JobReader::read() {
   fill_command(job.spec);
   validate_whole(job.spec);
   if (faults_.empty()) warn_of_ignored(job);
+  warn_of_unreplaced(job);
   add_notes_on_unused(source_, root_, step_ ? step_keys() : job_keys(), job.notes);
   return job;
 }

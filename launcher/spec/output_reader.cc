@@ -86,6 +86,8 @@ OutputSpec output_spec(const ReadOutput& output) {
   spec.mode = output.mode.value_or(spec.mode);
   spec.path = output.path;
   spec.asset = output.asset;
+  if (output.type != InputType::uri_folder && output.type != InputType::uri_file)
+    spec.declared = output.type;
   if (spec.asset) spec.asset->type = output.type.value_or(InputType::uri_folder);
   return spec;
 }

@@ -192,6 +192,18 @@ TEST(JobFile, OverridesApplyInOrderBeforeTheChecks) {
   EXPECT_EQ(job.spec.inputs.at("lr"), "1e-3");
 }
 
+TEST(JobFile, AVariableThatAShellWouldReplaceIsNoted) {
+  const auto job = parse_job("job.yml",
+                             "command: x\nenvironment_variables:\n  PATH: /x:$PATH\n"
+                             "  LR: ${{inputs.lr}}\ninputs: {lr: 1}\n");
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->notes.size(), 1u);
+  EXPECT_TRUE(job->notes[0].starts_with(
+      "job.yml:3:9: 'environment_variables.PATH': '$PATH' stays as it is"))
+      << job->notes[0];
+  EXPECT_EQ(job->spec.environment_variables.at("PATH"), "/x:$PATH");
+}
+
 class OnDisk : public testing::Test {
  protected:
   std::string write(const std::string& text) {

@@ -161,8 +161,9 @@ inputs: {where: big-cluster, lr: {type: number, default: 5e-1}}
   ASSERT_EQ(train.spec.data.size(), 1u);
   EXPECT_EQ(train.spec.data[0].type, InputType::uri_folder);
   EXPECT_EQ(train.spec.data[0].mode, InputMode::ro_mount);
-  EXPECT_EQ(train.spec.outputs,
-            (std::vector<OutputSpec>{{"model", OutputType::uri_folder, OutputMode::upload}}));
+  OutputSpec model{"model", OutputType::uri_folder, OutputMode::upload};
+  model.declared = InputType::mlflow_model;
+  EXPECT_EQ(train.spec.outputs, std::vector<OutputSpec>{model});
   EXPECT_FALSE(train.reuse) << "is_deterministic: false";
   ASSERT_TRUE(job.steps[0].environment);
   EXPECT_EQ(job.steps[0].environment->text, "torch:1");
