@@ -146,8 +146,9 @@ class AssetReader {
     const std::string local = without_file_scheme(*written);
     if (local.find("://") != std::string::npos)
       return fault(place,
-                   fmt::format("'path': {} is not supported yet; name a local file or folder, or "
-                               "azureml://jobs/JOB/outputs/OUTPUT",
+                   fmt::format("'path': {} is not supported yet; name a local file or folder, "
+                               "azureml://jobs/JOB/outputs/OUTPUT, or, for a remote that the "
+                               "operator has named, azureml://datastores/NAME/paths/PATH",
                                quoted_name(*written)),
                    ErrorCode::unsupported);
     if (local.empty()) return fault(place, "'path': names no file");

@@ -190,7 +190,10 @@ class ComponentFileReader {
     if (step.code && is_named_by_own(step.code_place, *step.code, "code")) {
       const Status found = find_code(source_, step);
       faults_.add(step.code_place, found);
-      if (found) sources_.insert(absolute(*step.code));
+      if (found) {
+        const bool is_file = !fs::is_directory(*step.code);
+        (is_file ? files_ : sources_).insert(absolute(*step.code));
+      }
     }
     take_includes(step);
     if (step.build && !is_fetched(step.build->path)) take_build(step);

@@ -124,7 +124,11 @@ class InputReader {
     input.source = path.text;
     if (path.text.starts_with("azureml:")) return take_reference(path, input);
     if (input.mode == InputMode::rw_mount) return not_writable(path);
-    if (is_cloud_path(path.text)) return not_supported(path, "name a local file or folder");
+    if (is_cloud_path(path.text))
+      return not_supported(
+          path,
+          "name a local file or folder, or a datastore that the launcher's operator "
+          "makes of this storage: azureml://datastores/NAME/paths/PATH");
     if (is_web_path(path.text)) return take_web(path, input);
     const std::string local = without_file_scheme(path.text);
     if (local.find("://") != std::string::npos)

@@ -393,7 +393,23 @@ std::vector<BadInput> bad_keys() {
       {"mode_of_data",
        "command: x\ninputs: {data: {path: d, mode: eval_mount}}\n",
        {},
-       "job.yml:2:32: inputs.data.mode 'eval_mount' is not supported yet",
+       "job.yml:2:32: inputs.data.mode 'eval_mount' is not supported yet; write ro_mount, and "
+       "evaluate the table in the command: mltable.load(PATH)",
+       kNotYet},
+      {"cloud_path",
+       "command: x\ninputs: {data: {path: 'wasbs://c@a.blob.core.windows.net/d'}}\n",
+       {},
+       "job.yml:2:23: 'inputs.data.path': wasbs://c@a.blob.core.windows.net/d is not supported "
+       "yet; "
+       "name a local file or folder, or a datastore that the launcher's operator makes of this "
+       "storage: azureml://datastores/NAME/paths/PATH",
+       kNotYet},
+      {"schedule_of_a_command",
+       "command: x\nschedule: {cron: '0 0 * * *'}\n",
+       {},
+       "job.yml:2:1: 'schedule' is not supported yet; submit the file from cron, with `lockstep "
+       "job "
+       "create -f FILE`",
        kNotYet},
       {"min_of_data",
        "command: x\ninputs: {data: {path: d, min: 3}}\n",

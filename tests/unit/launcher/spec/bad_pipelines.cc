@@ -127,8 +127,10 @@ std::vector<BadInput> bad_pipelines() {
       {"step_sweep",
        "jobs:\n  a: {type: sweep, trial: {}}\n",
        {},
-       "job.yml:2:13: type 'sweep' is not supported yet; write one command step for each set of "
-       "values",
+       "job.yml:2:13: type 'sweep' is not supported yet; write a command with "
+       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
+       "each "
+       "set",
        kNotYet},
       {"step_parallel",
        "jobs:\n  a:\n    type: parallel\n",
@@ -209,8 +211,10 @@ std::vector<BadInput> bad_pipelines() {
       {"component_that_sweeps",
        "jobs:\n  a: {component: sweep.yml}\n",
        {},
-       "sweep.yml:1:7: type 'sweep' is not supported yet; write one command step for each set of "
-       "values",
+       "sweep.yml:1:7: type 'sweep' is not supported yet; write a command with "
+       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
+       "each "
+       "set",
        kNotYet},
       {"component_that_is_a_job",
        "jobs:\n  a: {component: job.of.yml}\n",

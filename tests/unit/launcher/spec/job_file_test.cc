@@ -2,6 +2,7 @@
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -230,13 +231,20 @@ TEST_F(OnDisk, CodeThatIsNotThereIsRefusedWithItsPlace) {
   const auto missing = load_job(path);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, path + ":2:7: code './srv' does not exist (" + dir_ + "/srv)");
-  std::ofstream(dir_ + "/srv") << "a file";
+  ASSERT_EQ(::mkfifo((dir_ + "/srv").c_str(), 0600), 0);
   EXPECT_EQ(load_job(path).error().message,
-            path + ":2:7: code './srv' is not a directory (" + dir_ + "/srv)");
+            path + ":2:7: code './srv' is neither a directory nor a file (" + dir_ + "/srv)");
   EXPECT_EQ(load_job(write("command: x\ncode: azureml:train:1\n")).error().message,
             path + ":2:7: code 'azureml:train:1' is not supported yet; name a local directory");
   EXPECT_EQ(load_job(path, {"code=gone"}).error().message,
             "--set code=gone: code 'gone' does not exist (" + dir_ + "/gone)");
+}
+
+TEST_F(OnDisk, CodeMayBeOneFile) {
+  std::ofstream(dir_ + "/train.py") << "print(1)";
+  const auto job = load_job(write("command: python train.py\ncode: ./train.py\n"));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->code_dir, dir_ + "/train.py");
 }
 
 TEST_F(OnDisk, AFileThatIsNotThereIsNamed) {
