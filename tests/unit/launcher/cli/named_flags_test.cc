@@ -51,27 +51,41 @@ std::vector<std::string> command_lines(const std::string& text) {
   return lines;
 }
 
-// The flags that the line has and its verb lacks.
+bool ends_command(const std::string& word) {
+  return word == "--" || word == "|" || word == "#" || word == "&&" || word[0] == '>';
+}
+
+std::string flag_of(const std::string& word) {
+  constexpr const char* kOfFlags =
+      "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  const std::string flag = word.substr(0, word.find_first_not_of(kOfFlags));
+  const bool is_flag =
+      flag.size() >= 2 && (flag[1] == '-' || flag.size() == 2) && !flag.ends_with('-');
+  return is_flag ? flag : "";
+}
+
+// The flags that the line has and its verb lacks. `lockstep help` is read by hand, and a verb that
+// is only filled in ("{}") is not known.
 std::vector<std::string> unknown_flags(const CLI::App& root, const std::string& line) {
   const CLI::App* verb = &root;
-  bool is_in_verb = true;
+  bool is_in_verb = true, is_value = false;
   std::vector<std::string> unknown;
   std::istringstream words(line);
   for (std::string word; words >> word;) {
-    if (word == "--" || word == "|" || word == "#" || word == "&&" || word[0] == '>') break;
-    if (word[0] != '-') {
+    if (ends_command(word) || (is_in_verb && (word == "help" || word[0] == '{'))) break;
+    const bool is_last = word.back() == ';';
+    if (is_value) {
+      is_value = false;
+    } else if (word[0] != '-') {
       const CLI::App* below = is_in_verb ? verb->get_subcommand_no_throw(word) : nullptr;
       is_in_verb = below != nullptr;
       if (below != nullptr) verb = below;
-      if (word.back() == ';') break;
-      continue;
+    } else if (const std::string flag = flag_of(word); !flag.empty()) {
+      const CLI::Option* option = verb->get_option_no_throw(flag);
+      if (option == nullptr) unknown.push_back(flag);
+      is_value = option != nullptr && takes_value(*option) && word == flag;
     }
-    const std::string flag = word.substr(
-        0,
-        word.find_first_not_of("-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"));
-    if (flag.size() < 2 || (flag[1] != '-' && flag.size() > 2) || flag.ends_with('-')) continue;
-    if (verb->get_option_no_throw(flag) == nullptr) unknown.push_back(flag);
-    if (word.back() == ';') break;
+    if (is_last) break;
   }
   return unknown;
 }
