@@ -82,4 +82,52 @@ std::string_view tail(std::string_view text, std::size_t limit) {
   return text.substr(length == 0 ? cut : before + length);
 }
 
+bool has_utf16_mark(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+}
+
+namespace {
+
+void append_utf8(char32_t code, std::string& text) {
+  const auto byte = [&](char32_t bits) { text += static_cast<char>(bits); };
+  if (code < 0x80) return byte(code);
+  if (code < 0x800) {
+    byte(0xC0 | (code >> 6));
+  } else if (code < 0x10000) {
+    byte(0xE0 | (code >> 12));
+    byte(0x80 | ((code >> 6) & 0x3F));
+  } else {
+    byte(0xF0 | (code >> 18));
+    byte(0x80 | ((code >> 12) & 0x3F));
+    byte(0x80 | ((code >> 6) & 0x3F));
+  }
+  byte(0x80 | (code & 0x3F));
+}
+
+}  // namespace
+
+std::optional<std::string> from_utf16(std::string_view text) {
+  if (!has_utf16_mark(text) || text.size() % 2 != 0) return std::nullopt;
+  const std::size_t high = text[0] == '\xfe' ? 0 : 1;  // of a pair of bytes
+  const auto unit_at = [&](std::size_t at) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    return static_cast<char32_t>(byte(at + high) << 8 | byte(at + 1 - high));
+  };
+  std::string converted;
+  for (std::size_t at = 2; at < text.size(); at += 2) {
+    char32_t code = unit_at(at);
+    const bool leads = code >= 0xD800 && code < 0xDC00;
+    if (leads) {
+      at += 2;
+      const char32_t low = at < text.size() ? unit_at(at) : 0;
+      if (low < 0xDC00 || low > 0xDFFF) return std::nullopt;
+      code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code >= 0xDC00 && code < 0xE000) {
+      return std::nullopt;
+    }
+    append_utf8(code, converted);
+  }
+  return converted;
+}
+
 }  // namespace lockstep

@@ -3,6 +3,8 @@
 // between characters; bytes that are no UTF-8 may be cut anywhere.
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace lockstep {
@@ -27,5 +29,10 @@ std::size_t whole_characters(std::string_view text);
 // there.
 std::string_view head(std::string_view text, std::size_t limit);
 std::string_view tail(std::string_view text, std::size_t limit);
+
+// UTF-16 that begins with its byte order mark, as PowerShell writes it, as UTF-8 without a mark.
+// nullopt: the text has no such mark, or is no UTF-16.
+std::optional<std::string> from_utf16(std::string_view text);
+bool has_utf16_mark(std::string_view text);
 
 }  // namespace lockstep

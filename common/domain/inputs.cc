@@ -73,6 +73,19 @@ std::optional<InputType> input_type_from(std::string_view word) {
   return std::nullopt;
 }
 
+bool takes(InputType wanted, InputType given) {
+  if (wanted == given) return true;
+  switch (given) {
+    case InputType::uri_file:
+    case InputType::mltable: return wanted == InputType::uri_folder;
+    case InputType::uri_folder: return wanted == InputType::mltable;
+    case InputType::mlflow_model:
+    case InputType::custom_model:
+    case InputType::triton_model: return false;
+  }
+  return false;
+}
+
 std::string_view to_string(InputMode mode) {
   switch (mode) {
     case InputMode::ro_mount: return "ro_mount";

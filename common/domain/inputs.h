@@ -19,6 +19,9 @@ namespace lockstep {
 enum class InputType { uri_folder, uri_file, mltable, mlflow_model, custom_model, triton_model };
 std::string_view to_string(InputType type);
 std::optional<InputType> input_type_from(std::string_view word);
+// Whether an input of one type takes files of another, as on Azure: a table is a folder and may be
+// given as one, and a file stands for a folder that has it.
+bool takes(InputType wanted, InputType given);
 
 enum class InputMode {
   ro_mount,  // read-only, one copy on each node for all jobs

@@ -25,6 +25,11 @@ std::string_view to_string(OutputType type) {
   return "uri_folder";
 }
 
+std::string_view type_word(const OutputSpec& output) {
+  if (output.declared) return to_string(*output.declared);
+  return output.asset ? to_string(output.asset->type) : to_string(output.type);
+}
+
 std::string_view to_string(OutputMode mode) {
   switch (mode) {
     case OutputMode::rw_mount: return "rw_mount";

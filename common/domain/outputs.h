@@ -46,8 +46,12 @@ struct OutputSpec {
   // merged tree to it.
   std::string remote = {};
   std::optional<OutputAsset> asset = std::nullopt;
+  // The type that the job file gives, for people: tables and models are collected as folders.
+  std::optional<InputType> declared = std::nullopt;
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
+// "custom_model": as the job file has it, else what it is collected as.
+std::string_view type_word(const OutputSpec& output);
 inline constexpr std::size_t kMaxOutputs = 100;
 inline constexpr std::size_t kMaxOutputNameBytes = 100;
 
@@ -127,6 +131,8 @@ struct MergedOutput {
   std::string file;            // name of the one file in `tree`; "": the output is a folder
   // Files of which nodes have different ones, and what could not be merged.
   std::vector<std::string> problems;  // at most kMaxOutputProblems
+  // "net:3": the data or model that it was registered as, by this job or before; "": it was not.
+  std::string registered = {};
   friend bool operator==(const MergedOutput&, const MergedOutput&) = default;
 };
 

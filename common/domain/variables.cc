@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace lockstep {
 
@@ -59,6 +60,44 @@ Status validate_variables(const std::string& key,
     return invalid(key + ": " + std::to_string(bytes) + " bytes in total; at most " +
                    std::to_string(kMaxEnvironmentBytes) + " are possible");
   return {};
+}
+
+std::string unreplaced_in(std::string_view value) {
+  const auto is_of_name = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  };
+  const auto begins_name = [&](std::size_t at) {
+    return at < value.size() && is_of_name(value[at]) &&
+           std::isdigit(static_cast<unsigned char>(value[at])) == 0;
+  };
+  for (std::size_t at = value.find('$'); at != std::string_view::npos;
+       at = value.find('$', at + 1)) {
+    const bool has_brace = at + 1 < value.size() && value[at + 1] == '{';
+    const std::size_t begin = at + (has_brace ? 2 : 1);
+    std::size_t end = begin;
+    while (begins_name(begin) && end < value.size() && is_of_name(value[end])) ++end;
+    const bool is_closed = !has_brace || (end < value.size() && value[end] == '}');
+    if (end > begin && is_closed)
+      return std::string(value.substr(at, end + (has_brace ? 1 : 0) - at));
+  }
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find(':', begin), value.size());
+    const std::string_view part = value.substr(begin, end - begin);
+    if (part == "~" || part.starts_with("~/")) return std::string(part);
+    begin = end + 1;
+  }
+  return "";
+}
+
+std::string unreplaced_note(const std::string& key, const std::string& name,
+                            std::string_view value) {
+  const std::string found = unreplaced_in(value);
+  if (found.empty()) return "";
+  return "'" + key + "': '" + found +
+         "' stays as it is, because no shell reads the value; to have it replaced on the node, set "
+         "the variable in the command: export " +
+         name + "=\"" + std::string(value) + "\"; …" +
+         (found.starts_with('~') ? " (with $HOME in place of ~)" : "");
 }
 
 bool is_rank_variable(std::string_view name) {

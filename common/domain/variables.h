@@ -19,6 +19,13 @@ inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 Status validate_variables(const std::string& key,
                           const std::map<std::string, std::string>& variables);
 
+// What a shell would have replaced in the value, and nobody does: "$PATH", "${HOME}", "~/x". "":
+// nothing.
+std::string unreplaced_in(std::string_view value);
+// A note about such a value: "'$PATH' stays as it is, …". `key`: "environment_variables.PATH".
+std::string unreplaced_note(const std::string& key, const std::string& name,
+                            std::string_view value);
+
 // Whether Lockstep sets this variable for each rank (RANK, PATH, CONDA_PREFIX, …). An environment
 // must not set it.
 bool is_rank_variable(std::string_view name);

@@ -95,6 +95,13 @@ Result<std::string> read_file(const std::string& path, Bytes limit) {
   return read_all(fd, path, limit);
 }
 
+Result<std::string> read_standard_input(Bytes limit) {
+  const std::string name = "standard input";
+  const Fd fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+  if (!fd) return file_error(errno, "read", name);
+  return read_all(fd, name, limit);
+}
+
 Result<std::string> read_regular_file(const std::string& path, Bytes limit) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};

@@ -231,6 +231,7 @@ void to_wire(const lockstep::OutputSpec& from, OutputSpec* to) {
   to->set_path(from.path);
   if (from.place) to_wire(*from.place, to->mutable_place());
   to->set_remote(from.remote);
+  if (from.declared) to->set_declared(wire_enum<InputType>(*from.declared));
   if (!from.asset) return;
   to->mutable_asset()->set_name(from.asset->name);
   to->mutable_asset()->set_version(from.asset->version);
@@ -251,6 +252,9 @@ Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
   if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
   TRY(read_text(from.remote(), "output.remote", &to->remote));
   if (from.has_asset()) TRY(read_asset(from.asset(), &to->asset.emplace()));
+  if (from.declared() != INPUT_TYPE_UNSPECIFIED)
+    TRY(read_enum(from.declared(), lockstep::InputType::triton_model, "output.declared",
+                  &to->declared.emplace()));
   return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
 }
 

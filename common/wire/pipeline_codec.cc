@@ -80,6 +80,7 @@ void to_wire(const lockstep::MergedOutput& from, MergedOutput* to) {
   if (from.tree) to->set_tree(std::string(from.tree->view()));
   to->set_file(from.file);
   for (const std::string& problem : from.problems) to->add_problems(fitting_text(problem));
+  to->set_registered(from.registered);
 }
 Status from_wire(const MergedOutput& from, lockstep::MergedOutput* to) {
   TRY(read_text(from.name(), "merged.name", &to->name));
@@ -88,7 +89,7 @@ Status from_wire(const MergedOutput& from, lockstep::MergedOutput* to) {
   TRY(check_count(from.problems_size(), kMaxOutputProblems + 1, "merged.problems"));
   for (const std::string& problem : from.problems())
     TRY(read_text(problem, "merged.problems", &to->problems.emplace_back()));
-  return {};
+  return read_text(from.registered(), "merged.registered", &to->registered);
 }
 
 }  // namespace lockstep::pb

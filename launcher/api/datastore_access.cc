@@ -10,6 +10,8 @@
 namespace lockstep::launcher {
 namespace {
 
+constexpr std::string_view kDefaultName = "default_datastore";
+
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -32,14 +34,25 @@ bool may_list(const State& state, const Caller& caller, const DatastoreView& sto
                      [&](const Grant& grant) { return has(store.projects, grant.project); });
 }
 
-Error no_such_datastore(const std::vector<std::string_view>& names, const std::string& name) {
-  const std::string near = nearest(name, names);
-  return make_error(
-      ErrorCode::not_found,
-      fmt::format("there is no datastore '{}' for you; {}", name,
-                  !near.empty()   ? fmt::format("did you mean '{}'?", near)
-                  : names.empty() ? "the operator names datastores in datastores.yml"
-                                  : "`lockstep datastore list` shows those that there are"));
+std::vector<spec::Datastore>::const_iterator default_of(const Datastores& all) {
+  return std::find_if(all.stores.begin(), all.stores.end(),
+                      [](const spec::Datastore& store) { return store.is_default; });
+}
+
+Error no_such_datastore(const Datastores& all, const std::vector<std::string_view>& names,
+                        const std::string& name) {
+  const std::string lead = fmt::format("there is no datastore '{}' for you; ", name);
+  if (const std::string near = nearest(name, names); !near.empty())
+    return make_error(ErrorCode::not_found, lead + fmt::format("did you mean '{}'?", near));
+  std::string text = lead + fmt::format(
+                                "{}to add it, the launcher's operator writes into {}:\n  {}:\n"
+                                "    directory: /A/FOLDER/THAT/EACH/NODE/HAS",
+                                names.empty() ? ""
+                                              : "`lockstep datastore list` shows those that there "
+                                                "are; ",
+                                all.file, name);
+  if (default_of(all) == all.stores.end()) text += fmt::format("\n  default: {}", name);
+  return make_error(ErrorCode::not_found, std::move(text));
 }
 
 Error refusal(const std::string& message) {
@@ -58,12 +71,15 @@ std::optional<DatastoreReference> datastore_reference(const std::string& path) {
 Result<spec::Datastore> find_datastore(const Datastores& all, const DatastoreUser& user,
                                        const std::string& name) {
   std::vector<std::string_view> names;
-  for (const spec::Datastore& store : all) {
+  for (const spec::Datastore& store : all.stores) {
     if (!may_use(store.view, user)) continue;
     if (store.view.name == name) return store;
     names.push_back(store.view.name);
   }
-  return no_such_datastore(names, name);
+  const auto fallback = default_of(all);
+  if (name == kDefaultName && fallback != all.stores.end() && may_use(fallback->view, user))
+    return *fallback;
+  return no_such_datastore(all, names, name);
 }
 
 Status take_place(const spec::Datastore& store, const DatastoreReference& reference,
@@ -102,13 +118,13 @@ namespace {
 
 Status put_in_default(const Datastores& all, OutputSpec& output) {
   if (!spec::names_default_datastore(output.path)) return {};
-  const auto found =
-      std::find_if(all.begin(), all.end(), [](const auto& store) { return store.is_default; });
-  if (found == all.end())
+  const auto found = default_of(all);
+  if (found == all.stores.end())
     return refusal(
         "there is no default datastore; write the name of one, azureml://datastores/NAME/paths/… "
         "(`lockstep datastore list` shows them), or in a pipeline settings: {default_datastore: "
-        "NAME}; for all jobs the operator writes 'default: NAME' in datastores.yml");
+        "NAME}; for all jobs the operator writes 'default: NAME' into " +
+        all.file);
   output.path = spec::with_default_datastore(std::move(output.path), found->view.name);
   return {};
 }
@@ -167,7 +183,7 @@ ClientReply list_datastores(const State& state, const Caller& caller, Result<Dat
   if (!all) return Refused{all.error().code, all.error().message};
   DatastoresReply reply;
   std::vector<std::string_view> names;
-  for (const spec::Datastore& store : *all) {
+  for (const spec::Datastore& store : all->stores) {
     if (!may_list(state, caller, store.view)) continue;
     names.push_back(store.view.name);
     if (!question.name.empty() && question.name != store.view.name) continue;
@@ -179,7 +195,7 @@ ClientReply list_datastores(const State& state, const Caller& caller, Result<Dat
     shown.projects.clear();
   }
   if (!question.name.empty() && reply.datastores.empty()) {
-    const Error error = no_such_datastore(names, question.name);
+    const Error error = no_such_datastore(*all, names, question.name);
     return Refused{error.code, error.message};
   }
   return reply;

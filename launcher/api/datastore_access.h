@@ -15,7 +15,10 @@
 
 namespace lockstep::launcher {
 
-using Datastores = std::vector<spec::Datastore>;
+struct Datastores {
+  std::vector<spec::Datastore> stores;  // sorted by name
+  std::string file = "datastores.yml";  // the operator's, for people
+};
 
 // Files of a remote of rclone, for the one who fetches them.
 struct RemoteFiles {
@@ -35,7 +38,9 @@ struct DatastoreUser {
 // The reference in this path, or nullopt.
 std::optional<DatastoreReference> datastore_reference(const std::string& path);
 
-// not_found: there is no such datastore for this user; names the nearest that there is.
+// not_found: there is no such datastore for this user; names the nearest that there is, or else the
+// operator's file and the lines that would add it. "default_datastore" is the default one, unless
+// one has this name.
 Result<spec::Datastore> find_datastore(const Datastores& all, const DatastoreUser& user,
                                        const std::string& name);
 

@@ -161,7 +161,7 @@ Status take_asset(const State& state, const Caller& caller, const AssetReference
           : found.name->find(reference.version);
   if (version == nullptr) return no_such_version(*found.name, reference.version);
   const RegisteredAsset& asset = version->asset;
-  if (!input.is_type_open && input.type != asset.type) return not_the_type(asset, input.type);
+  if (!input.is_type_open && !takes(input.type, asset.type)) return not_the_type(asset, input.type);
   input.type = asset.type;
   input.is_type_open = false;
   input.tree = asset.tree;

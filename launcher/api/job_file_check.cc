@@ -62,6 +62,8 @@ Status check_stored(const JobFileLookups& lookups, const JobSpec& spec, DataInpu
   return good ? Status() : Status(about(input, good.error()));
 }
 
+using Places = std::map<std::string, std::string>;  // spec::JobFile::where
+
 // What a job, or a pipeline's step, names that only the launcher knows.
 class NamesOfJobs {
  public:
@@ -70,7 +72,7 @@ class NamesOfJobs {
       : core_(core), caller_(caller), lookups_(lookups), checked_(checked) {}
 
   void check(const std::string& where, JobSpec& spec,
-             const std::optional<spec::EnvironmentReference>& environment,
+             const std::optional<spec::EnvironmentReference>& environment, const Places& places,
              const std::vector<StepBinding>& bindings = {}) {
     if (environment)
       if (const Status found = resolve(lookups_, *environment, spec, checked_.notes); !found)
@@ -80,9 +82,17 @@ class NamesOfJobs {
     const auto secrets = secrets_of(spec.environment_variables);
     if (const Status known = lookups_.expect_secrets(secrets); !known)
       add(known.error().within(where));
-    JobSpec placed = spec;  // the submission looks again
-    if (const Status found = lookups_.place_outputs(placed); !found)
-      add(found.error().within(where));
+    const auto place_of = [&](const char* section, const std::string& name) {
+      const auto found = places.find(fmt::format("{}.{}", section, name));
+      return found == places.end() ? where : found->second;
+    };
+    for (const OutputSpec& output : spec.outputs) {
+      JobSpec one;  // the submission looks again
+      one.project = spec.project;
+      one.outputs = {output};
+      if (const Status found = lookups_.place_outputs(one); !found)
+        add(found.error().within(place_of("outputs", output.name)));
+    }
     for (const DataInput& input : spec.data) {
       const bool is_bound =
           std::any_of(bindings.begin(), bindings.end(),
@@ -94,7 +104,7 @@ class NamesOfJobs {
         found = check_stored(lookups_, spec, input, *stored);
       else if (is_reference(input))
         found = check_reference(core_.state(), caller_, input);
-      if (!found) add(found.error().within(where));
+      if (!found) add(found.error().within(place_of("inputs", input.name)));
     }
   }
 
@@ -112,7 +122,8 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
     step.spec.project = file.spec.project;  // as its job will have it
-    names.check(name + ": jobs." + step.name, step.spec, file.steps[i].environment, step.bindings);
+    names.check(name + ": jobs." + step.name, step.spec, file.steps[i].environment,
+                file.steps[i].where, step.bindings);
     step.spec.project.clear();
   }
   file.spec.pipeline = std::move(pipeline);
@@ -149,7 +160,7 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
   if (spec.pipeline)
     check_steps(names, name, *parsed);
   else
-    names.check(name, spec, parsed->environment);
+    names.check(name, spec, parsed->environment, parsed->where);
   if (const Status replaced = replace_images(spec, lookups.mapped_images); !replaced)
     names.add(replaced.error().within(name));
   for (std::string& line : image_replacement_lines(spec)) checked.notes.push_back(std::move(line));

@@ -153,11 +153,6 @@ Error bad_compute(std::string message) {
   return make_error(ErrorCode::invalid_argument, "compute " + std::move(message));
 }
 
-int fail_with_all(Terminal& terminal, const Error& error) {
-  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
-  return kExitUsage;
-}
-
 std::vector<std::string> split_at_commas(const std::vector<std::string>& words) {
   std::vector<std::string> parts;
   for (const std::string& word : words)

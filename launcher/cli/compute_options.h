@@ -44,8 +44,6 @@ struct ComputeOptions {
 };
 
 Error bad_compute(std::string message);
-// Says each fault on a line. The exit code.
-int fail_with_all(Terminal& terminal, const Error& error);
 
 // "a,b" and "c" are a, b and c.
 std::vector<std::string> split_at_commas(const std::vector<std::string>& words);

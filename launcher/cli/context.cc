@@ -11,6 +11,7 @@
 #include "launcher/cli/local_launcher.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/paced_lines.h"
+#include "launcher/spec/faults.h"
 
 namespace lockstep::cli {
 
@@ -92,6 +93,11 @@ std::optional<Endpoint> Context::find_endpoint() const {
 
 int fail(Terminal& terminal, const Error& error, int code) {
   terminal.print_line(error.message);
+  return code;
+}
+
+int fail_with_all(Terminal& terminal, const Error& error, int code) {
+  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
   return code;
 }
 

@@ -45,6 +45,8 @@ struct Context {
 
 // Says the error on stderr and returns `code`.
 int fail(Terminal& terminal, const Error& error, int code = kExitFailure);
+// The same for an error with a line for each fault (spec/faults.h), each on a line of its own.
+int fail_with_all(Terminal& terminal, const Error& error, int code = kExitUsage);
 
 // SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it starts.
 void hold_interrupts(bool hold);

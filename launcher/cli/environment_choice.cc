@@ -1,8 +1,10 @@
 #include "launcher/cli/environment_choice.h"
 
 #include "launcher/cli/output.h"
+#include "launcher/spec/conda_lock.h"
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/environment_reference.h"
+#include "launcher/spec/named_text.h"
 
 namespace lockstep::cli {
 
@@ -10,19 +12,15 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
                                                   const std::string& option, spec::Notes& notes) {
   constexpr std::string_view kFile = "file:";
   const bool marked = word.starts_with(kFile);
-  if (marked || spec::looks_like_file(word)) {
-    bool opened = false;
-    const spec::ReadText noticing = [&](const std::string& path) {
-      auto text = spec::read_text_file(path);
-      opened = opened || text;
-      return text;
-    };
-    auto environment =
-        spec::load_environment(marked ? word.substr(kFile.size()) : word, noticing, notes);
-    if (environment && environment->build) TRY(spec::find_build(*environment->build));
-    if (environment) return spec::EnvironmentChoice(*std::move(environment));
-    // What is wrong in a file has the file's place.
-    return opened ? environment.error() : environment.error().within(option);
+  if (marked || word == "-" || spec::looks_like_file(word)) {
+    const auto file = spec::read_named_text(marked ? word.substr(kFile.size()) : word,
+                                            Bytes{spec::kMaxCondaBytes});
+    if (!file) return file.error().within(option);
+    TRY_ASSIGN(
+        auto environment,
+        spec::load_environment(file->name, spec::with_text_of(*file, spec::read_text_file), notes));
+    if (environment.build) TRY(spec::find_build(*environment.build));
+    return spec::EnvironmentChoice(std::move(environment));
   }
   auto reference = spec::parse_environment_reference(word);
   if (!reference) return reference.error().within(option);

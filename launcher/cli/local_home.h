@@ -14,8 +14,9 @@
 //   nodes/local-K/started.pid         "pid ticks" of the agent that we started last
 //   nodes/local-K/agent.log, join.token (0600)
 //   datastores.yml                    by the person: launcher/spec/datastores_file.h
-//   stat-cache/                       one file per captured directory
-//   components/DIGEST/                files of a registered component, as they were fetched
+//   datastores/NAME/                  workspaceblobstore, workspaceartifactstore: made by the
+//   launcher stat-cache/                       one file per captured directory components/DIGEST/
+//   files of a registered component, as they were fetched
 
 #include <string>
 
@@ -44,6 +45,7 @@ class LocalHome {
   std::string stat_cache() const { return path_ + "/stat-cache"; }
   std::string components() const { return path_ + "/components"; }
   std::string datastores() const { return path_ + "/datastores.yml"; }
+  std::string workspace_datastores() const { return path_ + "/datastores"; }
   std::string nodes() const { return path_ + "/nodes"; }
   // Packages that the local nodes fetched for environments; they share this folder.
   std::string packages() const { return path_ + "/packages"; }

@@ -126,6 +126,8 @@ Result<Endpoint> start_daemon(const LocalHome& home, int fixed_nodes) {
                      std::to_string(fixed_nodes),
                      "--datastores",
                      home.datastores(),
+                     "--workspace-datastores",
+                     home.workspace_datastores(),
                      "--started-by-lockstep"};
   start.environment = daemon_environment();
   // For the providers: the archive that they install, the person's keys, and where Slurm is.

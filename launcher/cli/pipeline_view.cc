@@ -187,6 +187,9 @@ std::string record_text(const JobView& job, Instant now) {
   lines.add("took", format_duration(std::max(end - job.submitted, Duration{})));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const MergedOutput& output : job.merged)
+    if (!output.registered.empty())
+      lines.add("registered", fmt::format("output '{}' as {}", output.name, output.registered));
+  for (const MergedOutput& output : job.merged)
     for (const std::string& problem : output.problems)
       lines.add("warning", fmt::format("output '{}': {}", output.name, problem));
   if (!job.steps.empty())

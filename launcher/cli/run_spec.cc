@@ -8,9 +8,11 @@
 #include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/variables.h"
 #include "launcher/cli/compute_options.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
+#include "launcher/spec/faults.h"
 #include "launcher/spec/retry_reader.h"
 #include "launcher/spec/venv_reader.h"
 
@@ -108,11 +110,13 @@ Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& 
       return read.error().within("run: --requirements");
     if (!read) return read.error();
   }
+  spec::Faults faults;
   for (const auto& requirement : arguments.pip) {
     TRY(check_text("--pip", requirement));
     if (const Status added = spec::add_requirement(requirement, venv); !added)
-      return wrong("--pip " + added.error().message);
+      faults.add({}, wrong("--pip " + added.error().message));
   }
+  TRY(faults.status());
   if (venv.requirements.empty()) {
     const bool of_file = !arguments.requirements.empty();
     notes.push_back(
@@ -222,13 +226,13 @@ void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
 Result<JobSpec> spec_of(const RunArguments& arguments) {
   JobSpec spec;
   spec.name = arguments.name;
-  spec.display_name = arguments.display_name;
   spec.project = arguments.project;
   spec.compute = without_azureml(arguments.compute);
   if (!spec.compute.empty())
     if (const Status named = check_compute_name(spec.compute); !named)
       return wrong("--compute: " + named.error().message);
   spec.experiment_name = "Default";
+  if (const Status texts = apply_texts(arguments, spec); !texts) return texts.error().within("run");
   spec.command = Argv{arguments.command};
   for (const std::string& file : arguments.env_files)
     TRY(read_env_file(file, spec.environment_variables));
@@ -314,6 +318,18 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
   if (!arguments.image.empty()) put_on_image(arguments.image, spec.definition);
   if (const Status valid = validate(spec); !valid) return valid.error().within("run");
   return std::optional(spec::EnvironmentChoice(std::move(read)));
+}
+
+// A value that this shell has is taken as it is.
+spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec) {
+  spec::Notes notes;
+  for (const auto& [name, value] : spec.environment_variables) {
+    const bool is_ours =
+        std::find(arguments.env.begin(), arguments.env.end(), name) != arguments.env.end();
+    const std::string note = is_ours ? "" : unreplaced_note("--env " + name, name, value);
+    if (!note.empty()) notes.push_back(note);
+  }
+  return notes;
 }
 
 std::string held_besides(const ResourceRequest& asked) {

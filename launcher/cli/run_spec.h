@@ -7,23 +7,22 @@
 #include <vector>
 
 #include "common/domain/job_spec.h"
+#include "launcher/cli/job_flags.h"
 #include "launcher/cli/output.h"
 #include "launcher/spec/environment_reader.h"
 
 namespace lockstep::cli {
 
-struct RunArguments {
-  std::optional<int> nodes;  // absent: as many as nodelist has, else 1
-  std::optional<int> ranks;  // on each node; absent: 1
+struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are among these
+  std::optional<int> nodes;       // absent: as many as nodelist has, else 1
+  std::optional<int> ranks;       // on each node; absent: 1
   std::string distribution = "none";
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
   std::vector<std::string> env_files;
   std::vector<std::string> secrets;  // VARIABLE=SECRET, or SECRET for both
   std::string name;
-  std::string display_name;  // of a Slurm script: its job-name
-  std::string project;       // "" = the default one
-  std::string compute;       // "" = the default one
+  std::string project;  // "" = the default one
   std::string timeout;
   std::string priority;            // "" = medium
   std::vector<std::string> after;  // NAME, or NAME:ended
@@ -66,6 +65,9 @@ struct RunArguments {
 Result<JobSpec> spec_of(const RunArguments& arguments);
 // nullopt: the job is no array.
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
+
+// What is odd about its variables, a note each.
+spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec);
 
 // A note for a job that names only some of a node's resources: it holds all of the others, too
 // ("the job holds all memory of its node, …"). "" when it names none, or both cpus and memory.

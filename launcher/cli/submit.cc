@@ -93,9 +93,16 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
   snapshot::CaptureOptions options;
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), directory);
   options.allow_home_or_root = was_named;
-  auto captured = capture(context, connection, directory, std::move(options));
-  if (captured) tell_of_downloads(context, captured->snapshot);
-  return captured;
+  if (std::filesystem::is_directory(directory)) {
+    auto captured = capture(context, connection, directory, std::move(options));
+    if (captured) tell_of_downloads(context, captured->snapshot);
+    return captured;
+  }
+  // One file: ignore rules do not leave out what is named.
+  const std::filesystem::path file = std::filesystem::absolute(directory).lexically_normal();
+  options.is_source = false;
+  options.only = file.filename();
+  return capture(context, connection, file.parent_path(), std::move(options));
 }
 
 // An engine would see all of it, so that nothing of it may be left out: but a socket, which engines

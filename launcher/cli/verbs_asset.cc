@@ -55,7 +55,7 @@ int create(Context& context, const AssetArguments& arguments) {
   if (!tags) return fail(context.terminal, tags.error(), kExitUsage);
   options.tags = *std::move(tags);
   auto read = spec::load_asset(arguments.kind, arguments.file, options);
-  if (!read) return fail(context.terminal, read.error(), kExitUsage);
+  if (!read) return fail_with_all(context.terminal, read.error());
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   if (read->local) {

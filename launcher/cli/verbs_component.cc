@@ -11,7 +11,6 @@
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
-#include "launcher/spec/faults.h"
 
 namespace lockstep::cli {
 
@@ -36,11 +35,7 @@ int create(Context& context, const CreateOptions& options) {
   if (!tags) return fail(context.terminal, tags.error(), kExitUsage);
   values.tags = *std::move(tags);
   auto read = spec::load_component(options.file, values, component_finder(context));
-  if (!read) {
-    for (const Error& fault : spec::faults_of(read.error()))
-      context.terminal.print_line(fault.message);
-    return kExitUsage;
-  }
+  if (!read) return fail_with_all(context.terminal, read.error());
   show(context.terminal, read->notes);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());

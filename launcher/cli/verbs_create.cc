@@ -9,6 +9,8 @@
 #include "launcher/cli/client_settings.h"
 #include "launcher/cli/component_store.h"
 #include "launcher/cli/environment_choice.h"
+#include "launcher/cli/job_file_request.h"
+#include "launcher/cli/job_flags.h"
 #include "launcher/cli/plan.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -21,13 +23,16 @@ namespace {
 constexpr const char* kCreateExamples = R"(
   lockstep job create -f job.yml --stream
   lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
+  lockstep job create -f job.yml --input lr=0.01 --input data=./faces --compute gpu-cluster
   lockstep job create -f pipeline.yml --set jobs.train.inputs.lr=0.1
   lockstep job create -f pipeline.yml --dry-run      the steps in order; submits nothing
+  generate-job | lockstep job create -f -            the file comes from standard input
 Without --stream the job's name is printed (or the whole job, with -o).)";
 
 struct CreateOptions {
   std::string file;
   std::vector<std::string> overrides;
+  JobFlags flags;
   std::string new_name;
   bool stream = false;
   bool rebuild = false;
@@ -35,12 +40,6 @@ struct CreateOptions {
   bool dry_run = false;
   Format format = Format::table;
 };
-
-// What is wrong with the job file, a line each.
-int fail_with_all(Terminal& terminal, const Error& error) {
-  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
-  return kExitUsage;
-}
 
 Status check_rebuild(const std::string& path, const spec::JobFile& file) {
   if (file.spec.pipeline)
@@ -53,13 +52,14 @@ Status check_rebuild(const std::string& path, const spec::JobFile& file) {
                     path + ": has no 'environment', so there is none to --rebuild");
 }
 
-Status check_options(const CreateOptions& options, spec::JobFile& file) {
+Status check_options(const CreateOptions& options, const std::string& name, spec::JobFile& file) {
   if (!options.new_name.empty()) {
     if (const Status valid = validate_job_name(options.new_name); !valid)
       return valid.error().within("--name");
     file.spec.name = options.new_name;
   }
-  if (options.rebuild) return check_rebuild(options.file, file);
+  TRY(apply_texts(options.flags, file.spec));
+  if (options.rebuild) return check_rebuild(name, file);
   return {};
 }
 
@@ -140,35 +140,42 @@ Submission submission_of(const CreateOptions& options, spec::JobFile file) {
   return submission;
 }
 
-int show_plan(Context& context, const CreateOptions& options, const spec::JobFile& file) {
-  const int shown = print(context, options.format, plan_json(options.file, file), plan_text(file));
+int show_plan(Context& context, const CreateOptions& options, const std::string& name,
+              const spec::JobFile& file) {
+  const int shown = print(context, options.format, plan_json(name, file), plan_text(file));
   context.terminal.print_line("nothing was submitted (--dry-run)");
   return shown;
 }
 
 int create(Context& context, const CreateOptions& options) {
   const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
-  auto file = spec::load_job(options.file, options.overrides, spec::read_regular_text_file,
-                             component_finder(context));
+  ReadJobFile read =
+      read_job_file(options.file, options.overrides, options.flags, component_finder(context));
+  auto& file = read.parsed;
   if (!file) return fail_with_all(context.terminal, file.error());
-  if (const Status good = check_options(options, *file); !good)
+  if (const Status good = check_options(options, read.request.name, *file); !good)
     return fail(context.terminal, good.error(), kExitUsage);
   if (!options.quiet) show(context.terminal, file->notes);
   const auto target = choose_compute(context, *file);
   if (!target) return fail(context.terminal, target.error(), kExitUsage);
   if (const Status chosen = choose_experiment(context.home, file->spec); !chosen)
     return fail(context.terminal, chosen.error(), kExitUsage);
-  if (options.dry_run) return show_plan(context, options, *file);
+  if (options.dry_run) return show_plan(context, options, read.request.name, *file);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
+  if (file->compute_where.empty() && !target->name.empty())
+    read.request.overrides.push_back("compute=" + target->name);
+  const auto refused = [&](const Error& error, int code) {
+    return fail_with_all_of(context, **connection, read, error, code);
+  };
   if (const Status known = expect_computes(**connection, *file, *target); !known)
-    return fail(context.terminal, known.error(), exit_code_for(known.error(), otherwise));
+    return refused(known.error(), exit_code_for(known.error(), otherwise));
   if (const Status good = EnvironmentResolver(**connection).resolve_all(*file); !good)
-    return fail(context.terminal, good.error(), otherwise);
+    return refused(good.error(), otherwise);
   if (file->environment && !options.quiet) show_ignored(context.terminal, file->spec);
   const int world_size = file->spec.is_pipeline() ? 0 : file->spec.world_size();
   const auto job = submit(context, **connection, submission_of(options, *std::move(file)));
-  if (!job) return fail(context.terminal, job.error(), otherwise);
+  if (!job) return refused(job.error(), otherwise);
   if (options.stream)
     return watch_to_end(context, **connection, *job,
                         {true, options.quiet, world_size, options.format});
@@ -182,13 +189,14 @@ void add_create_verb(CLI::App& group, VerbTable table) {
   CLI::App* const verb = table.add_below(group, "create", "submit a job file (Azure ML v2 YAML)");
   if (verb == nullptr) return;
   verb->footer(kCreateExamples);
-  verb->add_option("-f,--file", options->file, "the job file")
+  verb->add_option("-f,--file", options->file, "the job file; -: standard input")
       ->required()
       ->check(filled("name the job file"));
   verb->add_option("--set", options->overrides,
                    "KEY.KEY=VALUE, overrides the file; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_job_flags(*verb, options->flags);
   verb->add_option("-n,--name", options->new_name, "the job's name (overrides the file's)")
       ->check(filled("leave it out to take the file's"));
   verb->add_flag("--rebuild", options->rebuild, "solve and build the job's environment again");

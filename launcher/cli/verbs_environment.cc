@@ -14,6 +14,8 @@
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/verbs_name.h"
+#include "launcher/spec/conda_lock.h"
+#include "launcher/spec/named_text.h"
 
 namespace lockstep::cli {
 
@@ -53,7 +55,10 @@ Error wrong(std::string message) {
 
 Result<spec::ReadEnvironment> environment_to_create(const EnvironmentOptions& options,
                                                     spec::Notes& notes) {
-  TRY_ASSIGN(auto read, spec::load_environment(options.file, spec::read_text_file, notes));
+  TRY_ASSIGN(const spec::NamedText file,
+             spec::read_named_text(options.file, Bytes{spec::kMaxCondaBytes}));
+  TRY_ASSIGN(auto read, spec::load_environment(
+                            file.name, spec::with_text_of(file, spec::read_text_file), notes));
   if (read.build) TRY(spec::find_build(*read.build));
   EnvironmentSpec& spec = read.environment.spec;
   if (!options.name.empty()) {
@@ -66,14 +71,14 @@ Result<spec::ReadEnvironment> environment_to_create(const EnvironmentOptions& op
   }
   if (spec.name.empty())
     return make_error(ErrorCode::invalid_argument,
-                      options.file + ": has no 'name'; write one, or give --name");
+                      file.name + ": has no 'name'; write one, or give --name");
   return read;
 }
 
 int create(Context& context, const EnvironmentOptions& options) {
   spec::Notes notes;
   auto read = environment_to_create(options, notes);
-  if (!read) return fail(context.terminal, read.error(), kExitUsage);
+  if (!read) return fail_with_all(context.terminal, read.error());
   show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -166,7 +171,7 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string&
 int prepare(Context& context, const EnvironmentOptions& options) {
   spec::Notes notes;
   const auto choice = environment_named(options.file, "environment prepare: -f", notes);
-  if (!choice) return fail(context.terminal, choice.error(), kExitUsage);
+  if (!choice) return fail_with_all(context.terminal, choice.error());
   if (!options.quiet) show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
@@ -260,7 +265,8 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb =
       add_verb(group, table, options, "create", "register an environment under a name", create);
   verb.footer(kCreateExamples);
-  verb.add_option("-f,--file", options->file, "the environment file, or a conda file")
+  verb.add_option("-f,--file", options->file,
+                  "the environment file, or a conda file; -: standard input")
       ->required()
       ->check(filled("name the environment file"));
   verb.add_option("-n,--name", options->name, "the environment's name (overrides the file's)")
@@ -298,7 +304,8 @@ void add_prepare(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb =
       add_verb(group, table, options, "prepare", "build an environment on nodes now", prepare);
   verb.footer(kPrepareExamples);
-  verb.add_option("-f,--file", options->file, "an environment file, or NAME:VERSION, NAME@latest")
+  verb.add_option("-f,--file", options->file,
+                  "an environment file, or NAME:VERSION, NAME@latest; -: standard input")
       ->required()
       ->check(filled("name the environment"));
   verb.add_option("-N,--nodes", options->nodes,

@@ -10,6 +10,7 @@
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
+#include "launcher/cli/job_flags.h"
 #include "launcher/cli/left_behind.h"
 #include "launcher/cli/local_node_restarter.h"
 #include "launcher/cli/not_kept_text.h"
@@ -37,6 +38,7 @@ The words after -- are run as they are, without a shell, once per rank:
   lockstep run --requirements requirements.txt -- python train.py   packages, on every node
   lockstep run --conda-file environment.yml -- python train.py        conda's, too
   lockstep run --sbatch job.sbatch                               a Slurm script, with its options
+  lockstep run --input data=./set -- ./train.sh '${{inputs.data}}'   a copy on each node
   lockstep run --image debian:12 --shm-size 8g -- ./train.sh         in a container of this image
 
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
@@ -95,11 +97,14 @@ int run(Context& context, const RunArguments& given) {
   const RunArguments& arguments = *read;
   auto spec = spec_of(arguments);
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
+  std::vector<spec::LocalData> data;
+  if (const Status ports = read_port_flags(arguments, *spec, data); !ports)
+    return fail_with_all(context.terminal, ports.error());
   const auto array = array_of(arguments);
   if (!array) return fail(context.terminal, array.error(), kExitUsage);
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
-  spec::Notes notes;
+  spec::Notes notes = notes_of_variables(arguments, *spec);
   ComputeChoice target{spec->compute, "--compute"};
   if (target.name.empty()) {
     auto chosen = default_compute(context.home);
@@ -110,7 +115,7 @@ int run(Context& context, const RunArguments& given) {
   if (const Status chosen = choose_experiment(context.home, *spec); !chosen)
     return fail(context.terminal, chosen.error(), kExitUsage);
   const auto environment = environment_of(arguments, notes);
-  if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
+  if (!environment) return fail_with_all(context.terminal, environment.error());
   if (!arguments.quiet) show(context.terminal, notes);
   if (!arguments.quiet) say_what_is_left_behind(context, *spec, environment->has_value());
   if (const std::string held = held_besides(spec->resources); !arguments.quiet && !held.empty())
@@ -123,6 +128,7 @@ int run(Context& context, const RunArguments& given) {
   submission.spec = *std::move(spec);
   submission.rebuild = arguments.rebuild;
   submission.quiet = arguments.quiet;
+  submission.data = std::move(data);
   if (*environment) {
     auto resolved = resolve(**connection, **environment);
     if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
@@ -351,9 +357,7 @@ void add_run_verb(VerbTable table) {
       ->check(filled("`lockstep secret list` shows the names"));
   verb->add_option("--project", arguments->project, "the job's project (default: default)")
       ->check(filled("leave it out for the project default"));
-  verb->add_option("--compute", arguments->compute,
-                   "the target on whose nodes the job runs (default: defaults.compute, else local)")
-      ->check(filled("`lockstep compute list` shows the targets"));
+  add_job_flags(*verb, *arguments);
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
   verb->add_option("--timeout", arguments->timeout,

@@ -219,11 +219,22 @@ std::string names_of(const std::vector<DataInput>& inputs) {
   return text;
 }
 
-std::string names_of(const std::vector<OutputSpec>& outputs) {
+// "net:3"; "": the output was not registered.
+std::string registered_as(const JobView& job, const std::string& output) {
+  for (const MergedOutput& merged : job.merged)
+    if (merged.name == output) return merged.registered;
+  return "";
+}
+
+// "model (custom_model), registered as net:3".
+std::string names_of_outputs(const JobView& job) {
   std::string text;
-  for (const auto& output : outputs)
-    text += fmt::format("{}{} ({}){}", text.empty() ? "" : ", ", output.name,
-                        to_string(output.type), output.path.empty() ? "" : " to " + output.path);
+  for (const OutputSpec& output : job.spec.outputs) {
+    text += fmt::format("{}{} ({}){}", text.empty() ? "" : ", ", output.name, type_word(output),
+                        output.path.empty() ? "" : " to " + output.path);
+    if (const std::string name = registered_as(job, output.name); !name.empty())
+      text += ", registered as " + name;
+  }
   return text;
 }
 
@@ -335,7 +346,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("tags", pairs_of(spec.tags));
   lines.add("inputs", pairs_of(spec.inputs));
   lines.add("data", names_of(spec.data));
-  lines.add("outputs", names_of(spec.outputs));
+  lines.add("outputs", names_of_outputs(job));
   lines.add("keeps", shell_words(spec.keep));
   lines.add("command", command_text(spec.command));
   lines.add("shape", ranks_and_nodes(spec));

@@ -67,6 +67,7 @@ void register_output(Context& core, const Job& job, const OutputAsset& as, Merge
   input.project = job.spec.project;
   input.caller = UserCaller{job.spec.submitter};
   auto registration = registration_of(core.cluster(), input);
+  if (registration) output.registered = reference_of(registration->fact.asset);
   if (!registration)
     output.problems.push_back(
         fmt::format("not registered as {}: {}", as.name,

@@ -101,7 +101,7 @@ struct Performer {
       server.durable_.feed(
           OutputWrittenInput{job, order, output, written ? "" : written.error().message});
     };
-    const auto stores = spec::load_datastores(server.settings_.datastores);
+    const auto stores = server.datastores();
     if (!stores) {
       spdlog::warn("{}", stores.error().message);
       return done(make_error(ErrorCode::unavailable,

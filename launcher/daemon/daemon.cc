@@ -164,6 +164,7 @@ Status Daemon::open() {
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
   settings.datastores = options.datastores.empty() ? home.datastores() : options.datastores;
+  settings.workspace_datastores = options.workspace_datastores;
   TRY(open_providers(settings.token));
   settings.compute_log = [this](const std::string& target, std::int64_t lines) {
     return providers->log_of(target, lines);

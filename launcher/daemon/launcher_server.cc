@@ -121,7 +121,7 @@ Service::Ports LauncherServer::ports() {
     return mapped_images(settings_.environments_map, images);
   };
   ports.fetch_remote = settings_.fetch_remote;
-  ports.datastores = [this] { return spec::load_datastores(settings_.datastores); };
+  ports.datastores = [this] { return datastores(); };
   ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
     return settings_.secrets->perform(owner, request, durable_.now());
   };
@@ -142,6 +142,14 @@ Service::Ports LauncherServer::ports() {
   ports.is_gone = [this](const std::string& connection) { return control_.is_gone(connection); };
   if (settings_.audit != nullptr) ports.audit = audit_ports();
   return ports;
+}
+
+Result<Datastores> LauncherServer::datastores() const {
+  TRY_ASSIGN(std::vector<spec::Datastore> stores, spec::load_datastores(settings_.datastores));
+  if (const std::string& folder = settings_.workspace_datastores; !folder.empty()) {
+    TRY_ASSIGN(stores, spec::with_workspace_datastores(std::move(stores), folder));
+  }
+  return Datastores{std::move(stores), settings_.datastores};
 }
 
 void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {

@@ -54,7 +54,8 @@ class LauncherServer {
     const DiskMonitor* space = nullptr;  // never null in a daemon
     std::string environments_map;        // see LauncherHome
     decltype(Service::Ports::fetch_remote) fetch_remote;
-    std::string datastores;  // the operator's file: spec::load_datastores
+    std::string datastores;            // the operator's file: spec::load_datastores
+    std::string workspace_datastores;  // the folder of Azure's own; "": there are none
     std::function<void(const WriteOutput&, const RemoteFiles&, std::function<void(Status)>)>
         write_remote;
     decltype(Service::Ports::measure_snapshot) measure_snapshot;
@@ -122,6 +123,7 @@ class LauncherServer {
   };
   Service::Ports ports();
   Service::Ports::Audit audit_ports();
+  Result<Datastores> datastores() const;  // as the operator's file names them now
   // Adds an audit entry about something that is no user's request.
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);

@@ -118,6 +118,9 @@ Status complete(const Texts& texts, Options* options) {
   while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
   if (!options->datastores.empty() && options->datastores[0] != '/')
     return bad("--datastores: '" + options->datastores + "' is not an absolute path");
+  if (const std::string& folder = options->workspace_datastores;
+      !folder.empty() && folder[0] != '/')
+    return bad("--workspace-datastores: '" + folder + "' is not an absolute path");
   if (!options->node_bundle.empty() && options->node_bundle[0] != '/')
     return bad("--node-bundle: '" + options->node_bundle + "' is not an absolute path");
   const bool has_port = options->advertise.find(':') != std::string::npos &&
@@ -258,6 +261,9 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--datastores", options.datastores,
                  "the file that names datastores (absolute; default: datastores.yml in --home)");
+  app.add_option("--workspace-datastores", options.workspace_datastores,
+                 "the folder that has the datastores of each Azure workspace, workspaceblobstore "
+                 "and workspaceartifactstore; all nodes must have it (absolute; default: none)");
   app.add_option("--datastore-timeout", texts.remote_silence,
                  "how long the server of a remote datastore may send nothing before a fetch fails "
                  "(default 2m)");

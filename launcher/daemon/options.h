@@ -46,6 +46,7 @@ struct Options {
   Duration silent_after = minutes(10);   // see UsagePorts
   Duration remote_silence = minutes(2);  // of a remote datastore's server, before it is given up
   std::string datastores;                // absolute; "": LauncherHome::datastores()
+  std::string workspace_datastores;      // absolute; "": none
   std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)
   std::uint64_t compact_after = 10'000;  // compact at this many facts beyond twice what was kept
   CoreConfig core;

@@ -9,10 +9,10 @@
 #include "common/base/nearest.h"
 #include "common/base/quoted_name.h"
 #include "common/domain/data_reference.h"
-#include "common/io/file_system.h"
 #include "launcher/spec/data_path.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/named_text.h"
 
 namespace lockstep::spec {
 namespace {
@@ -146,8 +146,9 @@ class AssetReader {
     const std::string local = without_file_scheme(*written);
     if (local.find("://") != std::string::npos)
       return fault(place,
-                   fmt::format("'path': {} is not supported yet; name a local file or folder, or "
-                               "azureml://jobs/JOB/outputs/OUTPUT",
+                   fmt::format("'path': {} is not supported yet; name a local file or folder, "
+                               "azureml://jobs/JOB/outputs/OUTPUT, or, for a remote that the "
+                               "operator has named, azureml://datastores/NAME/paths/PATH",
                                quoted_name(*written)),
                    ErrorCode::unsupported);
     if (local.empty()) return fault(place, "'path': names no file");
@@ -199,11 +200,11 @@ Result<AssetFile> parse_asset(AssetKind kind, const std::string& name, std::stri
 }
 
 Result<AssetFile> load_asset(AssetKind kind, const std::string& path, const AssetOptions& options) {
-  std::string text;
+  NamedText named;
   if (!path.empty()) {
-    TRY_ASSIGN(text, io::read_file(path, Bytes{kMaxFileBytes + 1}));
+    TRY_ASSIGN(named, read_named_text(path, Bytes{kMaxFileBytes + 1}));
   }
-  TRY_ASSIGN(AssetFile file, parse_asset(kind, path, text, options));
+  TRY_ASSIGN(AssetFile file, parse_asset(kind, named.name, named.text, options));
   if (!file.local) return file;
   const bool is_of_options = std::any_of(options.values.begin(), options.values.end(),
                                          [](const auto& value) { return value.first == "path"; });

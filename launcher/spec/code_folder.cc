@@ -22,7 +22,8 @@ Status check_code_is_local(const Source& source, const ReadJob& job) {
   if (!job.code || !is_remote(*job.code)) return {};
   return source.error(
       job.code_place,
-      fmt::format("code '{}' is not supported yet; name a local directory", *job.code),
+      fmt::format("code '{}' is not supported yet; name a local directory{}", *job.code,
+                  job.code->starts_with("azureml:") ? "" : ", such as a clone of it"),
       ErrorCode::unsupported);
 }
 
@@ -33,9 +34,10 @@ Status find_code(const Source& source, ReadJob& job) {
   const fs::path directory = fs::path(source.of(job.code_place).name).parent_path() / *job.code;
   std::error_code failure;
   const fs::file_status status = fs::status(directory, failure);
-  const std::string_view why = fs::exists(status) ? "is not a directory" : "does not exist";
+  const std::string_view why =
+      fs::exists(status) ? "is neither a directory nor a file" : "does not exist";
   const std::string shown = directory.lexically_normal().string();
-  if (!fs::is_directory(status))
+  if (!fs::is_directory(status) && !fs::is_regular_file(status))
     return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why, shown));
   TRY(check_is_own_file(source, job.code_place, shown));
   job.code = shown;

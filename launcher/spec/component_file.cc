@@ -190,7 +190,10 @@ class ComponentFileReader {
     if (step.code && is_named_by_own(step.code_place, *step.code, "code")) {
       const Status found = find_code(source_, step);
       faults_.add(step.code_place, found);
-      if (found) sources_.insert(absolute(*step.code));
+      if (found) {
+        const bool is_file = !fs::is_directory(*step.code);
+        (is_file ? files_ : sources_).insert(absolute(*step.code));
+      }
     }
     take_includes(step);
     if (step.build && !is_fetched(step.build->path)) take_build(step);
@@ -280,6 +283,10 @@ class ComponentFileReader {
 
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find) {
+  if (path == "-")
+    return make_error(ErrorCode::unsupported,
+                      "-f -: a component is kept together with its file, and standard input has "
+                      "none; write it into a file, and name the file");
   TRY_ASSIGN(const std::string text, read_regular_text_file(path));
   ComponentFileReader reader(from_here(path), text, find);
   TRY_ASSIGN(ComponentFile file, reader.read(options));

@@ -7,11 +7,11 @@
 #include <cctype>
 
 #include "common/base/nearest.h"
-#include "common/io/file_system.h"
 #include "launcher/spec/cluster_reader.h"
 #include "launcher/spec/compute_hosts_reader.h"
 #include "launcher/spec/instance_reader.h"
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/named_text.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -337,8 +337,8 @@ Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text
 
 Result<ComputeSpec> load_compute(const std::string& path,
                                  const std::vector<std::string>& overrides) {
-  TRY_ASSIGN(const std::string text, io::read_file(path, Bytes{kMaxFileBytes + 1}));
-  return parse_compute(path, text, overrides);
+  TRY_ASSIGN(const NamedText file, read_named_text(path, Bytes{kMaxFileBytes + 1}));
+  return parse_compute(file.name, file.text, overrides);
 }
 
 }  // namespace lockstep::spec

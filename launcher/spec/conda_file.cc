@@ -9,6 +9,8 @@
 
 #include "common/base/nearest.h"
 #include "common/domain/conda_channel.h"
+#include "common/domain/variables.h"
+#include "launcher/spec/faults.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/match_spec.h"
 
@@ -254,6 +256,7 @@ class CondaReader {
 
   Status read_pip(const YamlNode& section) {
     VenvEnvironment venv;
+    Faults faults;
     for (const YamlNode& item : section.items) {
       TRY(check_text_in(item, "dependencies.pip"));
       bool opened = false;
@@ -265,8 +268,10 @@ class CondaReader {
       const Status added = add_entry(item.text, source_.name, noticing, venv);
       // What is wrong in a file that it names has that file's place.
       if (!added && opened) return added;
-      if (!added) return error(item.place, added.error().message, added.error().code);
+      if (!added)
+        faults.add(item.place, error(item.place, added.error().message, added.error().code));
     }
+    TRY(faults.status());
     file_.environment.options = std::move(venv.options);
     file_.environment.requirements = std::move(venv.requirements);
     file_.environment.constraints = std::move(venv.constraints);
@@ -291,6 +296,10 @@ class CondaReader {
         return error(entry.value.place, fmt::format("'{}.{}' must be a string, not {}", key,
                                                     entry.key, describe(entry.value.kind)));
       file_.environment.variables[entry.key] = entry.value.text;
+      const std::string note =
+          unreplaced_note(shown("variables") + "." + entry.key, entry.key, entry.value.text);
+      if (!note.empty())
+        notes_.push_back(fmt::format("{}: {}", source_.where(entry.value.place), note));
     }
     return {};
   }

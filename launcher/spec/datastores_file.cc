@@ -239,4 +239,26 @@ Result<std::vector<Datastore>> load_datastores(const std::string& path) {
   return read_datastores(path, text);
 }
 
+Result<std::vector<Datastore>> with_workspace_datastores(std::vector<Datastore> stores,
+                                                         const std::string& folder) {
+  const auto named = [&](std::string_view name) {
+    return std::find_if(stores.begin(), stores.end(),
+                        [&](const Datastore& store) { return store.view.name == name; });
+  };
+  for (const std::string_view name : kWorkspaceDatastores) {
+    if (named(name) != stores.end()) continue;
+    Datastore store;
+    store.view.name = name;
+    store.view.directory = fmt::format("{}/{}", folder, name);
+    TRY(io::make_directories(store.view.directory, 0700));
+    stores.push_back(std::move(store));
+  }
+  if (std::none_of(stores.begin(), stores.end(),
+                   [](const auto& store) { return store.is_default; }))
+    named(kWorkspaceDatastores.front())->is_default = true;
+  std::sort(stores.begin(), stores.end(),
+            [](const Datastore& a, const Datastore& b) { return a.view.name < b.view.name; });
+  return stores;
+}
+
 }  // namespace lockstep::spec

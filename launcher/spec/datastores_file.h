@@ -10,6 +10,7 @@
 // `config` is rclone's own configuration file, relative to this file's folder. The remote must be a
 // section of it, so that nothing else can be reached.
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +33,12 @@ Result<std::vector<Datastore>> read_datastores(const std::string& name, std::str
 // Reads the file at `path`; none: there are no datastores. permission_denied: somebody other than
 // root and this process's user can change it.
 Result<std::vector<Datastore>> load_datastores(const std::string& path);
+
+// The datastores of each Azure workspace: adds those that `stores` lacks, as folders below `folder`
+// that are made if they are missing. The first is the default one unless there is one.
+inline constexpr std::array<std::string_view, 2> kWorkspaceDatastores = {"workspaceblobstore",
+                                                                         "workspaceartifactstore"};
+Result<std::vector<Datastore>> with_workspace_datastores(std::vector<Datastore> stores,
+                                                         const std::string& folder);
 
 }  // namespace lockstep::spec

@@ -7,6 +7,7 @@
 #include "common/io/file_system.h"
 #include "launcher/spec/conda_lock.h"
 #include "launcher/spec/environment_reader.h"
+#include "launcher/spec/named_text.h"
 
 namespace lockstep::spec {
 namespace {
@@ -47,11 +48,13 @@ Result<ReadEnvironment> load_conda_environment(const std::string& path, const Re
 }
 
 Result<std::string> read_text_file(const std::string& path) {
-  return io::read_file(path, Bytes{kMaxCondaBytes});
+  TRY_ASSIGN(std::string text, io::read_file(path, Bytes{kMaxCondaBytes}));
+  return as_utf8(std::move(text));
 }
 
 Result<std::string> read_regular_text_file(const std::string& path) {
-  return io::read_regular_file(path, Bytes{kMaxCondaBytes});
+  TRY_ASSIGN(std::string text, io::read_regular_file(path, Bytes{kMaxCondaBytes}));
+  return as_utf8(std::move(text));
 }
 
 Status load_requirements(const std::string& path, const ReadText& read_text,

@@ -50,7 +50,7 @@ Result<ReadEnvironment> load_environment(const std::string& path, const ReadText
 Result<ReadEnvironment> load_conda_environment(const std::string& path, const ReadText& read_text,
                                                Notes& notes);
 
-// The file system's ReadText, within kMaxCondaBytes.
+// The file system's ReadText, within kMaxCondaBytes. UTF-16 is read as PowerShell writes it.
 Result<std::string> read_text_file(const std::string& path);
 
 // The same for regular files only, for callers that must not block on a pipe.

@@ -8,6 +8,7 @@
 #include "launcher/spec/data_path.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/literal_text.h"
 
 namespace lockstep::spec {
 namespace {
@@ -61,6 +62,7 @@ class InputReader {
           fmt::format("'{0}' needs a path: write {0}.path: ./data, or a plain value for a literal",
                       path_));
     TRY(place(*path, input));
+    out_.where[input.name] = source_.where(path->place);
     out_.data.push_back(std::move(input));
     return {};
   }
@@ -122,7 +124,11 @@ class InputReader {
     input.source = path.text;
     if (path.text.starts_with("azureml:")) return take_reference(path, input);
     if (input.mode == InputMode::rw_mount) return not_writable(path);
-    if (is_cloud_path(path.text)) return not_supported(path, "name a local file or folder");
+    if (is_cloud_path(path.text))
+      return not_supported(
+          path,
+          "name a local file or folder, or a datastore that the launcher's operator "
+          "makes of this storage: azureml://datastores/NAME/paths/PATH");
     if (is_web_path(path.text)) return take_web(path, input);
     const std::string local = without_file_scheme(path.text);
     if (local.find("://") != std::string::npos)
@@ -171,7 +177,7 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
   ReadInputs inputs;
   for (const YamlEntry& entry : node.entries) {
     if (entry.value.kind != YamlNode::Kind::mapping) {
-      inputs.literals[entry.key] = entry.value.text;
+      inputs.literals[entry.key] = literal_text(entry.value);
       continue;
     }
     if (faults.is_spoilt(join("inputs", entry.key))) continue;

@@ -26,6 +26,7 @@ struct ReadInputs {
   std::map<std::string, std::string> literals;
   std::vector<DataInput> data;  // without trees
   std::vector<LocalData> local;
+  std::map<std::string, std::string> where = {};  // of each of `data`, its path: "FILE:LINE:COL"
 };
 
 // The name of an input, and what is said of it elsewhere than in its mapping.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "common/io/file_system.h"
 #include "launcher/spec/code_folder.h"
 #include "launcher/spec/job_kind.h"
 #include "launcher/spec/job_reader.h"
@@ -71,7 +70,7 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(), {file.code_dir, file.environment, file.build, file.data,
-                                           file.compute_where, file.includes});
+                                           file.compute_where, file.includes, file.where});
   file.code_dir.reset();
   file.environment.reset();
   file.build.reset();
@@ -90,10 +89,12 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
   file.build = std::move(read.job.build);
   file.notes = std::move(read.job.notes);
   file.data = without_sources(std::move(read.job.local_data));
+  file.where = std::move(read.job.where);
   for (ReadJob& step : read.steps)
     file.steps.push_back({std::move(step.code), std::move(step.environment), std::move(step.build),
                           without_sources(std::move(step.local_data)),
-                          where_of_compute(source, step), paths_of(step.includes)});
+                          where_of_compute(source, step), paths_of(step.includes),
+                          std::move(step.where)});
   if (read.job.array) become_array(file, *read.job.array);
   return file;
 }
@@ -129,13 +130,13 @@ Status find_builds(const ReadFile& file) {
 
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides,
                          const ReadText& read_text, const FindComponent& find) {
-  if (path == "-")
-    return make_error(
-        ErrorCode::invalid_argument,
-        "-f -: standard input is not supported; write the job into a file and name the file");
-  auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
-  if (!text) return std::move(text).error();
-  const Source source = job_source(path, *text);
+  TRY_ASSIGN(const NamedText file, read_named_text(path, Bytes{kMaxFileBytes + 1}));
+  return load_job(file, overrides, read_text, find);
+}
+
+Result<JobFile> load_job(const NamedText& named, const std::vector<std::string>& overrides,
+                         const ReadText& read_text, const FindComponent& find) {
+  const Source source = job_source(named.name, named.text);
   Faults faults;
   ComponentReader components(source, read_text, find, faults);
   TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));

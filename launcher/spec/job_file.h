@@ -5,6 +5,7 @@
 // or with FILE:LINE for a problem in a requirements file. It submits and captures nothing: it only
 // checks that the code directory, the image's build folder and local data exist.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "launcher/spec/environment_reader.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/input_reader.h"
+#include "launcher/spec/named_text.h"
 
 namespace lockstep::spec {
 
@@ -26,7 +28,8 @@ struct StepFiles {
   std::optional<BuildFolder> build = {};
   std::vector<LocalData> data = {};
   std::string compute_where = {};
-  std::vector<std::string> includes = {};  // files and folders that come into the code
+  std::vector<std::string> includes = {};         // files and folders that come into the code
+  std::map<std::string, std::string> where = {};  // as in JobFile
 };
 
 struct JobFile {
@@ -40,14 +43,20 @@ struct JobFile {
   std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
   std::vector<std::string> includes = {};  // as in StepFiles
+  // Of paths that the launcher looks up: "inputs.NAME" or "outputs.NAME" -> "FILE:LINE:COL".
+  std::map<std::string, std::string> where = {};
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
 // files, and those that its environments name, come from `read_text`; registered components are
-// looked up with `find`.
+// looked up with `find`. The path "-" is standard input.
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {},
                          const ReadText& read_text = read_text_file,
                          const FindComponent& find = {});
+
+// The same of a file that is read already.
+Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& overrides,
+                         const ReadText& read_text, const FindComponent& find);
 
 // The same without the file system, for text from anywhere. `code` is returned as written; neither
 // it nor the image's build folder is checked to exist. Files of components and environments come

@@ -17,7 +17,9 @@ struct Refused {
 };
 
 constexpr std::array kRefused = {
-    Refused{"sweep", "write one command step for each set of values"},
+    Refused{"sweep",
+            "write a command with lockstep.array, which reads its set of values by "
+            "$LOCKSTEP_ARRAY_INDEX; or one step for each set"},
     Refused{"parallel",
             "write a command with resources.instance_count, whose ranks share the files"},
     Refused{"spark", "write a command that runs spark-submit"},
@@ -27,6 +29,15 @@ constexpr std::array kRefused = {
     Refused{"do_while", "write one step for each round, or the loop in a command"},
     Refused{"parallel_for", "write one step for each item"},
     Refused{"if_else", "decide in the step's command"},
+};
+
+// Files of az that are no jobs, by the beginning of their schema's name.
+constexpr std::array kOtherFiles = {
+    Refused{"schedule",
+            "a schedule; submit the job's own file from cron: lockstep job create -f JOB"},
+    Refused{"data", "data; to register it: lockstep data create -f FILE"},
+    Refused{"model", "a model; to register it: lockstep model create -f FILE"},
+    Refused{"environment", "an environment; to register it: lockstep environment create -f FILE"},
 };
 
 constexpr std::array<std::string_view, 11> kTypes = {
@@ -88,6 +99,10 @@ class KindReader {
     for (const Refused& refused : kRefused)
       if (word == std::string(refused.word) + (is_job ? "job" : "component"))
         return not_supported(schema.place, fmt::format("$schema '{}'", base), refused);
+    for (const Refused& other : kOtherFiles)
+      if (word == other.word || word == std::string(other.word) + "asset")
+        return source_.error(schema.place, fmt::format("this is no job but {}", other.instead),
+                             ErrorCode::unsupported);
     return source_.error(schema.place, fmt::format("$schema '{}' is not supported yet", base),
                          ErrorCode::unsupported);
   }

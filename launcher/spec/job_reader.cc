@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/access.h"
 #include "common/domain/compute.h"
+#include "common/domain/variables.h"
 #include "launcher/spec/component_rules.h"
 #include "launcher/spec/distribution_reader.h"
 #include "launcher/spec/docker_args_reader.h"
@@ -21,6 +22,7 @@
 #include "launcher/spec/placement_reader.h"
 #include "launcher/spec/queue_reader.h"
 #include "launcher/spec/retry_reader.h"
+#include "launcher/spec/set_inputs.h"
 
 namespace lockstep::spec {
 
@@ -64,11 +66,13 @@ class JobReader {
   void fill_limits(LimitRequest& limits) const;
   void fill_resources(JobSpec& spec) const;
   void fill_includes(ReadJob& job) const;
+  static void take_inputs(ReadInputs inputs, ReadJob& job);
   void fill_inputs(ReadJob& job) const;
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
   void warn_of_ignored(ReadJob& job) const;
+  void warn_of_unreplaced(ReadJob& job) const;  // by a shell, which is not there
   void validate_whole(const JobSpec& spec) const;
   Place place_of(std::string_view path) const;
   // What stands at this path is wrong.
@@ -163,13 +167,18 @@ void JobReader::fill_includes(ReadJob& job) const {
   }
 }
 
-void JobReader::fill_inputs(ReadJob& job) const {
-  const YamlNode* node = at("inputs");
-  if (node == nullptr) return;
-  ReadInputs inputs = read_inputs(source_, *node, faults_);
+void JobReader::take_inputs(ReadInputs inputs, ReadJob& job) {
   job.spec.inputs = std::move(inputs.literals);
   job.spec.data = std::move(inputs.data);
   job.local_data = std::move(inputs.local);
+  for (auto& [name, where] : inputs.where) job.where[join("inputs", name)] = std::move(where);
+}
+
+void JobReader::fill_inputs(ReadJob& job) const {
+  const YamlNode* node = at("inputs");
+  if (node == nullptr) return;
+  check_set_inputs(source_, root_, "the job", nullptr, "", faults_);
+  take_inputs(read_inputs(source_, *node, faults_), job);
 }
 
 void JobReader::fill_kept(JobSpec& spec) const {
@@ -187,8 +196,11 @@ void JobReader::fill_kept(JobSpec& spec) const {
 void JobReader::fill_outputs(ReadJob& job) const {
   const YamlNode* outputs = at("outputs");
   if (outputs == nullptr) return;
-  for (const auto& entry : outputs->entries)
-    job.spec.outputs.push_back(output_spec(read_output(source_, entry.key, entry.value, faults_)));
+  for (const auto& entry : outputs->entries) {
+    const ReadOutput output = read_output(source_, entry.key, entry.value, faults_);
+    if (!output.path.empty()) job.where[join("outputs", entry.key)] = output.where;
+    job.spec.outputs.push_back(output_spec(output));
+  }
 }
 
 void JobReader::fill_ports(ReadJob& job) {
@@ -196,10 +208,10 @@ void JobReader::fill_ports(ReadJob& job) {
     fill_inputs(job);
     return fill_outputs(job);
   }
-  job.spec.inputs = std::move(step_->inputs.literals);
-  job.spec.data = std::move(step_->inputs.data);
-  job.local_data = std::move(step_->inputs.local);
+  take_inputs(std::move(step_->inputs), job);
   job.spec.outputs = std::move(step_->outputs);
+  for (auto& [name, where] : step_->output_where)
+    job.where[join("outputs", name)] = std::move(where);
 }
 
 void JobReader::fill_command(JobSpec& spec) const {
@@ -353,6 +365,17 @@ void JobReader::fill_environment(ReadJob& job) const {
 }
 
 // What an environment is that has a name alone, the launcher knows.
+void JobReader::warn_of_unreplaced(ReadJob& job) const {
+  const YamlNode* variables = at("environment_variables");
+  if (variables == nullptr) return;
+  for (const YamlEntry& entry : variables->entries) {
+    const std::string note =
+        unreplaced_note(join("environment_variables", entry.key), entry.key, entry.value.text);
+    if (!note.empty())
+      job.notes.push_back(fmt::format("{}: {}", source_.where(entry.value.place), note));
+  }
+}
+
 void JobReader::warn_of_ignored(ReadJob& job) const {
   if (job.environment) return;
   for (const std::string_view key : keys_without_container(job.spec))
@@ -407,6 +430,7 @@ ReadJob JobReader::read() {
   fill_command(job.spec);
   validate_whole(job.spec);
   if (faults_.empty()) warn_of_ignored(job);
+  warn_of_unreplaced(job);
   add_notes_on_unused(source_, root_, step_ ? step_keys() : job_keys(), job.notes);
   return job;
 }

@@ -34,6 +34,8 @@ struct ReadJob {
   Notes notes;
   std::vector<LocalData> local_data;  // of inputs of `spec`
   std::optional<ArraySpec> array = {};
+  // Of paths that the launcher looks up: "inputs.NAME" or "outputs.NAME" -> "FILE:LINE:COL".
+  std::map<std::string, std::string> where = {};
 };
 
 // Environments that have been read, by their places: a thousand steps may share a component.
@@ -51,6 +53,7 @@ struct StepPorts {
   ReadInputs inputs;
   std::set<std::string> unset;  // optional inputs without a value
   std::vector<OutputSpec> outputs;
+  std::map<std::string, std::string> output_where = {};  // of their paths
 };
 
 // Adds every fault, with its place, to `faults`. If there are any, the returned job is not usable.

@@ -38,8 +38,9 @@ constexpr KeyNote kNotes[] = {
     {"limits.timeout", "seconds, as on Azure, or 90s, 5m, 2h"},
     // read, and without effect
     {"services",
-     "to look into a running job, find its nodes with `lockstep job show`, and log in with "
-     "`lockstep compute connect-ssh`"},
+     "`lockstep job show` names a job's nodes: log in to them as you always do (those of target "
+     "local "
+     "are this machine; hosts that were attached over ssh: `lockstep compute connect-ssh TARGET`)"},
     {"identity",
      "a job runs as the account of its user on the nodes, and the operator's datastores bring "
      "their own credentials"},

@@ -8,6 +8,16 @@ namespace lockstep::spec {
 
 namespace {
 
+constexpr std::string_view kOfSweep =
+    "for many sets of values write lockstep.array, and let the command read its set by "
+    "$LOCKSTEP_ARRAY_INDEX";
+constexpr std::string_view kOfParallel =
+    "write a command with resources.instance_count, whose ranks share the files";
+constexpr std::string_view kOfLoop = "write one step for each round, or the loop in a command";
+constexpr std::string_view kOfCompute =
+    "it belongs to a compute target, in a file of its own: `lockstep compute create -f FILE`";
+constexpr std::string_view kOfPipeline = "it belongs to a pipeline; write type: pipeline";
+
 // Azure ML CLI v2 command job (reference: azuremlschemas commandJob), then the keys of the other
 // kinds of job that people put beside them, then ours under `lockstep`.
 constexpr KnownKey kKeys[] = {
@@ -54,9 +64,9 @@ constexpr KnownKey kKeys[] = {
     {"resources.properties", Shape::anything},
     {"limits", Shape::section},
     {"limits.timeout", Shape::duration},
-    {"limits.max_total_trials", Shape::not_yet},
-    {"limits.max_concurrent_trials", Shape::not_yet},
-    {"limits.trial_timeout", Shape::not_yet},
+    {"limits.max_total_trials", Shape::not_yet, kOfSweep},
+    {"limits.max_concurrent_trials", Shape::not_yet, kOfSweep},
+    {"limits.trial_timeout", Shape::not_yet, kOfSweep},
     // of an environment, and of a file that has one alone: see environment_reader.h
     {"environment", Shape::environment},
     {"environment.$schema", Shape::text},
@@ -91,42 +101,44 @@ constexpr KnownKey kKeys[] = {
     {"identity", Shape::unused},
     {"properties", Shape::unused},
     {"parameters", Shape::not_yet},
+    {"schedule", Shape::not_yet},
+    {"trigger", Shape::not_yet, "submit the file from cron, with `lockstep job create -f FILE`"},
     // pipeline jobs and their steps
-    {"settings", Shape::not_yet},
-    {"jobs", Shape::not_yet},
+    {"settings", Shape::not_yet, kOfPipeline},
+    {"jobs", Shape::not_yet, kOfPipeline},
     {"component", Shape::unchecked},
-    {"body", Shape::not_yet},
-    {"condition", Shape::not_yet},
-    {"mapping", Shape::not_yet},
-    {"items", Shape::not_yet},
-    {"max_concurrency", Shape::not_yet},
+    {"body", Shape::not_yet, kOfLoop},
+    {"condition", Shape::not_yet, kOfLoop},
+    {"mapping", Shape::not_yet, kOfLoop},
+    {"items", Shape::not_yet, kOfLoop},
+    {"max_concurrency", Shape::not_yet, kOfLoop},
     // sweep jobs
-    {"sampling_algorithm", Shape::not_yet},
-    {"search_space", Shape::not_yet},
-    {"objective", Shape::not_yet},
-    {"early_termination", Shape::not_yet},
-    {"trial", Shape::not_yet},
+    {"sampling_algorithm", Shape::not_yet, kOfSweep},
+    {"search_space", Shape::not_yet, kOfSweep},
+    {"objective", Shape::not_yet, kOfSweep},
+    {"early_termination", Shape::not_yet, kOfSweep},
+    {"trial", Shape::not_yet, kOfSweep},
     // parallel steps
-    {"task", Shape::not_yet},
-    {"input_data", Shape::not_yet},
-    {"mini_batch_size", Shape::not_yet},
-    {"mini_batch_error_threshold", Shape::not_yet},
-    {"error_threshold", Shape::not_yet},
-    {"max_concurrency_per_instance", Shape::not_yet},
-    {"retry_settings", Shape::not_yet},
+    {"task", Shape::not_yet, kOfParallel},
+    {"input_data", Shape::not_yet, kOfParallel},
+    {"mini_batch_size", Shape::not_yet, kOfParallel},
+    {"mini_batch_error_threshold", Shape::not_yet, kOfParallel},
+    {"error_threshold", Shape::not_yet, kOfParallel},
+    {"max_concurrency_per_instance", Shape::not_yet, kOfParallel},
+    {"retry_settings", Shape::not_yet, kOfParallel},
     // compute targets
-    {"location", Shape::not_yet},
-    {"size", Shape::not_yet},
-    {"tier", Shape::not_yet},
-    {"min_instances", Shape::not_yet},
-    {"max_instances", Shape::not_yet},
-    {"idle_time_before_scale_down", Shape::not_yet},
-    {"idle_time_before_shutdown_minutes", Shape::not_yet},
-    {"schedules", Shape::not_yet},
-    {"ssh_settings", Shape::not_yet},
-    {"network_settings", Shape::not_yet},
-    {"resource_id", Shape::not_yet},
-    {"namespace", Shape::not_yet},
+    {"location", Shape::not_yet, kOfCompute},
+    {"size", Shape::not_yet, kOfCompute},
+    {"tier", Shape::not_yet, kOfCompute},
+    {"min_instances", Shape::not_yet, kOfCompute},
+    {"max_instances", Shape::not_yet, kOfCompute},
+    {"idle_time_before_scale_down", Shape::not_yet, kOfCompute},
+    {"idle_time_before_shutdown_minutes", Shape::not_yet, kOfCompute},
+    {"schedules", Shape::not_yet, kOfCompute},
+    {"ssh_settings", Shape::not_yet, kOfCompute},
+    {"network_settings", Shape::not_yet, kOfCompute},
+    {"resource_id", Shape::not_yet, kOfCompute},
+    {"namespace", Shape::not_yet, kOfCompute},
     // Lockstep's own
     {"lockstep", Shape::section},
     {"lockstep.project", Shape::text},
@@ -175,9 +187,11 @@ constexpr KnownWord kWords[] = {
     {"inputs.*.mode", "download", true},
     {"inputs.*.mode", "direct", true},
     {"inputs.*.mode", "rw_mount", true},
-    {"inputs.*.mode", "upload", false},
-    {"inputs.*.mode", "eval_mount", false},
-    {"inputs.*.mode", "eval_download", false},
+    {"inputs.*.mode", "upload", false, "it is a mode of outputs; write ro_mount or download"},
+    {"inputs.*.mode", "eval_mount", false,
+     "write ro_mount, and evaluate the table in the command: mltable.load(PATH)"},
+    {"inputs.*.mode", "eval_download", false,
+     "write download, and evaluate the table in the command: mltable.load(PATH)"},
     {"outputs.*.type", "uri_folder", true},
     {"outputs.*.type", "uri_file", true},
     {"outputs.*.type", "mltable", true},

@@ -61,6 +61,7 @@ struct KnownWord {
   std::string_view path;
   std::string_view word;
   bool supported;
+  std::string_view instead = {};  // of one that is not supported: what to write
 };
 std::span<const KnownWord> known_words();
 

@@ -26,8 +26,11 @@ Result<std::string> known_word(const Source& source, const YamlNode& node,
   std::string choices;
   for (const auto& known : known_words()) {
     if (known.path != words_path) continue;
-    if (known.word == value && !known.supported)
-      return not_yet(source, node.place, fmt::format("{} '{}'", path, value));
+    if (known.word == value && !known.supported) {
+      Error refused = not_yet(source, node.place, fmt::format("{} '{}'", path, value));
+      if (!known.instead.empty()) refused.message.append("; ").append(known.instead);
+      return refused;
+    }
     if (known.word == value) return value;
     words.push_back(known.word);
     if (known.supported) choices += (choices.empty() ? "" : " or ") + std::string(known.word);

@@ -70,6 +70,7 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
       continue;
     }
     if (is_path) output.path = *word;
+    if (is_path) output.where = source.where(inner.value.place);
     if (inner.key == "type") output.type = input_type_from(*word);
     if (inner.key == "mode")
       output.mode = *word == "upload" ? OutputMode::upload : OutputMode::rw_mount;
@@ -85,6 +86,8 @@ OutputSpec output_spec(const ReadOutput& output) {
   spec.mode = output.mode.value_or(spec.mode);
   spec.path = output.path;
   spec.asset = output.asset;
+  if (output.type != InputType::uri_folder && output.type != InputType::uri_file)
+    spec.declared = output.type;
   if (spec.asset) spec.asset->type = output.type.value_or(InputType::uri_folder);
   return spec;
 }

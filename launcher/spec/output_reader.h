@@ -16,6 +16,7 @@ struct ReadOutput {
   std::optional<InputType> type;  // as written; those of models and tables are folders
   std::optional<OutputMode> mode;
   std::string path;                       // in a datastore; "": none
+  std::string where = {};                 // of the path: "FILE:LINE:COL"
   std::optional<OutputAsset> asset = {};  // its type is only filled in by output_spec()
 };
 

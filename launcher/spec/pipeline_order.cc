@@ -37,8 +37,11 @@ void say_cycles(const Source& source, const std::vector<StepNeeds>& steps,
       chain += fmt::format(" -> {}", steps[path[first]].node->name);
     } while (path[first] != at);
     const Place& place = steps[at].node->place;
-    faults.add(place,
-               source.error(place, fmt::format("these steps wait for each other: {}", chain)));
+    const bool is_alone = path.size() - first == 1;
+    faults.add(place, source.error(place, fmt::format("a cycle: {}: {}",
+                                                      is_alone ? "this step waits for itself"
+                                                               : "these steps wait for each other",
+                                                      chain)));
   }
 }
 

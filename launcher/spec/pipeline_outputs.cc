@@ -94,10 +94,13 @@ void PipelineOutputs::add_writer(PipelineNode& pipeline, BoundOutput& output, Wr
   BoundOutput* written = writer.node->output(writer.output);
   if (written == nullptr) return;
   if (!written->output.asset) written->output.asset = output.output.asset;
-  if (written->output.path.empty()) written->output.path = output.output.path;
+  if (written->output.path.empty()) {
+    written->output.path = output.output.path;
+    written->output.where = output.output.where;
+  }
   if (!output.output.type) return;
   if (!written->output.type) written->output.type = output.output.type;
-  if (*written->output.type == *output.output.type) return;
+  if (takes(*output.output.type, *written->output.type)) return;
   fault(writer.place,
         fmt::format("output '{}' of {} is a {} ({}), but '{}' of {} is a {} ({})",
                     output.output.name, pipeline.shown(), to_string(*output.output.type),

@@ -10,6 +10,7 @@
 #include "launcher/spec/input_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/set_inputs.h"
 
 namespace lockstep::spec {
 
@@ -91,7 +92,7 @@ class TreeReader {
       if (at->component == nullptr) continue;
       chain = at->component->shown + " -> " + chain;
       if (at->component != node.component) continue;
-      fault(node, named.place, fmt::format("the component includes itself: {}", chain));
+      fault(node, named.place, fmt::format("a cycle: the component includes itself: {}", chain));
       return false;
     }
     return true;
@@ -104,6 +105,7 @@ class TreeReader {
       for (const Port& port : node.component->inputs)
         add_input(node, port.name, &port, given == nullptr ? nullptr : given->find(port.name));
     if (given == nullptr) return;
+    if (node.component == nullptr) check_set(node);
     for (const YamlEntry& entry : given->entries)
       if (const Port* port = declared(node, entry))
         add_input(node, entry.key, port, nullptr);
@@ -113,6 +115,15 @@ class TreeReader {
         unknown_input(node, entry);
   }
 
+  void check_set(PipelineNode& node) {
+    const YamlNode* around = node.parent == nullptr ? nullptr : node.parent->own;
+    check_set_inputs(source_, *node.own, node.shown(), around, node.key, node.faults);
+    if (!node.faults.empty()) node.is_good = false;
+    faults_.add_all(node.faults);
+  }
+
+  // Azure passes over a value that the component does not take. What looks mistyped is refused, and
+  // so is what was only given to be taken.
   void unknown_input(PipelineNode& node, const YamlEntry& entry) {
     std::vector<std::string_view> names;
     for (const Port& port : node.component->inputs) names.push_back(port.name);
@@ -120,7 +131,9 @@ class TreeReader {
     std::string message = fmt::format("{} has no input '{}'", node.component->shown, entry.key);
     if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
     if (names.empty()) message += "; it declares no inputs";
-    fault(node, entry.place, message);
+    if (!near.empty() || entry.place.override_text) return fault(node, entry.place, message);
+    notes_.push_back(
+        fmt::format("{}: {}{}", source_.where(entry.place), message, "; this value is not used"));
   }
 
   // An input of the pipeline that has a literal's type, or no value: {type: number, default: 1}.
@@ -191,13 +204,18 @@ class TreeReader {
 
   void override_output(PipelineNode& node, BoundOutput& known, BoundOutput given) {
     const auto type = given.output.type;
-    if (type && known.output.type && *type != *known.output.type)
+    const auto declared = known.output.type;
+    if (type && declared && !(takes(*type, *declared) && takes(*declared, *type)))
       fault(node, given.place,
             fmt::format("output '{}' is a {} here, but a {} in {} ({})", known.output.name,
-                        lockstep::to_string(*type), lockstep::to_string(*known.output.type),
+                        lockstep::to_string(*type), lockstep::to_string(*declared),
                         node.component->shown, source_.where(known.place)));
+    if (type) known.output.type = type;
     if (given.output.mode) known.output.mode = given.output.mode;
-    if (!given.output.path.empty()) known.output.path = given.output.path;
+    if (!given.output.path.empty()) {
+      known.output.path = given.output.path;
+      known.output.where = given.output.where;
+    }
     if (given.bound) known.bound = std::move(given.bound);
     if (given.from) known.from = std::move(given.from);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/literal_text.h"
 
 namespace lockstep::spec {
 
@@ -12,11 +13,6 @@ using Kind = YamlNode::Kind;
 using State = PipelineInput::State;
 
 constexpr std::size_t kMostFrom = 500;  // bytes of the places of a text's values
-
-// Whether data of one type can be read as another: a file also as a folder that has it.
-bool fits(InputType given, InputType wanted) {
-  return given == wanted || (given == InputType::uri_file && wanted == InputType::uri_folder);
-}
 
 bool is_input(const Reference& reference) {
   return reference.kind == Reference::Kind::pipeline_input ||
@@ -137,7 +133,7 @@ void ValueFinder::say_cycle(const PipelineInput* at) {
       chain += fmt::format("{} -> ", join(frame.node->name, "inputs." + frame.input->name));
   }
   const std::string first = chain.substr(0, chain.find(" -> "));
-  fault(at->place, fmt::format("these inputs refer to each other: {}{}", chain, first));
+  fault(at->place, fmt::format("a cycle: these inputs refer to each other: {}{}", chain, first));
 }
 
 void ValueFinder::finish(const Frame& frame) {
@@ -163,7 +159,7 @@ Value ValueFinder::value_of(const Frame& frame) {
                       describe(input.given->kind)));
     return {};
   }
-  if (!frame.text.has_references()) return Literal{text->text, text->place};
+  if (!frame.text.has_references()) return Literal{literal_text(*text), text->place};
   if (const Reference* reference = frame.text.single()) return referred(frame, *reference);
   const auto joined_text = joined(*frame.node->parent, frame.text);
   if (!joined_text) return {};
@@ -302,12 +298,13 @@ bool ValueFinder::accept_data(const PipelineInput& input, const Place& place, Da
   };
   if (input.port != nullptr && !input.port->is_data())
     return mismatch(input.port->type_word(), input.port->place);
-  if (input.type && data.type && !fits(*data.type, *input.type))
+  if (input.type && data.type && !takes(*input.type, *data.type))
     return mismatch(to_string(*input.type), input.place);
   if (input.port != nullptr) {
     const InputType wanted = std::get<InputType>(input.port->type);
     const auto given = input.type ? input.type : data.type;
-    if (given && !fits(*given, wanted)) return mismatch(input.port->type_word(), input.port->place);
+    if (given && !takes(wanted, *given))
+      return mismatch(input.port->type_word(), input.port->place);
   }
   if (!data.type) data.type = input.type;
   if (!data.type && input.port != nullptr) data.type = std::get<InputType>(input.port->type);

@@ -14,6 +14,7 @@
 #include "launcher/spec/input_reader.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/known_word.h"
+#include "launcher/spec/literal_text.h"
 
 namespace lockstep::spec {
 
@@ -45,6 +46,8 @@ bool is_boolean(const std::string& text) {
   return word == "true" || word == "false" || word == "1" || word == "0";
 }
 
+bool is_true(const std::string& text) { return lower_case(text) == "true" || text == "1"; }
+
 bool is_of_type(LiteralType type, const std::string& text) {
   switch (type) {
     case LiteralType::string: return true;
@@ -53,6 +56,19 @@ bool is_of_type(LiteralType type, const std::string& text) {
     case LiteralType::boolean: return is_boolean(text);
   }
   return false;
+}
+
+// As azure-ai-ml writes it: by the type, where a value that is given keeps its own.
+std::string default_text(LiteralType type, const YamlNode& scalar, bool is_one_of_several) {
+  const std::string text = literal_text(scalar);
+  switch (type) {
+    case LiteralType::number: return python_float(text);
+    case LiteralType::string:
+      return scalar.is_plain && is_integer(text) && !is_one_of_several ? python_float(text) : text;
+    case LiteralType::integer: return text.substr(0, text.find('.'));
+    case LiteralType::boolean: return is_true(text) ? "True" : "False";
+  }
+  return text;
 }
 
 class PortReader {
@@ -74,7 +90,7 @@ class PortReader {
       if (!is_boolean(optional->text))
         fault(optional->place, fmt::format("'{}': '{}' is neither true nor false",
                                            shown("optional"), optional->text));
-      port_.optional = lower_case(optional->text) == "true" || optional->text == "1";
+      port_.optional = is_true(optional->text);
     }
     if (port_.is_data())
       read_data_keys();
@@ -141,9 +157,9 @@ class PortReader {
     read_choices(type);
     const YamlNode* fallback = at("default");
     if (fallback == nullptr || !is_good_) return;
-    port_.fallback = fallback->text;
+    port_.fallback = default_text(type, *fallback, !port_.choices.empty());
     port_.fallback_place = fallback->place;
-    if (const Status good = check_literal(source_, port_, fallback->text); !good)
+    if (const Status good = check_literal(source_, port_, literal_text(*fallback)); !good)
       fault(fallback->place, fmt::format("'{}': {}", shown("default"), good.error().message));
   }
 
@@ -154,10 +170,10 @@ class PortReader {
     if (!has_bounds) {
       fault(node->place, fmt::format("'{}': only a number or an integer has it, not a {}",
                                      shown(key), to_string(type)));
-    } else if (!to_number(node->text)) {
+    } else if (!to_number(literal_text(*node))) {
       fault(node->place, fmt::format("'{}': '{}' is not a number", shown(key), node->text));
     } else {
-      return node->text;
+      return literal_text(*node);
     }
     return std::nullopt;
   }
@@ -170,12 +186,12 @@ class PortReader {
                    fmt::format("'{}' must be a list of values, such as [a, b], not {}",
                                shown("enum"), describe(choices->kind)));
     for (const YamlNode& item : choices->items) {
-      if (item.kind != YamlNode::Kind::scalar || !is_of_type(type, item.text))
+      if (item.kind != YamlNode::Kind::scalar || !is_of_type(type, literal_text(item)))
         fault(item.place, fmt::format("'{}': {} is not of type {}", shown("enum"),
                                       item.kind == YamlNode::Kind::scalar ? quoted_name(item.text)
                                                                           : describe(item.kind),
                                       to_string(type)));
-      port_.choices.push_back(item.text);
+      port_.choices.push_back(literal_text(item));
     }
   }
 

@@ -10,6 +10,8 @@
 
 #include "common/base/bytes.h"
 #include "common/base/trimmed.h"
+#include "launcher/spec/faults.h"
+#include "launcher/spec/named_text.h"
 #include "launcher/spec/requirement_text.h"
 #include "launcher/spec/yaml_tree.h"
 
@@ -155,6 +157,24 @@ Status check_no_variable(std::string_view line) {
                   line, variable, kNoPasswordOfPip));
 }
 
+// The address or path of "numpy @ file:///croot/numpy", or the line's first word.
+std::string_view place_in(std::string_view line) {
+  const auto at = line.find('@');
+  return at == std::string_view::npos ? line.substr(0, line.find_first_of(" \t;"))
+                                      : trimmed(line.substr(at + 1));
+}
+
+// Where the machine that built a conda package had it: conda tells pip so.
+bool is_place_of_conda_build(std::string_view line) {
+  const std::string_view place = place_in(line);
+  static constexpr std::array<std::string_view, 5> kMarks{"/croot/", "/feedstock_root/",
+                                                          "/conda-bld/", "/bld/", "/80754af9"};
+  return place.starts_with("file://") &&
+         (place.ends_with("/work") || std::any_of(kMarks.begin(), kMarks.end(), [&](auto mark) {
+            return place.find(mark) != std::string_view::npos;
+          }));
+}
+
 // Of a line that is no option: whether every node would install the same.
 Status check_requirement(std::string_view line) {
   const std::string_view first = line.substr(0, line.find_first_of(" \t;"));
@@ -164,9 +184,7 @@ Status check_requirement(std::string_view line) {
           fmt::format("'{}': a package from version control has no hash to check; give the address "
                       "of a wheel or an archive",
                       line));
-  const auto at = line.find('@');
-  const std::string_view place =
-      at == std::string_view::npos ? first : trimmed(line.substr(at + 1));
+  const std::string_view place = place_in(line);
   if (first.starts_with('.') || first.starts_with('/') || place.starts_with("file:") ||
       (first.find('/') != std::string_view::npos && !is_address(first)))
     return invalid(
@@ -242,6 +260,22 @@ class Reader {
     return {};
   }
 
+  // Of all files: what is wrong with their lines, or else `read`, which ended the reading.
+  Status outcome(const Status& read) {
+    Faults faults;
+    if (!conda_.empty())
+      faults.add({},
+                 invalid(fmt::format(
+                     "{}: made by `pip freeze` in a conda environment: 'NAME @ file:…' is where "
+                     "its builder had the package; write `pip list --format=freeze > FILE` "
+                     "there, or take the conda environment along: `conda env export "
+                     "--from-history > environment.yml`, and --conda-file environment.yml",
+                     conda_)));
+    for (const Error& wrong : wrong_) faults.add({}, wrong);
+    if (!read) faults.add({}, read.error());
+    return wrong_.empty() ? read : faults.status();
+  }
+
  private:
   static std::string normal(const std::string& path) {
     return std::filesystem::path(path).lexically_normal().string();
@@ -281,13 +315,18 @@ class Reader {
     }
     std::optional<std::size_t> at;
     const Status added = add_line(line.text(), environment_, requirements, at);
-    return added ? Status() : placed(added.error(), at);
+    if (added) return {};
+    if (conda_.empty() && is_place_of_conda_build(line.text())) conda_ = path;
+    wrong_.push_back(placed(added.error(), at));
+    return {};
   }
 
   const ReadText& read_text_;
   VenvEnvironment& environment_;
   std::vector<std::string> open_;
-  std::size_t lines_ = 0;  // of all files, each as often as it is read
+  std::vector<Error> wrong_;  // lines, in their order
+  std::string conda_;         // the first file that conda's pip wrote
+  std::size_t lines_ = 0;     // of all files, each as often as it is read
   std::size_t bytes_ = 0;
 };
 
@@ -295,12 +334,14 @@ class Reader {
 
 Status read_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment) {
-  return Reader(read_text, environment).read(path, environment.requirements);
+  Reader reader(read_text, environment);
+  return reader.outcome(reader.read(path, environment.requirements));
 }
 
 ReadText checked(ReadText read_text) {
   return [read_text = std::move(read_text)](const std::string& file) -> Result<std::string> {
-    TRY_ASSIGN(const std::string text, read_text(file));
+    TRY_ASSIGN(std::string text, read_text(file));
+    text = as_utf8(std::move(text));
     const std::string_view good = without_mark(text);
     TRY(check_text(Source{file, good}));
     return std::string(good);
@@ -327,8 +368,8 @@ Status add_entry(std::string_view line, const std::string& path, const ReadText&
     TRY_ASSIGN(const auto file, included(text, *option, path));
     if (!file) continue;
     auto& into = option == &kConstraint ? environment.constraints : environment.requirements;
-    return Reader(read_text, environment)
-        .read(std::filesystem::path(*file).lexically_normal(), into);
+    Reader reader(read_text, environment);
+    return reader.outcome(reader.read(std::filesystem::path(*file).lexically_normal(), into));
   }
   return add_requirement(line, environment);
 }

@@ -18,12 +18,13 @@ inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // of all files 
 // The text of a file; `path` is relative to the working directory, or absolute.
 using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
-// The same `read_text`, without a byte order mark; text that is not UTF-8 is an error with its
-// place.
+// The same `read_text`, as UTF-8 without a byte order mark; text that is not UTF-8 is an error with
+// its place.
 ReadText checked(ReadText read_text);
 
-// Appends to options, requirements and constraints of `environment`. Errors begin with FILE:LINE,
-// and the column where pip's grammar has one.
+// Appends to options, requirements and constraints of `environment`. An error has a line for each
+// line that is wrong (faults.h, at most 20), which begins with FILE:LINE, and the column where
+// pip's grammar has one.
 Status read_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 

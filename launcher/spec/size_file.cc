@@ -7,9 +7,9 @@
 #include <span>
 
 #include "common/base/nearest.h"
-#include "common/io/file_system.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/named_text.h"
 #include "launcher/spec/sizes_text.h"
 
 namespace lockstep::spec {
@@ -234,8 +234,8 @@ Result<SizeCatalogue> parse_sizes(const std::string& name, std::string_view text
 
 Result<SizeCatalogue> load_sizes(const std::string& path,
                                  const std::vector<std::string>& overrides) {
-  TRY_ASSIGN(const std::string text, io::read_file(path, Bytes{kMaxFileBytes + 1}));
-  return parse_sizes(path, text, overrides);
+  TRY_ASSIGN(const NamedText file, read_named_text(path, Bytes{kMaxFileBytes + 1}));
+  return parse_sizes(file.name, file.text, overrides);
 }
 
 Result<SizeCatalogue> builtin_sizes() { return parse_sizes("sizes.yml", kSizesText); }

@@ -70,7 +70,10 @@ Status check_text(const Source& source) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = first_character(text.substr(at)).length;
     if (length == 0)
-      return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
+      return source.error(source.place_of(at),
+                          has_utf16_mark(text) ? "is not UTF-8 text but begins as UTF-16; save the "
+                                                 "file as UTF-8"
+                                               : "is not UTF-8 text; save the file as UTF-8");
     const auto c = static_cast<unsigned char>(text[at]);
     if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
       return source.error(source.place_of(at),

@@ -83,6 +83,7 @@ class StepReader {
     for (const BoundOutput& output : node_.outputs)
       if (output.output.name != kArtifacts) {
         OutputSpec& spec = ports.outputs.emplace_back(output_spec(output.output));
+        if (!spec.path.empty()) ports.output_where[spec.name] = output.output.where;
         if (const auto store = default_datastore(); !store.empty())
           spec.path = with_default_datastore(std::move(spec.path), store);
       }

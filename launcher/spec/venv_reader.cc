@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/spec/faults.h"
+
 namespace lockstep::spec {
 namespace {
 
@@ -77,9 +79,11 @@ Result<VenvEnvironment> read_venv(const Source& source, const YamlNode& mapping,
   TRY_ASSIGN(venv.options, read_options(source, mapping, section));
   const YamlNode& lines = *at(mapping, "requirements");
   if (lines.kind == YamlNode::Kind::scalar) TRY(read_file(source, lines, section, read_text, venv));
+  Faults faults;
   for (const YamlNode& item : lines.items)
     if (const Status added = add_requirement(item.text, venv); !added)
-      return source.error(item.place, added.error().message, added.error().code);
+      faults.add(item.place, source.error(item.place, added.error().message, added.error().code));
+  TRY(faults.status());
   TRY_ASSIGN(const auto constraints, read_constraints(source, mapping, section));
   venv.constraints.insert(venv.constraints.end(), constraints.begin(), constraints.end());
   if (venv.requirements.empty())

@@ -1,8 +1,8 @@
 #pragma once
 // A YAML document as plain values with places: each key and value carries its line and column, or
 // the --set override it came from. Trees of several files can be merged: a place knows its file.
-// Aliases are expanded, within a bound. It reads no file and knows nothing of jobs: job_reader
-// interprets the keys.
+// Aliases and merge keys are expanded, within a bound. It reads no file and knows nothing of jobs:
+// job_reader interprets the keys.
 
 #include <cstddef>
 #include <optional>
@@ -26,8 +26,9 @@ struct Source;
 struct Place {
   int line = 1;  // 1-based, as editors count
   int column = 1;
-  std::size_t offset = 0;                    // in bytes from the beginning of the text
-  std::optional<std::string> override_text;  // "k.l=v" of a --set; absent = the file
+  std::size_t offset = 0;  // in bytes from the beginning of the text
+  // "k.l=v" of a --set, or another option as it was typed; absent = the file
+  std::optional<std::string> override_text;
   // Another file than the one that the reader is given: see set_source. It outlives the tree.
   const Source* source = nullptr;
 };
@@ -38,6 +39,8 @@ struct YamlNode {
   enum class Kind { null, scalar, sequence, mapping };
   Kind kind = Kind::null;
   std::string text;  // scalar: as written, quotes removed
+  // Scalar of a file, without quotes or a tag: YAML takes its type from its text.
+  bool is_plain = false;
   // For errors: from where values were put into `text`, "${{parent.inputs.n}}, job.yml:3:6"; "":
   // it is as written.
   std::string filled_from;
@@ -96,8 +99,9 @@ bool is_utf8(std::string_view text);
 Status check_text(const Source& source);
 
 // Applies "k.l=v": creates missing mappings on the path and replaces the old value. A value that
-// starts with { or [ is YAML; any other is taken as written.
-Status apply_override(YamlNode& root, const std::string& assignment);
+// starts with { or [ is YAML; any other is taken as written. `shown`: what stands for it in errors
+// instead of "--set k.l=v", such as "--input l=v".
+Status apply_override(YamlNode& root, const std::string& assignment, const std::string& shown = {});
 
 // "a mapping", "a list", "a value", "nothing": for messages.
 std::string_view describe(YamlNode::Kind kind);

@@ -26,6 +26,7 @@ Status set_own_command(const LaunchContext& context, spawn::RankProcess& process
   }
   process.argv = std::get<Argv>(command).words;
   if (process.argv.empty()) return make_error(ErrorCode::invalid_argument, "the command is empty");
+  for (std::string& word : process.argv) word = put_in_paths(context, word);
   process.program = process.argv[0];
   return {};
 }

@@ -62,8 +62,14 @@ class Theirs:
         return NEAR.sub(value, re.sub(r"\$\[\[(.*?)\]\]", optional, text))
 
 
-def text(value):
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+def default(port):
+    """The text that azure-ai-ml sends for the default of a component's input, which it converts to the declared type."""
+    value = port.get("default")
+    if value is None:
+        return None
+    if port["type"] == "number" or (port["type"] == "string" and type(value) is int):
+        return str(float(value))
+    return str(int(float(value))) if port["type"] == "integer" else str(value)
 
 
 def resolve(given, parent, siblings, prefix):
@@ -71,7 +77,7 @@ def resolve(given, parent, siblings, prefix):
     path = given.get("path") if isinstance(given, dict) else given
     bound = PARENT.match(path) if isinstance(path, str) else None
     if not bound:
-        return given if isinstance(given, dict) else None if given is None else text(given)
+        return given if isinstance(given, dict) else None if given is None else str(given)
     more = {key: given[key] for key in ("mode",) if isinstance(given, dict) and given.get(key)}
     if bound[1] == "inputs":
         value = parent[bound[2]]
@@ -94,7 +100,7 @@ def values_of(node, component, parent, siblings, prefix):
     values = {name: resolve(given[name], parent, siblings, prefix) for name in given}
     for name, port in (component.get("inputs") or {}).items():
         if values.get(name) is None:
-            values[name] = text(port["default"]) if port.get("default") is not None else None
+            values[name] = default(port)
         elif isinstance(values[name], dict) and port.get("mode"):
             values[name] = {**values[name], **({} if "mode" in values[name] else {"mode": port["mode"]})}
     return values

@@ -146,6 +146,53 @@ def test_what_only_the_launcher_knows_is_an_error_of_the_file(up_site):
         assert up_site.ok("job", "validate", "-f", "job.yml", "--local") == "job.yml: valid\n"
 
 
+def test_all_that_the_launcher_refuses_is_said_at_once(up_site):
+    """job create as job validate, each with the place of what it names."""
+    up_site.write("job.yml", "command: 'true'\nenvironment: azureml:nobodys:7\ninputs:\n  a: {path: azureml:nothing:1}\n"
+                             "  b: {path: azureml://datastores/nowhere/paths/x}\n"
+                             "outputs:\n  c: {path: azureml://datastores/lost/paths/x}\n")
+    wanted = ["job.yml:2:14: ", "job.yml:4:13: inputs.a: ", "job.yml:5:13: inputs.b: ", "job.yml:7:13: outputs.c.path: "]
+    for verb in ("create", "validate"):
+        done = up_site.run("job", verb, "-f", "job.yml")
+        said = done.stderr.decode()
+        assert done.returncode in (1, USAGE) and all(f"lockstep: {place}" in said for place in wanted), (verb, said)
+        assert "to add it, the launcher's operator writes into" in said and "\n  lost:\n    directory: " in said, said
+
+
+def test_a_job_file_may_come_from_standard_input(up_site, tmp_path):
+    (tmp_path / "job").write_text("command: cat ${{inputs.d}}\ninputs: {d: {type: uri_file, path: here.txt}}\n")
+    (tmp_path / "bad").write_text("command: 'true'\nenv: x\n")
+    up_site.write("here.txt", "from standard input\n")
+    with open(tmp_path / "job") as job:
+        done = up_site.run("job", "create", "-f", "-", "--stream", stdin=job)
+    assert (done.returncode, done.stdout) == (0, b"from standard input\n"), done
+    with open(tmp_path / "job") as job:
+        assert up_site.run("job", "validate", "-f", "-", stdin=job).stdout == b"standard input: valid\n"
+    with open(tmp_path / "bad") as bad:
+        done = up_site.run("job", "create", "-f", "-", stdin=bad)
+    assert done.returncode == USAGE and b"lockstep: standard input:2:1: unknown key 'env'" in done.stderr, done
+
+
+def test_run_and_create_take_the_same_flags(up_site):
+    up_site.write("set/a.txt", "data\n")
+    up_site.write("job.yml", "command: cat ${{inputs.d}}/a.txt; echo ${{inputs.lr}}; echo x > ${{outputs.o}}/x\n"
+                             "inputs: {lr: 1, d: {path: elsewhere}}\noutputs: {o: }\n")
+    words = ["--tag", "owner=anna", "--experiment", "digits", "--display-name", "night", "--compute", "local",
+             "--input", "d=./set", "--input", "lr=0.010", "--output", "o"]
+    script = 'cat "$1/a.txt"; echo "$2"; echo x > "$3/x"'
+    for name, verb in (("flags-run", ["run"]), ("flags-file", ["job", "create", "-f", "job.yml", "--stream"])):
+        tail = ["--", "sh", "-c", script, "-", "${{inputs.d}}", "${{inputs.lr}}", "${{outputs.o}}"] if verb == ["run"] else []
+        done = up_site.run(*verb, "--name", name, *words, *tail)
+        assert (done.returncode, done.stdout) == (0, b"data\n0.010\n"), done
+        job = up_site.json("job", "show", name)
+        assert (job["tags"], job["experiment_name"], job["display_name"]) == ({"owner": "anna"}, "digits", "night"), job
+        assert job["inputs"]["lr"] == "0.010" and list(job["outputs"]) == ["o"], job
+    done = up_site.run("run", "--input", "d=./set", "--", "cat", "${{inputs.e}}/a.txt")
+    assert done.returncode == USAGE and b"unknown input 'e'" in done.stderr, done
+    done = up_site.run("job", "create", "-f", "job.yml", "--compute", "nowhere", "--input", "d=./set")
+    assert done.returncode == USAGE and b"--compute nowhere: " in done.stderr, done
+
+
 def test_a_good_job_file_is_valid_with_the_files_that_it_names(up_site):
     up_site.write("jobs/r.txt", "six\n-r more.txt\n")
     up_site.write("jobs/more.txt", "numpy\n")

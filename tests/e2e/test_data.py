@@ -103,6 +103,8 @@ def test_an_output_with_a_name_is_registered(data):
     warnings = data.json("job", "show", "two")["warnings"]
     assert [w for w in warnings if "not registered as notes: data asset notes:v1 already exists with other files" in w], warnings
     assert "not registered as notes" in data.ok("job", "show", "two")
+    assert "(custom_model), registered as net:7" in data.ok("job", "show", "two")
+    assert data.json("job", "show", "one")["outputs"]["model"]["registered_as"] == "net:1"
     data.write("job.yml", "command: exit 1\noutputs: {o: {name: never}}\n")
     data.ok("job", "create", "-f", "job.yml", "--name", "bad")
     data.wait_for_status("bad", "Failed")

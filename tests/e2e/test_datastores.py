@@ -152,9 +152,9 @@ def test_files_of_two_nodes_that_differ_are_kept_beside_each_other(stores):
 
 def test_names_are_the_operators(site):
     stores = site.up(1)
-    assert site.ok("datastore", "list").startswith("no datastores")
+    assert [s["name"] for s in site.json("datastore", "list")] == ["workspaceartifactstore", "workspaceblobstore"]
     name_stores(stores, "scratch: {directory: /tmp}\nlake: {rclone: 'mem:x/y', config: rclone.conf, users: [root]}\n")
-    assert [s["name"] for s in site.json("datastore", "list")] == ["lake", "scratch"]
+    assert [s["name"] for s in site.json("datastore", "list")][:2] == ["lake", "scratch"]
     assert site.json("datastore", "show", "lake")["remote"] == "mem:x/y"
     assert "azureml://datastores/scratch/paths/PATH" in site.ok("datastore", "show", "scratch")
     done = site.run("datastore", "show", "lak")
@@ -169,6 +169,21 @@ def test_names_are_the_operators(site):
     path.write_text("a: {directory: /tmp}\n")
     path.chmod(0o666)
     assert b"can be changed by others" in site.run("datastore", "list").stderr
+
+
+def test_a_launcher_of_the_command_line_has_azures_datastores(site):
+    """A file with default datastore paths runs without a line in datastores.yml, which may name other folders."""
+    site.up(1)
+    site.write("write.yml", "command: echo x > ${{outputs.a}}/x; echo y > ${{outputs.b}}/y\noutputs:\n"
+                            "  a: {path: azureml://datastores/workspaceblobstore/paths/azureml/${{name}}/a}\n"
+                            "  b: {path: 'azureml://datastores/${{default_datastore}}/paths/b'}\n")
+    site.ok("job", "create", "-f", "write.yml", "--name", "writes", "--stream")
+    store = site.home / "datastores/workspaceblobstore"
+    assert (store / "azureml/writes/a/x").read_text() == "x\n" and (store / "b/y").read_text() == "y\n"
+    read(site, "reads", "azureml://datastores/workspaceblobstore/paths/azureml/writes/a", file="/x")
+    assert site.logs("reads") == b"x\n"
+    name_stores(site, f"workspaceblobstore: {{directory: {site.directory}/own}}\n")
+    assert site.json("datastore", "show", "workspaceblobstore")["directory"] == f"{site.directory}/own"
 
 
 def test_a_root_agent_gives_nobody_more_than_their_own_rights(site):

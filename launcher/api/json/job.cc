@@ -248,7 +248,7 @@ std::vector<std::string> unwritten_outputs(const JobView& job) {
       lines.push_back(
           fmt::format("output '{}' ({}) was never written: no rank wrote to "
                       "${{{{outputs.{}}}}}",
-                      spec.name, to_string(spec.type), spec.name));
+                      spec.name, type_word(spec), spec.name));
   }
   for (const MergedOutput& output : job.merged)
     for (const std::string& problem : output.problems)

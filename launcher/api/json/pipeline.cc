@@ -33,6 +33,7 @@ void add_merged(const JobView& job, const std::string& name, Json& json) {
   json["digest"] = merged->tree ? Json(merged->tree->hex()) : Json(nullptr);
   json["file"] = text_or_null(merged->file);
   json["problems"] = merged->problems;
+  json["registered_as"] = text_or_null(merged->registered);
 }
 
 // Null keys as far as they have no meaning in its state.
@@ -62,7 +63,7 @@ Json outputs_of(const JobView& job) {
   Json json = Json::object();
   for (const OutputSpec& output : job.spec.outputs) {
     Json one = {
-        {"type", std::string(to_string(output.type))},
+        {"type", std::string(type_word(output))},
         {"mode", std::string(to_string(output.mode))},
         {"path", output.path.empty() ? Json(nullptr) : Json(output.path)},
         {"name", output.asset ? Json(output.asset->name) : Json(nullptr)},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/variables.h"
+
 namespace lockstep {
 namespace {
 
@@ -23,6 +25,34 @@ TEST(Outputs, ExpressionsBecomeThePathsOfTheNode) {
   EXPECT_EQ(put_in_outputs("a ${{outputs.model}} b ${{outputs.model}}/x ${{outputs.other}}", paths),
             "a /work/.lockstep/outputs/model b /work/.lockstep/outputs/model/x "
             "${{outputs.other}}");
+}
+
+TEST(Variables, WhatAShellWouldReplaceIsFound) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"/x:$PATH", "$PATH"},
+      {"/x:${PATH}:/y", "${PATH}"},
+      {"$HOME/data", "$HOME"},
+      {"~/data", "~/data"},
+      {"/x:~/bin", "~/bin"},
+      {"~", "~"},
+      {"a$b_1c", "$b_1c"},
+      {"", ""},
+      {"$", ""},
+      {"a$5", ""},
+      {"${{inputs.lr}}", ""},
+      {"${}", ""},
+      {"${a", ""},
+      {"a~b", ""},
+      {"~user", ""},
+      {"1:2", ""},
+      {"100%", ""},
+  };
+  for (const auto& [value, found] : cases) EXPECT_EQ(unreplaced_in(value), found) << value;
+  EXPECT_EQ(unreplaced_note("environment_variables.PATH", "PATH", "/x:$PATH"),
+            "'environment_variables.PATH': '$PATH' stays as it is, because no shell reads the "
+            "value; to have it replaced on the node, set the variable in the command: export "
+            "PATH=\"/x:$PATH\"; …");
+  EXPECT_EQ(unreplaced_note("k", "A", "plain"), "");
 }
 
 }  // namespace

@@ -273,8 +273,8 @@ class Filler {
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {
-    auto& [name, b, c, d, e, f, g] = v;
-    each(b, c, d, e, g);
+    auto& [name, b, c, d, e, f, g, h] = v;
+    each(b, c, d, e, g, h);
     name = "output_" + std::to_string(next_int());
     f = "store_" + std::to_string(next_int());
   }
@@ -398,7 +398,7 @@ class Filler {
   }
   void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(MergedOutput& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);

@@ -18,7 +18,7 @@ Datastores stores() {
       "lake: {rclone: 'minio:bucket/sets', config: rclone.conf, users: [alice], projects: [p]}\n"
       "fixed: {rclone: 'minio:fixed', config: rclone.conf, read_only: true}\n");
   EXPECT_TRUE(read) << read.error().message;
-  return *read;
+  return {*read, "/home/datastores.yml"};
 }
 
 OutputSpec output_at(const std::string& path, OutputType type = OutputType::uri_folder) {
@@ -63,6 +63,32 @@ TEST(DatastoreAccess, SaysWhyAnOutputCannotGoThere) {
   EXPECT_THAT(placed.error().message, HasSubstr("there is no default datastore; write the name"));
 }
 
+// What a user of Azure's files meets first.
+TEST(DatastoreAccess, WhatIsMissingIsAnsweredWithTheLinesThatAddIt) {
+  const auto error = [](const Datastores& all, const std::string& name) {
+    const auto found = find_datastore(all, {"alice", "default"}, name);
+    return found ? "found" : found.error().message;
+  };
+  EXPECT_EQ(
+      error({{}, "/srv/l/datastores.yml"}, "workspaceblobstore"),
+      "there is no datastore 'workspaceblobstore' for you; to add it, the launcher's operator "
+      "writes into /srv/l/datastores.yml:\n"
+      "  workspaceblobstore:\n"
+      "    directory: /A/FOLDER/THAT/EACH/NODE/HAS\n"
+      "  default: workspaceblobstore");
+  EXPECT_EQ(error(stores(), "workspaceblobstore"),
+            "there is no datastore 'workspaceblobstore' for you; `lockstep datastore list` shows "
+            "those that there are; to add it, the launcher's operator writes into "
+            "/home/datastores.yml:\n"
+            "  workspaceblobstore:\n"
+            "    directory: /A/FOLDER/THAT/EACH/NODE/HAS");
+  EXPECT_EQ(error(stores(), "scrtch"),
+            "there is no datastore 'scrtch' for you; did you mean 'scratch'?");
+  const auto found = find_datastore(stores(), {"alice", "default"}, "default_datastore");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->view.name, "scratch");
+}
+
 TEST(DatastoreAccess, AWriteIsCheckedAgainstTheFileAsItIsNow) {
   WriteOutput write;
   write.datastore = "lake";
@@ -76,7 +102,7 @@ TEST(DatastoreAccess, AWriteIsCheckedAgainstTheFileAsItIsNow) {
   write.project = "q";
   EXPECT_EQ(remote_of(stores(), write).error().code, ErrorCode::not_found);
   Datastores changed = stores();
-  for (spec::Datastore& store : changed) store.view.read_only = true;
+  for (spec::Datastore& store : changed.stores) store.view.read_only = true;
   write.project = "p";
   EXPECT_EQ(remote_of(changed, write).error().message, "datastore 'lake' is read-only now");
 }

@@ -111,6 +111,24 @@ TEST(JobTable, FitsTheTerminal) {
   EXPECT_EQ(job_table({job}, kNoon, 60).find("RESTARTS"), std::string::npos);
 }
 
+TEST(JobText, OutputsHaveTheTypeOfTheFileAndTheNameThatTheyGot) {
+  JobView job = sample_job();
+  job.spec.outputs = {{"net"}, {"table"}, {"score", OutputType::uri_file}};
+  job.spec.outputs[0].declared = InputType::custom_model;
+  job.spec.outputs[1].declared = InputType::mltable;
+  job.merged = {{"net", {}, {}, {}, "regd:1"}, {"table", {}, {}, {}}};
+  const std::string text = job_text(job, kNoon + seconds(20));
+  EXPECT_NE(
+      text.find("outputs:      net (custom_model), registered as regd:1, table (mltable), score "
+                "(uri_file)\n"),
+      std::string::npos)
+      << text;
+  const Json outputs = api::to_json(job)["outputs"];
+  EXPECT_EQ(outputs["net"]["type"], "custom_model");
+  EXPECT_EQ(outputs["net"]["registered_as"], "regd:1");
+  EXPECT_EQ(outputs["table"]["registered_as"], nullptr);
+}
+
 TEST(JobText, SaysAll) {
   EXPECT_EQ(job_text(sample_job(), kNoon + seconds(20)),
             "name:         gray_pig\n"

@@ -234,8 +234,10 @@ TEST_F(RegisteredOutputs, AnOutputWithANameIsRegisteredWhenTheJobHasCompleted) {
   EXPECT_EQ(made.asset.tree, sha256("a"));
   EXPECT_EQ(made.by, launcher.view(job).spec.submitter);
   EXPECT_EQ(maker_of(made.asset), job);
-  run("again", {"faces", "", InputType::uri_folder}, "a");
+  EXPECT_EQ(launcher.view(job).merged.front().registered, "faces:1");
+  const JobId again = run("again", {"faces", "", InputType::uri_folder}, "a");
   EXPECT_EQ(newest(), "1") << "the same files";
+  EXPECT_EQ(launcher.view(again).merged.front().registered, "faces:1");
   run("other", {"faces", "9", InputType::uri_folder}, "b");
   EXPECT_EQ(newest(), "9");
 }

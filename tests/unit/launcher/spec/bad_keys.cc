@@ -155,10 +155,32 @@ std::vector<BadInput> bad_keys() {
        "command: x\n{a: b}: c\n",
        {},
        "job.yml:2:1: a key must be a word, not a mapping"},
-      {"merge_key",
-       "command: x\n<<: {a: b}\n",
+      {"merged_value",
+       "command: x\n<<: b\n",
        {},
-       "job.yml:2:1: the merge key '<<' is not supported yet; repeat the keys instead"},
+       "job.yml:2:5: '<<' merges a mapping or a list of mappings into this one, as in <<: *base, "
+       "not a value"},
+      {"merged_nothing",
+       "command: x\n<<:\n",
+       {},
+       "job.yml:2:1: '<<' merges a mapping or a list of mappings into this one, as in <<: *base, "
+       "not nothing"},
+      {"merged_list_of_values",
+       "command: x\ntags:\n  <<: [{a: b}, c]\n",
+       {},
+       "job.yml:3:16: '<<' merges a mapping or a list of mappings into this one, as in <<: *base, "
+       "not a value"},
+      {"merged_into_itself",
+       "command: x\ntags: &t\n  <<: *t\n",
+       {},
+       "job.yml:3:7: this alias refers to the value that contains it"},
+      {"wrong_in_what_was_merged",
+       "jobs:\n  a: &base\n    command: x\n    resources: {instance_count: two}\n"
+       "  b:\n    <<: *base\n    limits: {timeout: soon}\n",
+       {},
+       "job.yml:4:33: 'resources.instance_count': 'two' is not a whole number\n"
+       "job.yml:7:23: 'limits.timeout': 'soon' is not a time; write seconds, or 90s, 5m, 2h, 1d"},
+      {"quoted_merge_key", "command: x\n'<<': {a: b}\n", {}, "job.yml:2:1: unknown key '<<'"},
       {"unknown_anchor", "command: *nowhere\n", {}, "job.yml:1:10: bad YAML: "},
       {"alias_bomb",
        bomb(),
@@ -371,7 +393,23 @@ std::vector<BadInput> bad_keys() {
       {"mode_of_data",
        "command: x\ninputs: {data: {path: d, mode: eval_mount}}\n",
        {},
-       "job.yml:2:32: inputs.data.mode 'eval_mount' is not supported yet",
+       "job.yml:2:32: inputs.data.mode 'eval_mount' is not supported yet; write ro_mount, and "
+       "evaluate the table in the command: mltable.load(PATH)",
+       kNotYet},
+      {"cloud_path",
+       "command: x\ninputs: {data: {path: 'wasbs://c@a.blob.core.windows.net/d'}}\n",
+       {},
+       "job.yml:2:23: 'inputs.data.path': wasbs://c@a.blob.core.windows.net/d is not supported "
+       "yet; "
+       "name a local file or folder, or a datastore that the launcher's operator makes of this "
+       "storage: azureml://datastores/NAME/paths/PATH",
+       kNotYet},
+      {"schedule_of_a_command",
+       "command: x\nschedule: {cron: '0 0 * * *'}\n",
+       {},
+       "job.yml:2:1: 'schedule' is not supported yet; submit the file from cron, with `lockstep "
+       "job "
+       "create -f FILE`",
        kNotYet},
       {"min_of_data",
        "command: x\ninputs: {data: {path: d, min: 3}}\n",

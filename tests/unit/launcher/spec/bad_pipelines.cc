@@ -127,8 +127,10 @@ std::vector<BadInput> bad_pipelines() {
       {"step_sweep",
        "jobs:\n  a: {type: sweep, trial: {}}\n",
        {},
-       "job.yml:2:13: type 'sweep' is not supported yet; write one command step for each set of "
-       "values",
+       "job.yml:2:13: type 'sweep' is not supported yet; write a command with "
+       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
+       "each "
+       "set",
        kNotYet},
       {"step_parallel",
        "jobs:\n  a:\n    type: parallel\n",
@@ -209,8 +211,10 @@ std::vector<BadInput> bad_pipelines() {
       {"component_that_sweeps",
        "jobs:\n  a: {component: sweep.yml}\n",
        {},
-       "sweep.yml:1:7: type 'sweep' is not supported yet; write one command step for each set of "
-       "values",
+       "sweep.yml:1:7: type 'sweep' is not supported yet; write a command with "
+       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
+       "each "
+       "set",
        kNotYet},
       {"component_that_is_a_job",
        "jobs:\n  a: {component: job.of.yml}\n",
@@ -228,7 +232,7 @@ std::vector<BadInput> bad_pipelines() {
       {"component_in_itself",
        "jobs:\n  a: {component: loop.yml}\n",
        {},
-       "again.yml:2:23: the component includes itself: loop.yml -> again.yml -> loop.yml"},
+       "again.yml:2:23: a cycle: the component includes itself: loop.yml -> again.yml -> loop.yml"},
       {"component_and_command",
        "jobs:\n  a: {component: train.yml, command: y, inputs: {data: {path: 'azureml:d:1'}}}\n",
        {},
@@ -310,10 +314,16 @@ std::vector<BadInput> bad_pipelines() {
        {},
        "job.yml:3:71: 'inputs.lr' (bound to job.yml:1:16): 7 is more than max 1 (train.yml:4:3)"},
       {"bound_file_for_a_folder_of_another_type",
-       "inputs: {d: {type: mltable, path: 'azureml:d:1'}}\njobs:\n  a: {component: train.yml, "
+       "inputs: {d: {type: custom_model, path: 'azureml:d:1'}}\njobs:\n  a: {component: train.yml, "
        "inputs: {data: '${{parent.inputs.d}}'}}\n",
        {},
-       "job.yml:3:44: 'inputs.data' is a uri_folder (train.yml:3:3), but it is bound to a mltable "
+       "job.yml:3:44: 'inputs.data' is a uri_folder (train.yml:3:3), but it is bound to a "
+       "custom_model (job.yml:1:10)"},
+      {"bound_file_for_a_table",
+       "inputs: {d: {type: uri_file, path: 'azureml:d:1'}}\njobs:\n  a: {component: {command: x, "
+       "inputs: {i: {type: mltable}}}, inputs: {i: '${{parent.inputs.d}}'}}\n",
+       {},
+       "job.yml:3:74: 'inputs.i' is a mltable (job.yml:3:40), but it is bound to a uri_file "
        "(job.yml:1:10)"},
       {"list_as_a_value",
        "jobs:\n  a: {command: x, inputs: {i: [1]}}\n",
@@ -414,7 +424,8 @@ std::vector<BadInput> bad_pipelines() {
        "jobs:\n  a: {command: x, inputs: {i: '${{parent.jobs.b.inputs.i}}'}}\n"
        "  b: {command: x, inputs: {i: '${{parent.jobs.a.inputs.i}}'}}\n",
        {},
-       "job.yml:2:28: these inputs refer to each other: a.inputs.i -> b.inputs.i -> a.inputs.i"},
+       "job.yml:2:28: a cycle: these inputs refer to each other: a.inputs.i -> b.inputs.i -> "
+       "a.inputs.i"},
       // types
       {"folder_for_a_file",
        "jobs:\n  a:\n    command: x\n    outputs: {o: {type: uri_folder}}\n  b:\n    command: x\n"
@@ -578,11 +589,11 @@ std::vector<BadInput> bad_pipelines() {
        "  c: {command: x, outputs: {o: }, inputs: {i: '${{parent.jobs.b.outputs.o}}'}}\n"
        "  d: {command: x, inputs: {i: '${{parent.jobs.c.outputs.o}}'}}\n",
        {},
-       "job.yml:2:3: these steps wait for each other: a -> b -> c -> a"},
+       "job.yml:2:3: a cycle: these steps wait for each other: a -> b -> c -> a"},
       {"cycle_of_one",
        "jobs:\n  a: {command: x, outputs: {o: }, inputs: {i: '${{parent.jobs.a.outputs.o}}'}}\n",
        {},
-       "job.yml:2:3: these steps wait for each other: a -> a"},
+       "job.yml:2:3: a cycle: this step waits for itself: a -> a"},
       // settings
       {"settings_list",
        "settings: [a]\njobs: {a: {command: x}}\n",

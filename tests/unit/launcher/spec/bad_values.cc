@@ -12,14 +12,24 @@ std::vector<BadInput> bad_values() {
       {"sweep",
        "command: x\ntype: sweep\n",
        {},
-       "job.yml:2:7: type 'sweep' is not supported yet; write one command step for each set of "
-       "values",
+       "job.yml:2:7: type 'sweep' is not supported yet; write a command with "
+       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
+       "each "
+       "set",
        kNotYet},
       {"sweep_by_schema",
        "$schema: https://azuremlschemas.azureedge.net/latest/sweepJob.schema.json\ntrial: {}\n",
        {},
-       "job.yml:1:10: $schema 'sweepJob' is not supported yet; write one command step for each set "
-       "of values",
+       "job.yml:1:10: $schema 'sweepJob' is not supported yet; write a command with "
+       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
+       "each "
+       "set",
+       kNotYet},
+      {"schedule_by_schema",
+       "$schema: https://azuremlschemas.azureedge.net/latest/schedule.schema.json\n",
+       {},
+       "job.yml:1:10: this is no job but a schedule; submit the job's own file from cron: lockstep "
+       "job create -f JOB",
        kNotYet},
       {"misspelt_type",
        "command: x\ntype: comand\n",

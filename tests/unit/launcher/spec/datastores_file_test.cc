@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "tests/unit/support/temp_dir.h"
+
 namespace lockstep::spec {
 namespace {
 
@@ -83,6 +87,29 @@ TEST(DatastoresFile, SaysWhatIsWrongAndWhere) {
     ASSERT_FALSE(stores) << one.text;
     EXPECT_THAT(stores.error().message, HasSubstr(one.says)) << one.text;
   }
+}
+
+TEST(WorkspaceDatastores, AreAddedToThoseThatTheFileHas) {
+  const test::TempDir temp;
+  const std::string folder = temp.path() + "/datastores";
+  const auto none = with_workspace_datastores({}, folder);
+  ASSERT_TRUE(none) << none.error().message;
+  ASSERT_EQ(none->size(), 2u);
+  EXPECT_EQ(none->front().view.name, "workspaceartifactstore");
+  EXPECT_FALSE(none->front().is_default);
+  EXPECT_EQ(none->back().view.name, "workspaceblobstore");
+  EXPECT_EQ(none->back().view.directory, folder + "/workspaceblobstore");
+  EXPECT_TRUE(none->back().is_default);
+  EXPECT_TRUE(std::filesystem::is_directory(folder + "/workspaceblobstore"));
+  EXPECT_TRUE(with_workspace_datastores({}, folder));  // they are there
+
+  auto named = read_datastores(
+      "f", "default: a\na: {directory: /x}\nworkspaceblobstore: {directory: /mine}\n");
+  const auto both = with_workspace_datastores(*std::move(named), folder);
+  ASSERT_TRUE(both && both->size() == 3u);
+  EXPECT_EQ(both->back().view.directory, "/mine");
+  EXPECT_TRUE(both->front().is_default);
+  EXPECT_FALSE(both->back().is_default);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -85,7 +86,7 @@ lockstep:
   want.tags = {{"owner", "ada"}, {"year", "2026"}};
   want.compute = "local";
   want.command = ShellCommand{"python train.py --lr 1e-3 --epochs 5"};
-  want.inputs = {{"lr", "1e-3"}, {"epochs", "5"}, {"fast", "true"}};
+  want.inputs = {{"lr", "1e-3"}, {"epochs", "5"}, {"fast", "True"}};
   want.environment_variables = {{"OMP_NUM_THREADS", "1"}, {"EPOCHS", "n=5"}, {"EMPTY", ""}};
   want.distribution = {Distribution::Kind::pytorch, 4};
   want.resources.instance_count = 2;
@@ -181,15 +182,27 @@ TEST(JobFile, AcceptsWhatAPersonWouldExpect) {
 }
 
 TEST(JobFile, OverridesApplyInOrderBeforeTheChecks) {
-  const auto job =
-      good("command: old\nresources: {instance_count: bad}\n",
-           {"command=run a=b", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
-            "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2", "description="});
-  EXPECT_EQ(shell(job), "run a=b");
+  const auto job = good(
+      "command: old\nresources: {instance_count: bad}\n",
+      {"command=run a=b ${{inputs.lr}}", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
+       "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2", "description="});
+  EXPECT_EQ(shell(job), "run a=b 1e-3");
   EXPECT_EQ(job.spec.resources.instance_count, 3);
   EXPECT_EQ(job.spec.tags, (std::map<std::string, std::string>{{"a", "2"}, {"b", "x.y"}}));
   EXPECT_EQ(job.spec.environment_variables.at("B"), "two");
   EXPECT_EQ(job.spec.inputs.at("lr"), "1e-3");
+}
+
+TEST(JobFile, AVariableThatAShellWouldReplaceIsNoted) {
+  const auto job = parse_job("job.yml",
+                             "command: x\nenvironment_variables:\n  PATH: /x:$PATH\n"
+                             "  LR: ${{inputs.lr}}\ninputs: {lr: 1}\n");
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->notes.size(), 1u);
+  EXPECT_TRUE(job->notes[0].starts_with(
+      "job.yml:3:9: 'environment_variables.PATH': '$PATH' stays as it is"))
+      << job->notes[0];
+  EXPECT_EQ(job->spec.environment_variables.at("PATH"), "/x:$PATH");
 }
 
 class OnDisk : public testing::Test {
@@ -218,13 +231,20 @@ TEST_F(OnDisk, CodeThatIsNotThereIsRefusedWithItsPlace) {
   const auto missing = load_job(path);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, path + ":2:7: code './srv' does not exist (" + dir_ + "/srv)");
-  std::ofstream(dir_ + "/srv") << "a file";
+  ASSERT_EQ(::mkfifo((dir_ + "/srv").c_str(), 0600), 0);
   EXPECT_EQ(load_job(path).error().message,
-            path + ":2:7: code './srv' is not a directory (" + dir_ + "/srv)");
+            path + ":2:7: code './srv' is neither a directory nor a file (" + dir_ + "/srv)");
   EXPECT_EQ(load_job(write("command: x\ncode: azureml:train:1\n")).error().message,
             path + ":2:7: code 'azureml:train:1' is not supported yet; name a local directory");
   EXPECT_EQ(load_job(path, {"code=gone"}).error().message,
             "--set code=gone: code 'gone' does not exist (" + dir_ + "/gone)");
+}
+
+TEST_F(OnDisk, CodeMayBeOneFile) {
+  std::ofstream(dir_ + "/train.py") << "print(1)";
+  const auto job = load_job(write("command: python train.py\ncode: ./train.py\n"));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->code_dir, dir_ + "/train.py");
 }
 
 TEST_F(OnDisk, AFileThatIsNotThereIsNamed) {

@@ -33,7 +33,7 @@ TEST(Keys, EachThatIsNotSupportedYetIsRefusedByName) {
     const auto job = parse_job("job.yml", "command: x\n", {path + "=1"});
     ASSERT_FALSE(job) << path;
     const std::string message = fmt::format("--set {0}=1: '{0}' is not supported yet", path);
-    const std::string_view instead = note_of(key.path);
+    const std::string_view instead = key.instead.empty() ? note_of(key.path) : key.instead;
     EXPECT_EQ(job.error().message,
               instead.empty() ? message : fmt::format("{}; {}", message, instead));
     EXPECT_EQ(job.error().code, ErrorCode::unsupported);

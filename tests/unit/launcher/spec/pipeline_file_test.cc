@@ -149,10 +149,10 @@ inputs: {where: big-cluster, lr: {type: number, default: 5e-1}}
                         {{"jobs/parts/train.yml", kTrain}});
   const PipelineStep& train = step(job, "train");
   EXPECT_EQ(shell(train),
-            "train --data ${{inputs.data}} --lr 1e-3 --kind fast --out ${{outputs.model}}");
+            "train --data ${{inputs.data}} --lr 0.001 --kind fast --out ${{outputs.model}}");
   EXPECT_EQ(train.spec.compute, "big-cluster");
   EXPECT_EQ(train.spec.environment_variables,
-            (std::map<std::string, std::string>{{"A", "1"}, {"B", "3"}, {"LR", "x5e-1"}}));
+            (std::map<std::string, std::string>{{"A", "1"}, {"B", "3"}, {"LR", "x0.5"}}));
   EXPECT_EQ(train.spec.resources.instance_count, 1);
   EXPECT_EQ(train.spec.resources.shm_size, gibibytes(4));
   EXPECT_EQ(train.spec.distribution, (Distribution{Distribution::Kind::mpi, 1}));
@@ -161,8 +161,9 @@ inputs: {where: big-cluster, lr: {type: number, default: 5e-1}}
   ASSERT_EQ(train.spec.data.size(), 1u);
   EXPECT_EQ(train.spec.data[0].type, InputType::uri_folder);
   EXPECT_EQ(train.spec.data[0].mode, InputMode::ro_mount);
-  EXPECT_EQ(train.spec.outputs,
-            (std::vector<OutputSpec>{{"model", OutputType::uri_folder, OutputMode::upload}}));
+  OutputSpec model{"model", OutputType::uri_folder, OutputMode::upload};
+  model.declared = InputType::mlflow_model;
+  EXPECT_EQ(train.spec.outputs, std::vector<OutputSpec>{model});
   EXPECT_FALSE(train.reuse) << "is_deterministic: false";
   ASSERT_TRUE(job.steps[0].environment);
   EXPECT_EQ(job.steps[0].environment->text, "torch:1");
@@ -377,6 +378,55 @@ TEST(PipelineFile, AFileMayBeReadAsAFolder) {
   EXPECT_EQ(step(job, "b").spec.data[0].type, InputType::uri_folder);
 }
 
+// As in two of Azure's own examples, whose components declare a table.
+TEST(PipelineFile, ATableMayBeGivenAsAFolderAndAFolderAsATable) {
+  const auto job = read(
+      "inputs:\n"
+      "  folder: {type: uri_folder, path: 'azureml:raw:1'}\n"
+      "  table: {type: mltable, path: 'azureml:tbl:1'}\n"
+      "outputs: {all: {type: uri_folder}}\n"
+      "jobs:\n"
+      "  a:\n"
+      "    component: {command: x, inputs: {i: {type: mltable}}, outputs: {o: {type: mltable}}}\n"
+      "    inputs: {i: '${{parent.inputs.folder}}'}\n"
+      "    outputs: {o: '${{parent.outputs.all}}'}\n"
+      "  b:\n"
+      "    component: {command: x, inputs: {i: {type: uri_folder}}, outputs: {o: {type: "
+      "mltable}}}\n"
+      "    inputs: {i: '${{parent.inputs.table}}'}\n"
+      "    outputs: {o: {type: uri_folder}}\n"
+      "  c:\n"
+      "    component: {command: x, inputs: {i: {type: mltable}, j: {type: uri_folder}}}\n"
+      "    inputs: {i: '${{parent.jobs.b.outputs.o}}', j: '${{parent.jobs.a.outputs.o}}'}\n");
+  EXPECT_EQ(step(job, "a").spec.data[0].type, InputType::uri_folder);
+  EXPECT_EQ(step(job, "b").spec.data[0].type, InputType::mltable);
+  EXPECT_EQ(step(job, "c").bindings.size(), 2u);
+}
+
+TEST(PipelineFile, AnInputThatTheComponentDoesNotTakeIsNoted) {
+  const Files files{
+      {"jobs/train.yml", "command: x ${{inputs.rate}}\ninputs: {rate: {type: number}}\n"},
+      {"jobs/alone.yml", "command: x\n"}};
+  const auto job = read(
+      "jobs:\n  a: {component: train.yml, inputs: {rate: 1, label: night}}\n"
+      "  b: {component: alone.yml, inputs: {x: 1}}\n",
+      files);
+  EXPECT_EQ(
+      job.notes,
+      (Notes{"jobs/job.yml:2:47: train.yml has no input 'label'; this value is not used",
+             "jobs/job.yml:3:38: alone.yml has no input 'x'; it declares no inputs; this value "
+             "is not used"}));
+  EXPECT_TRUE(step(job, "a").spec.inputs.contains("rate"));
+  EXPECT_FALSE(step(job, "a").spec.inputs.contains("label"));
+  // A --set is there to have an effect.
+  const auto set = parse_job("job.yml", "jobs:\n  a: {component: alone.yml}\n",
+                             {"jobs.a.inputs.label=night"}, from({{"alone.yml", "command: x\n"}}));
+  ASSERT_FALSE(set);
+  EXPECT_EQ(
+      set.error().message,
+      "--set jobs.a.inputs.label=night: alone.yml has no input 'label'; it declares no inputs");
+}
+
 TEST(PipelineFile, ACommandJobMayNameAComponent) {
   const auto job = read(
       "type: command\nname: digits\nexperiment_name: e\ndisplay_name: d\n"
@@ -390,7 +440,7 @@ TEST(PipelineFile, ACommandJobMayNameAComponent) {
   EXPECT_EQ(job.spec.project, "vision");
   EXPECT_EQ(job.spec.compute, "big-cluster");
   EXPECT_EQ(std::get<ShellCommand>(job.spec.command).text,
-            "train --data ${{inputs.data}} --lr 1e-3 --kind slow --out ${{outputs.model}}");
+            "train --data ${{inputs.data}} --lr 0.001 --kind slow --out ${{outputs.model}}");
   EXPECT_EQ(job.code_dir, "./src");
 }
 

@@ -134,6 +134,52 @@ TEST(Requirements, WhatCannotBeTheSameOnEveryNodeIsRefusedWithItsPlace) {
         << one.says << "\n but: " << refusal(one.files);
 }
 
+TEST(Requirements, AllLinesThatAreWrongAreSaid) {
+  EXPECT_EQ(refusal({{"r.txt", "six=1\nnumpy\n-e .\n-r more.txt\n./pkg\n"},
+                     {"more.txt", "six\ntorch=>2\n"}}),
+            "r.txt:1:4: 'six=1': '=' is not an operator; write ==\n"
+            "r.txt:3: '-e .': an editable install needs a directory, which may not exist on the "
+            "nodes; put the directory below `code` and set PYTHONPATH in environment_variables\n"
+            "more.txt:2:6: 'torch=>2': '=>' is not an operator; write >=\n"
+            "r.txt:5: './pkg': is a path, which may not exist on the nodes; put the package below "
+            "`code` and install it in the command, or give its address");
+  EXPECT_THAT(refusal({{"r.txt", "six=1\n-r none.txt\nsix=2\n"}}),
+              testing::HasSubstr("r.txt:1:4: 'six=1': '=' is not an operator; write ==\n"
+                                 "r.txt:2: there is no none.txt"));
+}
+
+// What `pip freeze` writes there for all that conda installed.
+TEST(Requirements, ThoseOfACondaEnvironmentAreKnown) {
+  const std::string cause = "r.txt: made by `pip freeze` in a conda environment: ";
+  for (const char* place :
+       {"file:///croot/numpy_and_numpy_base_1708638617955/work/dist/numpy-1.26.4.whl#sha256=ab",
+        "file:///home/conda/feedstock_root/build_artifacts/six_1620240208055/work",
+        "file:///tmp/build/80754af9/six_1623709665295/work", "file:///C:/ci/six_1/work",
+        "file:///opt/conda/conda-bld/six_1/work"}) {
+    const std::string said = refusal({{"r.txt", fmt::format("torch\nsix @ {}\n", place)}});
+    EXPECT_TRUE(said.starts_with(cause)) << said;
+    EXPECT_THAT(said, testing::HasSubstr(fmt::format("\nr.txt:2: 'six @ {}': is a path", place)));
+    EXPECT_THAT(said, testing::HasSubstr("pip list --format=freeze"));
+  }
+  EXPECT_THAT(refusal({{"r.txt", "six @ file:///home/me/six\n"}}),
+              testing::Not(testing::HasSubstr("conda")));
+  std::string all;
+  for (int i = 0; i < 200; ++i) all += fmt::format("p{} @ file:///croot/p{}/work\n", i, i);
+  EXPECT_TRUE(refusal({{"r.txt", all}}).starts_with(cause));
+  EXPECT_THAT(refusal({{"r.txt", all}}), testing::EndsWith("\nand 181 more"));
+}
+
+// `pip freeze > requirements.txt` in PowerShell.
+TEST(Requirements, Utf16IsRead) {
+  const std::string bytes("\xff\xfes\0i\0x\0\r\0\n\0t\0o\0y\0", 18);
+  VenvEnvironment read;
+  const Status good = read_requirements("r.txt", checked(from({{"r.txt", bytes}})), read);
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{"six", "toy"}));
+  EXPECT_EQ(checked(from({{"r.txt", bytes + "x"}}))("r.txt").error().message,
+            "r.txt:1:1: is not UTF-8 text but begins as UTF-16; save the file as UTF-8");
+}
+
 TEST(Requirements, WhatOnlyLooksLikeAVariableIsTaken) {
   EXPECT_EQ(refusal({{"r.txt", "x @ https://h/${lower}/$UPPER/${}/x.whl  # ${COMMENT}"}}), "");
 }

@@ -1,0 +1,34 @@
+#pragma once
+// A job file as it is read here, together with what the launcher needs to check it: its text and
+// the files that it names.
+
+#include <string>
+#include <vector>
+
+#include "common/domain/job_file.h"
+#include "launcher/cli/context.h"
+#include "launcher/cli/job_flags.h"
+#include "launcher/spec/job_file.h"
+
+namespace lockstep::cli {
+
+struct ReadJobFile {
+  CheckJobFile request;
+  Result<spec::JobFile> parsed;
+  std::vector<FlagOverride> flags = {};  // among the request's overrides
+};
+
+// Reads `path` ("-": standard input) with the overrides of --set and of the flags. `find` may be
+// empty: then a registered component is an error.
+ReadJobFile read_job_file(const std::string& path, const std::vector<std::string>& overrides,
+                          const JobFlags& flags, const spec::FindComponent& find);
+
+// Everything for which the launcher would refuse the file.
+Result<JobFileChecked> ask_to_check(Connection& connection, const ReadJobFile& file);
+
+// Prints why the launcher refused the job: all that it finds wrong with the file, a line each, or
+// else `refusal` alone. Returns `code`.
+int fail_with_all_of(Context& context, Connection& connection, const ReadJobFile& file,
+                     const Error& refusal, int code);
+
+}  // namespace lockstep::cli

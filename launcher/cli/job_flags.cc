@@ -1,0 +1,245 @@
+#include "launcher/cli/job_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/domain/compute.h"
+#include "common/domain/outputs.h"
+#include "common/domain/pipeline.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/spec/data_path.h"
+#include "launcher/spec/expressions.h"
+#include "launcher/spec/faults.h"
+#include "launcher/spec/job_file.h"
+#include "launcher/spec/job_kind.h"
+#include "launcher/spec/job_shapes.h"
+#include "launcher/spec/known_word.h"
+#include "launcher/spec/output_reader.h"
+#include "launcher/spec/port_reader.h"
+#include "launcher/spec/yaml_tree.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using spec::YamlNode;
+
+Error wrong(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+bool is_address(std::string_view value) {
+  static constexpr std::array<std::string_view, 3> kLeads{"azureml:", "file:", "http"};
+  const bool has_lead = std::any_of(kLeads.begin(), kLeads.end(),
+                                    [&](std::string_view lead) { return value.starts_with(lead); });
+  return has_lead && (!value.starts_with("http") || value.find("://") != std::string_view::npos);
+}
+
+bool is_local_path(std::string_view value) {
+  return value == "." || value == ".." || value.starts_with("./") || value.starts_with("../") ||
+         value.starts_with('/');
+}
+
+bool is_yaml(std::string_view value) { return value.starts_with('{'); }
+
+// As YAML has it between quotes.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string from_here(const std::string& path) {
+  return is_address(path) || path.find("://") != std::string::npos ? path
+                                                                   : spec::absolute_path("", path);
+}
+
+// {path: …} with the type that a file of the user would say.
+std::string data_of(const std::string& value) {
+  std::string type;
+  std::error_code failure;
+  if (value.starts_with("http") || fs::is_regular_file(value, failure)) type = "uri_file";
+  if (value.starts_with("azureml://") || fs::is_directory(value, failure)) type = "uri_folder";
+  return fmt::format("{{path: {}{}}}", quoted(from_here(value)),
+                     type.empty() ? "" : ", type: " + type);
+}
+
+struct Word {
+  std::string name, value;
+  bool has_value = false;
+};
+
+Result<Word> word_of(std::string_view flag, const std::string& text, bool needs_value) {
+  const auto equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const bool has_value = equals != std::string::npos;
+  if (!valid_output_name(name) || (needs_value && !has_value))
+    return wrong(fmt::format("{} '{}' is not {}; the name has letters, digits and '_'", flag, text,
+                             needs_value ? "NAME=VALUE" : "NAME or NAME=PATH"));
+  return Word{name, has_value ? text.substr(equals + 1) : "", has_value};
+}
+
+bool is_literal_port(const YamlNode& mapping) {
+  const spec::YamlEntry* type = mapping.find("type");
+  return mapping.find("default") != nullptr ||
+         (type != nullptr && spec::literal_type_from(spec::lower_case(type->value.text)));
+}
+
+// `known`: what the file has of this name, or nullptr.
+std::string input_override(const Word& input, const YamlNode* known) {
+  const std::string key = "inputs." + input.name;
+  const bool is_data =
+      known != nullptr && known->kind == YamlNode::Kind::mapping && !is_literal_port(*known);
+  if (is_yaml(input.value)) return key + "=" + input.value;
+  if (is_data) return key + ".path=" + from_here(input.value);
+  const bool looks_like_data = is_address(input.value) || is_local_path(input.value);
+  return key + "=" + (known == nullptr && looks_like_data ? data_of(input.value) : input.value);
+}
+
+std::string output_override(const Word& output, bool is_known) {
+  const std::string key = "outputs." + output.name;
+  if (is_yaml(output.value)) return key + "=" + output.value;
+  if (output.has_value) return key + ".path=" + output.value;
+  return is_known ? "" : key + "={type: uri_folder}";
+}
+
+// What is wrong with the file, its reader says.
+YamlNode tree_of(const spec::NamedText& file) {
+  const spec::Source source{file.name, spec::without_mark(file.text), "",
+                            "",        spec::kMaxFileBytes,           spec::kMaxJobNodes};
+  auto root = spec::parse_yaml(source);
+  return root ? *std::move(root) : YamlNode();
+}
+
+const YamlNode* entry_of(const YamlNode& root, std::string_view section, const std::string& name) {
+  const spec::YamlEntry* all = root.find(section);
+  const spec::YamlEntry* one = all == nullptr ? nullptr : all->value.find(name);
+  return one == nullptr ? nullptr : &one->value;
+}
+
+// Expressions of data and of outputs stay for the node.
+Status put_in_ports(JobSpec& spec) {
+  auto* const argv = std::get_if<Argv>(&spec.command);
+  if (argv == nullptr) return {};
+  for (std::string& text : argv->words) {
+    YamlNode node;
+    node.kind = YamlNode::Kind::scalar;
+    node.text = text;
+    node.place.override_text = "-- " + text;
+    TRY_ASSIGN(text, spec::substitute(spec::Source{}, node, {spec, {}}));
+  }
+  return {};
+}
+
+bool is_pipeline(const YamlNode& root) {
+  const auto kind = spec::read_kind(spec::Source{}, root, spec::FileKind::job);
+  return kind && *kind == spec::JobKind::pipeline;
+}
+
+}  // namespace
+
+void add_job_flags(CLI::App& verb, JobFlags& flags) {
+  const auto add_words = [&](const char* flag, std::vector<std::string>& words, const char* what) {
+    return verb.add_option(flag, words, what)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  verb.add_option("--compute", flags.compute,
+                  "the target on whose nodes the job runs (default: defaults.compute, else local)")
+      ->check(filled("`lockstep compute list` shows the targets"));
+  verb.add_option("--display-name", flags.display_name, "what lists show beside the name")
+      ->check(filled("leave it out to have none"));
+  verb.add_option("--experiment", flags.experiment,
+                  "a name for filters (default: defaults.experiment, else Default)")
+      ->check(filled("leave it out for the default one"));
+  add_words("--tag", flags.tags, "KEY=VALUE, for people and for filters; may be repeated");
+  add_words("--input", flags.inputs,
+            "NAME=VALUE for ${{inputs.NAME}}: a value; a path (./x, /x) or an address (azureml:, "
+            "https://) is data; or {type: T, path: P, mode: M}; may be repeated");
+  add_words("--output", flags.outputs,
+            "NAME, or NAME=azureml://datastores/…, for ${{outputs.NAME}}; may be repeated");
+}
+
+Status apply_texts(const JobFlags& flags, JobSpec& spec) {
+  for (const std::string& text : flags.tags) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return wrong(fmt::format("--tag '{}' is not KEY=VALUE", text));
+    spec.tags[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  if (!flags.display_name.empty()) spec.display_name = flags.display_name;
+  if (flags.experiment.empty()) return {};
+  spec.experiment_name = flags.experiment;
+  if (!spec.pipeline) return {};
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps) step.spec.experiment_name = flags.experiment;
+  spec.pipeline = std::move(pipeline);
+  return {};
+}
+
+Result<std::vector<FlagOverride>> overrides_of(const JobFlags& flags, const spec::NamedText& file) {
+  std::vector<FlagOverride> overrides;
+  if (flags.compute.empty() && flags.inputs.empty() && flags.outputs.empty()) return overrides;
+  const YamlNode root = tree_of(file);
+  if (!flags.compute.empty())
+    overrides.push_back(
+        {(is_pipeline(root) ? "settings.default_compute=" : "compute=") + flags.compute,
+         "--compute " + flags.compute});
+  for (const std::string& text : flags.inputs) {
+    TRY_ASSIGN(const Word word, word_of("--input", text, true));
+    overrides.push_back(
+        {input_override(word, entry_of(root, "inputs", word.name)), "--input " + text});
+  }
+  for (const std::string& text : flags.outputs) {
+    TRY_ASSIGN(const Word word, word_of("--output", text, false));
+    const bool is_known = entry_of(root, "outputs", word.name) != nullptr;
+    if (std::string assignment = output_override(word, is_known); !assignment.empty())
+      overrides.push_back({std::move(assignment), "--output " + text});
+  }
+  return overrides;
+}
+
+std::string as_typed(std::string error, const std::vector<FlagOverride>& overrides) {
+  for (const FlagOverride& one : overrides)
+    if (const std::string lead = "--set " + one.assignment + ":"; error.starts_with(lead))
+      return one.flag + error.substr(lead.size() - 1);
+  return error;
+}
+
+Status read_port_flags(const JobFlags& flags, JobSpec& spec, std::vector<spec::LocalData>& local) {
+  if (flags.inputs.empty() && flags.outputs.empty()) return {};
+  YamlNode root;
+  root.kind = YamlNode::Kind::mapping;
+  for (const std::string& text : flags.inputs) {
+    TRY_ASSIGN(const Word word, word_of("--input", text, true));
+    TRY(spec::apply_override(root, input_override(word, nullptr), "--input " + text));
+  }
+  for (const std::string& text : flags.outputs) {
+    TRY_ASSIGN(const Word word, word_of("--output", text, false));
+    TRY(spec::apply_override(root, output_override(word, false), "--output " + text));
+  }
+  const spec::Source source;
+  spec::Faults faults;
+  spec::check_shapes(source, root, faults);
+  if (const spec::YamlEntry* inputs = root.find("inputs")) {
+    spec::ReadInputs read = spec::read_inputs(source, inputs->value, faults);
+    spec.inputs = std::move(read.literals);
+    spec.data = std::move(read.data);
+    local = std::move(read.local);
+    for (spec::LocalData& one : local)
+      for (DataInput& input : spec.data)
+        if (input.name == one.name) faults.add(one.place, spec::find_data(source, one, input));
+  }
+  if (const spec::YamlEntry* outputs = root.find("outputs"))
+    for (const spec::YamlEntry& entry : outputs->value.entries)
+      spec.outputs.push_back(
+          spec::output_spec(spec::read_output(source, entry.key, entry.value, faults)));
+  TRY(faults.status());
+  return put_in_ports(spec);
+}
+
+}  // namespace lockstep::cli

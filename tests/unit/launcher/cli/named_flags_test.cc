@@ -1,0 +1,123 @@
+// Each flag that an error, a help text or a guide writes behind a verb of `lockstep` is one that
+// the verb takes: what is advised is not refused.
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "launcher/cli/verb_tree.h"
+
+namespace lockstep::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// "…run"\n    " --detach…" -> "…run --detach…": a literal that goes on in the next line.
+std::string with_joined_literals(const std::string& text) {
+  std::string joined;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t next = text.find_first_not_of(" \t\n", at + 1);
+    const bool ends = text[at] == '"' && next != std::string::npos && text[next] == '"' &&
+                      text.substr(at, next - at).find('\n') != std::string::npos;
+    if (ends)
+      at = next;
+    else
+      joined += text[at];
+  }
+  return joined;
+}
+
+// What begins with "lockstep " in backquotes, or at the begin of a line behind white space or "$".
+std::vector<std::string> command_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  constexpr std::string_view kName = "lockstep ";
+  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at + 1)) {
+    const std::size_t line = text.rfind('\n', at) + 1;
+    const std::string lead = text.substr(line, at - line);
+    const bool is_quoted = !lead.empty() && lead.back() == '`';
+    if (!is_quoted && lead.find_first_not_of(" $") != std::string::npos) continue;
+    const std::size_t end = text.find_first_of(is_quoted ? "`\n" : "\n", at);
+    lines.push_back(text.substr(at + kName.size(), end - at - kName.size()));
+  }
+  return lines;
+}
+
+bool ends_command(const std::string& word) {
+  return word == "--" || word == "|" || word == "#" || word == "&&" || word[0] == '>';
+}
+
+std::string flag_of(const std::string& word) {
+  constexpr const char* kOfFlags =
+      "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  const std::string flag = word.substr(0, word.find_first_not_of(kOfFlags));
+  const bool is_flag =
+      flag.size() >= 2 && (flag[1] == '-' || flag.size() == 2) && !flag.ends_with('-');
+  return is_flag ? flag : "";
+}
+
+// The flags that the line has and its verb lacks. `lockstep help` is read by hand, and a verb that
+// is only filled in ("{}") is not known.
+std::vector<std::string> unknown_flags(const CLI::App& root, const std::string& line) {
+  const CLI::App* verb = &root;
+  bool is_in_verb = true, is_value = false;
+  std::vector<std::string> unknown;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    if (ends_command(word) || (is_in_verb && (word == "help" || word[0] == '{'))) break;
+    const bool is_last = word.back() == ';';
+    if (is_value) {
+      is_value = false;
+    } else if (word[0] != '-') {
+      const CLI::App* below = is_in_verb ? verb->get_subcommand_no_throw(word) : nullptr;
+      is_in_verb = below != nullptr;
+      if (below != nullptr) verb = below;
+    } else if (const std::string flag = flag_of(word); !flag.empty()) {
+      const CLI::Option* option = verb->get_option_no_throw(flag);
+      if (option == nullptr) unknown.push_back(flag);
+      is_value = option != nullptr && takes_value(*option) && word == flag;
+    }
+    if (is_last) break;
+  }
+  return unknown;
+}
+
+int check_text(const CLI::App& root, const fs::path& path, const std::string& text) {
+  int lines = 0;
+  for (const std::string& line : command_lines(text)) {
+    ++lines;
+    for (const std::string& flag : unknown_flags(root, line))
+      ADD_FAILURE() << path.string() << ": `lockstep " << line << "`: unknown " << flag;
+  }
+  return lines;
+}
+
+TEST(NamedFlags, OfGuidesAreTakenByTheirVerbs) {
+  const VerbTree tree;
+  int lines = check_text(tree.app(), "README.md", text_of(fs::path(LOCKSTEP_SOURCE) / "README.md"));
+  for (const auto& entry : fs::directory_iterator(fs::path(LOCKSTEP_SOURCE) / "docs"))
+    if (entry.path().extension() == ".md")
+      lines += check_text(tree.app(), entry.path(), text_of(entry.path()));
+  EXPECT_GT(lines, 300);
+}
+
+TEST(NamedFlags, OfErrorsAndHelpAreTakenByTheirVerbs) {
+  const VerbTree tree;
+  int lines = 0;
+  for (const char* folder : {"launcher", "common", "agent", "runner", "envs"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(LOCKSTEP_SOURCE) / folder))
+      if (entry.path().extension() == ".cc" || entry.path().extension() == ".h")
+        lines += check_text(tree.app(), entry.path(), with_joined_literals(text_of(entry.path())));
+  EXPECT_GT(lines, 200);
+}
+
+}  // namespace
+}  // namespace lockstep::cli
