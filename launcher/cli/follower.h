@@ -19,6 +19,7 @@ struct FollowOptions {
   JobId job;
   bool cancel_on_interrupt = false;  // else Ctrl-C only detaches
   bool show_state = true;            // the status line, and lines for changes of the state
+  bool leave_in_vain = false;        // a job that waits in vain is canceled, with its reason
   bool until_final = true;           // false: show what is logged now, then stop
   // Only rank, node_rank, stream, ranks_only, tail_lines, attempt, since and times are used. An
   // environment's log goes to standard error beside ranks' logs, and to standard output when only
@@ -44,7 +45,8 @@ struct FollowEnd {
   std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
-  bool spoke = false;  // a line about the job's state was written
+  bool spoke = false;    // a line about the job's state was written
+  bool in_vain = false;  // it waited in vain, and so was canceled
 };
 
 // Where the bytes of a log go: standard output or standard error.

@@ -4,6 +4,7 @@
 
 #include "common/base/quoted_name.h"
 #include "launcher/cli/download.h"
+#include "launcher/cli/named_job.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/pipeline_download.h"
 #include "launcher/cli/verbs.h"
@@ -158,7 +159,9 @@ int download(Context& context, const DownloadOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto endpoint = context.find_endpoint();
-  const JobId id(options.name);
+  const auto named = named_job(**connection, "job download", options.name);
+  if (!named) return fail(context.terminal, named.error());
+  const JobId& id = *named;
   const auto reply = (*connection)->ask_for<JobReply>(ShowJob{id});
   if (!reply) return fail(context.terminal, reply.error());
   if (reply->job.spec.is_pipeline())

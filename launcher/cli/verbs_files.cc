@@ -8,8 +8,10 @@
 
 #include "common/base/printable.h"
 #include "common/base/quoted_name.h"
+#include "common/domain/pipeline.h"
 #include "common/snapshot/pieces.h"
 #include "launcher/cli/left_files.h"
+#include "launcher/cli/named_job.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -18,6 +20,7 @@ namespace {
 constexpr const char* kFilesExamples = R"(
   lockstep job files NAME                     its files; while it runs, those collected so far
   lockstep job cat NAME outputs/metrics.json
+  lockstep job files sweep/3                  of the task 3 of an array, or of a pipeline's step
 While a job runs, a file is here a second after it was written. One that is written all the time is
 here every 10 s as far as it is, as NAME.partial beside its last complete version.)";
 
@@ -50,6 +53,7 @@ Result<DownloadPlan> plan_of(const JobView& job, std::uint32_t attempt) {
 
 Error look_at_steps(const JobView& job) {
   constexpr std::size_t kMostNamed = 5;
+  const bool is_array = job.spec.pipeline && !job.spec.pipeline->array.empty();
   std::vector<std::string> jobs;
   for (const StepView& step : job.steps)
     if (!step.job.value.empty()) jobs.push_back(step.job.value);
@@ -57,17 +61,20 @@ Error look_at_steps(const JobView& job) {
   jobs.resize(jobs.size() - more);
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("{0} is a pipeline, and its files are those of its steps' jobs{1}{2}{3}; "
-                  "`lockstep job download {0}` brings its outputs",
+      fmt::format("{0} is {4}, and its files are those of its {5}s' jobs{1}{2}{3}; name one as "
+                  "{0}/{6}; `lockstep job download {0}` brings {7}",
                   job.spec.name, jobs.empty() ? "; none has begun" : ": ", fmt::join(jobs, ", "),
-                  more == 0 ? "" : fmt::format(" and {} more", more)));
+                  more == 0 ? "" : fmt::format(" and {} more", more),
+                  is_array ? "an array" : "a pipeline", is_array ? "task" : "step",
+                  job.steps.empty() ? "STEP" : job.steps.front().name,
+                  is_array ? "all of them" : "its outputs"));
 }
 
 // Of a running job the trees may be replaced between the question for them and their reading.
 constexpr int kMostTries = 5;
 
 Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
-  const JobId id(options.name);
+  TRY_ASSIGN(const JobId id, named_job(connection, "job files", options.name));
   // One that may see the job but not read it is shown a job without files.
   TRY(connection.ask_for<EventsReply>(ListEvents{id, Instant::never()}));
   for (int tries = 1;; ++tries) {

@@ -3,6 +3,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/log_selection.h"
+#include "launcher/cli/named_job.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/verbs.h"
@@ -32,7 +33,8 @@ Instant now() { return io::SystemClock().now(); }
 // The job that is named, or that of the pipeline's step.
 Result<JobView> chosen_job(Connection& connection, const std::string& verb,
                            const LogOptions& options) {
-  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{JobId(options.name)}));
+  TRY_ASSIGN(const JobId named, named_job(connection, verb, options.name));
+  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{named}));
   if (options.step.empty()) return std::move(known.job);
   TRY_ASSIGN(const JobId step, job_of_step(verb, known.job, options.step));
   TRY_ASSIGN(known, connection.ask_for<JobReply>(ShowJob{step}));

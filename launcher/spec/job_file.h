@@ -27,6 +27,7 @@ struct StepFiles {
   std::vector<LocalData> data = {};
   std::string compute_where = {};
   std::vector<std::string> includes = {};  // files and folders that come into the code
+  bool keep_links = false;                 // symlinks that lead out of them are not followed
 };
 
 struct JobFile {
@@ -40,6 +41,7 @@ struct JobFile {
   std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
   std::vector<std::string> includes = {};  // as in StepFiles
+  bool keep_links = false;                 // as in StepFiles
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
