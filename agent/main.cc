@@ -44,7 +44,7 @@ constexpr Bytes kLeastLogSpool = mebibytes(1);
 constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as of all our programs
 
 struct Options {
-  std::string launcher, token_file, home, name, advertise, log_level = "info";
+  std::string launcher, token_file, home, name, log_level = "info";
   std::string log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
   int max_pids_limit = kDefaultPidsCap;
   std::string max_log_limit, max_disk_limit;
@@ -70,14 +70,15 @@ void add_options(CLI::App& app, Options& options) {
                  "file with the join token, or - for standard input; needed once");
   app.add_option("--home", options.home, "where attempts, caches and the identity are kept");
   app.add_option("--name", options.name, "the node's name (default: the host name)");
-  app.add_option("--advertise", options.advertise,
+  app.add_option("--advertise", options.offer.advertise,
                  "address for other nodes (default: of the route to the launcher)");
   app.add_option("--share", options.offer.share,
                  "offer only this part of the machine, as in 1/2 for the first of two equal parts; "
                  "for a machine with several agents");
-  app.add_option("--cpus", options.offer.cpus,
-                 "offer only these: a count (4) or a list (0-3,8); this flag, --share, --memory, "
-                 "--gpus and --network are remembered in --home; the value `all` resets a flag");
+  app.add_option(
+      "--cpus", options.offer.cpus,
+      "offer only these: a count (4) or a list (0-3,8); this flag, --share, --memory, "
+      "--gpus, --network and --advertise are remembered in --home; the value `all` resets a flag");
   app.add_option("--memory", options.offer.memory, "offer only so much (16g), or all");
   app.add_option("--gpus", options.offer.gpus,
                  "offer only these: none, a count, a list, or a share I/N; or all");
@@ -345,13 +346,12 @@ Result<Share> share_of(const Offer& offer) {
   return share;
 }
 
-Result<Inventory> measure(const Options& options, const Offer& offer, const AgentHome& home,
-                          const Endpoints& launcher) {
+Result<Inventory> measure(const Offer& offer, const AgentHome& home, const Endpoints& launcher) {
   InventoryRequest request;
   TRY_ASSIGN(request.share, share_of(offer));
   request.home = home.path();
   request.launcher_endpoint = launcher.control;
-  request.advertise = options.advertise;
+  request.advertise = offer.advertise;
   request.network = offer.network;
   return take_inventory(request);
 }
@@ -453,7 +453,7 @@ Status run(const Options& options) {
   // Before it joins: a wrong flag shall not cost the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
-  TRY_ASSIGN(config.inventory, measure(options, offer, home, member.dialled));
+  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
   TRY_ASSIGN(const Share share, share_of(offer));
   config.machine = probe_machine(share);
   TRY(keep_offer(home.offer(), offer));
@@ -476,7 +476,7 @@ Status run(const Options& options) {
   config.allow_peers = std::move(functions.allow_peers);
   config.moved = std::move(functions.moved);
   config.settled = std::move(functions.settled);
-  config.advertise = options.advertise;
+  config.advertise = offer.advertise;
   if (!options.token_file.empty() && options.token_file != "-")
     config.token_file = std::filesystem::absolute(options.token_file);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,

@@ -11,6 +11,7 @@
 #include "common/io/beneath.h"
 #include "common/io/file_system.h"
 #include "common/io/open_place.h"
+#include "common/io/short_path.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::runner {
@@ -81,6 +82,7 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
                        ContainerProcess::Events events, NodeSetup* setup) {
   setup->isolation.kind = "container";
   setup->directory = directory_inside(orders.workspace, directory);
+  setup->attempt_directory = io::short_path_in_container(directory);
   if (orders.assignment.spec.resources.memory && !orders.container()->limits_memory)
     setup->isolation.for_job.push_back(
         memory_not_limited(*orders.assignment.spec.resources.memory,
@@ -98,6 +100,10 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
 // Without mounts the working directory itself is moved to the path that all attempts of the job
 // have. Two nodes of one machine cannot both have it.
 void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup* setup) {
+  if (const Status linked = io::link_short_path(directory); linked)
+    setup->attempt_directory = io::short_path(directory);
+  else
+    spdlog::warn("{}; the paths of the ranks are long", linked.error().message);
   const std::string& common = orders.workspace.mount_point;
   const std::string own = io::working_places(directory, orders.assignment.attempt.job).back();
   std::string why;
@@ -174,6 +180,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
                 isolation.error());
   setup.isolation = *std::move(isolation);
   setup.directory = workspace->directory(setup.isolation.mounted);
+  setup.attempt_directory = workspace->attempt_directory(setup.isolation.mounted);
   if (!setup.isolation.mounted && !orders.workspace.mount_point.empty())
     take_place(directory, orders, &setup);
   return setup;

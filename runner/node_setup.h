@@ -42,6 +42,7 @@ struct NodeSetup {
   std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
   std::string directory;                        // the ranks' working directory, as they see it
   std::optional<io::WorkingPlace> place;        // it is that one
+  std::string attempt_directory;                // the attempt's, by the path that ranks are told
   std::vector<io::Fd> placed;                   // what of datastores is mounted in the container
   std::unique_ptr<pmix::Client> pmix;           // of an MPI job: it starts beside the others
   std::optional<SetupError> error;

@@ -13,6 +13,7 @@
 #include "common/io/disk_space.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "common/io/short_path.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::runner {
@@ -291,6 +292,7 @@ void Runner::perform(const WriteFinalReport& action) {
   final_report_->notes = setup_.isolation.for_job;
   follow_wall_clock(*final_report_, io::wall_clock() - clock_.now());
   stage_ = Stage::settling;
+  io::unlink_short_path(directory_);
   if (setup_.place)
     if (const Status back = setup_.place->give_back(); !back)
       spdlog::error("{}", back.error().message);

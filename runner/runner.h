@@ -123,6 +123,7 @@ class Runner {
 
   // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
+  void perform(const WarnRanks& action);
   void perform(const KillEverything& action);
   void perform(const ReadStderrTail& action);
   void perform(const DrainLogs& action);

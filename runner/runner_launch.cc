@@ -61,7 +61,7 @@ void Runner::begin_launching() {
   launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
   launch_.container = orders_.container();
   if (io::exists(directory_.client_home())) {
-    launch_.client_home = directory_.client_home();
+    launch_.client_home = io::AttemptDir(setup_.attempt_directory).client_home();
     launch_.client_folder = client_folder(launch_.container != nullptr);
   }
   launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
@@ -97,6 +97,7 @@ Status Runner::describe_gang() {
   gang_->assignment = assignment;
   gang_->assignment.gang = core_.gang();
   gang_->tmp_directory = directory_.tmp();
+  gang_->tmp_of_ranks = io::AttemptDir(setup_.attempt_directory).tmp();
   gang_->run_as = setup_.run_as;
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;

@@ -175,6 +175,12 @@ void Runner::perform(const SignalRanks& action) {
   if (is_first && setup_.container) unpause_at_ = clock_.now() + kHearsWithin;
 }
 
+void Runner::perform(const WarnRanks& action) {
+  spdlog::info("signal {} to all ranks that handle it: the job's time is nearly over",
+               action.signal);
+  if (setup_.isolation.spawn) setup_.isolation.spawn->warn_all(action.signal);
+}
+
 void Runner::unpause() {
   unpause_at_ = Instant::never();
   if (setup_.container && setup_.container->is_connected() && !spawner_is_lost())

@@ -166,6 +166,19 @@ Status check_node_name(const std::string& name) {
                   name, kMaxBytes));
 }
 
+namespace {
+
+// The launcher's refusal says its own version, if it can be read in spite of the difference.
+Error another_version(const std::string& endpoint, std::string_view reply, const Error& error) {
+  const std::string said = wire::join_refusal_of_any_version(reply);
+  return make_error(
+      ErrorCode::unsupported,
+      fmt::format("the launcher at {} and this agent ({}) are of different versions: {}", endpoint,
+                  LOCKSTEP_VERSION, said.empty() ? error.message : "the launcher says: " + said));
+}
+
+}  // namespace
+
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
                       const Endpoints& at, const io::KeyPair& keys, const std::string& name,
                       Duration timeout, const MachinePart& machine) {
@@ -183,19 +196,25 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
     TRY(socket.send_within(first, std::max<Duration>(end - clock.now(), Duration::zero())));
   }
   std::optional<JoinReply> answer;
+  std::optional<Error> unread;  // of a launcher that speaks another protocol
   loop.watch_socket(socket.handle(), [&] {
     while (const auto bytes = socket.receive()) {
       auto envelope = wire::decode_envelope<JoinReply>(*bytes);
-      if (envelope) answer = std::move(envelope->body);
+      if (envelope)
+        answer = std::move(envelope->body);
+      else if (envelope.error().code == ErrorCode::unsupported)
+        unread = another_version(endpoint, *bytes, envelope.error());
     }
   });
-  for (std::uint64_t sequence = 2; !answer && clock.now() < end; ++sequence) {
+  const auto is_answered = [&] { return answer || unread; };
+  for (std::uint64_t sequence = 2; !is_answered() && clock.now() < end; ++sequence) {
     const Instant again = std::min(clock.now() + kAskAgainEvery, end);
-    while (!answer && clock.now() < again) loop.turn(again - clock.now());
-    if (answer) break;
+    while (!is_answered() && clock.now() < again) loop.turn(again - clock.now());
+    if (is_answered()) break;
     (void)socket.send(wire::encode(request(sequence, asked)));
   }
   loop.unwatch_socket(socket.handle());
+  if (unread) return *std::move(unread);
   if (!answer) {
     return make_error(ErrorCode::deadline_exceeded,
                       fmt::format("the launcher at {} did not answer the request to join within {}",

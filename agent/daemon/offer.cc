@@ -18,13 +18,14 @@ Result<Offer> load(const std::string& path) {
   if (!text) return text.error();
   try {
     const auto json = nlohmann::json::parse(*text);
-    return Offer{json.at("cpus"), json.at("memory"), json.at("gpus"), json.at("network"),
-                 json.value("share", "")};
+    return Offer{json.at("cpus"),    json.at("memory"),       json.at("gpus"),
+                 json.at("network"), json.value("share", ""), json.value("advertise", "")};
   } catch (const nlohmann::json::exception& error) {
     return make_error(
         ErrorCode::corrupt,
         fmt::format("{}, which stores what this node offers, is damaged ({}); remove this file, "
-                    "and start the agent with --cpus, --memory, --gpus and --network again",
+                    "and start the agent with --cpus, --memory, --gpus, --network and --advertise "
+                    "again",
                     path, error.what()));
   }
 }
@@ -42,15 +43,14 @@ Result<Offer> offer_of(const std::string& path, const OfferFlags& flags) {
   change(offer.gpus, flags.gpus);
   change(offer.network, flags.network);
   change(offer.share, flags.share);
+  change(offer.advertise, flags.advertise);
   return offer;
 }
 
 Status keep_offer(const std::string& path, const Offer& offer) {
-  const nlohmann::json json = {{"cpus", offer.cpus},
-                               {"memory", offer.memory},
-                               {"gpus", offer.gpus},
-                               {"network", offer.network},
-                               {"share", offer.share}};
+  const nlohmann::json json = {{"cpus", offer.cpus},   {"memory", offer.memory},
+                               {"gpus", offer.gpus},   {"network", offer.network},
+                               {"share", offer.share}, {"advertise", offer.advertise}};
   const auto replace = nlohmann::json::error_handler_t::replace;
   return io::write_file_atomically(path, json.dump(2, ' ', false, replace) + "\n", 0600);
 }
@@ -61,7 +61,8 @@ std::string describe(const Offer& offer) {
                                     {"--cpus", &offer.cpus},
                                     {"--memory", &offer.memory},
                                     {"--gpus", &offer.gpus},
-                                    {"--network", &offer.network}})
+                                    {"--network", &offer.network},
+                                    {"--advertise", &offer.advertise}})
     if (!value->empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", flag, *value);
   return text;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Which share of its machine a node offers, and in which network. The agent stores these flags in
-// its home, so that a restart without them keeps the offer. A flag replaces the stored value; "all"
-// removes it.
+// Which share of its machine a node offers, in which network and at which address. The agent stores
+// these flags in its home, so that a restart without them keeps the offer. A flag replaces the
+// stored value; "all" removes it.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,8 @@ namespace lockstep::agent {
 // The flags' values; "" = all, and for the network the target's usual label.
 struct Offer {
   std::string cpus, memory, gpus, network;
-  std::string share = {};  // "1/2": part of the machine; what is said beside it counts
+  std::string share = {};      // "1/2": part of the machine; what is said beside it counts
+  std::string advertise = {};  // an address; "": that of the route to the launcher
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -21,6 +22,7 @@ struct Offer {
 struct OfferFlags {
   std::optional<std::string> cpus, memory, gpus, network;
   std::optional<std::string> share = {};
+  std::optional<std::string> advertise = {};
 };
 
 // The offer in the file, changed by the flags. corrupt: the file holds no valid offer.

@@ -15,6 +15,7 @@
 #include "common/io/beneath.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/short_path.h"
 #include "common/io/working_place.h"
 
 namespace lockstep::agent {
@@ -101,6 +102,7 @@ Status release_part(const io::AttemptDir& directory, const std::string& mount_po
   TRY(io::clean_cgroups(directory.cgroups()));
   TRY(unmount_below(directory.path()));
   TRY(io::bring_back(directory));
+  io::unlink_short_path(directory);
   if (!mount_point.empty()) {
     TRY(unmount_below(mount_point));
     // Only the empty directory: whatever else is there is not ours.

@@ -29,6 +29,7 @@ struct Submit {
   std::string submission;  // random, made by the client: sent twice, it makes one job
   JobSpec spec;            // `submitter` is ignored: the key decides who it is
   bool rebuild = false;    // solve and build its environment again
+  bool waits = false;      // the client waits for the job's end
   friend bool operator==(const Submit&, const Submit&) = default;
 };
 struct CancelJob {

@@ -157,6 +157,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(validate_numbers(spec));
   add(validate_placement(spec.resources));
   add(validate(spec.limits));
+  add(validate(spec.stop, spec.timeout));
   const Status docker_args = check_docker_args(spec.resources.docker_args);
   add(docker_args);
   if (docker_args) add(validate_pids_of_container(spec));

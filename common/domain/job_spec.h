@@ -22,6 +22,7 @@
 #include "common/domain/limits.h"
 #include "common/domain/outputs.h"
 #include "common/domain/queue_settings.h"
+#include "common/domain/stop_policy.h"
 
 namespace lockstep {
 
@@ -162,6 +163,7 @@ struct JobSpec {
   // The environment of the submission, whose image the operator's environments.map maps to
   // `environment`. A client cannot set it.
   std::optional<EnvironmentSpec> replaced_environment = {};
+  StopPolicy stop = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }

@@ -76,8 +76,9 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
   TRY(check_name(step, is_array));
   if (before.count(step.name) != 0) return invalid("is named twice");
   if (step.spec.is_pipeline()) return invalid("the step of a pipeline must be a command job");
+  // The tasks of an array wait as the one job would.
   const QueueSettings& queue = step.spec.queue;
-  if (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0)
+  if (!is_array && (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0))
     return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");
   if (!step.spec.name.empty() || !step.spec.parent.value.empty() || !step.spec.step.empty())
     return invalid("a step's job is named by the launcher");

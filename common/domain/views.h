@@ -128,6 +128,8 @@ struct JobView {
   int children = 0;                      // jobs that its attempts submitted; 0 in lists
   int open_children = 0;                 // those that have not ended
   bool archived = false;                 // it, or the pipeline whose step it is
+  // It waits for nodes that its target has not, and does not make: `reason` says what would help.
+  bool in_vain = false;
   // `reason` without words of the job (launcher/core/words_of.h), for those who may only see it. In
   // no message.
   std::string reason_for_all = {};

@@ -62,6 +62,17 @@ std::string jobs_folder() {
   return is_our_folder(runtime) ? runtime + "/lockstep/jobs" : "";
 }
 
+std::string short_paths_folder() {
+  constexpr std::size_t kMost = 107 - 60 - 13;  // of "/1234abcd/tmp"
+  if (::geteuid() == 0) return "/run/lockstep/a";
+  const auto user = current_user();
+  if (user && user->home.starts_with('/') && is_our_folder(user->home))
+    if (std::string path = user->home + "/.lockstep/a"; path.size() <= kMost) return path;
+  const std::string runtime = fmt::format("/run/user/{}", ::geteuid());
+  const std::string path = runtime + "/lockstep/a";
+  return is_our_folder(runtime) && path.size() <= kMost ? path : "";
+}
+
 Status make_private_folders(const std::string& path) {
   const auto last = path.rfind('/');
   const auto before = last == 0 || last == path.npos ? path.npos : path.rfind('/', last - 1);

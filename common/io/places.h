@@ -7,6 +7,8 @@
 //                              runs as root
 //   ~/.lockstep/jobs/<job>     the same if the agent runs as another user; a user without a home
 //                              directory has /run/user/<uid>/lockstep/jobs, or none
+//   /run/lockstep/a/<digest>   the same attempt's directory by a short path (short_path.h); others
+//                              than root have ~/.lockstep/a or /run/user/<uid>/lockstep/a
 //   …/<job>.lock               where runners can have no mounts of their own: working_place.h
 
 #include <string>
@@ -18,6 +20,10 @@ namespace lockstep::io {
 // The parent of the ranks' common paths for the user that this process runs as; "": the user has
 // none.
 std::string jobs_folder();
+
+// The parent of short paths: it leaves 60 of the 107 bytes of a unix socket's path for what stands
+// below <parent>/<8 digits>/tmp. "": the user has none that is short enough.
+std::string short_paths_folder();
 
 // Makes the last two folders of `path` (for example jobs_folder()) where they are missing: mode
 // 0755 for root, 0700 for other users. permission_denied: one of them exists and is a symlink,

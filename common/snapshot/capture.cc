@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <unordered_set>
 
+#include "common/base/quoted_name.h"
 #include "common/snapshot/hasher.h"
 #include "common/snapshot/lower_folders.h"
 #include "common/snapshot/manifest.h"
@@ -207,6 +208,31 @@ void list_files(const Scan& found, const FileDigests& digests, std::int64_t sett
 
 namespace {
 
+// What each followed link adds, and a note on a source of which ignore files above it leave
+// nothing.
+void complete_report(Scan& found) {
+  std::vector<FollowedLink>& links = found.report.followed;
+  for (const ScannedFolder& folder : found.folders) {
+    if (folder.followed < 0) continue;
+    FollowedLink& link = links[static_cast<std::size_t>(folder.followed)];
+    link.files += folder.files.size();
+    for (const ScannedFile& file : folder.files) link.total.count += file.identity.size;
+  }
+  std::sort(links.begin(), links.end(),
+            [](const FollowedLink& a, const FollowedLink& b) { return a.path < b.path; });
+  const ScannedFolder& root = found.folders.front();
+  if (!root.files.empty() || !root.folders.empty() || !root.links.empty()) return;
+  const auto from_above =
+      std::find_if(found.skipped.begin(), found.skipped.end(),
+                   [](const SkippedPath& one) { return one.source.starts_with("../"); });
+  if (from_above != found.skipped.end())
+    found.report.notes.push_back(
+        fmt::format("nothing is left to take: {}:{}: {} leaves out {}; put an .amlignore into the "
+                    "folder to take other files",
+                    quoted_name(from_above->source), from_above->line,
+                    quoted_name(from_above->pattern), quoted_name(from_above->path)));
+}
+
 // The file that a symlink leads to; any other path as it is.
 Result<std::string> followed(const std::string& path) {
   struct stat info {};
@@ -229,6 +255,7 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   const std::int64_t scanned_at_ns = wall_clock_ns();
   ScanOptions scanning;
   scanning.is_source = options.is_source;
+  scanning.links = options.links;
   scanning.left_out = options.own_files;
   OneFile only(name);
   if (!name.empty()) scanning.selection = &only;
@@ -236,6 +263,8 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   if (!name.empty() && found.folders[0].files.empty())
     return make_error(ErrorCode::not_found,
                       fmt::format("{}/{} is not there any more", snapshot.directory, name));
+  complete_report(found);
+  if (options.on_scanned) options.on_scanned(found.report);
   const StatCache cache = StatCache::load(options.stat_cache);
   TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
   if (!name.empty()) found.folders[0].files[0].name = options.only;
@@ -248,6 +277,7 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
     save_cache(options, found, digests, scanned_at_ns);
   }
   std::move(found.skipped.begin(), found.skipped.end(), std::back_inserter(snapshot.skipped));
+  snapshot.report = std::move(found.report);
   snapshot.opened = std::make_shared<io::Fd>(std::move(found.root));
   return snapshot;
 }

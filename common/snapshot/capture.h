@@ -22,13 +22,41 @@
 
 namespace lockstep::snapshot {
 
+// What becomes of symlinks that lead out of the tree: they stay as they are, or what they lead to
+// is captured in their place. Only the client follows, with its user's rights: whoever writes a
+// link into a tree would otherwise choose what a daemon reads.
+enum class Links { keep, follow };
+
+// A symlink that was followed.
+struct FollowedLink {
+  std::string path;    // relative; a folder's ends with '/'
+  std::string target;  // absolute
+  // false: it lies in another followed folder, which counts its files.
+  bool is_outermost = true;
+  std::uint64_t files = 0;
+  Bytes total;
+};
+// A symlink that leads out of the tree and stayed, though links are followed.
+struct KeptLink {
+  std::string path;
+  std::string target;  // as read
+  std::string why;
+};
+// What a capture found out before it read a file, for people.
+struct CaptureReport {
+  std::vector<FollowedLink> followed;  // sorted by path
+  std::vector<KeptLink> kept;
+  std::vector<std::string> notes;  // of ignore files that do not count
+};
+
 struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
   bool allow_home_or_root = false;  // false: $HOME and / are refused
   std::string own_files = {};       // Lockstep's home, which holds keys: never captured
   // false: ignore rules do not apply, .git is captured too, and unreadable entries are skipped and
-  // listed.
+  // listed. true: ignore rules count up to the root of the git repository that the folder lies in.
   bool is_source = true;
+  Links links = Links::keep;
   // Name of the one file to capture, which a symlink may lead to; the snapshot has it by this name.
   // "": everything. Not for a source.
   std::string only = {};
@@ -39,6 +67,8 @@ struct CaptureOptions {
   // How many bytes of all files together may be holes, which use no disk but take time to read.
   // Files beyond that are skipped and listed.
   std::uint64_t most_holes = UINT64_MAX;
+  // Called once, before a file is read, on the capturing thread.
+  std::function<void(const CaptureReport& report)> on_scanned;
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
   std::function<void(const std::string& path)> on_read;
@@ -60,8 +90,9 @@ struct DirectoryObject {
 };
 
 struct SkippedPath {
-  std::string path;    // relative; a directory's ends with '/', and nothing below it is listed
-  std::string source;  // ".gitignore", "sub/.gitignore", ".amlignore"; "" = no pattern
+  std::string path;  // relative; a directory's ends with '/', and nothing below it is listed
+  // ".gitignore", "sub/.gitignore", "../.gitignore", ".amlignore"; "" = no pattern
+  std::string source;
   int line = 0;
   std::string pattern;  // as written; without a pattern, the reason ("a socket")
 };
@@ -75,7 +106,8 @@ struct Snapshot {
   std::vector<DirectoryObject> directories;
   std::vector<FileRecord> files;  // in tree order; a digest may occur several times
   std::vector<SkippedPath> skipped;
-  std::uint64_t symlinks = 0;
+  CaptureReport report;
+  std::uint64_t symlinks = 0;    // that are links in the snapshot, too
   std::uint64_t folders = 0;     // without the root
   Bytes total;                   // of all files
   std::uint64_t files_read = 0;  // files that were hashed because the stat cache had no digest

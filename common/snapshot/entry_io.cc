@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <system_error>
@@ -28,6 +29,33 @@ io::Fd open_entry(int root, const std::string& path, int flags) {
     from = slash + 1;
   }
   return io::open_beneath(folder ? folder.get() : root, path.substr(from), flags);
+}
+
+namespace {
+
+const FollowedLink* find_link(const std::vector<FollowedLink>& followed, const std::string& path) {
+  const auto at = std::lower_bound(
+      followed.begin(), followed.end(), path,
+      [](const FollowedLink& link, const std::string& wanted) { return link.path < wanted; });
+  return at != followed.end() && at->path == path ? &*at : nullptr;
+}
+
+}  // namespace
+
+io::Fd open_captured(int root, const std::vector<FollowedLink>& followed, const std::string& path,
+                     int flags) {
+  if (followed.empty()) return open_entry(root, path, flags);
+  if (const FollowedLink* link = find_link(followed, path))
+    return io::Fd(::open(link->target.c_str(), flags | O_NOFOLLOW));
+  for (auto slash = path.rfind('/'); slash != path.npos && slash > 0;
+       slash = path.rfind('/', slash - 1)) {
+    const FollowedLink* link = find_link(followed, path.substr(0, slash + 1));
+    if (link == nullptr) continue;
+    const io::Fd folder(
+        ::open(link->target.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return folder ? open_entry(folder.get(), path.substr(slash + 1), flags) : io::Fd();
+  }
+  return open_entry(root, path, flags);
 }
 
 bool is_of_one_entry(int errnum) {

@@ -3,6 +3,7 @@
 // whether an error concerns only one entry.
 
 #include <string>
+#include <vector>
 
 #include "common/io/file_system.h"
 
@@ -11,6 +12,12 @@ namespace lockstep::snapshot {
 // `path` is relative to the open folder `root`; no symlink in it is followed. On failure the
 // returned Fd is empty and errno says why.
 io::Fd open_entry(int root, const std::string& path, int flags);
+
+struct FollowedLink;  // capture.h
+// The same for a file that was captured, also below `followed` links (sorted by path): where the
+// link led then, through no other symlink.
+io::Fd open_captured(int root, const std::vector<FollowedLink>& followed, const std::string& path,
+                     int flags);
 
 // False: the process or the machine is out of a resource, so the next entry would fail as well.
 bool is_of_one_entry(int errnum);

@@ -108,8 +108,8 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
   const ScannedFolder& folder = scan_.folders[item.folder];
   const std::string relative = folder.path + folder.files[item.file].name;
   const std::string path = directory_ + "/" + relative;
-  const io::Fd fd =
-      open_entry(scan_.root.get(), relative, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const io::Fd fd = open_captured(scan_.root.get(), scan_.report.followed, relative,
+                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!fd) return unreadable(errno, item, path);
   for (int reads = 0; reads < kMaxReadsOfAChangingFile; ++reads) {
     TRY_ASSIGN(const StatResult before, stat_of(fd.get(), path));

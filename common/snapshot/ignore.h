@@ -24,11 +24,15 @@ struct IgnorePattern {
 class IgnoreFile {
  public:
   // `source`: the file's name for people ("sub/.gitignore"). `base`: the folder it applies to,
-  // relative to the root and ending in '/', or "".
+  // relative to the root (of the tree, or of the repository around it) and ending in '/', or "".
   IgnoreFile(std::string source, std::string base, std::string_view content);
 
   // The last pattern that matches, or nullptr. `path` is relative to the root and below `base`.
   const IgnorePattern* match(std::string_view path, bool is_directory) const;
+  // Whether it applies to this path.
+  bool is_above(std::string_view path) const {
+    return path.size() > base_.size() && path.starts_with(base_);
+  }
   const std::string& source() const { return source_; }
 
  private:

@@ -10,15 +10,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 
 #include "common/base/quoted_name.h"
 #include "common/domain/outputs.h"
 #include "common/snapshot/downloaded.h"
 #include "common/snapshot/entry_io.h"
-#include "common/snapshot/folder_stats.h"
-#include "common/snapshot/ignore.h"
 #include "common/snapshot/manifest.h"
+#include "common/snapshot/scanner.h"
 
 namespace lockstep::snapshot {
 
@@ -30,77 +30,9 @@ FileIdentity identity_of(const struct stat& info) {
 
 namespace {
 
-constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
 constexpr std::size_t kManyFiles = 8;  // in one folder; fewer are statted where they are found
 
-struct Name {
-  std::string text;
-  unsigned char type = DT_UNKNOWN;
-};
-
-class Scanner {
- public:
-  Scanner(std::string directory, const ScanOptions& options, Scan& out)
-      : directory_(std::move(directory)), options_(options), out_(out) {
-    const std::string& left_out = options_.left_out;
-    if (left_out.empty() || ::stat(left_out.c_str(), &left_out_) != 0) left_out_ = {};
-  }
-  Status run();
-
- private:
-  Status scan_folder(std::size_t index, int fd, int depth);
-  Status add_files(std::size_t index, int fd, std::vector<Name> names);
-  Status take_stats();
-  Status scan_entry(std::size_t index, int fd, const Name& name, int depth,
-                    std::vector<Name>& files);
-  Status enter_folder(std::size_t index, int fd, const Name& name, int depth);
-  Status add_other(std::size_t index, int fd, const Name& name);
-  Status add_link(std::size_t index, int fd, const std::string& name);
-  Status push_ignore_file(int fd, const std::string& base, const std::string& name);
-  bool is_ignored(const std::string& path, bool is_directory);
-  bool is_kept_out(const std::string& path, const Name& name, bool is_directory);
-  bool is_selected(const std::string& path, const struct stat& info);
-  bool is_selected_folder(const std::string& path);
-  void drop_if_empty(std::size_t index, std::size_t child, const struct stat& info);
-  // An entry that cannot be read: fails the scan, or is skipped and listed.
-  Status unreadable(std::string_view what, const std::string& path);
-  // The same for what a snapshot cannot hold.
-  Status unsupported(const std::string& path, const std::string& why);
-  Error cannot(std::string_view what, const std::string& path) const;
-
-  const std::string directory_;
-  const ScanOptions options_;
-  Scan& out_;
-  struct stat left_out_ {};                           // all zero: nothing
-  std::vector<std::unique_ptr<IgnoreFile>> ignores_;  // from the root down to here
-  bool has_amlignore_ = false;
-  FolderStats stats_;
-};
-
-Error Scanner::cannot(std::string_view what, const std::string& path) const {
-  const int errnum = errno;
-  Error error =
-      errno_error(errnum, fmt::format("cannot {} {}", what, quoted_name(directory_ + "/" + path)));
-  if (errnum == EACCES || errnum == EPERM) {
-    error.code = ErrorCode::permission_denied;
-    error.message += "; make it readable or name it in .amlignore or .gitignore";
-  }
-  return error;
-}
-
-Status Scanner::unreadable(std::string_view what, const std::string& path) {
-  if (options_.is_source || path.empty() || !is_of_one_entry(errno)) return cannot(what, path);
-  out_.skipped.push_back({path, "", 0, why_left_out(errno)});
-  return {};
-}
-
-Status Scanner::unsupported(const std::string& path, const std::string& why) {
-  if (options_.is_source)
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("{} {}", quoted_name(directory_ + "/" + path), why));
-  out_.skipped.push_back({path, "", 0, "it " + why});
-  return {};
-}
+using Name = Scanner::Name;
 
 // Returns 0, or the errno that stopped it.
 int names_in(int fd, std::vector<Name>& names) {
@@ -134,9 +66,41 @@ bool holds(const std::vector<Name>& names, std::string_view wanted) {
   return std::any_of(names.begin(), names.end(), [&](const Name& n) { return n.text == wanted; });
 }
 
+}  // namespace
+
+Error Scanner::cannot(std::string_view what, const std::string& path) const {
+  const int errnum = errno;
+  Error error =
+      errno_error(errnum, fmt::format("cannot {} {}", what, quoted_name(directory_ + "/" + path)));
+  if (errnum == EACCES || errnum == EPERM) {
+    error.code = ErrorCode::permission_denied;
+    error.message += "; make it readable or name it in .amlignore or .gitignore";
+    if (links_ && links_->is_in_followed()) error.message += ", or keep links with --links keep";
+  }
+  return error;
+}
+
+Status Scanner::unreadable(std::string_view what, const std::string& path) {
+  if (options_.is_source || path.empty() || !is_of_one_entry(errno)) return cannot(what, path);
+  out_.skipped.push_back({path, "", 0, why_left_out(errno)});
+  return {};
+}
+
+Status Scanner::unsupported(const std::string& path, const std::string& why) {
+  if (options_.is_source)
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("{} {}", quoted_name(directory_ + "/" + path), why));
+  out_.skipped.push_back({path, "", 0, "it " + why});
+  return {};
+}
+
 Status Scanner::run() {
   out_.folders.emplace_back();
   if (options_.is_upper) out_.folders[0].opaque = is_opaque(out_.root.get());
+  if (options_.links == Links::follow) {
+    const char* home = std::getenv("HOME");
+    links_.emplace(directory_, options_.left_out, home == nullptr ? "" : home);
+  }
   TRY(scan_folder(0, out_.root.get(), 0));
   return take_stats();
 }
@@ -165,6 +129,7 @@ Status Scanner::take_stats() {
     for (const std::string& name : folder.odd)
       TRY(add_other(folder.index, folder.fd.get(), {name, DT_REG}));
   }
+  for (auto& [index, file] : followed_files_) out_.folders[index].files.push_back(std::move(file));
   return {};
 }
 
@@ -174,65 +139,31 @@ Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
   errno = names_in(fd, names);
   if (errno != 0) return unreadable("list", path);
   const std::size_t outer = ignores_.size();
-  if (!options_.is_source) {
-    // Every entry belongs to it.
-  } else if (depth == 0 && holds(names, ".amlignore")) {
-    has_amlignore_ = true;
-    TRY(push_ignore_file(fd, path, ".amlignore"));
-  } else if (!has_amlignore_ && holds(names, ".gitignore")) {
-    TRY(push_ignore_file(fd, path, ".gitignore"));
-  }
+  if (options_.is_source)
+    TRY(ignores_.enter(
+        fd, path, [&](std::string_view name) { return holds(names, name); }, out_.report.notes));
   std::vector<Name> files;
   for (const Name& name : names) TRY(scan_entry(index, fd, name, depth, files));
-  ignores_.resize(outer);
+  ignores_.resize_to(outer);
   return add_files(index, fd, std::move(files));
 }
 
-// Like git, ignore files that are symlinks count for nothing.
-Status Scanner::push_ignore_file(int fd, const std::string& base, const std::string& name) {
-  const io::Fd file(::openat(fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file && errno == ELOOP) return {};
-  if (!file) return cannot("read", base + name);
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return cannot("stat", base + name);
-  if (!S_ISREG(info.st_mode)) return {};
-  std::string content;
-  char buffer[65536];
-  for (ssize_t got = 1; got != 0;) {
-    got = ::read(file.get(), buffer, sizeof buffer);
-    if (got < 0 && errno != EINTR) return cannot("read", base + name);
-    if (got > 0) content.append(buffer, static_cast<std::size_t>(got));
-    if (content.size() > kMaxIgnoreFileBytes) {
-      return make_error(ErrorCode::resource_exhausted,
-                        fmt::format("{}/{}{} has more than {} bytes", directory_, base, name,
-                                    kMaxIgnoreFileBytes));
-    }
-  }
-  ignores_.push_back(std::make_unique<IgnoreFile>(base + name, base, content));
-  return {};
-}
-
-// The innermost file that says anything decides.
-bool Scanner::is_ignored(const std::string& path, bool is_directory) {
-  for (auto file = ignores_.rbegin(); file != ignores_.rend(); ++file) {
-    const IgnorePattern* pattern = (*file)->match(path, is_directory);
-    if (pattern == nullptr) continue;
-    if (pattern->negative) return false;
-    out_.skipped.push_back(
-        {is_directory ? path + "/" : path, (*file)->source(), pattern->line, pattern->text});
-    return true;
-  }
-  return false;
-}
-
-// git's own files, what a pattern names, and the folder in which jobs keep their named outputs.
+// git's own files, what a pattern names, and the folder in which jobs keep their named outputs; of
+// what a link leads to, keys.
 bool Scanner::is_kept_out(const std::string& path, const Name& name, bool is_directory) {
-  if (!options_.is_source) return false;
+  const bool is_key = links_ && links_->is_in_followed() && holds_keys(name.text);
+  if (!options_.is_source && !is_key) return false;
   const char* why = name.text == ".git"       ? "git's own files"
                     : path == kReservedFolder ? "reserved for the outputs of jobs"
+                    : is_key                  ? "keys are kept there, and a link led to it"
                                               : nullptr;
-  if (why == nullptr) return is_ignored(path, is_directory);
-  out_.skipped.push_back({is_directory ? path + "/" : path, "", 0, why});
+  std::optional<SkippedPath> skipped;
+  if (why == nullptr)
+    skipped = ignores_.leaves_out(path, is_directory);
+  else
+    skipped = SkippedPath{is_directory ? path + "/" : path, "", 0, why};
+  if (!skipped) return false;
+  out_.skipped.push_back(*std::move(skipped));
   return true;
 }
 
@@ -248,8 +179,9 @@ Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int dept
     type = static_cast<unsigned char>(IFTODT(info.st_mode));
   }
   if (is_kept_out(path, name, type == DT_DIR)) return {};
+  if (out_.folders[index].followed >= 0) TRY(count_followed(index));
   if (type == DT_DIR) return enter_folder(index, fd, name, depth);
-  if (type == DT_LNK) return add_link(index, fd, name.text);
+  if (type == DT_LNK) return add_link(index, fd, name.text, depth);
   if (type == DT_REG) {
     files.push_back({name.text, type});
     return {};
@@ -265,6 +197,12 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   if (!folder && errno == ENOENT) return {};  // gone since it was listed
   if (!folder && is_of_one_entry(errno) && !is_selected_folder(path)) return {};
   if (!folder) return unreadable("open", path + "/");
+  return take_folder(index, folder, name.text, depth);
+}
+
+Status Scanner::take_folder(std::size_t index, const io::Fd& folder, const std::string& name,
+                            int depth) {
+  const std::string path = out_.folders[index].path + name;
   if (depth == kMaxTreeDepth)
     return unsupported(path + "/", fmt::format("is more than {} folders deep", kMaxTreeDepth));
   struct stat info {};
@@ -280,7 +218,8 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   const std::size_t child = out_.folders.size();
   out_.folders.emplace_back();
   out_.folders[child].path = path + "/";
-  out_.folders[child].name = name.text;
+  out_.folders[child].name = name;
+  out_.folders[child].followed = out_.folders[index].followed;
   out_.folders[child].mode = info.st_mode & 07777;
   if (options_.is_upper) out_.folders[child].opaque = is_opaque(folder.get());
   out_.folders[index].folders.push_back(child);
@@ -314,7 +253,7 @@ void Scanner::drop_if_empty(std::size_t index, std::size_t child, const struct s
   out_.folders[index].folders.pop_back();
 }
 
-Status Scanner::add_link(std::size_t index, int fd, const std::string& name) {
+Status Scanner::add_link(std::size_t index, int fd, const std::string& name, int depth) {
   const std::string path = out_.folders[index].path + name;
   struct stat link {};
   link.st_mode = S_IFLNK;
@@ -324,8 +263,7 @@ Status Scanner::add_link(std::size_t index, int fd, const std::string& name) {
   if (size < 0) return errno == ENOENT ? Status() : unreadable("read the symlink", path);
   if (size == 0 || size > static_cast<ssize_t>(kMaxTargetBytes))
     return unsupported(path, fmt::format("is a symlink with a target of {} bytes", size));
-  out_.folders[index].links.push_back({name, std::string(target, static_cast<std::size_t>(size))});
-  return {};
+  return take_link(index, name, std::string(target, static_cast<std::size_t>(size)), depth);
 }
 
 Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
@@ -352,8 +290,6 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
   out_.skipped.push_back({path, "", 0, what});
   return {};
 }
-
-}  // namespace
 
 Result<Scan> scan(const std::string& directory, const ScanOptions& options) {
   io::Fd root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,6 +1,7 @@
 #pragma once
 // Lists a source directory: every folder, file and symlink that belongs to the snapshot, with one
-// stat each. It reads no files except ignore files, and hashes nothing.
+// stat each. It reads no files except ignore files (those of the repository around a source, too),
+// and hashes nothing.
 
 #include <sys/stat.h>
 
@@ -38,12 +39,14 @@ struct ScannedFolder {
   // all of them are (opaque).
   std::vector<std::string> whiteouts;
   bool opaque = false;
+  int followed = -1;  // the outermost link in Scan::report that it was reached through; -1: none
 };
 
 struct Scan {
   io::Fd root;
   std::vector<ScannedFolder> folders;  // [0] is the root
   std::vector<SkippedPath> skipped;
+  CaptureReport report;  // its links in the order in which they were met
 };
 
 // Selects entries of a tree. An entry that is not selected is neither read nor listed as skipped.
@@ -63,6 +66,7 @@ struct ScanOptions {
   bool is_upper = false;  // upper directory of an overlay: record whiteouts and opaque folders
   std::string left_out;   // a directory that is never entered, wherever it is found; "" = none
   Selection* selection = nullptr;  // null: all; not to be used for a source
+  Links links = Links::keep;
 };
 
 Result<Scan> scan(const std::string& directory, const ScanOptions& options = {});

@@ -153,8 +153,9 @@ bool has_content(int fd, const Digest& digest, const snapshot::FileRecord& file)
 
 Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& file) {
   const std::string path = snapshot_.directory + "/" + file.path;
-  const io::Fd fd = snapshot::open_entry(snapshot_.opened->get(), file.path,
-                                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const io::Fd fd =
+      snapshot::open_captured(snapshot_.opened->get(), snapshot_.report.followed, file.path,
+                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
   if (!fd) return unreadable(errno, path);
   // A file that has not changed since it was hashed is not hashed again: the other side verifies

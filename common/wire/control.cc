@@ -399,6 +399,14 @@ Result<Envelope<Body>> decode_envelope(std::string_view bytes) {
   return envelope;
 }
 
+std::string join_refusal_of_any_version(std::string_view bytes) {
+  pb::Envelope wire;
+  if (!pb::parse(bytes, kMaxJoinMessageBytes, "control message", &wire)) return "";
+  if (wire.body_case() != pb::Envelope::kJoinRefused) return "";
+  lockstep::JoinRefused refused;
+  return pb::from_wire(wire.join_refused(), &refused) ? refused.reason : "";
+}
+
 // The head's fields come first, and are read without the rest, which may be large and is of no use.
 std::optional<std::uint64_t> peek_sequence(std::string_view bytes) {
   constexpr std::size_t kHeadBytes = 4 * 11;  // at most: tags of one byte, varints of ten

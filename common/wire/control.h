@@ -40,6 +40,10 @@ class DesiredEncoder {
 template <typename Body>
 Result<Envelope<Body>> decode_envelope(std::string_view bytes);
 
+// The reason of a JoinRefused, whatever its protocol version: versions differ when somebody has to
+// be told of it. "" when it is none, or cannot be read.
+std::string join_refusal_of_any_version(std::string_view bytes);
+
 // The sequence number of a message that decode_envelope refuses, so that the refusal can be sent as
 // a reply to it. nullopt when not even that number is readable.
 std::optional<std::uint64_t> peek_sequence(std::string_view bytes);

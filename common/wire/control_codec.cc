@@ -233,10 +233,12 @@ void to_wire(const lockstep::Submit& from, Submit* to) {
   to->set_submission(from.submission);
   to_wire(from.spec, to->mutable_spec());
   to->set_rebuild(from.rebuild);
+  to->set_waits(from.waits);
 }
 
 Status from_wire(const Submit& from, lockstep::Submit* to) {
   to->rebuild = from.rebuild();
+  to->waits = from.waits();
   TRY(read_text(from.submission(), "submission", &to->submission, 256));
   return from_wire(from.spec(), &to->spec);
 }

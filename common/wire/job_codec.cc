@@ -142,6 +142,21 @@ Status read_limits(const LimitRequest& from, lockstep::LimitRequest* to) {
   return {};
 }
 
+void write_stop(const lockstep::StopPolicy& from, JobSpec* to) {
+  if (from.grace) to->set_grace_ns(from.grace->count());
+  if (!from.signal) return;
+  to->mutable_early_signal()->set_number(from.signal->number);
+  to->mutable_early_signal()->set_before_ns(from.signal->before.count());
+}
+
+Status read_stop(const JobSpec& from, lockstep::StopPolicy* to) {
+  if (from.has_grace_ns()) TRY(read_duration(from.grace_ns(), "grace", &to->grace.emplace()));
+  if (!from.has_early_signal()) return {};
+  lockstep::EarlySignal& signal = to->signal.emplace();
+  TRY(read_number(from.early_signal().number(), 1, 64, "early_signal.number", &signal.number));
+  return read_duration(from.early_signal().before_ns(), "early_signal.before", &signal.before);
+}
+
 void write_retry(const lockstep::RetryPolicy& from, RetryPolicy* to) {
   for (lockstep::RetryOn on : from.on) to->add_on(wire_enum<RetryOn>(on));
   to->mutable_exit_codes()->Assign(from.exit_codes.begin(), from.exit_codes.end());
@@ -376,6 +391,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   if (from.array) to_wire(*from.array, to->mutable_array());
   if (from.replaced_environment)
     to_wire(*from.replaced_environment, to->mutable_replaced_environment());
+  write_stop(from.stop, to);
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -421,6 +437,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_array()) TRY(from_wire(from.array(), &to->array.emplace()));
   if (from.has_replaced_environment())
     TRY(from_wire(from.replaced_environment(), &to->replaced_environment.emplace()));
+  TRY(read_stop(from, &to->stop));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

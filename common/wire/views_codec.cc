@@ -197,6 +197,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   to->set_children(from.children);
   to->set_open_children(from.open_children);
   to->set_archived(from.archived);
+  to->set_in_vain(from.in_vain);
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -210,6 +211,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   to->shared = from.shared();
   to->archived = from.archived();
+  to->in_vain = from.in_vain();
   TRY(read_list(from.steps(), kMaxPipelineSteps, "job.steps", &to->steps));
   TRY(read_list(from.merged(), kMaxOutputs, "job.merged", &to->merged));
   TRY(read_list(from.writes(), kMaxOutputs, "job.writes", &to->writes));

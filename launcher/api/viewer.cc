@@ -95,7 +95,7 @@ Object Viewer::object_of(const JobView& view) const {
 
 bool Viewer::is_in_force() const {
   const auto* attempt = std::get_if<AttemptCaller>(&caller_);
-  return attempt == nullptr || is_current(state_, attempt->attempt);
+  return attempt == nullptr || caller_of(state_, attempt->attempt).has_value();
 }
 
 bool Viewer::may_of(Permission permission, const JobView& view) const {

@@ -101,6 +101,7 @@ struct Follower::Impl {
   void ask_to_cancel();
   void show_state(Instant now);
   void tell_of_lost();
+  void leave_in_vain();
   void show_live(Instant now);
   bool finished();
   Instant next_deadline() const;
@@ -121,6 +122,7 @@ struct Follower::Impl {
   bool logs_refused = false;           // for now: they are asked for again
   std::optional<std::string> log_end;  // the status word of LogEnd
   bool is_over = false;                // the job is final
+  bool in_vain = false;
   int interrupts = 0;
   bool hung_up = false;
   FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
@@ -270,16 +272,27 @@ void Follower::Impl::on_job(const JobView& view) {
   const Instant now = clock.now();
   if (options.show_state) {
     say_notes();
-    if (!terminal.has_status_line()) lines.on_job(view, now);
+    lines.on_job(view, now);
     tell_of_lost();
     show_state(now);
   }
+  const bool is_new = view.attempts.empty();  // of one that ran, somebody may replace the nodes
+  if (view.in_vain && is_new && options.leave_in_vain && !in_vain) leave_in_vain();
   if (!is_final(view.status) || is_over) return;
   is_over = true;
   ended_at = listening.total();
 }
 
-// On a terminal always, in one line that is replaced; elsewhere only what is worth a line.
+// Said whole, also with --quiet: the reason ends with what would help.
+void Follower::Impl::leave_in_vain() {
+  in_vain = true;
+  terminal.clear_status();
+  terminal.print_line(state_text(*job));
+  terminal.print_line(fmt::format(
+      "{} is canceled, because it would wait in vain; --wait-anyway waits", options.job.value));
+  ask_to_cancel();
+}
+
 // While its ranks run, so that something can be done about it.
 void Follower::Impl::tell_of_lost() {
   if (is_final(job->status) || job->attempts.empty()) return;
@@ -293,11 +306,14 @@ void Follower::Impl::tell_of_lost() {
     }
 }
 
+// On a terminal always, in one line that is replaced, and whole in a line of its own when it is too
+// long for that: a reason ends with the remedy. Elsewhere only what is worth a line.
 void Follower::Impl::show_state(Instant now) {
-  if (!terminal.has_status_line()) {
-    if (const auto line = lines.take(now)) terminal.print_line(*line);
-    return;
-  }
+  const auto line = lines.take(now);
+  const bool is_cut = job->status == JobStatus::queued && terminal.has_status_line() &&
+                      !terminal.fits_status_line(state_text(*job));
+  if (line && !in_vain && (is_cut || !terminal.has_status_line())) terminal.print_line(*line);
+  if (!terminal.has_status_line()) return;
   if (is_final(job->status)) return terminal.clear_status();
   std::string text = state_text(*job);
   if (!job->attempts.empty())
@@ -424,7 +440,7 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
   order.release_all();
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel};
+  return {how, job, interrupts > 0, cancel, in_vain};
 }
 
 Result<FollowEnd> Follower::run() {

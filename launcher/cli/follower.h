@@ -20,6 +20,7 @@ struct FollowOptions {
   JobId job;
   bool cancel_on_interrupt = false;  // else Ctrl-C only detaches
   bool show_state = true;            // the status line, and lines for changes of the state
+  bool leave_in_vain = false;        // a job that waits in vain is canceled, with its reason
   bool until_final = true;           // false: show what is logged now, then stop
   bool is_over = false;              // of a pipeline: it is final already
   bool reused_logs = false;          // of a pipeline: also those of the jobs that its steps reuse
@@ -48,6 +49,7 @@ struct FollowEnd {
   std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
+  bool in_vain = false;  // it waited in vain, and so was canceled
 };
 
 // Where the bytes of a log go: standard output or standard error.

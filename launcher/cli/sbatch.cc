@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <ctime>
 #include <optional>
 #include <utility>
 
 #include "common/base/quoted_name.h"
 #include "common/base/split_words.h"
+#include "launcher/cli/sbatch_begin.h"
 #include "launcher/cli/sbatch_body.h"
 #include "launcher/cli/sbatch_lines.h"
 
@@ -128,12 +130,14 @@ class Request {
       case SbatchUse::time: return take_time(setting);
       case SbatchUse::export_variables: return take_export(setting);
       case SbatchUse::dependency: return take_dependency(setting);
-      case SbatchUse::begin: set(arguments_.begin, setting.value); return {};
+      case SbatchUse::begin: return take_begin(setting);
+      case SbatchUse::signal: return take_signal(setting);
       case SbatchUse::job_name: set(arguments_.display_name, setting.value); return {};
       case SbatchUse::array: set(arguments_.array, setting.value); return {};
-      case SbatchUse::partition: set(arguments_.compute, setting.value); return {};
+      case SbatchUse::partition: take_partition(setting); return {};
       case SbatchUse::nodelist: set(arguments_.nodelist, setting.value); return {};
       case SbatchUse::exclusive: arguments_.isolated = true; return {};
+      case SbatchUse::requeue: requeue_ = &setting; return {};
       case SbatchUse::no_requeue:
         if (!arguments_.retry) arguments_.retry = 0;
         return {};
@@ -211,6 +215,37 @@ class Request {
     return {};
   }
 
+  Status take_begin(const SbatchSetting& setting) {
+    const auto begin = begin_of_sbatch(setting.value, std::time(nullptr));
+    if (!begin) return bad(setting, "a time, such as now+1hour, 16:00 or 2026-11-26T18:00:00");
+    set(arguments_.begin, *begin);
+    return {};
+  }
+
+  // "USR1", "B:USR1@60": the ranks are the batch shells, so both mean the same; "R" is of a
+  // reservation.
+  Status take_signal(const SbatchSetting& setting) {
+    std::string text = setting.value;
+    if (const auto colon = text.find(':'); colon != text.npos) text.erase(0, colon + 1);
+    if (const auto signal = early_signal_from(text); !signal)
+      return error(setting.line, "#SBATCH --signal: " + signal.error().message);
+    signal_ = &setting;
+    set(arguments_.signal, text);
+    return {};
+  }
+
+  // Slurm takes the one that is free first; here a job has one target.
+  void take_partition(const SbatchSetting& setting) {
+    const auto names = split_at(setting.value, ',');
+    if (names.size() > 1 && arguments_.compute.empty())
+      notes_.push_back(
+          fmt::format("{}:{}: #SBATCH {} {}: the job goes to the target {}; for "
+                      "another one, --compute NAME",
+                      quoted_name(file_), setting.line, setting.name, quoted_name(setting.value),
+                      quoted_name(names[0])));
+    set(arguments_.compute, names[0]);
+  }
+
   Status take_export(const SbatchSetting& setting) {
     bool wants_all = false;
     std::vector<std::string> named;
@@ -254,8 +289,36 @@ class Request {
     return {};
   }
 
+  // A script that is warned before its time is over saves its state, and has itself queued again.
+  // Without a warning, more time is what the limit is to prevent.
+  void put_requeue_together() {
+    if (requeue_ == nullptr || arguments_.timeout.empty() || !arguments_.retry_on.empty()) return;
+    if (signal_ != nullptr) {
+      arguments_.retry_on = "infrastructure,timeout";
+      notes_.push_back(fmt::format(
+          "{}:{}: #SBATCH {}: the job is tried again when its time is over, too, at most {} times "
+          "(--retry-on infrastructure,timeout; --retry)",
+          quoted_name(file_), requeue_->line, requeue_->name,
+          arguments_.retry.value_or(RetryPolicy{}.max)));
+      return;
+    }
+    notes_.push_back(fmt::format(
+        "{}:{}: #SBATCH {}: the job is tried again if a node is lost; for another try when its "
+        "time is over, add --retry-on infrastructure,timeout",
+        quoted_name(file_), requeue_->line, requeue_->name));
+  }
+
+  // The signal comes before the end of a time limit.
+  void check_signal() {
+    if (signal_ == nullptr || !arguments_.timeout.empty()) return;
+    note(*signal_, "it comes before the end of --time, and the script has none");
+    arguments_.signal.clear();
+  }
+
   // Which nodes and ranks follow from the numbers. Options of the command line win.
   Status put_together() {
+    put_requeue_together();
+    check_signal();
     if (tasks_per_node_ && tasks_ && !nodes_) {
       if (*tasks_ % *tasks_per_node_ != 0) return uneven(*tasks_, "ranks", *tasks_per_node_);
       nodes_ = *tasks_ / *tasks_per_node_;
@@ -318,6 +381,8 @@ class Request {
   RunArguments& arguments_;
   std::vector<std::string> notes_;
   std::vector<std::string> exported_;
+  const SbatchSetting* requeue_ = nullptr;  // of the settings that apply() got, as the next
+  const SbatchSetting* signal_ = nullptr;
   std::optional<int> nodes_, tasks_, tasks_per_node_, cpus_per_task_;
   std::optional<int> gpus_, gpus_per_node_, gpus_per_task_;
   std::optional<Bytes> memory_, memory_per_cpu_;

@@ -1,6 +1,7 @@
 #pragma once
 // Reads a Slurm batch script for `lockstep run --sbatch FILE`: the `#SBATCH` lines at its top
-// become options of `lockstep run`, and the script becomes the command. Pure.
+// become options of `lockstep run`, and the script becomes the command. Pure, but for the clock
+// that a time of day in --begin needs.
 
 #include <string>
 #include <vector>

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "common/base/quoted_name.h"
+#include "launcher/cli/called_programs.h"
 
 namespace lockstep::cli {
 
@@ -38,6 +38,12 @@ constexpr std::array kVariables = std::to_array<Variable>({
     {"SLURM_ARRAY_TASK_MIN", "LOCKSTEP_ARRAY_MIN"},
     {"SLURM_ARRAY_TASK_MAX", "LOCKSTEP_ARRAY_MAX"},
     {"SLURM_SUBMIT_DIR", "PWD: the script runs in a copy of the source directory"},
+    {"SLURM_JOB_NODELIST", "AZ_BATCH_HOST_LIST, which has addresses with commas between them"},
+    {"SLURM_NODELIST", "AZ_BATCH_HOST_LIST, which has addresses with commas between them"},
+    {"SLURM_LAUNCH_NODE_IPADDR", "MASTER_ADDR (--distribution pytorch)"},
+    {"SLURMD_NODENAME", "HOSTNAME of the shell, or `hostname`"},
+    {"SLURM_GPUS_ON_NODE", "AZ_BATCHAI_GPU_COUNT"},
+    {"SLURM_GPUS", "AZ_BATCHAI_GPU_COUNT, which is of one node"},
 });
 
 bool is_of_name(char c) {
@@ -56,14 +62,35 @@ std::vector<std::string_view> slurm_names(std::string_view line) {
   return names;
 }
 
-std::string_view first_word(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  return line.substr(0, line.find_first_of(" \t"));
-}
+// What stands in place of Slurm's programs, which nodes do not have.
+struct Program {
+  std::string_view name;
+  std::string_view instead;
+};
 
 // Lockstep starts the script once for each rank, where sbatch starts it once, and srun the ranks.
-bool starts_ranks(std::string_view word) {
-  return word == "srun" || word == "mpirun" || word == "mpiexec";
+constexpr std::string_view kStartsRanks =
+    "the script runs once for each rank, so `{}` must go: write its program alone (MPI programs: "
+    "with --distribution mpi)";
+constexpr std::array kPrograms = std::to_array<Program>({
+    {"srun", kStartsRanks},
+    {"mpirun", kStartsRanks},
+    {"mpiexec", kStartsRanks},
+    {"scontrol",
+     "there is no `{}` here: AZ_BATCH_HOST_LIST has the addresses of the job's nodes (several "
+     "nodes; commas between them), MASTER_ADDR that of the first one (--distribution pytorch); "
+     "instead of `requeue`: --retry-on timeout, or the exit code that the script ends with"},
+    {"sbatch", "there is no `{}` here: write `lockstep run --detach --sbatch FILE`"},
+    {"squeue", "there is no `{}` here: write `lockstep job list`"},
+    {"sacct", "there is no `{}` here: write `lockstep job show NAME`"},
+    {"sinfo", "there is no `{}` here: write `lockstep node list`"},
+    {"scancel", "there is no `{}` here: write `lockstep job cancel NAME`"},
+});
+
+std::string text_of(const Program& program) {
+  std::string text(program.instead);
+  if (const auto at = text.find("{}"); at != text.npos) text.replace(at, 2, program.name);
+  return text;
 }
 
 std::string note_on(std::string_view name) {
@@ -78,18 +105,15 @@ std::string note_on(std::string_view name) {
 std::vector<std::string> notes_on_body(const std::string& file, const std::string& text) {
   std::vector<std::string> notes;
   std::set<std::string, std::less<>> said;
-  bool has_said_srun = false;
   int number = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    const std::string_view word = first_word(line);
-    if (word.starts_with('#')) continue;
-    if (starts_ranks(word) && !std::exchange(has_said_srun, true))
-      notes.push_back(
-          fmt::format("{}:{}: the script runs once for each rank, so `{}` must go: write "
-                      "its program alone (MPI programs: with --distribution mpi)",
-                      quoted_name(file), number, word));
+    const auto first = line.find_first_not_of(" \t");
+    if (first != line.npos && line[first] == '#') continue;
+    for (const Program& program : kPrograms)
+      if (calls(line, program.name) && said.emplace(program.instead).second)
+        notes.push_back(fmt::format("{}:{}: {}", quoted_name(file), number, text_of(program)));
     for (const std::string_view name : slurm_names(line))
       if (said.emplace(name).second)
         notes.push_back(fmt::format("{}:{}: {}", quoted_name(file), number, note_on(name)));

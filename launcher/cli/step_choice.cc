@@ -46,8 +46,11 @@ std::string reused_text(const StepView& step, const std::string& what) {
 }
 
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
-                           const std::string& name, const std::string& step,
+                           const std::string& word, const std::string& step_option,
                            const std::string& what) {
+  const auto slash = step_option.empty() ? word.find('/') : word.npos;
+  const std::string name = word.substr(0, slash);
+  const std::string step = slash == word.npos ? step_option : word.substr(slash + 1);
   TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{JobId(name)}));
   if (step.empty()) return std::move(known.job);
   TRY_ASSIGN(const JobId job, job_of_step(verb, known.job, step));

@@ -24,7 +24,7 @@ Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std
 // "log this is".
 std::string reused_text(const StepView& step, const std::string& what);
 
-// The job of this name, or that of its step `step`. Says on `terminal` where a reused one is from.
+// The job of this name (as of named_job.h), or that of its step `step`. Says on `terminal` where a reused one is from.
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
                            const std::string& name, const std::string& step,
                            const std::string& what);

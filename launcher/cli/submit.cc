@@ -16,6 +16,7 @@
 #include "common/snapshot/downloaded.h"
 #include "common/transfer/head_start.h"
 #include "launcher/cli/before_request.h"
+#include "launcher/cli/capture_lines.h"
 #include "launcher/cli/fetched_file.h"
 #include "launcher/cli/paced_lines.h"
 #include "launcher/spec/data_path.h"
@@ -54,17 +55,36 @@ class UploadProgress {
   PacedLines lines_{clock_.now()};
 };
 
+// How folders of a submission are taken.
+struct Taking {
+  snapshot::Links links = snapshot::Links::follow;
+  bool quiet = false;
+};
+
+// What the capture found out is said before anything is sent.
 Result<transfer::Captured> capture(Context& context, Connection& connection,
-                                   const std::string& directory, snapshot::CaptureOptions options) {
+                                   const std::string& directory, const Taking& how,
+                                   snapshot::CaptureOptions options) {
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.own_files = context.home.path();
+  options.links = how.links;
+  PendingLines lines;
+  if (!how.quiet)
+    options.on_scanned = [&](const snapshot::CaptureReport& report) {
+      lines.add(capture_lines(directory, report));
+    };
   UploadProgress shown(context.terminal);
   const auto show = [&](const transfer::Progress& progress) {
+    lines.print(context.terminal);
     shown.show(progress.done_bytes, progress.total_bytes);
   };
-  auto captured =
-      transfer::capture_and_send([&] { return connection.bulk(); }, directory, std::move(options),
-                                 show, waiting_for_local(context, kDownWhileReading));
+  auto captured = transfer::capture_and_send(
+      [&] {
+        lines.print(context.terminal);
+        return connection.bulk();
+      },
+      directory, std::move(options), show, waiting_for_local(context, kDownWhileReading));
+  lines.print(context.terminal);
   context.terminal.clear_status();
   return captured;
 }
@@ -89,31 +109,33 @@ void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
 }
 
 Result<transfer::Captured> capture_source(Context& context, Connection& connection,
-                                          const std::string& directory, bool was_named) {
+                                          const std::string& directory, bool was_named,
+                                          const Taking& how) {
   snapshot::CaptureOptions options;
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), directory);
   options.allow_home_or_root = was_named;
   if (std::filesystem::is_directory(directory)) {
-    auto captured = capture(context, connection, directory, std::move(options));
-    if (captured) tell_of_downloads(context, captured->snapshot);
+    auto captured = capture(context, connection, directory, how, std::move(options));
+    if (captured && !how.quiet) tell_of_downloads(context, captured->snapshot);
     return captured;
   }
   // One file: ignore rules do not leave out what is named.
   const std::filesystem::path file = std::filesystem::absolute(directory).lexically_normal();
   options.is_source = false;
   options.only = file.filename();
-  return capture(context, connection, file.parent_path(), std::move(options));
+  return capture(context, connection, file.parent_path(), how, std::move(options));
 }
 
 // An engine would see all of it, so that nothing of it may be left out: but a socket, which engines
-// leave out themselves.
+// leave out themselves. It would follow no link either.
 Result<transfer::Captured> capture_build(Context& context, Connection& connection,
                                          const spec::BuildFolder& build) {
   snapshot::CaptureOptions options;
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), build.path) + ".build";
   options.allow_home_or_root = true;
   options.is_source = false;
-  auto captured = capture(context, connection, build.path, std::move(options));
+  auto captured =
+      capture(context, connection, build.path, {snapshot::Links::keep}, std::move(options));
   if (!captured) return captured.error().within(build.where);
   for (const snapshot::SkippedPath& skipped : captured->snapshot.skipped) {
     const std::string path = quoted_name(build.path + "/" + skipped.path);
@@ -129,7 +151,8 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
 // All of a folder, or the one file. What cannot be read is not passed over: the ranks would miss
 // it.
 Result<transfer::Captured> capture_data(Context& context, Connection& connection,
-                                        const spec::LocalData& local, const std::string& file) {
+                                        const spec::LocalData& local, const std::string& file,
+                                        const Taking& how) {
   snapshot::CaptureOptions options;
   if (local.url.empty())  // a fetched file is another one each time
     options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), local.path) + ".data";
@@ -138,7 +161,7 @@ Result<transfer::Captured> capture_data(Context& context, Connection& connection
   options.only = file;
   const std::string folder =
       file.empty() ? local.path : local.path.substr(0, local.path.rfind('/') + 1);
-  auto captured = capture(context, connection, folder, std::move(options));
+  auto captured = capture(context, connection, folder, how, std::move(options));
   if (captured && captured->snapshot.skipped.empty()) return captured;
   Error error;
   if (!captured) {
@@ -200,17 +223,20 @@ Status upload(Context& context, Connection& connection, const transfer::Captured
 // What a submission takes from this machine, each folder and file once.
 class Captures {
  public:
-  Captures(Context& context, Connection& connection) : context_(context), connection_(connection) {}
+  Captures(Context& context, Connection& connection, bool quiet)
+      : context_(context), connection_(connection), quiet_(quiet) {}
 
   // Sets the digests in `spec`.
   Status add(JobSpec& spec, const std::optional<std::string>& directory, bool was_named,
              const std::vector<std::string>& includes,
-             const std::optional<spec::BuildFolder>& build, std::vector<spec::LocalData>& data) {
+             const std::optional<spec::BuildFolder>& build, std::vector<spec::LocalData>& data,
+             snapshot::Links links) {
+    how_ = {links, quiet_};
     if (!includes.empty()) {
       TRY_ASSIGN(spec.snapshot, compose(directory, includes));
     } else if (directory) {
-      TRY_ASSIGN(spec.snapshot, once({"source", *directory, ""}, [&] {
-                   return capture_source(context_, connection_, *directory, was_named);
+      TRY_ASSIGN(spec.snapshot, once({kind("source"), *directory, ""}, [&] {
+                   return capture_source(context_, connection_, *directory, was_named, how_);
                  }));
     }
     if (build) {
@@ -223,7 +249,7 @@ class Captures {
       if (input.mode == InputMode::direct) continue;
       const std::string place = local.url.empty() ? local.path : local.url;
       TRY_ASSIGN(input.tree,
-                 once({"data", place, input.file}, [&] { return fetch(local, input); }));
+                 once({kind("data"), place, input.file}, [&] { return fetch(local, input); }));
     }
     return {};
   }
@@ -232,6 +258,10 @@ class Captures {
  private:
   using Kind = std::tuple<std::string, std::string, std::string>;
 
+  // The same folder with and without its links followed makes two trees.
+  std::string kind(const char* what) const {
+    return std::string(what) + (how_.links == snapshot::Links::keep ? ", links kept" : "");
+  }
   template <typename Capture>
   Result<Digest> once(const Kind& kind, const Capture& capture) {
     if (const auto known = digests_.find(kind); known != digests_.end()) return known->second;
@@ -246,11 +276,11 @@ class Captures {
   Result<Digest> compose(const std::optional<std::string>& directory,
                          const std::vector<std::string>& includes) {
     const std::string all = fmt::format("{}", fmt::join(includes, "\n"));
-    const Kind kind{"composed", directory.value_or(""), all};
-    if (const auto known = digests_.find(kind); known != digests_.end()) return known->second;
+    const Kind key{kind("composed"), directory.value_or(""), all};
+    if (const auto known = digests_.find(key); known != digests_.end()) return known->second;
     snapshot::Composition whole;
     if (directory) {
-      TRY_ASSIGN(auto code, capture_source(context_, connection_, *directory, true));
+      TRY_ASSIGN(auto code, capture_source(context_, connection_, *directory, true, how_));
       for (const std::string& include : includes)
         if (const std::string name = last_of(include); snapshot::has_entry(code.snapshot, name))
           return make_error(ErrorCode::conflict,
@@ -265,7 +295,7 @@ class Captures {
     TRY_ASSIGN(composed.snapshot, whole.finish(directory.value_or(".")));
     const Digest digest = composed.snapshot.root;
     captured_.push_back(std::move(composed));
-    digests_.emplace(kind, digest);
+    digests_.emplace(key, digest);
     return digest;
   }
   Status add_include(const std::string& include, snapshot::Composition& whole) {
@@ -273,8 +303,8 @@ class Captures {
     const bool is_folder = std::filesystem::is_directory(include);
     spec::LocalData file;
     file.path = include;
-    TRY_ASSIGN(auto captured, is_folder ? capture_source(context_, connection_, include, true)
-                                        : capture_data(context_, connection_, file, name));
+    TRY_ASSIGN(auto captured, is_folder ? capture_source(context_, connection_, include, true, how_)
+                                        : capture_data(context_, connection_, file, name, how_));
     whole.add(captured.snapshot, is_folder ? name : "");
     captured_.push_back(std::move(captured));
     return {};
@@ -283,11 +313,13 @@ class Captures {
 
   Result<transfer::Captured> fetch(spec::LocalData& local, const DataInput& input) {
     TRY(fetch_data(context_, local, input, fetched_));
-    return capture_data(context_, connection_, local, input.file);
+    return capture_data(context_, connection_, local, input.file, how_);
   }
 
   Context& context_;
   Connection& connection_;
+  const bool quiet_;
+  Taking how_;
   std::vector<transfer::Captured> captured_;
   std::map<Kind, Digest> digests_;
   Fetched fetched_;
@@ -298,7 +330,7 @@ Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmissi
   PipelineSpec pipeline = *spec.pipeline;
   for (std::size_t i = 0; i < steps.size(); ++i)
     TRY(captures.add(pipeline.steps[i].spec, steps[i].directory, steps[i].directory_was_named,
-                     steps[i].includes, steps[i].build, steps[i].data));
+                     steps[i].includes, steps[i].build, steps[i].data, steps[i].links));
   spec.pipeline = std::move(pipeline);
   return {};
 }
@@ -313,15 +345,16 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
   const BeforeRequest before(context.terminal, BeforeRequest::Kind::submission);
-  Captures captures(context, connection);
+  Captures captures(context, connection, submission.quiet);
   TRY(captures.add(spec, submission.directory, submission.directory_was_named, submission.includes,
-                   submission.build, submission.data));
+                   submission.build, submission.data, submission.links));
   TRY(capture_steps(captures, spec, submission.steps));
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
   for (int round = 0; round < 3; ++round) {
-    TRY_ASSIGN(const SubmitReply reply, connection.ask_for<SubmitReply>(
-                                            Submit{key, spec, submission.rebuild}, kSubmitTimeout));
+    TRY_ASSIGN(const SubmitReply reply,
+               connection.ask_for<SubmitReply>(
+                   Submit{key, spec, submission.rebuild, submission.waits}, kSubmitTimeout));
     if (!reply.snapshot_missing) {
       if (!submission.quiet)
         for (const std::string& note : reply.notes) context.terminal.print_line(note);
@@ -348,7 +381,7 @@ Status send_build(Context& context, Connection& connection, const spec::BuildFol
 
 Result<snapshot::Snapshot> send_source(Context& context, Connection& connection,
                                        const std::string& folder) {
-  TRY_ASSIGN(transfer::Captured captured, capture_source(context, connection, folder, true));
+  TRY_ASSIGN(transfer::Captured captured, capture_source(context, connection, folder, true, {}));
   TRY(upload(context, connection, captured));
   return std::move(captured.snapshot);
 }
@@ -357,7 +390,7 @@ Result<snapshot::Snapshot> send_data(Context& context, Connection& connection,
                                      const std::string& path, const std::string& file) {
   spec::LocalData local;
   local.path = path;
-  TRY_ASSIGN(transfer::Captured captured, capture_data(context, connection, local, file));
+  TRY_ASSIGN(transfer::Captured captured, capture_data(context, connection, local, file, {}));
   TRY(upload(context, connection, captured));
   return std::move(captured.snapshot);
 }
@@ -366,7 +399,7 @@ Status send_files(Context& context, Connection& connection, const spec::LocalDat
                   RegisteredAsset& asset) {
   const BeforeRequest before(context.terminal, BeforeRequest::Kind::registration);
   TRY_ASSIGN(const transfer::Captured captured,
-             capture_data(context, connection, local, asset.file));
+             capture_data(context, connection, local, asset.file, {}));
   asset.tree = captured.snapshot.root;
   return before.explained(upload(context, connection, captured));
 }

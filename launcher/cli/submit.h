@@ -30,6 +30,7 @@ struct StepSubmission {
   std::vector<spec::LocalData> data = {};
   bool directory_was_named = true;
   std::vector<std::string> includes = {};  // files and folders that come into the directory
+  snapshot::Links links = snapshot::Links::follow;
 };
 
 struct Submission {
@@ -41,9 +42,11 @@ struct Submission {
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
   bool quiet = false;                      // does not print the launcher's notes
+  bool waits = false;                      // the job's end is waited for
   // Of the pipeline's steps, in their order; empty: they take nothing from this machine.
   std::vector<StepSubmission> steps = {};
-  std::vector<std::string> includes = {};  // as in StepSubmission
+  std::vector<std::string> includes = {};           // as in StepSubmission
+  snapshot::Links links = snapshot::Links::follow;  // of its directory, includes and data
 };
 
 // Interrupts end the process until the job exists, and are blocked from then on.

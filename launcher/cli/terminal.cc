@@ -104,6 +104,10 @@ void Terminal::progress(std::string_view text) {
   draw();
 }
 
+bool Terminal::fits_status_line(const std::string& text) const {
+  return cut_to(text, size_of(STDERR_FILENO).columns - 1) == text;
+}
+
 void Terminal::live(std::vector<std::string> lines) {
   live_ = std::move(lines);
   draw();

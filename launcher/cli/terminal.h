@@ -50,6 +50,8 @@ class Terminal {
   bool redraws() const { return err_tty_ && out_tty_; }
   // Whether there is a status line: standard error is a terminal.
   bool has_status_line() const { return err_tty_; }
+  // Whether the status line can show the text whole.
+  bool fits_status_line(const std::string& text) const;
   // Replaces the status line on a terminal; does nothing elsewhere.
   void progress(std::string_view text);
   void clear_status();  // and the lines above it

@@ -40,6 +40,20 @@ void add_raw(CLI::App& verb, bool& raw) {
                 "replace text, or type");
 }
 
+void add_links(CLI::App& verb, snapshot::Links& links) {
+  verb.add_option_function<std::string>(
+          "--links",
+          [&links](const std::string& word) {
+            if (word != "follow" && word != "keep")
+              throw CLI::ValidationError("--links", "'" + word + "' is not follow or keep");
+            links = word == "keep" ? snapshot::Links::keep : snapshot::Links::follow;
+          },
+          "symlinks that lead out of the source folder: follow (default) takes along what they "
+          "lead to, keep the links")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->type_name("follow|keep");
+}
+
 void add_format(CLI::App& verb, Format& format, const char* what) {
   CLI::Option* const output =
       verb.add_option_function<std::string>(

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/snapshot/capture.h"
 #include "launcher/cli/context.h"
 
 namespace CLI {
@@ -94,6 +95,9 @@ void add_format(CLI::App& verb, Format& format,
 // "--raw": a terminal gets what a job wrote as it is.
 void add_raw(CLI::App& verb, bool& raw);
 
+// "--links follow|keep": what becomes of symlinks that lead out of the source folder.
+void add_links(CLI::App& verb, snapshot::Links& links);
+
 // Checks of an option's value: what is wrong, and what is allowed. `instead` says how to do
 // without.
 CLI::Validator whole_number(int least, int most = std::numeric_limits<int>::max());
@@ -111,6 +115,7 @@ struct WatchOptions {
   Format format = Format::table;  // else what the ranks write goes to standard error, and the
                                   // job's record to standard output in the end
   bool raw = false;               // as of FollowOptions
+  bool leave_in_vain = false;     // as of FollowOptions; the exit code is 1 then
   // Also the lines of how each node's environment is solved and built; false: they are in its log,
   // and the status says what is being done.
   bool environment_log = false;

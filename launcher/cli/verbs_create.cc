@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/domain/pipeline.h"
 #include "launcher/cli/client_settings.h"
 #include "launcher/cli/component_store.h"
+#include "launcher/cli/distribution_notes.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/job_file_request.h"
 #include "launcher/cli/job_flags.h"
@@ -124,6 +126,26 @@ class EnvironmentResolver {
   std::map<std::string, EnvironmentSpec> known_;
 };
 
+snapshot::Links links_of(bool keep) {
+  return keep ? snapshot::Links::keep : snapshot::Links::follow;
+}
+
+// Of the job, or of its steps, those that are alike once.
+spec::Notes notes_on_ranks(const spec::JobFile& file) {
+  const auto notes_of = [](const JobSpec& spec, const std::optional<std::string>& code) {
+    return distribution_notes(
+        spec, code ? source_reader(*code)
+                   : [](const std::string&) { return std::optional<std::string>(); });
+  };
+  if (!file.spec.pipeline) return notes_of(file.spec, file.code_dir);
+  spec::Notes notes;
+  for (std::size_t i = 0; i < file.steps.size(); ++i)
+    for (std::string& note : notes_of(file.spec.pipeline->steps[i].spec, file.steps[i].code_dir))
+      if (std::find(notes.begin(), notes.end(), note) == notes.end())
+        notes.push_back(std::move(note));
+  return notes;
+}
+
 Submission submission_of(const CreateOptions& options, spec::JobFile file) {
   Submission submission;
   submission.spec = std::move(file.spec);
@@ -134,9 +156,12 @@ Submission submission_of(const CreateOptions& options, spec::JobFile file) {
   submission.includes = std::move(file.includes);
   submission.data = std::move(file.data);
   submission.quiet = options.quiet;
+  submission.waits = options.stream;
+  submission.links = links_of(file.keep_links);
   for (spec::StepFiles& step : file.steps)
     submission.steps.push_back({std::move(step.code_dir), std::move(step.build),
-                                std::move(step.data), true, std::move(step.includes)});
+                                std::move(step.data), true, std::move(step.includes),
+                                links_of(step.keep_links)});
   return submission;
 }
 
@@ -156,6 +181,7 @@ int create(Context& context, const CreateOptions& options) {
   if (const Status good = check_options(options, read.request.name, *file); !good)
     return fail(context.terminal, good.error(), kExitUsage);
   if (!options.quiet) show(context.terminal, file->notes);
+  if (!options.quiet) show(context.terminal, notes_on_ranks(*file));
   const auto target = choose_compute(context, *file);
   if (!target) return fail(context.terminal, target.error(), kExitUsage);
   if (const Status chosen = choose_experiment(context.home, file->spec); !chosen)

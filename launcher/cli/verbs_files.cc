@@ -8,6 +8,7 @@
 
 #include "common/base/printable.h"
 #include "common/base/quoted_name.h"
+#include "common/domain/pipeline.h"
 #include "common/snapshot/pieces.h"
 #include "launcher/cli/left_files.h"
 #include "launcher/cli/step_choice.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr const char* kFilesExamples = R"(
   lockstep job files NAME                     its files; while it runs, those collected so far
   lockstep job cat NAME outputs/metrics.json
+  lockstep job files sweep/3                  of the task 3 of an array, or of a pipeline's step
 While a job runs, a file is here a second after it was written. One that is written all the time is
 here every 10 s as far as it is, as NAME.partial beside its last complete version.)";
 
@@ -53,6 +55,7 @@ Result<DownloadPlan> plan_of(const JobView& job, std::uint32_t attempt) {
 
 Error look_at_steps(const JobView& job) {
   constexpr std::size_t kMostNamed = 5;
+  const bool is_array = job.spec.pipeline && !job.spec.pipeline->array.empty();
   std::vector<std::string> jobs;
   for (const StepView& step : job.steps)
     if (!step.job.value.empty())
@@ -62,10 +65,13 @@ Error look_at_steps(const JobView& job) {
   jobs.resize(jobs.size() - more);
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("{0} is a pipeline, and its files are those of its steps' jobs{1}{2}{3}; add "
-                  "--step STEP; `lockstep job download {0}` brings its outputs",
+      fmt::format("{0} is {4}, and its files are those of its {5}s' jobs{1}{2}{3}; name one as "
+                  "{0}/{6}; `lockstep job download {0}` brings {7}",
                   job.spec.name, jobs.empty() ? "; none has begun" : ": ", fmt::join(jobs, ", "),
-                  more == 0 ? "" : fmt::format(" and {} more", more)));
+                  more == 0 ? "" : fmt::format(" and {} more", more),
+                  is_array ? "an array" : "a pipeline", is_array ? "task" : "step",
+                  job.steps.empty() ? "STEP" : job.steps.front().name,
+                  is_array ? "all of them" : "its outputs"));
 }
 
 // Of a running job the trees may be replaced between the question for them and their reading.
@@ -121,7 +127,7 @@ std::string text_of(const LeftFiles& left) {
 Status choose(Context& context, Connection& connection, const std::string& verb,
               FilesOptions& options) {
   options.job = options.name;
-  if (options.step.empty()) return {};
+  if (options.step.empty() && options.name.find('/') == options.name.npos) return {};
   TRY_ASSIGN(const JobView job, chosen_job(connection, context.terminal, verb, options.name,
                                            options.step, "files these are"));
   options.job = job.spec.name;

@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/named_job.h"
 #include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
@@ -24,7 +25,9 @@ Instant now() { return io::SystemClock().now(); }
 int show(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
+  const auto id = named_job(**connection, "job show", options.name);
+  if (!id) return fail(context.terminal, id.error());
+  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{*id});
   if (!reply) return fail(context.terminal, reply.error());
   const JobView& job = reply->job;
   const auto columns = context.terminal.columns();
@@ -37,7 +40,9 @@ int show(Context& context, const JobOptions& options) {
 int explain(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<ExplainReply>(ExplainJob{JobId(options.name)});
+  const auto id = named_job(**connection, "job explain", options.name);
+  if (!id) return fail(context.terminal, id.error());
+  const auto reply = (*connection)->ask_for<ExplainReply>(ExplainJob{*id});
   if (!reply) return fail(context.terminal, reply.error());
   return print(context, options.format, api::to_json(reply->explain), explain_text(reply->explain));
 }
@@ -48,7 +53,12 @@ int cancel(Context& context, const JobOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   int code = 0;
   for (const std::string& name : options.names) {
-    const auto reply = (*connection)->ask_for<Done>(CancelJob{JobId(name)});
+    const auto id = named_job(**connection, "job cancel", name);
+    if (!id) {
+      code = fail(context.terminal, id.error());
+      continue;
+    }
+    const auto reply = (*connection)->ask_for<Done>(CancelJob{*id});
     if (!reply) {
       code = fail(context.terminal, reply.error());
     } else if (!reply->message.empty()) {

@@ -7,6 +7,7 @@
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/client_settings.h"
+#include "launcher/cli/distribution_notes.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
@@ -46,7 +47,8 @@ for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the j
 
 Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep failed or refused it;
 126 not executable; 127 not found; 128+n killed by signal n; 129 SIGHUP (the job continues);
-130 canceled or Ctrl-C; 141 standard output was closed; 2 the command line is wrong.)";
+130 canceled or Ctrl-C; 141 standard output was closed; 1 the job would wait in vain for nodes;
+2 the command line is wrong.)";
 
 // What a job file's `code` is refused for as well, before anything is started.
 Status check_code(const RunArguments& arguments) {
@@ -75,6 +77,7 @@ void become_array(Submission& submission, const ArraySpec& array) {
   submission.spec = as_array(submission.spec, array);
   StepSubmission one{std::move(submission.directory), std::move(submission.build),
                      std::move(submission.data), submission.directory_was_named};
+  one.links = submission.links;
   submission.steps.assign(array.indices.size(), one);
   submission.directory.reset();
   submission.build.reset();
@@ -118,6 +121,10 @@ int run(Context& context, const RunArguments& given) {
   if (!environment) return fail_with_all(context.terminal, environment.error());
   if (!arguments.quiet) show(context.terminal, notes);
   if (!arguments.quiet) say_what_is_left_behind(context, *spec, environment->has_value());
+  if (!arguments.quiet)
+    for (const std::string& note :
+         distribution_notes(*spec, source_reader(arguments.code.empty() ? "." : arguments.code)))
+      context.terminal.print_line(note);
   if (const std::string held = held_besides(spec->resources); !arguments.quiet && !held.empty())
     context.terminal.print_line(held);
   const auto connection = context.connect(Context::Need::nodes);
@@ -129,6 +136,7 @@ int run(Context& context, const RunArguments& given) {
   submission.rebuild = arguments.rebuild;
   submission.quiet = arguments.quiet;
   submission.data = std::move(data);
+  submission.waits = !arguments.detach;
   if (*environment) {
     auto resolved = resolve(**connection, **environment);
     if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
@@ -138,14 +146,16 @@ int run(Context& context, const RunArguments& given) {
   }
   submission.directory = arguments.code.empty() ? "." : arguments.code;
   submission.directory_was_named = !arguments.code.empty();
+  submission.links = arguments.links;
   if (*array) become_array(submission, **array);
   const int world_size = *array ? 0 : submission.spec.world_size();
   const auto job = submit(context, **connection, std::move(submission));
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
   if (arguments.detach)
     return print_created(context, **connection, *job, arguments.format, kExitLockstepFailed);
-  return watch_to_end(context, **connection, *job,
-                      {true, arguments.quiet, world_size, arguments.format, arguments.raw});
+  return watch_to_end(
+      context, **connection, *job,
+      {true, arguments.quiet, world_size, arguments.format, arguments.raw, !arguments.wait_anyway});
 }
 
 }  // namespace
@@ -184,11 +194,12 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   for (const auto& warning : api::unwritten_outputs(job)) context.terminal.print_line(warning);
   if (const std::string lost = not_kept_text(job); !lost.empty())
     context.terminal.print_line("not kept: " + lost);
-  say_how_it_ended(context, job, options.quiet);
+  if (!end.in_vain) say_how_it_ended(context, job, options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
     print(context, options.format, api::to_json(reply ? reply->job : job), "");
   }
+  if (end.in_vain && job.status == JobStatus::canceled) return kExitFailure;
   if (end.interrupted) return kExitInterrupted;
   const int code = exit_code_of(job);
   return code == 0 && context.terminal.lost_output() ? kExitLockstepFailed : code;
@@ -242,6 +253,7 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.show_state = !options.quiet;
   follow.single_log = world_size == 1;
   follow.raw = options.raw;
+  follow.leave_in_vain = options.leave_in_vain;
   if (options.select) options.select(follow);
   if ((options.quiet || !options.environment_log) && !follow.filter.stream)
     follow.filter.ranks_only = true;
@@ -338,6 +350,7 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--code", arguments->code,
                    "source directory to upload (default: the current one)")
       ->check(filled("leave it out to take the current directory"));
+  add_links(*verb, arguments->links);
   verb->add_option("-e,--env", arguments->env,
                    "NAME to pass on its value in this shell, or NAME=VALUE, which `ps` shows to "
                    "every user of this machine; may be repeated")
@@ -363,6 +376,13 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--timeout", arguments->timeout,
                    "end the job after this time: 90, 90s, 5m, 2h, 1d")
       ->check(filled("leave it out to set no limit"));
+  verb->add_option("--grace", arguments->grace,
+                   "time between SIGTERM and SIGKILL: 60, 90s, 5m (default: the launcher's, 10s)")
+      ->check(filled("leave it out for the launcher's"));
+  verb->add_option("--signal", arguments->signal,
+                   "NAME@TIME: what its ranks get this long before the end of --timeout: USR1@60; "
+                   "only processes that handle the signal get it")
+      ->check(filled("leave it out for none"));
   verb->add_option("--priority", arguments->priority,
                    "low, medium (default) or high: which of the jobs that wait go first")
       ->check(priority_word());
@@ -419,6 +439,8 @@ void add_run_verb(VerbTable table) {
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");
   add_format(*verb, arguments->format, "print the job's record at the end: json or yaml");
+  verb->add_flag("--wait-anyway", arguments->wait_anyway,
+                 "wait for nodes also where no node of the target can ever run the job");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   add_raw(*verb, arguments->raw);
   verb->add_option(

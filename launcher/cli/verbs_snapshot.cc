@@ -5,6 +5,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/capture.h"
+#include "launcher/cli/capture_lines.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -14,6 +15,7 @@ namespace {
 struct SnapshotOptions {
   std::string directory;
   bool skipped = false;
+  snapshot::Links links = snapshot::Links::follow;
   Format format = Format::table;
 };
 
@@ -37,6 +39,16 @@ Json json_of(const snapshot::Snapshot& snapshot) {
                                {"source", skipped.source},
                                {"line", skipped.line},
                                {"pattern", skipped.pattern}});
+  json["followed"] = Json::array();
+  for (const auto& link : snapshot.report.followed)
+    json["followed"].push_back({{"path", link.path},
+                                {"target", link.target},
+                                {"files", link.files},
+                                {"bytes", link.total.count}});
+  json["kept"] = Json::array();
+  for (const auto& link : snapshot.report.kept)
+    json["kept"].push_back({{"path", link.path}, {"target", link.target}, {"why", link.why}});
+  json["notes"] = snapshot.report.notes;
   return json;
 }
 
@@ -61,8 +73,11 @@ int take(Context& context, const SnapshotOptions& options) {
   capture.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), options.directory);
   capture.allow_home_or_root = true;
   capture.own_files = context.home.path();
+  capture.links = options.links;
   const auto snapshot = snapshot::capture(options.directory, capture);
   if (!snapshot) return fail(context.terminal, snapshot.error());
+  for (const std::string& line : capture_lines(options.directory, snapshot->report))
+    context.terminal.print_line(line);
   return print(context, options.format, json_of(*snapshot), text_of(*snapshot, options.skipped));
 }
 
@@ -78,6 +93,7 @@ void add_snapshot_verb(VerbTable table) {
       ->check(filled("name a directory, such as ."));
   verb->add_flag("--skipped", options->skipped,
                  "list the paths that are left out, each with its pattern");
+  add_links(*verb, options->links);
   add_format(*verb, options->format);
   verb->callback([table, options] {
     table.action = [options](Context& context) { return take(context, *options); };

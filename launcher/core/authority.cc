@@ -195,6 +195,10 @@ struct Judge {
   }
   // Never more than its owner may.
   Decision operator()(const AttemptCaller& caller) const {
+    if (caller.is_ending && !is_for_the_end())
+      return {false, false,
+              fmt::format("attempt {} is being ended, so its credential may not {} any more",
+                          to_string(caller.attempt), row.words)};
     const Decision of_owner = (*this)(UserCaller{caller.owner});
     if (is_within_reach(caller) && of_owner.allowed) return {true, false, ""};
     return {false, false,
@@ -203,6 +207,11 @@ struct Judge {
                         row.attempt == Reach::own
                             ? ": it is for its own job and the jobs that this has submitted"
                             : "")};
+  }
+  // What a rank needs that waits for its children to end.
+  bool is_for_the_end() const {
+    return row.permission == Permission::see_cluster || row.permission == Permission::see_job ||
+           row.permission == Permission::read_job || row.permission == Permission::cancel_job;
   }
   bool is_within_reach(const AttemptCaller& caller) const {
     switch (row.attempt) {

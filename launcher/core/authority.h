@@ -29,10 +29,11 @@ struct NodeCaller {
   friend bool operator==(const NodeCaller&, const NodeCaller&) = default;
 };
 // A job's running attempt, acting for itself and its child jobs. It has at most its owner's rights.
-// The shell makes one only for an attempt that is_current (children.h).
+// The shell makes one only for an attempt whose credential counts (caller_of of children.h).
 struct AttemptCaller {
   AttemptId attempt;
   std::string owner, project;  // the job's
+  bool is_ending = false;      // its ranks are being ended: it only looks on, and cancels
   friend bool operator==(const AttemptCaller&, const AttemptCaller&) = default;
 };
 using Caller = std::variant<Nobody, LauncherItself, UserCaller, NodeCaller, AttemptCaller>;

@@ -88,10 +88,26 @@ bool is_current(const State& state, const AttemptId& id) {
   return attempt->id == id && !attempt->ended && !attempt->doomed && attempt->tally.failed == 0;
 }
 
+namespace {
+
+// Its ranks have got SIGTERM, or will: those that wait for a child see its end. Not where a part is
+// given up: a lost node's ranks may run on, unseen.
+bool is_ending(const State& state, const AttemptId& id) {
+  const Job* job = state.job(id.job);
+  if (job == nullptr || job->phase != Job::Phase::placed) return false;
+  const Attempt* attempt = job->last_attempt();
+  return attempt->id == id && !attempt->ended &&
+         std::none_of(attempt->parts.begin(), attempt->parts.end(),
+                      [](const Part& part) { return part.gone.has_value(); });
+}
+
+}  // namespace
+
 std::optional<AttemptCaller> caller_of(const State& state, const AttemptId& attempt) {
-  if (!is_current(state, attempt)) return std::nullopt;
+  const bool current = is_current(state, attempt);
+  if (!current && !is_ending(state, attempt)) return std::nullopt;
   const JobSpec& spec = state.job(attempt.job)->spec;
-  return AttemptCaller{attempt, spec.submitter, spec.project};
+  return AttemptCaller{attempt, spec.submitter, spec.project, !current};
 }
 
 Status check_secrets(const State& state, const Caller& caller, const std::set<std::string>& names) {

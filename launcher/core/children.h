@@ -12,10 +12,11 @@
 
 namespace lockstep::launcher {
 
-// Whether the credential of this attempt counts: it is the newest of its job, and neither ended nor
-// about to be ended.
+// Whether the credential of this attempt counts in full: it is the newest of its job, and neither
+// ended nor about to be ended.
 bool is_current(const State& state, const AttemptId& attempt);
-// Whoever holds that credential; nullopt: it does not count.
+// Whoever holds that credential; nullopt: it does not count. While the attempt is being ended, it
+// may only see and cancel its job and children.
 std::optional<AttemptCaller> caller_of(const State& state, const AttemptId& attempt);
 
 // A child may use a secret only if its parent's own variables name it: whoever got hold of the

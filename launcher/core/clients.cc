@@ -7,6 +7,7 @@
 #include "common/domain/docker_args.h"
 #include "common/domain/no_such_job.h"
 #include "common/domain/pipeline.h"
+#include "launcher/core/child_nodes.h"
 #include "launcher/core/children.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/dependencies.h"
@@ -87,6 +88,25 @@ Status check_rebuild(const SubmitInput& input) {
                   "here, and submit a job with --rebuild yourself",
                   attempt->attempt.job.value));
 }
+
+// A delay counts from the submission, also that of an array's tasks.
+void settle_time(QueueSettings& queue, Instant now) {
+  if (const Duration delay = std::exchange(queue.delay, Duration{0}); delay > Duration{0})
+    queue.not_before = now + delay;
+}
+
+void settle_time(JobSpec& spec, Instant now) {
+  settle_time(spec.queue, now);
+  if (!spec.pipeline) return;
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps) settle_time(step.spec.queue, now);
+  spec.pipeline = std::move(pipeline);
+}
+
+constexpr std::string_view kWayOut =
+    "the two would wait for each other for ever. Let the job that submits hold less (--cpus, "
+    "--memory, --gpus; lockstep.resources in a job file), or submit with --detach, so that the "
+    "child starts when it has ended";
 
 // The first that a step names in vain.
 Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
@@ -182,13 +202,15 @@ void react(Context& core, const SubmitInput& input) {
     return core.refuse(input.reply, error->code, std::move(error->message));
   if (auto error = refused_dependencies(core.cluster(), input.caller, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
+  const auto held = held_by_parents(core.cluster(), spec);
+  if (held && input.waits)
+    return core.refuse(input.reply, ErrorCode::conflict, *held + ": " + std::string(kWayOut));
   auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
   if (!checkpoint)
     return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
   if (const Status good = check_checkpoints_of_steps(core.cluster(), input.caller, spec); !good)
     return core.refuse(input.reply, good.error().code, good.error().message);
-  if (const Duration delay = std::exchange(spec.queue.delay, Duration{0}); delay > Duration{0})
-    spec.queue.not_before = core.now + delay;
+  settle_time(spec, core.now);
   const JobId job{spec.name};
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
                          incarnation_of_new(core.state, job), *std::move(checkpoint)});
@@ -196,8 +218,9 @@ void react(Context& core, const SubmitInput& input) {
     core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   inherit_locks(core, job);
-  core.act(ReplySubmitted{input.reply, job,
-                          submission_notes(core.cluster(), core.state.job(job)->spec)});
+  std::vector<std::string> notes = submission_notes(core.cluster(), core.state.job(job)->spec);
+  if (held) notes.push_back(*held + ": it starts when that has ended");
+  core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 
 std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec) {

@@ -42,8 +42,10 @@ void advance_dependencies(Context& core, const Job& job) {
   }
 }
 
-std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& caller,
-                                          const JobSpec& spec) {
+namespace {
+
+std::optional<Error> refused_after(const Cluster& cluster, const Caller& caller,
+                                   const JobSpec& spec) {
   for (const After& after : spec.queue.after) {
     const Job* other = cluster.state.job(after.job);
     if (other == nullptr)
@@ -56,6 +58,17 @@ std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& 
     if (!decision.allowed)
       return make_error(ErrorCode::permission_denied, "lockstep.after: " + decision.why);
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& caller,
+                                          const JobSpec& spec) {
+  if (auto error = refused_after(cluster, caller, spec)) return error;
+  if (!spec.pipeline) return std::nullopt;
+  for (const PipelineStep& step : spec.pipeline->steps)
+    if (auto error = refused_after(cluster, caller, step.spec)) return error;
   return std::nullopt;
 }
 

@@ -11,7 +11,8 @@ namespace lockstep::launcher {
 // one of them can no longer end so.
 void advance_dependencies(Context& core, const Job& job);
 
-// An error if the job names jobs that there are not, or that the caller may not read.
+// An error if the job, or a task of its array, names jobs that there are not, or that the caller
+// may not read.
 std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& caller,
                                           const JobSpec& spec);
 

@@ -30,7 +30,7 @@ Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
   assignment.spec = job.spec;
   assignment.allotment = attempt.parts[static_cast<std::size_t>(node_rank)].allotment;
   assignment.gang = attempt.gang;
-  assignment.grace = config.stop_grace;
+  assignment.grace = job.spec.stop.grace.value_or(config.stop_grace);
   assignment.solo = attempt.solo();
   if (job.spec.retry.on_lost == OnLost::after_fence) assignment.lease = config.fence_lease;
   assignment.checkpoint = attempt.checkpoint;

@@ -30,6 +30,7 @@ struct SubmitInput {
   bool rebuild = false;        // solve and build its environment again
   Caller caller = {};
   Bytes snapshot_size = {};  // set if a quota limits it
+  bool waits = false;        // the client waits for the job's end
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;

@@ -82,6 +82,7 @@ void Lane::unpark(const Cluster& cluster, const Moves& moves) {
     if (const auto* impossible = std::get_if<Impossible>(&placement)) {
       const bool news = it->second.reason != impossible->reason;
       it->second.reason = impossible->reason;
+      it->second.in_vain = impossible->in_vain;
       if (news) moves.waits(first);
       ++it;
     } else {
@@ -90,11 +91,16 @@ void Lane::unpark(const Cluster& cluster, const Moves& moves) {
   }
 }
 
-void Lane::park(const State& state, const Shape& shape, const std::string& reason,
-                const Moves& moves) {
-  const auto parked = parked_.insert_or_assign(shape, Parked{jobs_.with_shape(shape), reason});
+void Lane::park(const State& state, const Shape& shape, const Impossible& why, const Moves& moves) {
+  const auto parked =
+      parked_.insert_or_assign(shape, Parked{jobs_.with_shape(shape), why.reason, why.in_vain});
   for (const std::uint64_t order : parked.first->second.orders)
     moves.waits(*state.job(state.queue().at(order)));
+}
+
+bool Lane::waits_in_vain(const Job& job) const {
+  const auto parked = parked_.find(shape_of(job.spec));
+  return parked != parked_.end() && parked->second.in_vain && has(job);
 }
 
 std::string Lane::reason(const State& state, const Job& job) const {

@@ -63,6 +63,7 @@ class Lane {
   std::string reason(const State& state, const Job& job) const;
   const std::optional<Head>& head() const { return head_; }
   bool is_parked(const Job& job) const { return parked_.count(shape_of(job.spec)) != 0; }
+  bool waits_in_vain(const Job& job) const;
 
   // Visits the jobs that wait for nodes, in the order of the queue, until `take` returns false.
   // Jobs that wait for a quota, a time or other jobs are left out.
@@ -76,11 +77,12 @@ class Lane {
   struct Parked {
     WaitingJobs::Orders orders;
     std::string reason;
+    bool in_vain = false;
   };
   bool may_change_head(const Job& job) const;
   void forget_head();
   void unpark(const Cluster& cluster, const Moves& moves);
-  void park(const State& state, const Shape& shape, const std::string& reason, const Moves& moves);
+  void park(const State& state, const Shape& shape, const Impossible& why, const Moves& moves);
 
   WaitingJobs jobs_;
   std::map<Shape, Parked> parked_;

@@ -120,7 +120,7 @@ void Pass::lead(const Job& job, const std::string& reason) {
 void Pass::try_to_place(const Job& job, const JobClass& kind) {
   Placement placement = place(cluster_, job);
   if (const auto* impossible = std::get_if<Impossible>(&placement))
-    return lane_.park(cluster_.state, kind.shape, impossible->reason, moves_);
+    return lane_.park(cluster_.state, kind.shape, *impossible, moves_);
   if (auto* placed = std::get_if<Placed>(&placement))
     return lane_.head_ ? place_behind_head(job, kind, std::move(*placed))
                        : place_now(job, std::move(*placed));

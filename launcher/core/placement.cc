@@ -10,6 +10,7 @@
 #include "common/base/check.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
+#include "launcher/core/in_vain.h"
 #include "launcher/core/instances.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
@@ -380,7 +381,14 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   if (!possible)
     if (auto waits = waits_for_machines(cluster, job.pool, shape))
       return Blocked{*std::move(waits)};
-  if (!possible) return impossible(cluster, job.pool, shape, pools, objections.all());
+  if (!possible) {
+    Impossible none = impossible(cluster, job.pool, shape, pools, objections.all());
+    if (const auto vain = in_vain(cluster, job.pool, shape)) {
+      none.reason += "; " + *vain;
+      none.in_vain = true;
+    }
+    return none;
+  }
   if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
 }

@@ -50,7 +50,8 @@ struct Blocked {
 };  // enough nodes could run it, but not now
 struct Impossible {
   std::string reason;
-};  // the existing nodes can never run it
+  bool in_vain = false;  // time alone does not help: in_vain.h
+};                       // the existing nodes can never run it
 using Placement = std::variant<Placed, Blocked, Impossible>;
 
 // What is kept for one job that waits. Others may use it only as far as that job does not need it.

@@ -13,9 +13,9 @@ constexpr Duration kMostForCollecting = seconds(10);
 // A second notice that comes this much sooner counts; less is the way of a message.
 constexpr Duration kSooner = seconds(2);
 
-Duration grace_within(const CoreConfig& config, Duration left) {
+Duration grace_within(const CoreConfig& config, const JobSpec& spec, Duration left) {
   const Duration for_collecting = std::min<Duration>(left / 3, kMostForCollecting);
-  return std::min(config.stop_grace, left - for_collecting);
+  return std::min(spec.stop.grace.value_or(config.stop_grace), left - for_collecting);
 }
 
 ExitReport preempted_on(const Node& node, Instant now) {
@@ -40,7 +40,7 @@ void stop_attempts(Context& core, const Node& node) {
     const bool runs = !attempt.parts[static_cast<std::size_t>(rank)].finished();
     if (!runs || attempt.ended || attempt.doomed || core.state.job(id.job)->cancel_by) continue;
     core.emit(AttemptDoomed{id, preempted_on(node, core.now), StopReason::superseded,
-                            grace_within(core.config, left)});
+                            grace_within(core.config, core.state.job(id.job)->spec, left)});
   }
 }
 

@@ -43,7 +43,7 @@ Duration preparation_of(const JobSpec& spec) {
 // A part's clock is its node's, and may be wrong.
 End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const Part& part) {
   End end{{}, &job};
-  const Duration grace = cluster.config.stop_grace;
+  const Duration grace = job.spec.stop.grace.value_or(cluster.config.stop_grace);
   if (job.cancel_by || attempt.doomed) {
     end.at = cluster.now + grace;
   } else if (job.spec.timeout) {
@@ -164,7 +164,7 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
 
 std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& spec) {
   if (!spec.timeout) return std::nullopt;
-  return preparation_of(spec) + *spec.timeout + config.stop_grace;
+  return preparation_of(spec) + *spec.timeout + spec.stop.grace.value_or(config.stop_grace);
 }
 
 Reservation reserve(const Cluster& cluster, const Job& job) {

@@ -105,6 +105,11 @@ bool Scheduler::is_parked(const Job& job) const {
   return lane != nullptr && lane->has(job) && lane->is_parked(job);
 }
 
+bool Scheduler::waits_in_vain(const Job& job) const {
+  const Lane* lane = lane_of(job.pool);
+  return lane != nullptr && lane->waits_in_vain(job);
+}
+
 void Scheduler::change(const std::string& pool, void (Lane::*what)()) {
   const auto found = lanes_.find(pool);
   if (found == lanes_.end()) return;  // nothing waits there

@@ -57,6 +57,8 @@ class Scheduler {
   const Lane::Head* head(const std::string& pool) const;
   // True if the pool has no suitable nodes at all for the job.
   bool is_parked(const Job& job) const;
+  // True if, in addition, time alone does not change that: the job's reason says what does.
+  bool waits_in_vain(const Job& job) const;
 
  private:
   void change(const std::string& pool, void (Lane::*what)());

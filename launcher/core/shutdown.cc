@@ -13,6 +13,13 @@ namespace {
 
 constexpr Duration kShutdownSlack = seconds(30);  // beyond grace and node_lost_timeout
 
+Duration longest_grace(const Context& core) {
+  Duration longest = core.config.stop_grace;
+  for (const JobId& id : core.state.unfinished())
+    longest = std::max(longest, core.state.job(id)->spec.stop.grace.value_or(longest));
+  return longest;
+}
+
 }  // namespace
 
 void react(Context& core, const ShutdownInput& input) {
@@ -33,7 +40,7 @@ void react(Context& core, const ShutdownInput& input) {
     Instant due = core.clock.polled() + core.config.node_lost_timeout;
     if (core.grace_until) due = std::max(due, *core.grace_until);
     core.timers.set({TimerKey::Kind::shutdown, {}, {}},
-                    due + core.config.stop_grace + core.config.space_timeout + kShutdownSlack);
+                    due + longest_grace(core) + core.config.space_timeout + kShutdownSlack);
   }
   core.stopping->push_back(input.reply);
   const std::set<JobId> unfinished = core.state.unfinished();

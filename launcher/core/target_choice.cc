@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "common/domain/image_replacement.h"
+#include "launcher/core/in_vain.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/size_check.h"
 
@@ -113,9 +114,22 @@ std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec&
   return TargetChoice{best.target, std::move(why)};
 }
 
+namespace {
+
+std::optional<std::string> why_in_vain(const Cluster& cluster, const JobSpec& spec) {
+  if (spec.is_pipeline()) return std::nullopt;
+  const Shape shape = shape_of(spec);
+  const auto vain = in_vain(cluster, cluster.state.computes().pool_of(target_of(spec)), shape);
+  if (!vain) return std::nullopt;
+  return fmt::format("the job waits in vain: it needs {}, and {}", describe(shape), *vain);
+}
+
+}  // namespace
+
 std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec) {
   std::vector<std::string> notes = image_replacement_lines(spec);
   if (!spec.compute_why.empty()) notes.push_back(spec.compute_why);
+  if (auto vain = why_in_vain(cluster, spec)) notes.push_back(*std::move(vain));
   const std::string& type = spec.resources.instance_type;
   if (type.empty()) return notes;
   const std::string target = target_of(spec);

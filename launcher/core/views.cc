@@ -388,6 +388,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     view.reason_for_all = job.requeued_because.empty()
                               ? view.reason
                               : reason_of_turn(cluster, scheduler, job, retry_of(job));
+  view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);
   view.queue_position = queue_position;
   view.submitted = job.submitted;
   view.shared = job.shared;

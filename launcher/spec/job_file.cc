@@ -70,7 +70,8 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(), {file.code_dir, file.environment, file.build, file.data,
-                                           file.compute_where, file.includes, file.where});
+                                           file.compute_where, file.includes, file.where,
+                                           file.keep_links});
   file.code_dir.reset();
   file.environment.reset();
   file.build.reset();
@@ -85,6 +86,7 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
   if (read.pipeline) file.spec.pipeline = *std::move(read.pipeline);
   file.code_dir = std::move(read.job.code);
   file.includes = paths_of(read.job.includes);
+  file.keep_links = read.job.keep_links;
   file.environment = std::move(read.job.environment);
   file.build = std::move(read.job.build);
   file.notes = std::move(read.job.notes);
@@ -94,7 +96,7 @@ JobFile job_file_of(const Source& source, ReadFile& read) {
     file.steps.push_back({std::move(step.code), std::move(step.environment), std::move(step.build),
                           without_sources(std::move(step.local_data)),
                           where_of_compute(source, step), paths_of(step.includes),
-                          std::move(step.where)});
+                          std::move(step.where), step.keep_links});
   if (read.job.array) become_array(file, *read.job.array);
   return file;
 }

@@ -30,6 +30,7 @@ struct StepFiles {
   std::string compute_where = {};
   std::vector<std::string> includes = {};         // files and folders that come into the code
   std::map<std::string, std::string> where = {};  // as in JobFile
+  bool keep_links = false;  // symlinks that lead out of them are not followed
 };
 
 struct JobFile {
@@ -43,6 +44,7 @@ struct JobFile {
   std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
   std::vector<std::string> includes = {};  // as in StepFiles
+  bool keep_links = false;                 // as in StepFiles
   // Of paths that the launcher looks up: "inputs.NAME" or "outputs.NAME" -> "FILE:LINE:COL".
   std::map<std::string, std::string> where = {};
 };

@@ -64,6 +64,7 @@ class JobReader {
   void fill_compute(ReadJob& job) const;
   void fill_distribution(JobSpec& spec) const;
   void fill_limits(LimitRequest& limits) const;
+  void fill_signal(const YamlNode& section, StopPolicy& stop) const;
   void fill_resources(JobSpec& spec) const;
   void fill_includes(ReadJob& job) const;
   static void take_inputs(ReadInputs inputs, ReadJob& job);
@@ -150,6 +151,8 @@ void JobReader::fill_texts(ReadJob& job) const {
 }
 
 void JobReader::fill_includes(ReadJob& job) const {
+  if (at("lockstep.links") != nullptr)
+    job.keep_links = good("lockstep.links", word("lockstep.links")) == "keep";
   const YamlNode* list = at("additional_includes");
   if (list == nullptr) return;
   if (list->kind != YamlNode::Kind::sequence)
@@ -288,6 +291,25 @@ void JobReader::fill_resources(JobSpec& spec) const {
     resources.isolate_gpus =
         good("lockstep.gpus_per_rank", word("lockstep.gpus_per_rank")) == "isolated";
   if (const YamlNode* timeout = at("limits.timeout")) spec.timeout = parse_duration(timeout->text);
+  if (const YamlNode* grace = at("lockstep.grace_period"))
+    spec.stop.grace = parse_duration(grace->text);
+  if (const YamlNode* signal = at("lockstep.signal")) fill_signal(*signal, spec.stop);
+}
+
+void JobReader::fill_signal(const YamlNode& section, StopPolicy& stop) const {
+  const YamlNode* name = at("lockstep.signal.name");
+  const auto number = early_signal_number(name == nullptr ? "" : name->text);
+  if (!number)
+    return fault(
+        "lockstep.signal", name == nullptr ? section.place : name->place,
+        name == nullptr
+            ? std::string("'lockstep.signal' has no 'name'; write {name: USR1, before: 60}")
+            : fmt::format("'lockstep.signal.name': '{}' is not a signal that can be sent; "
+                          "it must be one of {}",
+                          name->text, early_signal_names()));
+  stop.signal = EarlySignal{*number, kSignalBefore};
+  if (const YamlNode* before = at("lockstep.signal.before"))
+    stop.signal->before = parse_duration(before->text);
 }
 
 // `lockstep.limits: required` is short for the section with that `enforcement`.
@@ -336,9 +358,6 @@ void JobReader::fill_queue(ReadJob& job) const {
     auto read = array_from(array->text);
     if (!read)
       fault("lockstep.array", array->place, "'lockstep.array': " + read.error().message);
-    else if (at("lockstep.after") != nullptr || at("lockstep.not_before") != nullptr)
-      fault("lockstep.array", array->place,
-            "'lockstep.array' cannot be combined with lockstep.after or lockstep.not_before");
     else
       job.array = *std::move(read);
   }

@@ -22,6 +22,7 @@ struct GangContext {
   Assignment assignment;      // with its gang; the job's variables include its environment's
   std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
   io::User run_as;
+  std::string tmp_of_ranks = {};  // the same by the path that ranks are told; "": by that one
   // Set if the ranks run in a container, where they may have another user, and may see only their
   // own GPUs, counted from 0. Absent: they run on the node itself.
   struct Inside {
@@ -34,6 +35,9 @@ struct GangContext {
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }
   int world_size() const { return assignment.spec.world_size(); }
+  const std::string& rank_tmp() const {
+    return tmp_of_ranks.empty() ? tmp_directory : tmp_of_ranks;
+  }
 };
 
 // The number of a rank's connection to its bootstrap. lockstep-spawn has the same.

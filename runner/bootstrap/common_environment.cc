@@ -41,7 +41,7 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   out->set("AZ_BATCH_IS_CURRENT_NODE_MASTER", gang.assignment.node_rank == 0 ? "true" : "false");
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
   if (const auto interface = gang_interface(gang)) {
-    out->set("NCCL_SOCKET_IFNAME", *interface);
+    out->set("NCCL_SOCKET_IFNAME", "=" + *interface);  // without '=' it is a prefix
     out->set("GLOO_SOCKET_IFNAME", *interface);
   }
 }
@@ -79,7 +79,7 @@ std::map<std::string, std::string> common_environment(const GangContext& gang, i
   out.set("LOCKSTEP_NODE_RANK", assignment.node_rank);
   out.set("LOCKSTEP_NODE_COUNT", assignment.nodes());
   if (spec.array) set_array(*spec.array, &out);
-  out.set("TMPDIR", gang.tmp_directory);
+  out.set("TMPDIR", gang.rank_tmp());
   out.set("PYTHONUNBUFFERED", "1");
   return out.take();
 }

@@ -10,6 +10,7 @@
 
 #include "common/io/attempt_cgroups.h"
 #include "common/io/file_system.h"
+#include "common/io/short_path.h"
 #include "runner/container/arguments.h"
 
 namespace lockstep::runner {
@@ -65,13 +66,15 @@ std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside)
       {attempt.hosts(), "/etc/hosts", true},
       {attempt.code(), directory_inside(request.workspace, attempt)},
       {attempt.tmp(), attempt.tmp()},
+      {attempt.tmp(), io::AttemptDir(io::short_path_in_container(attempt)).tmp()},
   };
   for (const StagedInput& input : request.workspace.inputs)
     mounts.push_back({input.tree,
                       directory_inside(request.workspace, attempt) + "/" + input_folder(input.name),
                       true});
   if (io::exists(attempt.client_home())) {
-    mounts.push_back({attempt.client_home(), attempt.client_home()});
+    mounts.push_back({attempt.client_home(),
+                      io::AttemptDir(io::short_path_in_container(attempt)).client_home()});
     if (request.bundle) mounts.push_back({*request.bundle, kBundleInside, true});
   }
   if (inside.uid != 0) mounts.push_back({attempt.home(), inside.home});

@@ -259,6 +259,7 @@ Instant Core::next_deadline() const {
   const bool quoted = impl.phase == Phase::quoting && impl.unquoted.empty();
   if (impl.over()) return quoted ? impl.news_until : impl.insist_at;
   Instant next = std::min(impl.timeout_at(), impl.ranks.next_settle());
+  next = std::min(next, impl.warning_at());
   if (impl.phase == Phase::connecting && !impl.terminating) next = impl.connect_by;
   if (impl.terminating) next = std::min(next, impl.terminating->insist_at);
   next = std::min(next, impl.lease_ends_at());

@@ -122,7 +122,10 @@ struct StartRank {
 };
 struct SignalRanks {
   int signal = 0;
-};                         // to all live ranks
+};  // to all live ranks
+struct WarnRanks {
+  int signal = 0;
+};                         // to the processes of live ranks that handle it
 struct KillEverything {};  // SIGKILL by cgroup / namespace / sweep
 struct TellGang {
   GangMessage message;
@@ -138,8 +141,9 @@ struct WriteFinalReport {
   NodeExitReport report;
 };                // durable, before Leave
 struct Leave {};  // clean up and exit 0
-using Action = std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, KillEverything,
-                            TellGang, ReadStderrTail, DrainLogs, Report, WriteFinalReport, Leave>;
+using Action =
+    std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, WarnRanks, KillEverything,
+                 TellGang, ReadStderrTail, DrainLogs, Report, WriteFinalReport, Leave>;
 
 // Named times. Bootstrap events arrive on another thread than the results of waitpid. If an exit
 // looks wrong only because such an event is missing, the core waits kSettle before it decides.

@@ -121,6 +121,13 @@ Instant Core::Impl::timeout_at() const {
   return started + *assignment.spec.timeout;
 }
 
+Instant Core::Impl::warning_at() const {
+  const auto& signal = assignment.spec.stop.signal;
+  const Instant end = timeout_at();
+  if (!signal || warned || end == Instant::never()) return Instant::never();
+  return std::max(started, end - signal->before);
+}
+
 // Whatever else is in progress: after that nothing of it may run.
 Instant Core::Impl::lease_ends_at() const {
   const bool holds = assignment.lease > Duration::zero() && phase != Phase::fresh && !over();
@@ -139,6 +146,10 @@ void Core::Impl::expire_timers() {
   if (now >= lease_ends_at()) end_lease();
   for (auto& record : ranks.all())
     if (record.state == State::settling && now >= record.settle_at) judge(record);
+  if (now >= warning_at()) {
+    warned = true;
+    if (ranks.any_live()) out.push_back(WarnRanks{assignment.spec.stop.signal->number});
+  }
   if (now >= timeout_at() && !ranks.all_ended()) {
     RankExit first;
     first.cause = Cause::timeout;

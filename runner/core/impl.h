@@ -33,6 +33,7 @@ struct Core::Impl {
   std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
   std::optional<PeerAbort> aborted_by;
   std::optional<Termination> terminating;
+  bool warned = false;     // the job's early signal was sent
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
   Instant started;         // start of the first rank; 0 = none
   Instant insist_at = Instant::never();   // while draining or quoting
@@ -81,6 +82,7 @@ struct Core::Impl {
   bool is_ray() const { return assignment.spec.distribution.kind == Distribution::Kind::ray; }
   bool is_mpi() const { return assignment.spec.distribution.kind == Distribution::Kind::mpi; }
   Instant timeout_at() const;
+  Instant warning_at() const;
   Instant lease_ends_at() const;
   void end_lease();
   void stop();

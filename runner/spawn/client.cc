@@ -126,6 +126,10 @@ void Client::signal_all(int signal_number) {
   if (!send({kMagic, Type::signal, kAll, signal_number, 0}, nullptr, 0)) lose();
 }
 
+void Client::warn_all(int signal_number) {
+  if (!send({kMagic, Type::warn, kAll, signal_number, 0}, nullptr, 0)) lose();
+}
+
 void Client::kill_all() {
   if (!send({kMagic, Type::kill_all, kAll, 0, 0}, nullptr, 0)) lose();
 }
@@ -215,7 +219,8 @@ void Client::receive() {
       case Type::start:
       case Type::signal:
       case Type::kill_all:
-      case Type::quit: return lose();  // ours to send
+      case Type::quit:
+      case Type::warn: return lose();  // ours to send
     }
   }
 }

@@ -83,6 +83,7 @@ class Client {
   Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd,
                int connection_fd = -1);
   void signal_all(int signal_number);
+  void warn_all(int signal_number);  // only processes that handle it
   void kill_all();
   int pid() const { return pid_; }  // -1: not our child
 

@@ -9,6 +9,7 @@
 //   start    {id}; ancillary fds: [memfd of the argument block, stdin, stdout, stderr], and maybe
 //            [connection], which the rank has as kConnectionFd; it inherits no other
 //   signal   {id or kAll, value = signal}: to the process group of that rank, or of every live rank
+//   warn     {value = signal}: to each process in the group of a live rank that handles the signal
 //   kill_all {}: SIGKILL to every descendant, repeated until none is left
 //   quit     {}: kill_all, then exit 0
 // spawn -> runner
@@ -37,6 +38,7 @@ enum class Type : std::uint32_t {
   signal = 2,
   kill_all = 3,
   quit = 4,
+  warn = 5,
   started = 11,
   failed = 12,
   exited = 13,

@@ -93,6 +93,7 @@ void Spawner::receive() {
   switch (header.type) {
     case Type::start: start(header.id, fds); break;
     case Type::signal: signal_ranks(header.id, header.value); break;
+    case Type::warn: warn_ranks(header.value); break;
     case Type::kill_all:
       killing_ = true;
       kill_rounds_ = 0;
@@ -154,6 +155,12 @@ void Spawner::signal_ranks(int id, int signal_number) {
       // Before setsid in the child there is no such group yet; then the process alone.
       if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
     }
+}
+
+// To the others it would be the end: a shell that waits for the program which handles it.
+void Spawner::warn_ranks(int signal_number) {
+  for (const Rank& rank : ranks_)
+    for (const int pid : handlers_in_group(rank.pid, signal_number)) kill(pid, signal_number);
 }
 
 void Spawner::reap() {

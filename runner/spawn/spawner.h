@@ -27,6 +27,7 @@ class Spawner {
   void receive();
   void start(int id, int (&fds)[kMaxFds]);
   void signal_ranks(int id, int signal_number);
+  void warn_ranks(int signal_number);
   void finish_start(Rank& rank);
   void reap();
   void pursue_kill();

@@ -17,25 +17,43 @@ namespace {
 struct Entry {
   int pid = 0;
   int parent = 0;
+  int group = 0;
 };
 
-// The parent of `pid` from /proc/PID/stat, which holds a name of any characters in parentheses;
-// 0 when the process is gone.
-int parent_of(int pid) {
+// From /proc/PID/stat, which holds a name of any characters in parentheses; parent 0 when the
+// process is gone.
+Entry look_at(int pid) {
   char text[512];
   std::snprintf(text, sizeof text, "/proc/%d/stat", pid);
   const int fd = open(text, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) return {};
   const ssize_t length = read(fd, text, sizeof text - 1);
   close(fd);
-  if (length <= 0) return 0;
+  if (length <= 0) return {};
   text[length] = '\0';
   const char* after_name = std::strrchr(text, ')');
   char state = 0;
-  int parent = 0;
-  if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2)
-    return 0;
-  return parent;
+  Entry entry{pid, 0, 0};
+  if (after_name == nullptr ||
+      std::sscanf(after_name + 1, " %c %d %d", &state, &entry.parent, &entry.group) != 3)
+    return {};
+  return entry;
+}
+
+// The set of handled signals ("SigCgt"), bit n - 1 for signal n.
+bool handles(int pid, int signal_number) {
+  char text[4096];
+  std::snprintf(text, sizeof text, "/proc/%d/status", pid);
+  const int fd = open(text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t length = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (length <= 0) return false;
+  text[length] = '\0';
+  const char* line = std::strstr(text, "\nSigCgt:");
+  if (line == nullptr) return false;
+  const unsigned long long caught = std::strtoull(line + 8, nullptr, 16);
+  return (caught >> (signal_number - 1) & 1) != 0;
 }
 
 std::vector<Entry> processes() {
@@ -45,7 +63,7 @@ std::vector<Entry> processes() {
   while (const dirent* entry = readdir(proc)) {
     const int pid = std::atoi(entry->d_name);
     if (pid <= 0) continue;
-    if (const int parent = parent_of(pid); parent > 0) result.push_back({pid, parent});
+    if (const Entry process = look_at(pid); process.parent > 0) result.push_back(process);
   }
   closedir(proc);
   return result;
@@ -62,6 +80,13 @@ std::vector<int> descendants_of(int root) {
           std::find(found.begin(), found.end(), entry.pid) == found.end())
         found.push_back(entry.pid);
   found.erase(found.begin());
+  return found;
+}
+
+std::vector<int> handlers_in_group(int group, int signal_number) {
+  std::vector<int> found;
+  for (const Entry& entry : processes())
+    if (entry.group == group && handles(entry.pid, signal_number)) found.push_back(entry.pid);
   return found;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Kills every process below a subreaper. Every orphan becomes its child, so waitpid returns ECHILD
-// exactly when no descendant is left.
+// Finds processes in /proc, and kills every process below a subreaper. Every orphan becomes its
+// child, so waitpid returns ECHILD exactly when no descendant is left.
 
 #include <vector>
 
@@ -8,6 +8,9 @@ namespace lockstep::spawn {
 
 // The descendants of `root`, from one scan of /proc; children after their parents.
 std::vector<int> descendants_of(int root);
+
+// The processes of a group that have a handler for the signal, from one scan of /proc.
+std::vector<int> handlers_in_group(int group, int signal_number);
 
 // Sends SIGKILL to every descendant of this process; as PID 1 of a pid namespace, to every process
 // in it. New ones may appear meanwhile: repeat until waitpid(-1) returns ECHILD.

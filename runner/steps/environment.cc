@@ -14,9 +14,15 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
       {"SHELL", user.shell.empty() ? "/bin/sh" : user.shell},
       {"PATH", std::string(kLoginPath)},
       {"LANG", "C.UTF-8"},
-      {"TMPDIR", context.gang->tmp_directory},
+      {"TMPDIR", context.gang->rank_tmp()},
       {"PWD", context.directory},
   };
+}
+
+// A bootstrap's server lives outside of the ranks' mounts and names the files by their own path.
+std::string by_short_path(const GangContext& gang, const std::string& value) {
+  const std::string below = gang.tmp_directory + "/";
+  return value.starts_with(below) ? gang.rank_tmp() + value.substr(below.size() - 1) : value;
 }
 
 void append_folder(std::string& path, const std::string& folder) {
@@ -43,7 +49,8 @@ Status set_environment(const LaunchContext& context, RankLaunch& rank) {
     environment["LOCKSTEP_LAUNCHER"] = context.client_home + "/endpoint.json";
   }
   environment["LOCKSTEP_CHECKPOINT_DIR"] = context.directory + "/" + std::string(kCheckpointFolder);
-  for (const auto& [name, value] : rank.bootstrap) environment[name] = value;
+  for (const auto& [name, value] : rank.bootstrap)
+    environment[name] = by_short_path(*context.gang, value);
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
     if (rank.bootstrap.count(name) == 0) {
       TRY_ASSIGN(environment[name], put_in_secrets(put_in_paths(context, value), context.secrets));

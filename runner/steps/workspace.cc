@@ -15,6 +15,7 @@
 #include "common/io/file_system.h"
 #include "common/io/open_place.h"
 #include "common/io/places.h"
+#include "common/io/short_path.h"
 
 namespace lockstep::runner {
 namespace {
@@ -120,12 +121,21 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
     TRY_ASSIGN(const io::Folder ours, inputs.make_for(input.name, {geteuid(), getegid()}, 0755));
     if (!input.file.empty()) TRY(make_empty_file(ours, input.file));
   }
-  if (!plan.mount_point.empty()) TRY(io::make_private_folders(parent_of(plan.mount_point)));
+  if (!plan.mount_point.empty()) {
+    TRY(io::make_private_folders(parent_of(plan.mount_point)));
+    workspace.short_path_ = io::short_path(directory);
+    if (const std::string& path = workspace.short_path_; !path.empty())
+      TRY(io::make_private_folders(parent_of(path)));
+  }
   return workspace;
 }
 
 std::string Workspace::directory(bool mounted) const {
   return mounted && !plan_.mount_point.empty() ? plan_.mount_point : directory_.code();
+}
+
+std::string Workspace::attempt_directory(bool mounted) const {
+  return mounted && !short_path_.empty() ? short_path_ : directory_.path();
 }
 
 Status Workspace::mount() const {
@@ -135,6 +145,7 @@ Status Workspace::mount() const {
   for (const PlacedInput& input : plan_.placed)
     if (const Status mounted = mount_placed(input); !mounted)
       return mounted.error().within(fmt::format("input '{}'", input.name));
+  if (!short_path_.empty()) TRY(bind_alone(directory_.path(), short_path_, MS_BIND));
   return plan_.mount_point.empty() ? Status{} : bind_common_path();
 }
 
@@ -199,19 +210,23 @@ Status Workspace::mount_placed(const PlacedInput& input) const {
   return bind_into_working(ours, input.name);
 }
 
-// The common path lies in a tmpfs that only this namespace sees: on the host stays one empty parent
-// directory, and no rmdir by another node of this host can take the mount from under our ranks.
 Status Workspace::bind_common_path() const {
-  const std::string& target = plan_.mount_point;
-  const io::Fd source(open(directory_.code().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!source) return errno_error(errno, directory_.code());
+  return bind_alone(directory_.code(), plan_.mount_point, MS_BIND | MS_REC);
+}
+
+// The target lies in a tmpfs that only this namespace sees: on the host stays one empty parent
+// directory, and no rmdir by another node of this host can take the mount from under our ranks.
+Status Workspace::bind_alone(const std::string& bound, const std::string& target,
+                             unsigned long flags) const {
+  const io::Fd source(open(bound.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!source) return errno_error(errno, bound);
   const std::string parent = parent_of(target);
   if (::mount("lockstep", parent.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0)
     return errno_error(errno, "mount tmpfs on " + parent);
   if (mkdir(target.c_str(), 0755) != 0) return errno_error(errno, "make directory " + target);
   const std::string from = fmt::format("/proc/self/fd/{}", source.get());
-  if (::mount(from.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-    return errno_error(errno, fmt::format("bind {} to {}", directory_.code(), target));
+  if (::mount(from.c_str(), target.c_str(), nullptr, flags, nullptr) != 0)
+    return errno_error(errno, fmt::format("bind {} to {}", bound, target));
   return {};
 }
 

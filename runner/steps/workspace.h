@@ -32,6 +32,8 @@ class Workspace {
   Status use_in_place() const;
   // The path of the ranks' working directory, as they see it.
   std::string directory(bool mounted) const;
+  // The path of the attempt's directory, as they are told of what is in it.
+  std::string attempt_directory(bool mounted) const;
 
  private:
   Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid, std::uint32_t gid,
@@ -42,6 +44,7 @@ class Workspace {
   Status mount_placed(const PlacedInput& input) const;
   Status bind_into_working(const std::string& ours, const std::string& name) const;
   Status bind_common_path() const;
+  Status bind_alone(const std::string& bound, const std::string& target, unsigned long flags) const;
   Status make_job_directories(const std::string& below) const;
   Status make_folders(const io::Folder& working, const std::string& folder) const;
 
@@ -49,6 +52,7 @@ class Workspace {
   io::AttemptDir directory_;
   std::uint32_t uid_, gid_;
   io::User reader_;
+  std::string short_path_;            // to bind the attempt's directory to; "": there is none
   std::vector<std::string> folders_;  // to be made below the working directory
 };
 

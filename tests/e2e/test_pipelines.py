@@ -269,8 +269,29 @@ def test_an_array_in_a_job_file_and_what_is_wrong_with_one(one):
     assert one.json("job", "list", "--status", "Running") == []
     bad = one.run("run", "--array", "9-1", "--", "true")
     assert bad.returncode == 2 and "--array: '9-1' ends before it begins" in bad.stderr.decode()
-    both = one.run("run", "--array", "0-1", "--after", "both", "--", "true")
-    assert both.returncode == 2 and "--array cannot be combined with --after or --begin" in both.stderr.decode()
+
+
+def test_an_array_waits_for_another_job_and_its_tasks_have_names(one):
+    small = ("--cpus", "1", "--memory", "64m", "--gpus", "0")
+    one.ok("run", "--detach", "--name", "prep", *small, "--", "sleep", "2")
+    one.ok("run", "--detach", "--name", "then", *small, "--array", "0-2", "--after", "prep", "--",
+           "bash", "-c", "echo said-$LOCKSTEP_ARRAY_INDEX; echo $LOCKSTEP_ARRAY_INDEX > outputs/index")
+    assert "waits for job 'prep' to complete" in one.show("then/2")["reason"]
+    assert ended(one, "then")["status"] == "Completed"
+    prep, task = one.show("prep"), one.show("then/2")
+    assert task["attempts"][0]["started_at"] >= prep["ended_at"], (task, prep)
+    assert "outputs/index" in one.ok("job", "files", "then/2")
+    assert one.ok("job", "cat", "then/1", "outputs/index") == "1\n"
+    assert "said-2" in one.ok("job", "logs", "then/2")
+    wrong = one.run("job", "files", "then/9")
+    assert wrong.returncode == 1 and "then has no step '9'; its steps: 0, 1, 2" in wrong.stderr.decode()
+    whole = one.run("job", "files", "then")
+    assert "then is an array" in whole.stderr.decode() and "name one as then/0" in whole.stderr.decode()
+    one.run("run", "--name", "failed", *small, "--", "false")
+    one.ok("run", "--detach", "--name", "never", *small, "--array", "0-1", "--after", "failed", "--", "true")
+    assert ended(one, "never")["status"] in ("Canceled", "Failed")
+    later = one.run("run", "--name", "later", *small, "--array", "0-1", "--begin", "1s", "--", "true")
+    assert later.returncode == 0, later.stderr.decode()
 
 
 def test_tasks_and_steps_begin_with_another_jobs_checkpoint(one):

@@ -71,6 +71,33 @@ def run_twice(site, name, nodes, *words):
     return [path for path, _ in paths], done.stderr.decode()
 
 
+# A socket below the given folder with 60 bytes of its own; what `multiprocessing` makes has fewer.
+SOCKETS = """
+import multiprocessing, os, socket
+tmp = os.environ["TMPDIR"]
+with socket.socket(socket.AF_UNIX) as one:
+    one.bind(os.path.join(tmp, "s" * 59))
+if __name__ == "__main__":
+    with multiprocessing.Manager() as manager:
+        shared = manager.dict(x=1)
+        print("shared", shared["x"])
+long = {k: v for k, v in os.environ.items()
+        if v.startswith("/") and ":" not in v and os.path.isdir(v) and ".lockstep/checkpoint" not in v}
+print("long", {k: v for k, v in long.items() if len(v) > 47 and k not in ("HOME", "OLDPWD")})
+"""
+
+
+@pytest.mark.parametrize("distribution", ["none", "mpi"])
+def test_sockets_fit_below_the_folders_of_a_rank(any_site, distribution):
+    any_site.up(1)
+    any_site.write("sockets.py", SOCKETS)
+    done = any_site.run("run", "--name", LONG[:60], "--distribution", distribution, "--", "/usr/bin/python3", "sockets.py")
+    said = done.stdout.decode() + done.stderr.decode()
+    if distribution == "none":  # of the other one, it never calls MPI_Init
+        assert done.returncode == 0, said
+    assert "shared 1" in said and "long {}" in said, said
+
+
 @pytest.mark.parametrize("name", ["trains", LONG], ids=["short", "long"])
 def test_all_attempts_and_nodes_have_one_path(any_site, name):
     any_site.up(2)

@@ -45,6 +45,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void act(const runner::ConnectGang& action);
   void act(const runner::StartRank& action);
   void act(const runner::SignalRanks& action);
+  void act(const runner::WarnRanks&) {}
   void act(const runner::KillEverything& action);
   void act(const runner::TellGang& action);
   void act(const runner::ReadStderrTail& action);

@@ -201,6 +201,11 @@ Json ours_of(const JobSpec& spec) {
                     {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
                     {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)},
                     {"required", spec.limits.required}};
+  json["grace_period"] = spec.stop.grace ? Json(seconds_of(*spec.stop.grace)) : Json(nullptr);
+  json["signal"] = nullptr;
+  if (const auto& signal = spec.stop.signal)
+    json["signal"] = {{"name", early_signal_name(signal->number)},
+                      {"before", seconds_of(signal->before)}};
   json["keep"] = spec.keep;
   json["compute_why"] = spec.compute_why;
   json["from_checkpoint_of"] =

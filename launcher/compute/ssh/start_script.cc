@@ -122,9 +122,11 @@ set -- --name "$name" --token-file "$d/token" --share "$share"
 if [ -n "$tunnelled" ]; then
   address=$(echo "${SSH_CONNECTION:-}" | cut -d ' ' -f 3)
   case $address in
-    ''|*[!0-9a-fA-F.:]*|127.*|::1|fe80:*) ;;
-    *) set -- "$@" --advertise "$address" ;;
+    ''|*[!0-9a-fA-F.:]*|127.*|::1|fe80:*) address=all ;;
   esac
+  set -- "$@" --advertise "$address"
+else
+  set -- "$@" --advertise all
 fi
 if ! is_running; then
   wanted=$(supervisor)

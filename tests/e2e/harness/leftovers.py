@@ -63,8 +63,9 @@ def temporary_files():
     found = set(re.findall(r"@lockstep-port-\d+", _read("/proc/net/unix").decode(errors="replace")))
     found |= {str(top) for top in pathlib.Path("/tmp").glob("lockstep-*")
               if re.fullmatch(r"lockstep-(ports-)?\d+", top.name)}
-    for jobs in (pathlib.Path("/run/lockstep/jobs"), pathlib.Path("~/.lockstep/jobs").expanduser()):
-        found |= {str(path) for path in jobs.iterdir()} if jobs.is_dir() else set()
+    for ours in (pathlib.Path("/run/lockstep"), pathlib.Path("~/.lockstep").expanduser()):
+        for kind in ("jobs", "a"):
+            found |= {str(path) for path in (ours / kind).iterdir()} if (ours / kind).is_dir() else set()
     return found
 
 

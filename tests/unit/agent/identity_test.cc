@@ -1,5 +1,6 @@
 #include "agent/daemon/identity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -58,7 +59,8 @@ TEST(IdentityTest, WhatAPersonSaysOfTheLauncherWinsOverWhatItTold) {
 class JoinServer {
  public:
   using Answer = std::function<std::optional<JoinReply>(const JoinRequest&, const PublicKey&)>;
-  explicit JoinServer(Answer answer) : answer_(std::move(answer)) {
+  explicit JoinServer(Answer answer, std::uint32_t version = kProtocolVersion)
+      : answer_(std::move(answer)), version_(version) {
     thread_ = std::thread([this] { serve(); });
     while (!ready_) std::this_thread::yield();
   }
@@ -83,6 +85,7 @@ class JoinServer {
         const auto request = wire::decode_envelope<JoinMessage>(got->bytes);
         const auto answer = answer_(std::get<JoinRequest>(request->body), got->key);
         Envelope<JoinReply> reply;
+        reply.version = version_;
         reply.sequence = 1;
         reply.reply_to = request->sequence;
         if (!answer) continue;
@@ -92,6 +95,7 @@ class JoinServer {
     }
   }
   Answer answer_;
+  const std::uint32_t version_;
   io::KeyPair keys_ = io::generate_key_pair();
   std::string endpoint_;
   std::atomic<bool> ready_{false}, stop_{false};
@@ -124,6 +128,24 @@ TEST_F(JoinTest, BecomesTheNodeThatTheLauncherSays) {
   EXPECT_EQ(identity->control_endpoint, "tcp://*:1001");
   EXPECT_EQ(secret, "the secret");
   EXPECT_EQ(key, keys_.public_key);
+}
+
+// At once, and in the words of the launcher, which name its version.
+TEST_F(JoinTest, ALauncherOfAnotherVersionIsNamedWithOurs) {
+  const std::string words =
+      "control message: has protocol version 1, but this program (9.9) speaks "
+      "version 9; install the same Lockstep on both sides";
+  const JoinServer server([&](const auto&, const auto&) { return JoinRefused{words}; }, 9);
+  const Instant before = io::SystemClock().now();
+  const auto joined = join_at(server);
+  ASSERT_FALSE(joined);
+  EXPECT_LT(io::SystemClock().now() - before, seconds(10));
+  EXPECT_EQ(joined.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(joined.error().message, testing::HasSubstr(words));
+  EXPECT_THAT(joined.error().message,
+              testing::HasSubstr("this agent (" + std::string(LOCKSTEP_VERSION) + ")"));
+  const JoinServer other([&](const auto&, const auto&) { return JoinAccepted{NodeId(1), "n"}; }, 9);
+  EXPECT_THAT(join_at(other).error().message, testing::HasSubstr("has protocol version 9"));
 }
 
 TEST_F(JoinTest, ALostAnswerIsAskedForAgain) {

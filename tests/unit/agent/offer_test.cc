@@ -17,6 +17,15 @@ TEST(KeptOffer, IsWhatTheFlagsOfEarlierStartsSaid) {
   ASSERT_TRUE(keep_offer(path, first));
   EXPECT_EQ(offer_of(path, {}).value(), (Offer{"0-3", "16g", "none", "rack1"}));
   EXPECT_EQ(describe(first), "--cpus 0-3, --memory 16g, --gpus none, --network rack1");
+  const OfferFlags at{{}, {}, {}, {}, {}, "10.1.2.3"};
+  const Offer there = offer_of(path, at).value();
+  EXPECT_EQ(there.advertise, "10.1.2.3");
+  EXPECT_EQ(describe(there),
+            "--cpus 0-3, --memory 16g, --gpus none, --network rack1, --advertise 10.1.2.3");
+  ASSERT_TRUE(keep_offer(path, there));
+  EXPECT_EQ(offer_of(path, {}).value(), there) << "as the agent is started again";
+  ASSERT_TRUE(keep_offer(path, offer_of(path, {{}, {}, {}, {}, {}, "all"}).value()));
+  EXPECT_EQ(offer_of(path, {}).value(), first);
   const Offer changed = offer_of(path, {"all", "8g", {}, ""}).value();
   EXPECT_EQ(changed, (Offer{"", "8g", "none", ""}));
   ASSERT_TRUE(keep_offer(path, changed));

@@ -8,6 +8,7 @@
 
 #include "common/domain/container_places.h"
 #include "common/io/file_system.h"
+#include "common/io/short_path.h"
 #include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
 #include "runner/container/plan.h"
@@ -284,11 +285,13 @@ TEST_F(ContainerPlanTest, NamesTheAttemptAndShowsOfItOnlyWhatRanksNeed) {
                                                               {"lockstep.attempt", "train.2"},
                                                               {"lockstep.node_rank", "3"}}));
   const std::string attempt = directory_.path();
+  const std::string short_tmp = io::AttemptDir(io::short_path_in_container(directory_)).tmp();
   EXPECT_EQ(made->mounts, (std::vector<Mount>{{"/libexec/lockstep-spawn", kSpawnInside, true},
                                               {attempt + "/container", kRunInside, true},
                                               {attempt + "/hosts", "/etc/hosts", true},
                                               {attempt + "/code", "/run/lockstep/jobs/train.2"},
                                               {attempt + "/tmp", attempt + "/tmp"},
+                                              {attempt + "/tmp", short_tmp},
                                               {attempt + "/home", "/home/ada"}}));
   EXPECT_EQ(made->groups, std::vector<std::uint32_t>{27});
   EXPECT_EQ(made->shm_size, kDefaultShmSize);

@@ -192,6 +192,26 @@ TEST_P(SpawnTest, SignalsReachTheWholeGroupOfARank) {
   EXPECT_EQ(WEXITSTATUS(exits_[0]), 5);
 }
 
+// To whoever does not handle it, the signal would be the end.
+TEST_P(SpawnTest, AWarningReachesThoseWhoHandleIt) {
+  launch();
+  start(0,
+        shell("sh -c 'trap \"echo told; exit 4\" USR1; echo ready; while :; do sleep 0.05; done'; "
+              "echo code $?"));
+  start(1, shell("exec sleep 600"));
+  ASSERT_EQ(out_.read_line(), "ready\n");
+  ASSERT_TRUE(turn_until(loop_, [&] { return pids_.size() == 2; }));
+  client_->warn_all(SIGUSR1);
+  ASSERT_EQ(out_.read_line(), "told\n");
+  ASSERT_EQ(out_.read_line(), "code 4\n");
+  ASSERT_TRUE(exited(0));
+  EXPECT_EQ(WEXITSTATUS(exits_[0]), 0);
+  EXPECT_EQ(exits_.count(1), 0u) << "it handles nothing";
+  client_->kill_all();
+  ASSERT_TRUE(exited(1));
+  EXPECT_EQ(WTERMSIG(exits_[1]), SIGKILL);
+}
+
 TEST_P(SpawnTest, KillAllReachesDoubleForkedDaemons) {
   launch();
   start(0, shell(kDaemon + "trap '' TERM; while :; do sleep 1; done"));

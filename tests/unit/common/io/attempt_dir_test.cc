@@ -5,6 +5,7 @@
 
 #include "common/io/file_system.h"
 #include "common/io/places.h"
+#include "common/io/short_path.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::io {
@@ -76,6 +77,35 @@ TEST(AttemptDirTest, ALongNameLeavesRoomForASocketsPath) {
   EXPECT_NE(job_folder_name(JobId(form + "0123456789ab")), form + "0123456789ab");
   EXPECT_EQ(job_folder_name(JobId(form + "0123456789aB")), form + "0123456789aB");
   EXPECT_LE(("/run/lockstep/jobs/" + job_folder_name(JobId(std::string(240, 'x')))).size(), 47u);
+}
+
+TEST(ShortPath, LeavesRoomForASocketsPathWhateverTheName) {
+  const AttemptDir directory("/srv/a/long/home/of/an/agent/attempts/" + std::string(240, 'x') +
+                             ".1");
+  const AttemptDir other("/srv/a/long/home/of/an/agent/attempts/" + std::string(240, 'x') + ".2");
+  EXPECT_NE(short_path_in_container(directory), short_path_in_container(other));
+  const AttemptDir inside(short_path_in_container(directory));
+  EXPECT_LE(inside.tmp().size(), 47u) << inside.tmp();
+  const std::string path = short_path(directory);
+  if (path.empty()) return;  // an account without a folder for it
+  EXPECT_LE(AttemptDir(path).tmp().size(), 47u);
+  EXPECT_EQ(short_path_in_container(directory), path);
+  if (::geteuid() == 0) {
+    EXPECT_LE((AttemptDir(path).client_home() + "/endpoint.json").size(), 47u);
+  }
+}
+
+TEST(ShortPath, IsALinkWhereNothingCanBeMounted) {
+  const test::TempDir home;
+  const AttemptDir directory(home.path());
+  if (short_path(directory).empty()) GTEST_SKIP() << "an account without a folder for it";
+  home.file("tmp/x", "1");
+  ASSERT_TRUE(link_short_path(directory));
+  ASSERT_TRUE(link_short_path(directory)) << "again, after a crash";
+  EXPECT_TRUE(exists(AttemptDir(short_path(directory)).tmp() + "/x"));
+  unlink_short_path(directory);
+  EXPECT_FALSE(exists(short_path(directory)));
+  unlink_short_path(directory);
 }
 
 }  // namespace

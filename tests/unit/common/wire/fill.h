@@ -96,9 +96,15 @@ class Filler {
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(After& v) { auto& [a, b] = v; each(a, b); }
   void fill(QueueSettings& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(EarlySignal& v) {
+    auto& [number, before] = v;
+    each(before);
+    number = 10;
+  }
+  void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -444,7 +450,7 @@ class Filler {
   void fill(HeartbeatAck& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
-  void fill(Submit& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(Submit& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(CreateEnvironment& v) { auto& [a, b] = v; each(a, b); }
   void fill(ShowEnvironment& v) { auto& [a] = v; each(a); }
   void fill(ListEnvironments& v) { auto& [a] = v; each(a); }

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
+
+#include "launcher/cli/sbatch_begin.h"
+
 namespace lockstep::cli {
 namespace {
 
@@ -104,6 +109,99 @@ TEST(Sbatch, NamesWhatIsNotUsed) {
   EXPECT_EQ(notes[2],
             "t.sh:4: the GPUs' type a100 is not used: name labels of nodes with --label KEY=VALUE");
   EXPECT_EQ(notes[3].rfind("t.sh:5: the script runs once for each rank, so `srun` must go", 0), 0u);
+}
+
+TEST(Sbatch, ASignalComesBeforeTheTimeLimit) {
+  const auto [a, notes] = apply("#SBATCH --signal=B:USR1@120 --time=10\n");
+  EXPECT_EQ(a.signal, "USR1@120");
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(apply("#SBATCH --signal=SIGUSR2 -t 10\n").arguments.signal, "SIGUSR2");
+  const auto [none, said] = apply("#SBATCH --signal=USR1@60\n");
+  EXPECT_EQ(none.signal, "");
+  EXPECT_EQ(said,
+            std::vector<std::string>{
+                "t.sh:2: #SBATCH --signal is not used: it comes before the end of --time, and "
+                "the script has none"});
+  EXPECT_EQ(
+      refusal("#!/bin/bash\n#SBATCH --signal=KILL@60 -t 10\n")
+          .rfind("t.sh:2: #SBATCH --signal: 'KILL' is not a signal that can be sent; write USR1, ",
+                 0),
+      0u);
+}
+
+// A script that is warned is one that goes on later.
+TEST(Sbatch, RequeuesAtTheTimeLimitIfTheScriptIsWarned) {
+  const auto [a, notes] = apply("#SBATCH --requeue -t 10\n#SBATCH --signal=B:USR1@60\n");
+  EXPECT_EQ(a.retry_on, "infrastructure,timeout");
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "t.sh:2: #SBATCH --requeue: the job is tried again when its time is over, "
+                       "too, at most 3 times (--retry-on infrastructure,timeout; --retry)"});
+  const auto [b, told] = apply("#SBATCH --requeue -t 10\n");
+  EXPECT_EQ(b.retry_on, "");
+  EXPECT_EQ(told, std::vector<std::string>{
+                      "t.sh:2: #SBATCH --requeue: the job is tried again if a node is lost; for "
+                      "another try when its time is over, add --retry-on infrastructure,timeout"});
+  EXPECT_TRUE(apply("#SBATCH --requeue\n").notes.empty());
+  RunArguments given;
+  given.retry_on = "75";
+  EXPECT_EQ(apply("#SBATCH --requeue -t 10 --signal=USR1@60\n", given).arguments.retry_on, "75");
+}
+
+TEST(Sbatch, OfSeveralPartitionsTheFirst) {
+  const auto [a, notes] = apply("#SBATCH --partition=gpu,long\n");
+  EXPECT_EQ(a.compute, "gpu");
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "t.sh:2: #SBATCH --partition gpu,long: the job goes to the target gpu; for "
+                       "another one, --compute NAME"});
+  RunArguments given;
+  given.compute = "mine";
+  EXPECT_TRUE(apply("#SBATCH -p gpu,long\n", given).notes.empty());
+}
+
+TEST(Sbatch, BeginsWhenSlurmWould) {
+  ::setenv("TZ", "UTC", 1);
+  ::tzset();
+  const std::time_t now = 1'795'600'800;  // 2026-11-25T10:00:00Z
+  const auto begin = [&](const std::string& text) {
+    return begin_of_sbatch(text, now).value_or("?");
+  };
+  EXPECT_EQ(begin("now"), "0s");
+  EXPECT_EQ(begin("now+1hour"), "3600s");
+  EXPECT_EQ(begin("now+60"), "60s");
+  EXPECT_EQ(begin("now+3days"), "259200s");
+  EXPECT_EQ(begin("now+2minutes"), "120s");
+  EXPECT_EQ(begin("16:00"), "2026-11-25T16:00:00Z");
+  EXPECT_EQ(begin("9:30:15"), "2026-11-26T09:30:15Z");
+  EXPECT_EQ(begin("midnight"), "2026-11-26T00:00:00Z");
+  EXPECT_EQ(begin("noon"), "2026-11-25T12:00:00Z");
+  EXPECT_EQ(begin("2026-11-26"), "2026-11-26T00:00:00Z");
+  EXPECT_EQ(begin("2026-11-26T18:00"), "2026-11-26T18:00:00Z");
+  EXPECT_EQ(begin("2026-11-26T18:00:05"), "2026-11-26T18:00:05Z");
+  EXPECT_EQ(begin("tomorrow"), "86400s");
+  for (const char* wrong : {"", "now+", "now+x", "now-1hour", "25:00", "16", "2026-13-01",
+                            "2026-11-26T", "2026-11-26T18", "16:00x", "now+1fortnight"})
+    EXPECT_EQ(begin(wrong), "?") << wrong;
+  EXPECT_EQ(apply("#SBATCH --begin=now+1hour\n").arguments.begin, "3600s");
+  EXPECT_EQ(refusal("#!/bin/bash\n#SBATCH --begin=teatime\n"),
+            "t.sh:2: #SBATCH --begin: 'teatime' is not a time, such as now+1hour, 16:00 or "
+            "2026-11-26T18:00:00");
+}
+
+TEST(Sbatch, SaysWhatStandsForSlurmsPrograms) {
+  const auto notes = apply(
+                         "# scontrol in a comment\n"
+                         "nodes=$(scontrol show hostnames $SLURM_JOB_NODELIST)\n"
+                         "echo \"srun is a word here\" and srun here\n"
+                         "if [ $x ]; then OMP_NUM_THREADS=4 time srun ./train; fi\n"
+                         "/usr/bin/scontrol requeue $id; mpirun ./a\n"
+                         "my-srun x; ./srun.py; scancelled\n")
+                         .notes;
+  ASSERT_EQ(notes.size(), 3u);
+  EXPECT_EQ(notes[0].rfind("t.sh:3: there is no `scontrol` here: AZ_BATCH_HOST_LIST has", 0), 0u);
+  EXPECT_EQ(notes[1],
+            "t.sh:3: SLURM_JOB_NODELIST is not set; use AZ_BATCH_HOST_LIST, which has addresses "
+            "with commas between them");
+  EXPECT_EQ(notes[2].rfind("t.sh:5: the script runs once for each rank, so `srun` must go", 0), 0u);
 }
 
 TEST(Sbatch, TakesAnArray) {

@@ -167,6 +167,61 @@ TEST_F(Children, ACredentialEndsWithItsAttempt) {
   EXPECT_FALSE(caller_of(launcher.core->state(), attempt(q)));
 }
 
+// `lockstep run` as a rank waits for its child after SIGTERM, and must hear of its end.
+TEST_F(Children, WhileRanksAreEndedTheirCredentialOnlyLooksOnAndCancels) {
+  const JobId p = parent(small("p"));
+  const JobId c = child(p, "c");
+  launcher.observe(node, attempt(p), PartState::running);
+  launcher.cancel(p);
+  launcher.drop_notices();
+  const State& state = launcher.core->state();
+  const auto caller = caller_of(state, attempt(p));
+  ASSERT_TRUE(caller);
+  EXPECT_TRUE(caller->is_ending);
+  const Object object = object_of(job(c));
+  for (const Permission one :
+       {Permission::see_job, Permission::read_job, Permission::cancel_job, Permission::see_cluster})
+    EXPECT_TRUE(may(state.principals(), *caller, one, object).allowed) << to_string(one);
+  for (const Permission one : {Permission::submit, Permission::write_blobs, Permission::read_blobs,
+                               Permission::see_names, Permission::delete_job})
+    EXPECT_FALSE(may(state.principals(), *caller, one, object).allowed) << to_string(one);
+  EXPECT_THAT(refused(small("late"), *caller), HasSubstr("submits no more jobs"));
+  end(p, 143);
+  EXPECT_FALSE(caller_of(state, attempt(p)));
+}
+
+// If its parent waits for it, neither ever goes on.
+TEST_F(Children, OneThatIsWaitedForAndNeedsItsParentsNodesIsRefused) {
+  const JobId whole = parent(job_spec("whole"));
+  const auto waited = [&](JobSpec spec) {
+    SubmitInput input = request(std::move(spec), of(whole));
+    input.waits = true;
+    return input;
+  };
+  launcher.send(waited(small("c")));
+  const auto refusal = launcher.expect_one<ReplyRefused>();
+  EXPECT_EQ(refusal.code, ErrorCode::conflict);
+  EXPECT_THAT(refusal.message,
+              HasSubstr("needs 1 node with 1 cpu, 1.0 GiB memory, 0 gpus, and job 'whole', which "
+                        "submits it, holds so much of target 'local' (n1): the two would wait for "
+                        "each other for ever. Let the job that submits hold less (--cpus, "));
+  launcher.send(request(small("later"), of(whole)));
+  const auto submitted = launcher.take<ReplySubmitted>();
+  launcher.drop_notices();
+  ASSERT_EQ(submitted.size(), 1u);
+  ASSERT_FALSE(submitted[0].notes.empty());
+  EXPECT_THAT(submitted[0].notes.back(), HasSubstr("it starts when that has ended"));
+}
+
+TEST_F(Children, OneThatFitsBesideItsParentIsTaken) {
+  const JobId p = parent(small("p"));
+  SubmitInput input = request(small("c"), of(p));
+  input.waits = true;
+  launcher.send(input);
+  EXPECT_EQ(launcher.take<ReplySubmitted>().size(), 1u);
+  launcher.drop_notices();
+}
+
 TEST_F(Children, ACredentialCancelsItsOwnAndNoOtherJobOfItsOwner) {
   const JobId p = parent(small("p"));
   const JobId c = child(p, "c");

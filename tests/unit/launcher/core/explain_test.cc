@@ -190,7 +190,9 @@ const WaitingCase kWaiting[] = {
      "rack=7",
      "needs 1 node with label rack=7, but 0 of the 2 nodes of target 'local' can take it (n1 has "
      "no "
-     "label rack; n2 has the label rack=8, rack=7 asked for)",
+     "label rack; n2 has the label rack=8, rack=7 asked for); no node of target 'local' can ever "
+     "take it; to change that, give a node the label: `lockstep node label NODE rack=7`, or join "
+     "nodes that have it: `lockstep node token --compute local`",
      "asks for 1 node with label rack=7; target local:\n"
      "  n1 has no label rack\n"
      "  n2 has the label rack=8, rack=7 asked for\n"},
@@ -221,7 +223,11 @@ const WaitingCase kWaiting[] = {
      {"n1 cpus=8", "n2 cpus=2", "n3 gpus=1 cpus=8"},
      "on=n2+n3 nodes=2 cpus=4",
      "needs 2 nodes of n2, n3 with 4 cpus each, but 1 of the 3 nodes of target 'local' can take it "
-     "(n1 is not among the nodes that the job names; n2 has 2 cpus, 4 asked for)",
+     "(n1 is not among the nodes that the job names; n2 has 2 cpus, 4 asked for); only 1 node of "
+     "target 'local' can ever take it; to change that, ask for less (--cpus, --memory, --gpus; "
+     "lockstep.resources in a job file), or join nodes that have it: `lockstep node token "
+     "--compute "
+     "local`",
      "asks for 2 nodes of n2, n3 with 4 cpus each; target local:\n"
      "  n1 is not among the nodes that the job names\n"
      "  n2 has 2 cpus, 4 asked for\n"

@@ -67,6 +67,20 @@ TEST(Preemption, ANodeThatLeavesIsNotSaidToTakeWorkAgain) {
               HasSubstr("takes no work, because its machine is taken away: spot"));
 }
 
+TEST(Preemption, AJobsOwnGraceIsCutToWhatANoticeLeaves) {
+  CoreConfig config;
+  config.stop_grace = seconds(10);
+  TestLauncher launcher(config);
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.stop.grace = minutes(5);
+  const JobId job = launcher.submit(spec);
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_EQ(launcher.assignment(n1, attempt(job)).grace, minutes(5));
+  notice(launcher, n1, seconds(120));
+  EXPECT_EQ(launcher.assignment(n1, attempt(job)).grace, seconds(110));
+}
+
 TEST(Preemption, LongNoticesLeaveTheOrdinaryGrace) {
   CoreConfig config;
   config.stop_grace = seconds(10);

@@ -58,6 +58,39 @@ TEST(Queue, AJobForWhichThereAreNoNodesWaitsWithAReasonAndBlocksNobody) {
   EXPECT_THAT(launcher.view(big).reason, ::testing::HasSubstr("n1 has 4 cpus, 64 asked for"));
 }
 
+TEST(Queue, AWaitInVainIsSaidWithWhatWouldChangeIt) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  JobSpec gpus = job_spec("gpus");
+  gpus.resources.gpus = 4;
+  const JobId few = launcher.submit(job_spec("few", 3)), bare = launcher.submit(gpus);
+  EXPECT_TRUE(launcher.view(few).in_vain);
+  EXPECT_THAT(launcher.view(few).reason,
+              ::testing::HasSubstr("only 2 nodes of target 'local' can ever take it; to change "
+                                   "that, ask for at most 2 nodes (-N; "));
+  EXPECT_TRUE(launcher.view(bare).in_vain);
+  EXPECT_THAT(launcher.view(bare).reason,
+              ::testing::HasSubstr("has 0 gpus, 4 asked for); no node of target 'local' can ever "
+                                   "take it; to change that, ask for less (--cpus, "));
+  FakeNode n3 = launcher.join("n3", inventory(4, gibibytes(8), 4));
+  EXPECT_EQ(launcher.status(bare), JobStatus::preparing);
+  EXPECT_FALSE(launcher.view(few).in_vain) << "it waits for its nodes now";
+  EXPECT_FALSE(launcher.view(bare).in_vain);
+}
+
+// What a node's return, its approval or its first report changes is worth waiting for.
+TEST(Queue, NodesThatMayComeBackAreNotInVain) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  launcher.pass(minutes(5), {&n1});
+  ASSERT_EQ(launcher.liveness(n2), Liveness::lost);
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  EXPECT_FALSE(launcher.view(pair).in_vain);
+  EXPECT_THAT(launcher.view(pair).reason, ::testing::Not(::testing::HasSubstr("can ever")));
+  TestLauncher empty;
+  EXPECT_FALSE(empty.view(empty.submit(job_spec("first"))).in_vain) << "nodes are to join";
+}
+
 TEST(Queue, AParkedJobGetsItsTurnBeforeLaterOnesWhenNodesJoin) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

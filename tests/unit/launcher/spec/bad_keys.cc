@@ -110,11 +110,6 @@ std::vector<BadInput> bad_keys() {
        {},
        "job.yml:2:19: 'lockstep.array': '3-1' ends before it begins; write it as 0-19, 1,3,7, "
        "0-100:5 or 0-19%4"},
-      {"array_that_waits",
-       "command: x\nlockstep: {array: 0-3, after: prep}\n",
-       {},
-       "job.yml:2:19: 'lockstep.array' cannot be combined with lockstep.after or "
-       "lockstep.not_before"},
       {"output_with_a_version_alone",
        "command: x\noutputs: {m: {version: 3}}\n",
        {},

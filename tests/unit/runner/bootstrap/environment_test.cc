@@ -67,7 +67,7 @@ TEST(CommonEnvironment, SeveralNodes) {
   EXPECT_EQ(all.at("AZ_BATCH_NODE_LIST"), "127.0.0.1;127.0.0.2;127.0.0.3");
   EXPECT_EQ(all.at("AZ_BATCH_IS_CURRENT_NODE_MASTER"), "false");
   EXPECT_EQ(all.at("AZUREML_NODE_COUNT"), "3");
-  EXPECT_EQ(all.at("NCCL_SOCKET_IFNAME"), "lo");
+  EXPECT_EQ(all.at("NCCL_SOCKET_IFNAME"), "=lo");
   EXPECT_EQ(all.at("GLOO_SOCKET_IFNAME"), "lo");
   EXPECT_EQ(common_environment(make_gang(3, 2, 0), 0, 0).at("AZ_BATCH_IS_CURRENT_NODE_MASTER"),
             "true");

@@ -303,7 +303,7 @@ TEST_F(PmixNamespaces, NodesWithAddressesOfTheirOwn) {
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   const Outcome variables = run(shape(1), "/usr/bin/env");
   for (const char* name :
-       {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "OMPI_MCA_btl_tcp_if_include"}) {
+       {"NCCL_SOCKET_IFNAME=", "GLOO_SOCKET_IFNAME", "OMPI_MCA_btl_tcp_if_include"}) {
     EXPECT_GE(count(variables.output, std::string(name) + "=mpi0\n") +
                   count(variables.output, std::string(name) + "=mpi1\n"),
               1)

@@ -70,6 +70,23 @@ TEST_F(RunnerCore, GangWaitsForTheTableAndTheTree) {
   EXPECT_EQ(drain_and_end().cause, Cause::completed);
 }
 
+TEST_F(RunnerCore, AnEarlySignalComesOnceBeforeTheTimeLimit) {
+  auto assignment = part(1, 0);
+  assignment.spec.timeout = seconds(60);
+  assignment.spec.stop.signal = EarlySignal{SIGUSR1, seconds(20)};
+  run_solo(assignment);
+  EXPECT_EQ(core.next_deadline(), now + seconds(40));
+  pass(seconds(40));
+  EXPECT_EQ(take<WarnRanks>().signal, SIGUSR1);
+  EXPECT_EQ(core.next_deadline(), now + seconds(20));
+  pass(seconds(20) - milliseconds(1));
+  pass(milliseconds(1));
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankExited{0, 0, SIGTERM, false});
+  EXPECT_EQ(drain_and_end().cause, Cause::timeout);
+}
+
 TEST_F(RunnerCore, TimeOutLeavesTheGraceThenKills) {
   auto assignment = part(2, 1);
   assignment.spec.timeout = seconds(60);

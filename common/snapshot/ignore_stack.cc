@@ -1,0 +1,57 @@
+#include "common/snapshot/ignore_stack.h"
+
+#include <fmt/format.h>
+
+#include "common/base/quoted_name.h"
+#include "common/snapshot/repository.h"
+
+namespace lockstep::snapshot {
+
+void IgnoreStack::resize_to(std::size_t size) {
+  files_.erase(files_.begin() + static_cast<std::ptrdiff_t>(size), files_.end());
+}
+
+Status IgnoreStack::push(int fd, const std::string& folder, const std::string& name) {
+  auto content = read_ignore_file(fd, name, directory_ + "/" + folder + name);
+  if (!content) {
+    Error error = std::move(content).error();
+    if (error.code == ErrorCode::permission_denied) error.message += "; make it readable";
+    return error;
+  }
+  if (*content) files_.emplace_back(folder + name, below_ + folder, **content);
+  return {};
+}
+
+// Whoever names a folder wants what is in it, also where the repository ignores it (build/), or
+// where a repository of settings ignores all of a home directory.
+void IgnoreStack::read_repository(std::vector<std::string>& notes) {
+  auto repository = find_repository(directory_);
+  if (!repository) return;
+  notes = std::move(repository->notes);
+  if (const auto match = repository->of_itself(); match.file != nullptr) {
+    notes.push_back(fmt::format(
+        "{}:{}: {} leaves out all of {}; since the folder was named, only ignore files in it count",
+        quoted_name(match.file->source()), match.pattern->line, quoted_name(match.pattern->text),
+        quoted_name(directory_)));
+    return;
+  }
+  below_ = std::move(repository->below);
+  files_ = std::move(repository->files);
+}
+
+// The innermost file that says anything decides.
+std::optional<SkippedPath> IgnoreStack::leaves_out(const std::string& path,
+                                                   bool is_directory) const {
+  std::string whole;
+  if (!below_.empty()) whole = below_ + path;
+  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+    const IgnorePattern* pattern = file->match(below_.empty() ? path : whole, is_directory);
+    if (pattern == nullptr) continue;
+    if (pattern->negative) return std::nullopt;
+    return SkippedPath{is_directory ? path + "/" : path, file->source(), pattern->line,
+                       pattern->text};
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,23 @@
+#pragma once
+// Notes on a job whose ranks would not know of each other, though its program asks for that: a
+// forgotten `--distribution`, or a program in the command that starts ranks itself (mpirun,
+// torchrun, srun). Pure, except that `read` reads files.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/job_spec.h"
+
+namespace lockstep::cli {
+
+// The beginning of a file of the source folder, by its path in it; nullopt: there is no such file.
+using ReadSource = std::function<std::optional<std::string>(const std::string& path)>;
+// Reads at most 4 MiB of a regular file below `folder`.
+ReadSource source_reader(const std::string& folder);
+
+// `spec` is a command job's. One line each.
+std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,25 @@
+#pragma once
+// Whether a job waits in vain: no set of nodes that its target has could ever run it, not even if
+// all were free, healthy and approved, and the target makes no other nodes. Pure.
+
+#include <optional>
+#include <string>
+
+#include "launcher/core/placement.h"
+
+namespace lockstep::launcher {
+
+// "no node of target 'gpus' can ever take it; to change that, ask for less …": of a request that
+// the pool's nodes cannot take now. nullopt: time alone may help.
+std::optional<std::string> in_vain(const Cluster& cluster, const std::string& pool,
+                                   const Shape& shape);
+
+// Whether nodes may be added to the pool without a person: its provider makes machines, or one that
+// is to become a node is not there yet.
+bool may_grow(const Cluster& cluster, const std::string& pool);
+
+// Whether the node could take a part if it were free, healthy and approved. True of one that has
+// not reported yet.
+bool could_take(const Node& node, const Shape& shape);
+
+}  // namespace lockstep::launcher
