@@ -16,7 +16,7 @@ enum class AuditOutcome {
   done,     // it changed something, or there was nothing left to change
   refused,  // it changed nothing; `detail` says why
   read,     // somebody read an object of another user
-  note,     // a remark about the log itself
+  note,     // a remark about the log itself, or something that the launcher noticed
 };
 std::string_view to_string(AuditOutcome outcome);
 

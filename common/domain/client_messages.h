@@ -123,6 +123,7 @@ struct ListNodes {
 };
 struct ShowNode {
   std::string name_or_id;
+  bool history = false;  // with NodeView::history
   friend bool operator==(const ShowNode&, const ShowNode&) = default;
 };
 struct CreateToken {

@@ -150,6 +150,9 @@ struct NodeView {
   std::string compute = {};                        // the target that it belongs to
   NodeLabels labels = {};
   std::optional<MeasuredNode> use = {};
+  std::string agent_version = {};       // of its newest session; "": unknown
+  bool other_version = false;           // it is not the launcher's
+  std::vector<NodeEvent> history = {};  // oldest first; only where it was asked for
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 

@@ -394,8 +394,12 @@ Status from_wire(const WatchJob& from, lockstep::WatchJob* to) {
 void to_wire(const lockstep::ListNodes&, ListNodes*) {}
 Status from_wire(const ListNodes&, lockstep::ListNodes*) { return {}; }
 
-void to_wire(const lockstep::ShowNode& from, ShowNode* to) { to->set_name_or_id(from.name_or_id); }
+void to_wire(const lockstep::ShowNode& from, ShowNode* to) {
+  to->set_name_or_id(from.name_or_id);
+  to->set_history(from.history);
+}
 Status from_wire(const ShowNode& from, lockstep::ShowNode* to) {
+  to->history = from.history();
   return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
 }
 

@@ -253,6 +253,9 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_clock_ahead_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(from.clock_ahead).count());
   if (from.clock_uncertainty) to->set_clock_uncertainty_ns(from.clock_uncertainty->count());
+  to->set_agent_version(from.agent_version);
+  to->set_other_version(from.other_version);
+  write_list(from.history, to->mutable_history());
 }
 
 Status from_wire(const NodeView& from, lockstep::NodeView* to) {
@@ -276,6 +279,9 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
     TRY(read_duration(from.clock_uncertainty_ns(), "node.clock_uncertainty",
                       &to->clock_uncertainty.emplace()));
   if (from.has_use()) TRY(from_wire(from.use(), &to->use.emplace()));
+  to->other_version = from.other_version();
+  TRY(read_text(from.agent_version(), "node.agent_version", &to->agent_version));
+  TRY(read_list(from.history(), 10 * kMaxNodeEvents, "node.history", &to->history));
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }
 

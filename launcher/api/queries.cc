@@ -155,16 +155,20 @@ struct Answerer {
   }
   ClientReply operator()(const ListNodes&) const {
     NodesReply reply{core.node_views()};
-    for (NodeView& node : reply.nodes) node = viewer.cut(std::move(node));
+    for (NodeView& node : reply.nodes) node = viewer.cut(compared(std::move(node)));
     return reply;
   }
   ClientReply operator()(const ShowNode& question) const {
-    auto view = core.node_view(question.name_or_id);
+    auto view = core.node_view(question.name_or_id, question.history);
     if (!view)
       return Refused{ErrorCode::not_found,
                      fmt::format("there is no node '{}'; `lockstep node list` shows all",
                                  question.name_or_id)};
-    return NodesReply{{viewer.cut(std::move(*view))}};
+    return NodesReply{{viewer.cut(compared(*std::move(view)))}};
+  }
+  static NodeView compared(NodeView view) {
+    view.other_version = !view.agent_version.empty() && view.agent_version != LOCKSTEP_VERSION;
+    return view;
   }
   ClientReply operator()(const ShowEnvironment& question) const {
     return show_environment(core.state(), question.reference, viewer);

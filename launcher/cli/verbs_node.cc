@@ -24,6 +24,7 @@ struct NodeOptions {
   bool approve = false;
   std::string compute;
   bool now = false;
+  bool history = false;
   Format format = Format::table;
 };
 
@@ -38,7 +39,7 @@ int list(Context& context, const NodeOptions& options) {
 int show(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<NodesReply>(ShowNode{options.name});
+  const auto reply = (*connection)->ask_for<NodesReply>(ShowNode{options.name, options.history});
   if (!reply) return fail(context.terminal, reply.error());
   if (reply->nodes.empty())
     return fail(
@@ -173,7 +174,10 @@ void add_node_verbs(VerbTable table) {
     return verb;
   };
   add_format(*add("list", "all nodes", list), options->format);
-  add_format(*named(add("show", "show one node in full", show)), options->format);
+  auto* show_verb = named(add("show", "show one node in full", show));
+  show_verb->add_flag("--history", options->history,
+                      "also when it joined, was lost, came back, was drained, …");
+  add_format(*show_verb, options->format);
   auto* token_verb = add("token", "print a token that lets a node join", token);
   token_verb->footer(
       "\n  lockstep node token --uses 4 > token   (a secret; keep it in a file of mode 0600)\n"

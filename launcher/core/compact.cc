@@ -274,8 +274,11 @@ std::vector<StampedFact> Compaction::closing() {
   };
   if (whole_.incarnation() > kept_.incarnation())
     add(IncarnationBegan{whole_.incarnation(), false});
-  for (const auto& [id, node] : whole_.nodes())
-    if (node.revision != 0) add(NodeRevised{id, node.revision});
+  for (const auto& [id, node] : whole_.nodes()) {
+    const bool is_kept = kept_.node(id)->history == node.history;
+    if (node.revision != 0 || !is_kept)
+      add(NodeRevised{id, node.revision, is_kept ? std::vector<NodeEvent>() : node.history});
+  }
   for (const auto& [key, name] : whole_.names().all()) {
     const OwnedName* kept = kept_.names().find(key.kind, key.name);
     if (kept != nullptr && *kept == name) continue;

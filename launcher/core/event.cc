@@ -160,8 +160,8 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::limit_reached:
     case Event::Kind::not_kept: break;
   }
-  // The number is enough within the job. Its attempts have an incarnation, which events lack, if the
-  // name was used before or the launcher was restored.
+  // The number is enough within the job. Its attempts have an incarnation, which events lack, if
+  // the name was used before or the launcher was restored.
   const bool is_known = event.attempt != 0 && event.attempt <= job.attempts.size();
   return is_known ? attempt_text(state, job.attempts[event.attempt - 1], event) : "";
 }

@@ -59,6 +59,7 @@ struct NodeSessionStarted {  // a session was accepted
   SessionId session;
   Inventory inventory;
   std::optional<HostClaim> claim = {};  // told by a compaction; else it follows from the sessions
+  std::string version = {};             // of the agent; "": of before it was kept
   friend bool operator==(const NodeSessionStarted&, const NodeSessionStarted&) = default;
 };
 struct NodeLost {  // timeout, or proof of a reboot
@@ -96,11 +97,12 @@ struct TokenForgotten {  // the token can no longer be used
   Digest secret_hash;
   friend bool operator==(const TokenForgotten&, const TokenForgotten&) = default;
 };
-// Sets the revision of the node's desired state. Compaction writes this fact in place of those that
-// it dropped.
+// Sets the revision of the node's desired state, and its history. Compaction writes this fact in
+// place of those that it dropped.
 struct NodeRevised {
   NodeId node;
   std::uint64_t revision = 0;
+  std::vector<NodeEvent> history = {};  // empty: it follows from the facts before
   friend bool operator==(const NodeRevised&, const NodeRevised&) = default;
 };
 // Attempts placed from now on have an incarnation of at least this.

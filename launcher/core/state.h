@@ -47,6 +47,8 @@ struct Node {
   std::optional<SessionId> session;
   BootId boot;
   Inventory inventory;
+  std::string agent_version;             // "": unknown
+  std::vector<NodeEvent> history;        // oldest first; the newest kMaxNodeEvents
   std::vector<SessionId> past_sessions;  // replaced sessions, newest last; bounded
   std::optional<std::string> lost;       // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work

@@ -47,6 +47,7 @@ void Turns::handle(const Input& input) {
   Step step = core_.handle(now, input);
   for (Fact& fact : step.facts) facts_.push_back({now, std::move(fact)});
   std::move(step.actions.begin(), step.actions.end(), std::back_inserter(actions_));
+  std::move(step.news.begin(), step.news.end(), std::back_inserter(news_));
 }
 
 void Turns::put_off(const Input& input) {

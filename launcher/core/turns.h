@@ -38,6 +38,8 @@ class Turns {
   void when_durable(std::function<void()> work);
   // Feeds a tick when one is due.
   void tick();
+  // What steps had to tell since the last call (Step::news).
+  std::vector<NodeNews> take_news() { return std::exchange(news_, {}); }
 
   struct Turn {
     std::vector<StampedFact> facts;  // if any: write them, then call written()
@@ -75,7 +77,8 @@ class Turns {
   bool running_ = false;  // a waiting input or request is being handled
   std::vector<StampedFact> facts_;
   std::vector<Action> actions_;  // of the facts that are not durable yet
-  std::vector<Action> urgent_;   // acknowledged heartbeats: they rest on no fact
+  std::vector<NodeNews> news_;
+  std::vector<Action> urgent_;  // acknowledged heartbeats: they rest on no fact
   std::deque<Waiting> waiting_;
   std::map<PublicKey, std::size_t> waiting_of_node_;
   std::deque<std::function<void()>> until_durable_;

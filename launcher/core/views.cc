@@ -437,6 +437,7 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   view.joined = node.joined;
   view.compute = node.pool;
   view.labels = node.labels;
+  view.agent_version = node.agent_version;
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch == nullptr) return view;
   view.last_heard = watch->last_heard;

@@ -105,6 +105,12 @@ Json to_json(const NodeView& node) {
                    {"lies", node.blobs.lies},
                    {"last_lie", node.blobs.last_lie}};
   json["use"] = node.use ? to_json(*node.use) : Json(nullptr);
+  json["agent_version"] = node.agent_version.empty() ? Json(nullptr) : Json(node.agent_version);
+  json["other_version"] = node.other_version;
+  json["history"] = Json::array();
+  for (const NodeEvent& event : node.history)
+    json["history"].push_back(
+        {{"time", to_string(event.at)}, {"what", event.what}, {"message", event.message}});
   return json;
 }
 

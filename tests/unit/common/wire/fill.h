@@ -399,9 +399,10 @@ class Filler {
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(MergedOutput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
+  void fill(NodeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentView& v) {
@@ -464,7 +465,7 @@ class Filler {
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}
-  void fill(ShowNode& v) { auto& [a] = v; each(a); }
+  void fill(ShowNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(CreateToken& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ApproveNode& v) { auto& [a] = v; each(a); }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -578,7 +579,10 @@ class Filler {
   void fill(launcher::JobAnnotated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::HostClaim& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::NodeSessionStarted& v) {
+    auto& [a, b, c, d, e, f] = v;
+    each(a, b, c, d, e, f);
+  }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
@@ -626,7 +630,7 @@ class Filler {
   void fill(launcher::FenceLifted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartReleased& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }
-  void fill(launcher::NodeRevised& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::NodeRevised& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::IncarnationBegan& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::JobFinished& v) { auto& [a, b, c] = v; each(a, b, c); }
