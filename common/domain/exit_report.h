@@ -140,6 +140,8 @@ struct ExitReport {
   // kMaxPossibleFirst.
   std::vector<PossibleFirst> also = {};
   std::vector<NodeClock> clocks = {};  // at most kMaxNodeClocks
+  // Its machine ended by itself: how long such a machine lives. Zero: that is not the cause.
+  Duration lifetime{0};
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

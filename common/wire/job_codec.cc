@@ -571,6 +571,7 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
                                          from.terminated_ranks.end());
   write_list(from.also, to->mutable_also());
   write_list(from.clocks, to->mutable_clocks());
+  to->set_lifetime_ns(from.lifetime.count());
 }
 
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
@@ -586,6 +587,7 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
   for (const int rank : from.terminated_ranks())
     TRY(read_rank(rank, "report.terminated_ranks", &to->terminated_ranks.emplace_back()));
   TRY(read_list(from.also(), kMaxPossibleFirst, "report.also", &to->also));
+  TRY(read_duration(from.lifetime_ns(), "report.lifetime", &to->lifetime));
   return read_list(from.clocks(), kMaxNodeClocks, "report.clocks", &to->clocks);
 }
 

@@ -112,6 +112,7 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
   const auto found = computes_.find(fact.spec.name);
   if (found == computes_.end()) return;
   Compute& compute = found->second;
+  compute.lifetime = {};
   for (SshHost& host : compute.spec.hosts) {
     const bool stays = std::any_of(fact.spec.hosts.begin(), fact.spec.hosts.end(),
                                    [&](const SshHost& one) { return one.name == host.name; });
@@ -198,6 +199,9 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
     known->since = at;
   }
   known->about = fact.about;
+  known->lifetime = fact.lifetime;
+  known->ends = fact.ends;
+  computes_.at(fact.target).lifetime = fact.lifetime;
   known->reached = true;
   known->failure.reset();
   known->failures = 0;

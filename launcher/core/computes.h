@@ -91,6 +91,8 @@ struct Compute {
   Instant scaled;                    // when a machine was wanted or began to leave last
   std::string scaled_why;
   std::optional<Instance> instance;  // of type computeinstance
+  Duration lifetime{
+      0};  // of the last machine made with these settings; zero: unknown, or unbounded
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 

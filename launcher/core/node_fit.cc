@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/core/fabric.h"
+#include "launcher/core/machine_life.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -186,6 +187,7 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
     return "cannot run jobs as " + shape.run_as + ": " + *why;
   if (const std::string* lacks = cluster.watches.shortfall_of(node.id)) return *lacks;
   if (auto reason = why_not_chosen(cluster, node, shape)) return reason;
+  if (auto reason = ends_before(cluster, node, shape)) return reason;
   return too_small(node.inventory, shape);
 }
 

@@ -116,7 +116,9 @@ void conclude(Context& core, const Job& job) {
     return;
   }
   if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
-  if (is_retried(job.spec.retry, report) && job.attempts.size() > 1)
+  const std::string given_up = why_given_up(job, report);
+  report.message += given_up;
+  if (given_up.empty() && is_retried(job.spec.retry, report) && job.attempts.size() > 1)
     report.message += fmt::format(" (given up after {} attempts)", job.attempts.size());
   report.message += logs_not_kept(core.state, job);
   core.emit(JobFinished{job.id, final_status(report), report});

@@ -16,13 +16,12 @@ void NodeAlarms::take(Instant now, const NodeNews& news) {
   switch (news.liveness) {
     case Liveness::unknown:
       silent_[news.node] = now;
-      return ports_.warn(fmt::format(
-          "node {} is UNKNOWN: {}; it gets no new work, and what runs there goes on", news.name,
-          news.why));
+      return ports_.warn(
+          fmt::format("node {} is UNKNOWN: {}; it gets no new work, and what runs there goes on",
+                      news.name, news.why));
     case Liveness::lost:
       silent_.erase(news.node);
-      lost_.insert_or_assign(news.node,
-                             Lost{news.name, now, {kFirstReminder, kLongestReminder}});
+      lost_.insert_or_assign(news.node, Lost{news.name, now, {kFirstReminder, kLongestReminder}});
       lost_.at(news.node).reminders.said(now);
       record("lose node", news, news.why);
       return ports_.warn(

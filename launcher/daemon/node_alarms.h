@@ -1,7 +1,7 @@
 #pragma once
 // Tells the operator which nodes are not heard: in the launcher's log and in the audit log when a
-// node falls silent, is lost, or is heard again, and in the log again and again while it stays LOST,
-// after growing pauses. It decides nothing.
+// node falls silent, is lost, or is heard again, and in the log again and again while it stays
+// LOST, after growing pauses. It decides nothing.
 
 #include <functional>
 #include <map>
@@ -18,8 +18,8 @@ namespace lockstep::launcher {
 class NodeAlarms {
  public:
   struct Ports {
-    std::function<void(const std::string& line)> warn, inform;  // the launcher's log
-    std::function<void(AuditEntry entry)> record;               // the audit log
+    std::function<void(const std::string&line)> warn, inform;  // the launcher's log
+    std::function<void(AuditEntry entry)> record;              // the audit log
   };
   explicit NodeAlarms(Ports ports) : ports_(std::move(ports)) {}
 

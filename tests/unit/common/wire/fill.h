@@ -314,8 +314,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
 
   // common/domain/node.h
@@ -562,7 +562,7 @@ class Filler {
   void fill(launcher::InstanceStarted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::InstanceStopped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFound& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::MachineCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::MachineCreated& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::MachineFailed& v) {
     auto& [a, b, c, d, e, f, g] = v;
     each(a, b, c, d, e, f, g);

@@ -48,8 +48,7 @@ TEST_F(NodeHistory, DrainsAndLabelsAreInItToo) {
   launcher.send(LabelInput{launcher.next_reply(), {"n1", {{"rack", "7"}}, {}}, {}});
   launcher.expect_one<ReplyDone>();
   launcher.drop_notices();
-  EXPECT_THAT(words(n1),
-              ElementsAre("Joined", "AgentStarted", "Drained", "Resumed", "Labelled"));
+  EXPECT_THAT(words(n1), ElementsAre("Joined", "AgentStarted", "Drained", "Resumed", "Labelled"));
   EXPECT_EQ(history(n1)[2].message, "new disk");
   EXPECT_EQ(history(n1)[4].message, "rack=7");
 }

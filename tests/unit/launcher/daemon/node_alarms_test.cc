@@ -53,8 +53,8 @@ TEST_F(Alarms, ItIsToldAgainAfterGrowingPauses) {
   EXPECT_THAT(after(seconds(2)), ElementsAre(AllOf(HasSubstr("n2, n3"), HasSubstr("still LOST"))));
   EXPECT_THAT(after(seconds(110)), IsEmpty());
   EXPECT_THAT(after(seconds(20)), SizeIs(1));
-  EXPECT_THAT(after(minutes(24 * 60)), SizeIs(::testing::AllOf(::testing::Ge(7u),
-                                                               ::testing::Le(12u))));
+  EXPECT_THAT(after(minutes(24 * 60)),
+              SizeIs(::testing::AllOf(::testing::Ge(7u), ::testing::Le(12u))));
 }
 
 TEST_F(Alarms, ANodeThatReportsAgainIsToldWithItsAbsence) {
