@@ -87,9 +87,10 @@ void leave_ending_machines(Context& core, const std::string& target) {
     if (machine.ends == Instant() || node == nullptr || node->lost || node->notice) continue;
     const Duration left = machine.ends - core.now;
     if (left > notice_before_end(machine.lifetime)) continue;
-    ending.push_back({node->id,
-                      {std::max<Duration>(left, Duration(0)),
-                       fmt::format("its machine ends after {}", format_duration(machine.lifetime))}});
+    ending.push_back(
+        {node->id,
+         {std::max<Duration>(left, Duration(0)),
+          fmt::format("its machine ends after {}", format_duration(machine.lifetime))}});
   }
   for (const auto& [node, notice] : ending) take_notice(core, node, notice);
 }

@@ -49,8 +49,8 @@ class MachineLife : public Elastic {
       ends(due);
     }
     if (call.machines.empty()) call = only_call();
-    FakeNode node = launcher.join_with(secret(call.machines.front()), call.machines.front(),
-                                       inventory());
+    FakeNode node =
+        launcher.join_with(secret(call.machines.front()), call.machines.front(), inventory());
     drop_notices();
     running(call, call.machines.front(), {{"job", "7"}, {"lifetime", "60"}, {"left", left}});
     ends(call);
