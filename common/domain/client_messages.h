@@ -257,11 +257,14 @@ struct JobsDeleted {
     JobId job;
     ErrorCode code = ErrorCode::internal;
     std::string message;
+    std::string project = {};  // of the job. For the audit log; in no message
     friend bool operator==(const Kept&, const Kept&) = default;
   };
   std::vector<JobId> jobs;
   std::vector<Kept> kept;
   std::int64_t more = 0;  // so many more jobs match and are not deleted yet
+  // Of each of `jobs`. For the audit log; in no message.
+  std::vector<std::string> projects = {};
   friend bool operator==(const JobsDeleted&, const JobsDeleted&) = default;
 };
 inline constexpr std::size_t kMaxDeletionsAtOnce = 1'000;

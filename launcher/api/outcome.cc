@@ -50,9 +50,7 @@ struct AskedOf {
 
   Asked operator()(const Submit& m) const {
     Asked asked{"submit job", m.spec.name.empty() ? "a job" : "job " + m.spec.name, "", true};
-    asked.detail =
-        "in project " + (m.spec.project.empty() ? std::string(kDefaultProject) : m.spec.project);
-    if (!m.spec.run_as.empty()) asked.detail += ", as account " + m.spec.run_as;
+    if (!m.spec.run_as.empty()) asked.detail = "as account " + m.spec.run_as;
     asked.holds_values = true;
     return asked;
   }
@@ -245,26 +243,31 @@ AuditEntry entry_of(const Asker& asker, AuditOutcome outcome, std::string detail
   entry.object = asker.asked.object;
   entry.outcome = outcome;
   entry.detail = std::move(detail);
+  entry.project = asker.asked.project;
   return entry;
 }
 
-// Every job is named, in as many entries as that takes.
+// Every job is named, in as many entries as that takes: those of one project together.
 void add_deleted(const Asker& asker, const JobsDeleted& reply, std::vector<AuditEntry>* entries) {
-  std::string names;
+  std::string names, project;
   const auto flush = [&] {
     if (names.empty()) return;
     entries->push_back(entry_of(asker, AuditOutcome::done, ""));
     entries->back().object = std::move(names);
+    entries->back().project = project;
     names.clear();
   };
-  for (const JobId& id : reply.jobs) {
-    names += (names.empty() ? "job " : ", job ") + id.value;
-    if (names.size() > kObjectBytes) flush();
+  for (std::size_t i = 0; i < reply.jobs.size(); ++i) {
+    const std::string its = i < reply.projects.size() ? reply.projects[i] : "";
+    if (its != project || names.size() > kObjectBytes) flush();
+    project = its;
+    names += (names.empty() ? "job " : ", job ") + reply.jobs[i].value;
   }
   flush();
   for (const auto& kept : reply.kept) {
     entries->push_back(entry_of(asker, AuditOutcome::refused, kept.message));
     entries->back().object = job(kept.job);
+    entries->back().project = kept.project;
   }
 }
 

@@ -274,9 +274,19 @@ struct RequestHandler {
 
 Service::Service(Ports ports) : ports_(std::move(ports)) {}
 
+// In the text too: a reader of one line wants to know where the job went.
+static void add_project(Asked* asked) {
+  asked->detail =
+      "in project " + asked->project + (asked->detail.empty() ? "" : ", " + asked->detail);
+}
+
 void Service::handle(Asker asker, ClientRequest request) {
   asker.asked = asked_of(request, state());
   const Claim claim = claim_of(request, state(), asker.caller);
+  asker.asked.project = claim.object.project;
+  const bool is_older = claim.object.project.empty() && !claim.object.job.value.empty();
+  if (is_older) asker.asked.project = kDefaultProject;  // than projects
+  if (std::holds_alternative<Submit>(request)) add_project(&asker.asked);
   if (!claim.absent.empty()) return refuse(asker, ErrorCode::not_found, claim.absent);
   Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
   if (!decision.allowed) return refuse(asker, ErrorCode::permission_denied, decision.why);

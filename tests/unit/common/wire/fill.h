@@ -200,9 +200,12 @@ class Filler {
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
 
   // common/domain/audit.h
-  void fill(AuditEntry& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(AuditEntry& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
+  }
   void fill(AuditMark& v) { auto& [a, b] = v; each(a, b); }
-  void fill(QueryAudit& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(QueryAudit& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(VerifyAudit& v) { auto& [a] = v; each(a); }
   void fill(AuditReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(AuditVerified& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -476,8 +479,16 @@ class Filler {
   void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
-  void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(JobsDeleted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(JobsDeleted::Kept& v) {
+    auto& [a, b, c, project] = v;
+    each(a, b, c);
+    (void)project;  // it is sent to nobody
+  }
+  void fill(JobsDeleted& v) {
+    auto& [a, b, c, projects] = v;
+    each(a, b, c);
+    (void)projects;  // the same
+  }
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
   void fill(WaitsForDisk& v) { auto& [a] = v; each(a); }
   void fill(StillWatching& v) { auto& [a, b] = v; each(a, b); }

@@ -621,6 +621,31 @@ TEST(Permissions, AnAdminWhoReadsWhatIsAnothersIsInTheAuditLog) {
   EXPECT_TRUE(world.entries().empty()) << "one's own is nobody's business";
 }
 
+TEST(Permissions, TheAuditLogHasTheProjectOfTheObjectAndNotOfTheAsker) {
+  const auto entry_after = [](World& world, ClientRequest request) {
+    EXPECT_TRUE(world.ask(std::move(request)));
+    return world.entries().empty() ? AuditEntry{} : world.entries().back();
+  };
+  for (const Whose whose : kWhose) {
+    World admin(Kind::admin);
+    EXPECT_EQ(entry_after(admin, CancelJob{admin.job(whose)}).project, admin.project(whose));
+    World deleting(Kind::admin);
+    deleting.end_jobs();
+    EXPECT_EQ(entry_after(deleting, DeleteJobs{{deleting.job(whose)}, false, {}}).project,
+              deleting.project(whose));
+    World submitting(Kind::admin);
+    const AuditEntry submitted = entry_after(submitting, submit_to(submitting.project(whose)));
+    EXPECT_EQ(submitted.project, submitting.project(whose));
+    EXPECT_EQ(submitted.detail, "in project " + submitting.project(whose));
+  }
+  // Who may submit in one project only need not name it.
+  World stranger(Kind::stranger);
+  const AuditEntry own = entry_after(stranger, submit_to(""));
+  EXPECT_EQ(own.outcome, AuditOutcome::done) << own.detail;
+  EXPECT_EQ(own.project, stranger.project(Whose::own));
+  EXPECT_EQ(own.detail, "in project " + stranger.project(Whose::own));
+}
+
 TEST(Permissions, OfUsersAndNodesMessagesNoneIsReadFromTheOther) {
   test::for_each_alternative<ClientRequest>([](const ClientRequest& request) {
     const auto bytes = wire::encode(Envelope<ClientRequest>{kProtocolVersion, 7, 0, 0, request});
