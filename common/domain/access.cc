@@ -24,6 +24,7 @@ std::string_view to_string(Role role) {
     case Role::submitter: return "submitter";
     case Role::operator_: return "operator";
     case Role::admin: return "admin";
+    case Role::priority: return "priority";
   }
   return "?";
 }
@@ -34,7 +35,9 @@ std::optional<Role> role_from(std::string_view word) {
   return std::nullopt;
 }
 
-bool is_of_project(Role role) { return role == Role::viewer || role == Role::submitter; }
+bool is_of_project(Role role) {
+  return role == Role::viewer || role == Role::submitter || role == Role::priority;
+}
 
 std::string to_string(const Grant& grant) {
   if (!is_of_project(grant.role)) return std::string(to_string(grant.role));

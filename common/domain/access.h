@@ -14,13 +14,15 @@
 
 namespace lockstep {
 
-enum class Role { viewer, submitter, operator_, admin };
+// `priority` alone gives nothing but the right to the priority high, in its project.
+enum class Role { viewer, submitter, operator_, admin, priority };
 std::string_view to_string(Role role);  // "operator", …
 std::optional<Role> role_from(std::string_view word);
-inline constexpr Role kRoles[] = {Role::viewer, Role::submitter, Role::operator_, Role::admin};
+inline constexpr Role kRoles[] = {Role::viewer, Role::submitter, Role::priority, Role::operator_,
+                                  Role::admin};
 
-// True for submitters and viewers, who belong to a project. Admins and operators act for the whole
-// launcher.
+// True for submitters, viewers and who may use priority high: they belong to a project. Admins and
+// operators act for the whole launcher.
 bool is_of_project(Role role);
 
 struct Grant {

@@ -78,7 +78,10 @@ struct AskedOf {
     return {"update job", job(m.job), std::string(head(keys, kObjectBytes)), true};
   }
   Asked operator()(const DeleteJobs& m) const {
-    return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
+    const char* which = m.all_users   ? "all ended jobs of all users"
+                        : m.all_final ? "all ended jobs"
+                                      : "jobs";
+    return {"delete jobs", which, "", true};
   }
   Asked operator()(const ListJobs&) const { return {"list jobs", "jobs"}; }
   Asked operator()(const ShowJob& m) const { return {"show job", job(m.job)}; }
@@ -95,6 +98,10 @@ struct AskedOf {
                         m.compute.empty() ? "" : " of compute " + m.compute,
                         m.approval == Approval::required ? ", which wait for approval" : ""),
             "", true};
+  }
+  Asked operator()(const ListTokens&) const { return {"list tokens", "join tokens"}; }
+  Asked operator()(const RevokeToken& m) const {
+    return {"revoke token", "join token " + std::string(head(m.id, kTokenIdCharacters)), "", true};
   }
   Asked operator()(const CreateCompute& m) const {
     return {"create compute", "compute " + m.spec.name, "", true};

@@ -11,6 +11,7 @@
 #include "launcher/api/environment_queries.h"
 #include "launcher/core/explain_reuse.h"
 #include "launcher/core/metadata.h"
+#include "launcher/core/nodes.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -169,6 +170,19 @@ struct Answerer {
   static NodeView compared(NodeView view) {
     view.other_version = !view.agent_version.empty() && view.agent_version != LOCKSTEP_VERSION;
     return view;
+  }
+  ClientReply operator()(const ListTokens&) const {
+    TokensReply reply;
+    for (const auto& [hash, token] : core.state().tokens()) {
+      if (reply.tokens.size() >= kMaxTokens) break;
+      const bool waits = token.approval == Approval::required ||
+                         (token.approval == Approval::as_configured && core.config().approve_nodes);
+      reply.tokens.push_back({token_id(hash), token.pool, token.machine, token.by, token.created,
+                              token.expires, token.uses, token.used, waits});
+    }
+    std::stable_sort(reply.tokens.begin(), reply.tokens.end(),
+                     [](const TokenView& a, const TokenView& b) { return a.created > b.created; });
+    return reply;
   }
   ClientReply operator()(const ShowEnvironment& question) const {
     return show_environment(core.state(), question.reference, viewer);

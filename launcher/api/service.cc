@@ -68,6 +68,10 @@ struct RequestHandler {
     feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
                     m.uses, asker.caller, m.approval, m.compute});
   }
+  void operator()(const ListTokens& m) const { question(m); }
+  void operator()(const RevokeToken& m) const {
+    feed(RevokeTokenInput{expect(), m.id, asker.caller});
+  }
   void operator()(const WatchJob& m) const {
     const Job* job = door.state().job(m.job);
     if (job != nullptr && !is_final(job->status()))
@@ -76,7 +80,7 @@ struct RequestHandler {
     question(m);
   }
   void operator()(const DeleteJobs& m) const {
-    feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller});
+    feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller, m.all_users});
   }
   void operator()(CreateEnvironment& m) const { door.create_environment(asker, std::move(m)); }
   void operator()(CreateAsset& m) const { door.create_asset(asker, std::move(m)); }

@@ -68,6 +68,10 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::read_audit, "read the audit log", R::all, R::none, R::none, R::none, R::none},
     {P::operate_computes, "start or stop compute instances", R::all, R::all, R::none, R::none,
      R::none},
+    {P::revoke_tokens, "list or revoke join tokens", R::all, R::all, R::none, R::none, R::none},
+    {P::raise_priority, "use the priority high", R::all, R::all, R::none, R::none, R::own},
+    {P::delete_all_jobs, "delete the jobs of all users", R::all, R::none, R::none, R::none,
+     R::none},
 }};
 
 constexpr bool rows_are_in_order() {
@@ -85,6 +89,7 @@ Reach reach_of(const Row& row, Role role) {
     case Role::operator_: return row.operator_;
     case Role::submitter: return row.submitter;
     case Role::viewer: return row.viewer;
+    case Role::priority: return row.permission == P::raise_priority ? Reach::project : Reach::none;
   }
   return Reach::none;
 }
@@ -122,6 +127,10 @@ std::string roles_that_may(const Row& row) {
   return text;
 }
 
+std::string_view role_that_may(const Row& row) {
+  return row.permission == P::raise_priority ? "priority" : "submitter";
+}
+
 std::string roles_of(const User& user) {
   std::string text;
   for (const Grant& grant : user.grants) text += (text.empty() ? "" : ", ") + to_string(grant);
@@ -157,7 +166,8 @@ Decision refused(const Row& row, const User& user, const Object& object) {
     decision.why = fmt::format(
         "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
         "{} --project {}`",
-        user.name, row.words, project_of(object), user.name, "submitter", project_of(object));
+        user.name, row.words, project_of(object), user.name, role_that_may(row),
+        project_of(object));
   else
     decision.why = fmt::format("user '{}' ({}) may not {}: that needs the role {}", user.name,
                                roles_of(user), row.words, roles_that_may(row));

@@ -27,6 +27,7 @@ struct TokenCreated {
   Approval approval = Approval::as_configured;
   std::string pool = {};     // of the nodes that join with it; "": local
   std::string machine = {};  // of the pool's target, whose agent may use it; "": any agent
+  std::string by = {};       // who made it; "": the launcher, or a fact of before
   friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
 };
 struct NodeJoined {

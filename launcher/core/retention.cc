@@ -138,6 +138,8 @@ void delete_left_steps(Context& core) {
 void react(Context& core, const DeleteInput& input) {
   JobsDeleted result;
   const std::string by = name_of(input.caller);
+  if (input.all_users && !permitted(core, input.reply, input.caller, Permission::delete_all_jobs))
+    return;
   const std::size_t named = std::min(input.jobs.size(), kMaxDeletionsAtOnce);
   for (std::size_t i = 0; i < named; ++i) {
     const JobId& id = input.jobs[i];
@@ -163,8 +165,9 @@ void react(Context& core, const DeleteInput& input) {
     const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
     for (const auto& [when, id] : core.state.ended()) {
       if (when.first + input.older_than > core.now) break;
-      // All of one's own: somebody else's are named one by one, by those who may.
-      if (core.state.job(id)->spec.submitter != by && !is_launcher) continue;
+      // Somebody else's are named one by one, or all are meant by who may.
+      const bool is_own = core.state.job(id)->spec.submitter == by;
+      if (!is_own && !input.all_users && !is_launcher) continue;
       if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
         old.push_back(id);
       else

@@ -33,6 +33,8 @@ struct Token {
   Approval approval = Approval::as_configured;
   std::string pool;     // of the nodes that join with it
   std::string machine;  // whose agent may use it; "": any agent
+  Instant created;
+  std::string by;  // who made it; "": the launcher, or unknown
   friend bool operator==(const Token&, const Token&) = default;
 };
 

@@ -85,7 +85,7 @@ struct State::Applier {
 
   void operator()(const TokenCreated& fact) const {
     state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0, fact.approval,
-                                                  pool_in(fact), fact.machine});
+                                                  pool_in(fact), fact.machine, at, fact.by});
   }
 
   void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }

@@ -143,6 +143,7 @@ struct FactWriter {
     to->set_approval(number_of(f.approval));
     to->set_pool(f.pool);
     to->set_machine(f.machine);
+    to->set_by(f.by);
   }
   void operator()(const launcher::NodeJoined& f) const {
     auto* to = wire->mutable_node_joined();
@@ -385,6 +386,7 @@ Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_approval(from.approval(), "token.approval", &to->approval));
   TRY(read_text(from.pool(), "token.pool", &to->pool));
   TRY(read_text(from.machine(), "token.machine", &to->machine));
+  TRY(read_text(from.by(), "token.by", &to->by));
   return read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses);
 }
 Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {

@@ -153,6 +153,23 @@ Json to_json(const TokenReply& token, int uses) {
   return {{"token", token.token}, {"expires", to_string(token.expires)}, {"uses", uses}};
 }
 
+Json to_json(const TokenView& token) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return {{"id", token.id},
+          {"compute", token.compute},
+          {"machine", text_or_null(token.machine)},
+          {"by", text_or_null(token.by)},
+          {"created", time_or_null(token.created)},
+          {"expires", to_string(token.expires)},
+          {"uses", token.uses},
+          {"used", token.used},
+          {"needs_approval", token.needs_approval}};
+}
+
+Json to_json(const std::vector<TokenView>& tokens) { return list_of<TokenView>(tokens, to_json); }
+
 Json to_json(const std::vector<NodeView>& nodes) { return list_of<NodeView>(nodes, to_json); }
 
 }  // namespace lockstep::api

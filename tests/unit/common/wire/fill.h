@@ -459,7 +459,7 @@ class Filler {
   void fill(UpdateJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(ArchiveJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(AnnotateJob& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
-  void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(DeleteJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -471,6 +471,13 @@ class Filler {
   void fill(ShowNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(CreateToken& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ApproveNode& v) { auto& [a] = v; each(a); }
+  void fill(ListTokens&) {}
+  void fill(RevokeToken& v) { auto& [a] = v; each(a); }
+  void fill(TokensReply& v) { auto& [a] = v; each(a); }
+  void fill(TokenView& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
@@ -558,7 +565,7 @@ class Filler {
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
-  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::SizeDefined& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeRemoved& v) { auto& [a, b] = v; each(a, b); }
