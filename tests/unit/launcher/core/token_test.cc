@@ -49,8 +49,9 @@ TEST_F(Tokens, OneThatIsRevokedLetsNobodyInAndThoseWhoJoinedStay) {
   FakeNode n1 = launcher.join_with(sha256("a"), "n1", inventory());
   const std::string id = token_id(sha256("a"));
   EXPECT_EQ(revoke(id.substr(0, 6)),
-            "token " + id + " is revoked; 1 node that joined with it stays: `lockstep node "
-                            "revoke` removes one");
+            "token " + id +
+                " is revoked; 1 node that joined with it stays: `lockstep node "
+                "revoke` removes one");
   launcher.send(JoinInput{launcher.next_reply(), sha256("a"), PublicKey("another"), "n2"});
   EXPECT_THAT(launcher.expect_one<ReplyRefused>().message, HasSubstr("not known"));
   EXPECT_EQ(launcher.core->state().nodes().size(), 1U);
@@ -59,9 +60,10 @@ TEST_F(Tokens, OneThatIsRevokedLetsNobodyInAndThoseWhoJoinedStay) {
 }
 
 TEST_F(Tokens, APriorityOfHighIsARight) {
-  launcher.send(PrincipalInput{
-      {}, AddUser{"sue", "sue", {}, {Role::submitter, std::string(kDefaultProject)}},
-      LauncherItself{}});
+  launcher.send(
+      PrincipalInput{{},
+                     AddUser{"sue", "sue", {}, {Role::submitter, std::string(kDefaultProject)}},
+                     LauncherItself{}});
   launcher.take<ReplyDone>();
   launcher.drop_notices();
   JobSpec spec = job_spec("urgent");
@@ -74,9 +76,10 @@ TEST_F(Tokens, APriorityOfHighIsARight) {
     return refused.empty() ? std::string() : refused.front().message;
   };
   EXPECT_THAT(submit(), HasSubstr("may not use the priority high: that needs the role priority"));
-  launcher.send(PrincipalInput{
-      {}, ChangeRole{"sue", {Role::priority, std::string(kDefaultProject)}, false},
-      LauncherItself{}});
+  launcher.send(
+      PrincipalInput{{},
+                     ChangeRole{"sue", {Role::priority, std::string(kDefaultProject)}, false},
+                     LauncherItself{}});
   launcher.take<ReplyDone>();
   launcher.drop_notices();
   EXPECT_EQ(submit(), "");
@@ -84,9 +87,10 @@ TEST_F(Tokens, APriorityOfHighIsARight) {
 
 // A step with it is no way around.
 TEST_F(Tokens, OfAPipelineAStepsPriorityCountsToo) {
-  launcher.send(PrincipalInput{
-      {}, AddUser{"sue", "sue", {}, {Role::submitter, std::string(kDefaultProject)}},
-      LauncherItself{}});
+  launcher.send(
+      PrincipalInput{{},
+                     AddUser{"sue", "sue", {}, {Role::submitter, std::string(kDefaultProject)}},
+                     LauncherItself{}});
   launcher.take<ReplyDone>();
   launcher.drop_notices();
   JobSpec spec;
