@@ -52,6 +52,15 @@ Status validate_user_name(const std::string& name) {
                                 name, kMaxUserNameBytes));
 }
 
+Status validate_known_user_name(const std::string& name) {
+  const auto tilde = name.find('~');
+  if (tilde == name.npos) return validate_user_name(name);
+  const std::string number = name.substr(tilde + 1);
+  const bool is_number = !number.empty() && number.size() <= 6 &&
+                         number.find_first_not_of("0123456789") == number.npos;
+  return validate_user_name(is_number ? name.substr(0, tilde) : name);
+}
+
 Status validate_project_name(const std::string& name) {
   if (name.size() <= kMaxProjectNameBytes && is_word(name, "._-")) return {};
   return make_error(ErrorCode::invalid_argument,

@@ -102,6 +102,8 @@ struct NodeExitReport {
   std::vector<std::string> limits = {};      // see PartReport
   std::vector<std::string> notes = {};       // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
+  // What the job asks for is wrong (a path that is not there): no other try can succeed.
+  bool hopeless = false;
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
 

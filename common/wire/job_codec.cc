@@ -500,6 +500,7 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   write_texts(from.limits, to->mutable_limits());
   write_texts(from.notes, to->mutable_notes());
   if (from.aborted_by) to_wire(*from.aborted_by, to->mutable_aborted_by());
+  to->set_hopeless(from.hopeless);
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -514,6 +515,7 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   TRY(read_texts(from.limits(), kMaxLimitLines, "exit.limits", &to->limits));
   TRY(read_texts(from.notes(), kMaxNoteLines, "exit.notes", &to->notes));
   if (from.has_aborted_by()) TRY(from_wire(from.aborted_by(), &to->aborted_by.emplace()));
+  to->hopeless = from.hopeless();
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
 }
 

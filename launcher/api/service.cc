@@ -15,6 +15,7 @@
 #include "launcher/core/explain_reuse.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_requests.h"
+#include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -138,8 +139,9 @@ struct RequestHandler {
   }
   void operator()(const ListUsers& m) const {
     UsersReply reply;
+    const std::string wanted = current_user_name(door.state().principals(), m.name);
     for (const auto& [name, user] : door.state().principals().users())
-      if (m.name.empty() || m.name == name) reply.users.push_back(view_of(user));
+      if (m.name.empty() || wanted == name) reply.users.push_back(view_of(user));
     if (!m.name.empty() && reply.users.empty())
       return door.refuse(
           asker, ErrorCode::not_found,

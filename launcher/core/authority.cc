@@ -143,6 +143,16 @@ std::string how_invited(const Row& row, const User& user, const Object& object) 
                      object.called, user.name);
 }
 
+// Who names no project is taken at the default one.
+std::string other_projects(const Row& row, const User& user, const Object& object) {
+  if (project_of(object) != kDefaultProject) return "";
+  std::string names;
+  for (const Grant& grant : user.grants)
+    if (is_of_project(grant.role) && reach_of(row, grant.role) != Reach::none)
+      names += (names.empty() ? "" : " or ") + ("--project " + grant.project);
+  return names.empty() ? "" : "; or name a project of yours: " + names;
+}
+
 Decision refused(const Row& row, const User& user, const Object& object) {
   const auto has = [&](Role role) { return user.has(role); };
   const bool could_elsewhere = std::any_of(std::begin(kRoles), std::end(kRoles), [&](Role role) {
@@ -163,11 +173,13 @@ Decision refused(const Row& row, const User& user, const Object& object) {
         fmt::format("user '{}' may not {}: it belongs to user '{}' (project {}){}", user.name,
                     row.words, object.owner, project_of(object), how_invited(row, user, object));
   else if (could_elsewhere)
-    decision.why = fmt::format(
-        "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
-        "{} --project {}`",
-        user.name, row.words, project_of(object), user.name, role_that_may(row),
-        project_of(object));
+    decision.why =
+        fmt::format(
+            "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
+            "{} --project {}`",
+            user.name, row.words, project_of(object), user.name, role_that_may(row),
+            project_of(object)) +
+        other_projects(row, user, object);
   else
     decision.why = fmt::format("user '{}' ({}) may not {}: that needs the role {}", user.name,
                                roles_of(user), row.words, roles_that_may(row));

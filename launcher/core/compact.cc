@@ -54,8 +54,11 @@ void Compaction::record(const Fact& fact) {
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
   if (const auto* drain = std::get_if<NodeDrainChanged>(&fact)) nodes_[drain->node].drained = seen_;
   if (const auto* notice = std::get_if<NodeNoticed>(&fact)) nodes_[notice->node].noticed = seen_;
-  if (const auto* labels = std::get_if<NodeLabelsChanged>(&fact))
+  if (const auto* labels = std::get_if<NodeLabelsChanged>(&fact)) {
     nodes_[labels->node].labelled = seen_;
+    const Node& node = *whole_.node(labels->node);
+    if (!node.machine.empty()) labelled_[{node.pool, node.machine}] = seen_;
+  }
   if (const auto* incarnation = std::get_if<IncarnationBegan>(&fact);
       incarnation != nullptr && incarnation->restored)
     restored_ = seen_;
@@ -227,7 +230,8 @@ struct Compaction::FactFilter {
   bool operator()(SizeRemoved&) const { return true; }
   bool operator()(SizeGranted&) const { return true; }
   bool operator()(NodeLabelsChanged& fact) const {
-    return here(fact.node) && !fact.labels.empty() && at == sessions(fact.node).labelled;
+    if (fact.labels.empty()) return false;
+    return (here(fact.node) && at == sessions(fact.node).labelled) || all.is_of_host(fact.node, at);
   }
   bool operator()(NodeNoticed& fact) const {
     return here(fact.node) && at == sessions(fact.node).noticed && at > sessions(fact.node).last;
@@ -253,6 +257,15 @@ struct Compaction::FactFilter {
     return at == all.deleted_.at(fact.job) && all.whole_.deleted().last().count(fact.job) != 0;
   }
 };
+
+// Whether the labels that were set there then are those that its host will have when it is attached
+// again.
+bool Compaction::is_of_host(NodeId id, std::uint64_t at) const {
+  const Node& node = *kept_.node(id);  // perhaps removed later
+  const auto last = labelled_.find({node.pool, node.machine});
+  return last != labelled_.end() && last->second == at &&
+         !whole_.computes().kept_labels(node.pool, node.machine).empty();
+}
 
 std::optional<StampedFact> Compaction::keep(const StampedFact& fact) {
   ++at_;

@@ -156,10 +156,10 @@ std::optional<std::string> why_not_chosen(const Cluster& cluster, const Node& no
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())
     return "is not among the nodes that the job names";
   for (const auto& [key, value] : shape.labels) {
-    const auto has = node.labels.find(key);
-    if (has == node.labels.end()) return fmt::format("has no label {}", key);
-    if (has->second != value)
-      return fmt::format("has the label {}={}, {}={} asked for", key, has->second, key, value);
+    const std::string* has = cluster.state.label_of(node, key);
+    if (has == nullptr) return fmt::format("has no label {}", key);
+    if (*has != value)
+      return fmt::format("has the label {}={}, {}={} asked for", key, *has, key, value);
   }
   if (shape.isolated)
     if (auto reason = why_not_isolated(cluster, node)) return reason;

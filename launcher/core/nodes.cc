@@ -145,9 +145,17 @@ void react(Context& core, const LabelInput& input) {
   if (const Status good = check_labels(labels); !good)
     return core.refuse(input.reply, good.error().code, good.error().message);
   if (labels != node->labels) core.emit(NodeLabelsChanged{node->id, labels, name_of(input.caller)});
-  core.act(ReplyDone{input.reply, labels.empty() ? fmt::format("node {} has no labels", node->name)
-                                                 : fmt::format("node {} has the labels {}",
-                                                               node->name, labels_text(labels))});
+  const NodeLabels all = core.state.labels_of(*node);
+  std::string message =
+      all.empty() ? fmt::format("node {} has no labels", node->name)
+                  : fmt::format("node {} has the labels {}", node->name, labels_text(all));
+  for (const std::string& key : ask.remove)
+    if (all.count(key) != 0)
+      message += fmt::format(
+          "; {} is a label of all nodes of target '{}': remove it in the "
+          "target's file",
+          key, node->pool);
+  core.act(ReplyDone{input.reply, std::move(message)});
 }
 
 void react(Context& core, const RemoveNodeInput& input) {

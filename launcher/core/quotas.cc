@@ -150,14 +150,14 @@ bool limits_what_nodes_have(const State& state, const JobSpec& spec) {
   });
 }
 
-bool is_chosen(const Node& node, const Shape& shape) {
+bool is_chosen(const State& state, const Node& node, const Shape& shape) {
   if (!node.session || node.lost || too_small(node.inventory, shape)) return false;
   const auto& names = shape.names;
   if (!names.empty() && std::find(names.begin(), names.end(), node.name) == names.end())
     return false;
   return std::all_of(shape.labels.begin(), shape.labels.end(), [&](const auto& label) {
-    const auto has = node.labels.find(label.first);
-    return has != node.labels.end() && has->second == label.second;
+    const std::string* has = state.label_of(node, label.first);
+    return has != nullptr && *has == label.second;
   });
 }
 
@@ -171,7 +171,8 @@ Demand smallest_node(const Cluster& cluster, const JobSpec& spec, const Shape& s
     least = least ? Demand{1, std::min(least->cpus, c), std::min(least->gpus, g)} : Demand{1, c, g};
   };
   for (const Node& node : cluster.state.nodes_of(pool))
-    if (is_chosen(node, shape)) consider(node.inventory.cpus.size(), node.inventory.gpus.size());
+    if (is_chosen(cluster.state, node, shape))
+      consider(node.inventory.cpus.size(), node.inventory.gpus.size());
   const Compute* compute = cluster.state.computes().find(pool);
   if (compute != nullptr && is_elastic(compute->spec)) {
     const Inventory* sample = cluster.samples == nullptr ? nullptr : cluster.samples->of(pool);

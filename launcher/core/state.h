@@ -61,7 +61,7 @@ struct Node {
   };
   std::optional<Notice> notice;     // of the newest session
   bool waits_for_approval = false;  // it joined, and no admin has approved it yet
-  NodeLabels labels;                // as people set them
+  NodeLabels labels;                // as people set them; see State::labels_of
   HostClaim host_claim;             // to inventory.host_id
   std::uint64_t revision = 0;       // of its desired state
   std::map<AttemptId, int> parts;   // assigned here -> node rank
@@ -331,6 +331,10 @@ class State {
   // this one. Cheap, because placement asks for every node.
   const Node* isolated_beside(const Node& node) const;
   const Computes& computes() const { return computes_; }
+  // The node's label: its own, else its target's; null: it has none. Cheap, because placement asks
+  // for every node.
+  const std::string* label_of(const Node& node, const std::string& key) const;
+  NodeLabels labels_of(const Node& node) const;  // all of them
   const DefinedSizes& sizes() const { return sizes_; }
   const Assets& assets() const { return assets_; }
   const Names& names() const { return owned_names_; }  // of environments and assets

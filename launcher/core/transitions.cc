@@ -115,8 +115,10 @@ struct State::Applier {
     node.pool = pool_in(fact);
     node.machine = fact.machine;
     state.computes_.add_node(node.pool, fact.node);
-    if (!node.machine.empty())
+    if (!node.machine.empty()) {
       state.computes_.machine_joined(at, node.pool, node.machine, fact.node);
+      node.labels = state.computes_.kept_labels(node.pool, node.machine);
+    }
     state.keys_[fact.key] = fact.node;
     state.names_[fact.name] = fact.node;
     state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
@@ -782,6 +784,7 @@ struct State::Applier {
   void operator()(const NodeLabelsChanged& fact) const {
     Node& node = state.node_ref(fact.node);
     node.labels = fact.labels;
+    if (!node.machine.empty()) state.computes_.keep_labels(node.pool, node.machine, fact.labels);
     record(node, "Labelled", labels_text(fact.labels));
   }
 

@@ -101,8 +101,8 @@ Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
   if (!public_key || !secret_key) return make_error(ErrorCode::corrupt, "this is no key pair");
   const std::string_view box = std::string_view(sealed).substr(begin);
   std::vector<std::uint8_t> clear(box.size() - crypto_box_SEALBYTES);
-  const int done = crypto_box_seal_open(clear.data(), bytes_of(box), box.size(),
-                                        public_key->data(), secret_key->data());
+  const int done = crypto_box_seal_open(clear.data(), bytes_of(box), box.size(), public_key->data(),
+                                        secret_key->data());
   wipe_bytes(*secret_key);
   auto secrets = done == 0 ? unpacked(clear) : std::nullopt;
   wipe_bytes(clear);

@@ -21,8 +21,8 @@ bool has_secrets(const LauncherHome& home) { return io::exists(home.secrets() + 
 
 Result<PublicKey> make_backup_key(const std::string& path) {
   TRY_ASSIGN(const io::KeyPair keys, io::load_or_create_key_pair(path));
-  TRY(io::write_file_atomically(path + ".pub",
-                                std::string(kPublic) + keys.public_key.value + "\n", 0644));
+  TRY(io::write_file_atomically(path + ".pub", std::string(kPublic) + keys.public_key.value + "\n",
+                                0644));
   return keys.public_key;
 }
 
@@ -99,9 +99,8 @@ std::vector<std::string> left_out_of(const LauncherHome& home, std::uint64_t sec
         std::pair(home.datastores(), "the datastores, which may hold credentials"),
         std::pair(home.site_providers(), "your own node sources")})
     if (io::exists(path))
-      lines.push_back(
-          fmt::format("{} ({}): your own file, so copy it yourself",
-                      path.substr(home.path().size() + 1), what));
+      lines.push_back(fmt::format("{} ({}): your own file, so copy it yourself",
+                                  path.substr(home.path().size() + 1), what));
   return lines;
 }
 

@@ -11,7 +11,8 @@
 
 namespace lockstep::launcher {
 
-// Makes a key pair for backups: `path` (0600) opens what is sealed to `path`.pub. Existing keys stay.
+// Makes a key pair for backups: `path` (0600) opens what is sealed to `path`.pub. Existing keys
+// stay.
 Result<PublicKey> make_backup_key(const std::string& path);
 // The key in a file that make_backup_key wrote as .pub. invalid_argument: it is another file; the
 // private one is refused, because it shall not be where backups are taken.

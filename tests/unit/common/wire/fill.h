@@ -141,8 +141,8 @@ class Filler {
   }
   void fill(Scale& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(ScalingView& v) {
     auto& [a, b, c, d, e, f, g] = v;
@@ -313,8 +313,8 @@ class Filler {
   void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(ExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;

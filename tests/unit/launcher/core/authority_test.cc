@@ -305,6 +305,12 @@ TEST(Authority, ARefusalSaysWhoseItIsAndWhichRoleWouldDo) {
       may(principals, me, Permission::drain_nodes, {}).why,
       "user 'me' (submitter in vision) may not drain, resume or label nodes: that needs the role "
       "operator or admin");
+  Principals two = with_user("me", {Role::submitter, "vision"});
+  two.apply({}, RoleGranted{"me", {Role::submitter, "speech"}, ""});
+  EXPECT_EQ(may(two, me, Permission::submit, {"me", "default"}).why,
+            "user 'me' may not submit jobs in project default; an admin may allow it with "
+            "`lockstep user role me submitter --project default`; or name a project of yours: "
+            "--project speech or --project vision");
   EXPECT_EQ(may(principals, me, Permission::submit, {"", "speech"}).why,
             "user 'me' may not submit jobs in project speech; an admin may allow it with "
             "`lockstep user role me submitter --project speech`");
