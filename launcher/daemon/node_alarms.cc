@@ -9,10 +9,10 @@
 namespace lockstep::launcher {
 
 void NodeAlarms::take(Instant now, const std::vector<NodeNews>& news) {
-  for (const NodeNews& one : news) take(now, one);
+  for (const NodeNews& one : news) take_one(now, one);
 }
 
-void NodeAlarms::take(Instant now, const NodeNews& news) {
+void NodeAlarms::take_one(Instant now, const NodeNews& news) {
   switch (news.liveness) {
     case Liveness::unknown:
       silent_[news.node] = now;

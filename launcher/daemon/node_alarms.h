@@ -34,7 +34,7 @@ class NodeAlarms {
     Instant since;
     GrowingPauses reminders;
   };
-  void take(Instant now, const NodeNews& news);
+  void take_one(Instant now, const NodeNews& news);
   void record(const char* what, const NodeNews& news, std::string detail);
 
   const Ports ports_;

@@ -52,7 +52,8 @@ class MachineLife : public Elastic {
     FakeNode node =
         launcher.join_with(secret(call.machines.front()), call.machines.front(), inventory());
     drop_notices();
-    running(call, call.machines.front(), {{"job", "7"}, {"lifetime", "60"}, {"left", left}});
+    running(call, call.machines.front(),
+            std::map<std::string, std::string>{{"job", "7"}, {"lifetime", "60"}, {"left", left}});
     ends(call);
     drop_notices();
     return node;

@@ -206,11 +206,12 @@ TEST_F(Quotas, AStepOfAPipelineIsRefusedWithItsName) {
   set(kAlice, QuotaLimit::cpus, 1);
   JobSpec spec;
   spec.name = "line";
-  spec.pipeline.emplace();
   PipelineStep step;
   step.name = "train";
   step.spec = job_spec("");
-  spec.pipeline->steps.push_back(step);
+  PipelineSpec tasks;
+  tasks.steps.push_back(step);
+  spec.pipeline = tasks;
   const auto refused = try_submit(spec, "alice");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("needs 2 cpus"));

@@ -95,12 +95,13 @@ TEST_F(Tokens, OfAPipelineAStepsPriorityCountsToo) {
   launcher.drop_notices();
   JobSpec spec;
   spec.name = "line";
-  spec.pipeline.emplace();
   PipelineStep step;
   step.name = "train";
   step.spec = job_spec("");
   step.spec.queue.priority = Priority::high;
-  spec.pipeline->steps.push_back(step);
+  PipelineSpec tasks;
+  tasks.steps.push_back(step);
+  spec.pipeline = tasks;
   launcher.send(SubmitInput{launcher.next_reply(), "s", spec, "", false, UserCaller{"sue"}});
   EXPECT_THAT(launcher.expect_one<ReplyRefused>().message, HasSubstr("the priority high"));
 }

@@ -60,11 +60,11 @@ TEST_F(Alarms, ItIsToldAgainAfterGrowingPauses) {
 TEST_F(Alarms, ANodeThatReportsAgainIsToldWithItsAbsence) {
   alarms.take(now, {news(2, Liveness::unknown, "it has not reported for 3s")});
   alarms.take(now + seconds(2), {news(2, Liveness::alive)});
-  EXPECT_THAT(informed, ElementsAre("node n2 reports again after 2s"));
+  EXPECT_THAT(informed, ElementsAre("node n2 reports again after " + format_duration(seconds(2))));
   EXPECT_THAT(entries, IsEmpty());
   alarms.take(now, {news(3, Liveness::lost, "silence")});
   alarms.take(now + minutes(2), {news(3, Liveness::alive)});
-  EXPECT_EQ(informed.back(), "node n3 reports again after 2m");
+  EXPECT_EQ(informed.back(), "node n3 reports again after " + format_duration(minutes(2)));
   ASSERT_THAT(entries, SizeIs(2));
   EXPECT_EQ(entries[1].what, "hear node again");
   EXPECT_EQ(alarms.next_deadline(), Instant::never());
