@@ -35,9 +35,9 @@ constexpr std::array<std::string_view, 18> kKeysOfComputes{"$schema",
                                                            "idle_time_before_shutdown_minutes",
                                                            "schedules",
                                                            "namespace"};
-constexpr std::array<std::string_view, 9> kKeysOfOurs{"node_source", "hosts",  "ssh",    "tunnel",
-                                                      "share",       "labels", "docker", "slurm",
-                                                      "kubernetes",  "command"};
+constexpr std::array<std::string_view, 10> kKeysOfOurs{"node_source", "hosts",  "ssh",    "tunnel",
+                                                       "share",       "labels", "docker", "slurm",
+                                                       "kubernetes",  "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
 constexpr std::array<std::string_view, 12> kKeysNotYet{"ssh_public_access_enabled",
                                                        "enable_sso",
