@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/time.h"
 #include "launcher/compute/at_once.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/slurm/settings.h"
