@@ -43,6 +43,7 @@ endfunction()
 
 lockstep_dependency(crypto SHARED OpenSSL::Crypto STATIC libcrypto.a)
 lockstep_dependency(zmq SHARED cppzmq STATIC libzmq.a libsodium.a libbsd.a libmd.a)
+lockstep_dependency(sodium SHARED PkgConfig::SODIUM STATIC libsodium.a)
 lockstep_dependency(protobuf SHARED protobuf::libprotobuf-lite STATIC libprotobuf-lite.a)
 lockstep_dependency(zstd SHARED PkgConfig::ZSTD STATIC libzstd.a)
 lockstep_dependency(yaml SHARED yaml-cpp STATIC libyaml-cpp.a)

@@ -22,7 +22,6 @@ int main(int argc, char** argv) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("lockstepd", io::printable_sink(std::move(sink))));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
   spdlog::set_level(spdlog::level::from_str(options.log_level));
   return static_cast<int>(run_daemon(options));
 }

@@ -34,7 +34,7 @@ struct FromLauncher {
 };  // SessionAccepted/Refused/Lost, Desired, acks
 struct WorkspaceStaged {
   AttemptId attempt;
-  Status result;
+  Status result;  // invalid_argument: what the job asks for is wrong, and no other try can succeed
   std::optional<CollectedOutput> restored = {};
   Cause cause = Cause::workspace_failed;  // used if `result` is an error
 };

@@ -88,8 +88,11 @@ void Core::Impl::on(const WorkspaceStaged& input) {
   const bool discarded = part->stage == Stage::discarding;
   part->stage = discarded ? Stage::ended : Stage::starting;
   if (discarded) return converge(*part);
-  if (!input.result)
-    return end(*part, unreported_exit(input.cause, input.result.error().message, now));
+  if (!input.result) {
+    NodeExitReport exit = unreported_exit(input.cause, input.result.error().message, now);
+    exit.hopeless = input.result.error().code == ErrorCode::invalid_argument;
+    return end(*part, std::move(exit));
+  }
   part->restored = part->report.restored = input.restored;
   if (!part->assignment.spec.environment) return staged(*part);
   part->stage = Stage::equipping;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr Duration kFirstUsageAfter = seconds(1);
 constexpr Duration kLookWhereEvery = seconds(2);
-constexpr Duration kAnswersWithin = seconds(7);
+constexpr Duration kAnswersWithin = seconds(2);
 constexpr Duration kLook = milliseconds(500);  // the loop waits for it
 constexpr int kWorkers = 4;                    // staging, starts and removals at once
 
@@ -47,6 +47,12 @@ Status check_account(const std::string& run_as) {
   if (me.uid == 0 || me.uid == user.uid) return {};
   return make_error(ErrorCode::permission_denied,
                     "its agent runs as " + me.name + ", and only root can run ranks as others");
+}
+
+// ", for 5m now"; nothing the first time.
+std::string said_for(Duration time) {
+  return time < seconds(1) ? ""
+                           : ", for " + format_duration(std::chrono::floor<seconds>(time)) + " now";
 }
 
 Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
@@ -182,17 +188,18 @@ void Agent::leave_if_failed(const Status& dialled) {
 // ---- where the launcher is ---------------------------------------------------------------------
 
 void Agent::dial_next() {
-  if (!addresses_.has_others()) {
-    if (!std::exchange(said_unanswered_, true))
-      spdlog::warn("no connection to {}, the launcher's port for nodes: {}; trying on",
-                   config_.identity.control_endpoint,
-                   io::why_not_connected(config_.identity.control_endpoint, kLook));
-    return;
-  }
-  const std::string before = addresses_.current().control;
+  const std::string before = config_.identity.control_endpoint;
+  const bool is_due = unanswered_.is_due(clock_.now());
+  if (is_due && unanswered_since_ == Instant()) unanswered_since_ = clock_.now();
+  if (is_due)
+    spdlog::warn(
+        "no connection to {}, the launcher's port for nodes{}: {}; jobs keep running; "
+        "trying on",
+        before, said_for(clock_.now() - unanswered_since_), io::why_not_connected(before, kLook));
+  if (!addresses_.has_others()) return;
   addresses_.next();
-  spdlog::info("{} does not answer; trying {}, where the launcher may be too", before,
-               addresses_.current().control);
+  if (is_due)
+    spdlog::info("trying {}, where the launcher may be too", addresses_.current().control);
   dial_current();
 }
 
@@ -272,7 +279,8 @@ void Agent::on_link(io::ClientSocket::Link link) {
   switch (link) {
     case io::ClientSocket::Link::up:
       spdlog::info("connected to {}", endpoint);
-      said_unanswered_ = false;
+      unanswered_.reset();
+      unanswered_since_ = {};
       measure_address();
       emit(Connected{});
       return;
@@ -282,7 +290,7 @@ void Agent::on_link(io::ClientSocket::Link link) {
       return;
     case io::ClientSocket::Link::refused:
       note_link(false);
-      said_unanswered_ = true;
+      if (!unanswered_.is_due(clock_.now())) return;
       spdlog::error(
           "{} does not know the key of this node ({}); trying again in {}. If the launcher was "
           "replaced by a new one, remove identity.json and keys in {} and join again with a token",

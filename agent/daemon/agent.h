@@ -25,6 +25,7 @@
 #include "agent/supervise/workers.h"
 #include "agent/usage/gpu_sampler.h"
 #include "agent/usage/node_sampler.h"
+#include "common/base/growing_pauses.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/clock.h"
 
@@ -136,7 +137,8 @@ class Agent {
   Instant look_where_at_;
   std::string measured_at_;  // the endpoint whose route gave the node's address
   bool is_linked_ = false;   // the link file says so
-  bool said_unanswered_ = false;
+  GrowingPauses unanswered_{seconds(10), minutes(10)};  // that no launcher answers
+  Instant unanswered_since_;
   std::set<AttemptId> staging_;
   std::string told_trouble_;  // of the bulk link, to those
   Identity saved_;            // as in the file

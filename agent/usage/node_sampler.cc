@@ -90,7 +90,7 @@ NodeUse NodeSampler::sample(Instant now) {
   use.memory = memory();
   if (const auto space = io::disk_space(attempts_)) {
     use.disk_total = space->total;
-    use.disk_used = Bytes{space->total.count - std::min(space->total.count, space->free.count)};
+    use.disk_used = space->used;
   }
   return use;
 }

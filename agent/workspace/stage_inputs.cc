@@ -103,8 +103,17 @@ Status stage_place(const InputParts& parts, const DataInput& input, MountedInput
   return {};
 }
 
+// "Not there" is no outage of the datastore's directory: another try finds the same.
+Status without_hope(Status staged) {
+  if (staged) return staged;
+  Error error = std::move(staged).error();
+  if (error.code == ErrorCode::not_found || error.code == ErrorCode::unsupported)
+    error.code = ErrorCode::invalid_argument;
+  return error;
+}
+
 Status stage_one(const InputParts& parts, const DataInput& input, MountedInputs& mounted) {
-  if (input.place) return stage_place(parts, input, mounted);
+  if (input.place) return without_hope(stage_place(parts, input, mounted));
   if (input.mode == InputMode::direct)
     return input.is_in_place() ? check_in_place(input, parts.user) : Status();
   if (!input.tree) return make_error(ErrorCode::corrupt, "it has no tree");

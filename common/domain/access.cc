@@ -24,6 +24,7 @@ std::string_view to_string(Role role) {
     case Role::submitter: return "submitter";
     case Role::operator_: return "operator";
     case Role::admin: return "admin";
+    case Role::priority: return "priority";
   }
   return "?";
 }
@@ -34,7 +35,9 @@ std::optional<Role> role_from(std::string_view word) {
   return std::nullopt;
 }
 
-bool is_of_project(Role role) { return role == Role::viewer || role == Role::submitter; }
+bool is_of_project(Role role) {
+  return role == Role::viewer || role == Role::submitter || role == Role::priority;
+}
 
 std::string to_string(const Grant& grant) {
   if (!is_of_project(grant.role)) return std::string(to_string(grant.role));
@@ -47,6 +50,15 @@ Status validate_user_name(const std::string& name) {
                     fmt::format("'{}' is not a user name: write 1 to {} of letters, digits, '.', "
                                 "'_' and '-', beginning with a letter, a digit or '_'",
                                 name, kMaxUserNameBytes));
+}
+
+Status validate_known_user_name(const std::string& name) {
+  const auto tilde = name.find('~');
+  if (tilde == name.npos) return validate_user_name(name);
+  const std::string number = name.substr(tilde + 1);
+  const bool is_number = !number.empty() && number.size() <= 6 &&
+                         number.find_first_not_of("0123456789") == number.npos;
+  return validate_user_name(is_number ? name.substr(0, tilde) : name);
 }
 
 Status validate_project_name(const std::string& name) {

@@ -14,13 +14,15 @@
 
 namespace lockstep {
 
-enum class Role { viewer, submitter, operator_, admin };
+// `priority` alone gives nothing but the right to the priority high, in its project.
+enum class Role { viewer, submitter, operator_, admin, priority };
 std::string_view to_string(Role role);  // "operator", …
 std::optional<Role> role_from(std::string_view word);
-inline constexpr Role kRoles[] = {Role::viewer, Role::submitter, Role::operator_, Role::admin};
+inline constexpr Role kRoles[] = {Role::viewer, Role::submitter, Role::priority, Role::operator_,
+                                  Role::admin};
 
-// True for submitters and viewers, who belong to a project. Admins and operators act for the whole
-// launcher.
+// True for submitters, viewers and who may use priority high: they belong to a project. Admins and
+// operators act for the whole launcher.
 bool is_of_project(Role role);
 
 struct Grant {
@@ -48,6 +50,8 @@ inline constexpr std::size_t kMaxProjects = 1'000;
 // invalid_argument: the message says which characters are allowed.
 Status validate_user_name(const std::string& name);
 Status validate_project_name(const std::string& name);
+// The same for the name of a user who may be there: also "ann~2", as one who was added again has.
+Status validate_known_user_name(const std::string& name);
 
 // ---- requests ----------------------------------------------------------------------------------
 
@@ -58,7 +62,8 @@ struct AddUser {
   Grant grant;
   friend bool operator==(const AddUser&, const AddUser&) = default;
 };
-// Removes the user for ever: the name is never given to anybody again.
+// Removes the user for ever. Who is added by the same name later is another one, with another name
+// of its own ("ann~2"), and owns nothing of the first.
 struct RemoveUser {
   std::string name;
   friend bool operator==(const RemoveUser&, const RemoveUser&) = default;

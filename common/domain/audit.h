@@ -16,7 +16,7 @@ enum class AuditOutcome {
   done,     // it changed something, or there was nothing left to change
   refused,  // it changed nothing; `detail` says why
   read,     // somebody read an object of another user
-  note,     // a remark about the log itself
+  note,     // a remark about the log itself, or something that the launcher noticed
 };
 std::string_view to_string(AuditOutcome outcome);
 
@@ -30,6 +30,7 @@ struct AuditEntry {
   std::string object;   // "job train"
   AuditOutcome outcome = AuditOutcome::note;
   std::string detail;
+  std::string project = {};  // that the object belongs to; "": none, or an entry of before
   friend bool operator==(const AuditEntry&, const AuditEntry&) = default;
 };
 
@@ -48,6 +49,9 @@ struct QueryAudit {          // answered by AuditReply, a page at a time, the ne
   std::string user, node;    // only entries by or about it; "": all
   std::uint64_t before = 0;  // only entries before this number; 0: up to the newest
   std::uint32_t limit = 0;   // 0: as many as one reply holds
+  std::string verb = {};     // "cancel job", "cancel"; "": all. See has_verb()
+  std::string object = {};   // "job train", "train"; "": all. See has_object()
+  std::string project = {};  // only entries about what belongs to it
   friend bool operator==(const QueryAudit&, const QueryAudit&) = default;
 };
 struct VerifyAudit {  // answered by AuditVerified
@@ -69,6 +73,12 @@ struct AuditVerified {
   std::vector<std::string> notes;  // harmless remarks
   friend bool operator==(const AuditVerified&, const AuditVerified&) = default;
 };
+
+// Whether all words of `verb` are in what was asked for, in any order: "cancel", "job cancel".
+bool has_verb(const AuditEntry& entry, std::string_view verb);
+// Whether one of the entry's objects is called so, with its kind or without, and of an environment
+// or an asset also without the version: "job train", "train", "data faces".
+bool has_object(const AuditEntry& entry, std::string_view object);
 
 inline constexpr std::size_t kMaxAuditEntriesInReply = 1'000;
 

@@ -73,6 +73,7 @@ struct DeleteJobs {
   std::vector<JobId> jobs;
   bool all_final = false;
   Duration older_than{0};
+  bool all_users = false;  // with all_final: also those of others; else the asker's own alone
   friend bool operator==(const DeleteJobs&, const DeleteJobs&) = default;
 };
 // Selects the jobs of a list: those that meet every condition that is set.
@@ -124,6 +125,7 @@ struct ListNodes {
 };
 struct ShowNode {
   std::string name_or_id;
+  bool history = false;  // with NodeView::history
   friend bool operator==(const ShowNode&, const ShowNode&) = default;
 };
 struct CreateToken {
@@ -132,6 +134,18 @@ struct CreateToken {
   Approval approval = Approval::as_configured;
   std::string compute = {};  // nodes that join with the token belong to this target; "": "local"
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
+};
+// Of one token: what is stolen with it stays small, and so does the time in which it can be used.
+inline constexpr int kMaxTokenUses = 1'000;
+inline constexpr Duration kMaxTokenValidFor = minutes(30 * 24 * 60);
+// Answered by TokensReply: the tokens that the launcher remembers.
+struct ListTokens {
+  friend bool operator==(const ListTokens&, const ListTokens&) = default;
+};
+// No node joins with the token any more. Nodes that have joined stay.
+struct RevokeToken {
+  std::string id;  // TokenView::id, or a beginning of it that only one token has
+  friend bool operator==(const RevokeToken&, const RevokeToken&) = default;
 };
 struct DrainNode {
   std::string name_or_id;
@@ -237,7 +251,7 @@ using ClientRequest =
                  AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
                  ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
                  CreateAsset, ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob,
-                 AnnotateJob, ShareName, DeleteVersions>;
+                 AnnotateJob, ShareName, DeleteVersions, ListTokens, RevokeToken>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -257,11 +271,14 @@ struct JobsDeleted {
     JobId job;
     ErrorCode code = ErrorCode::internal;
     std::string message;
+    std::string project = {};  // of the job. For the audit log; in no message
     friend bool operator==(const Kept&, const Kept&) = default;
   };
   std::vector<JobId> jobs;
   std::vector<Kept> kept;
   std::int64_t more = 0;  // so many more jobs match and are not deleted yet
+  // Of each of `jobs`. For the audit log; in no message.
+  std::vector<std::string> projects = {};
   friend bool operator==(const JobsDeleted&, const JobsDeleted&) = default;
 };
 inline constexpr std::size_t kMaxDeletionsAtOnce = 1'000;
@@ -310,6 +327,10 @@ struct TokenReply {  // the text of a token file
   std::string token;
   Instant expires;
   friend bool operator==(const TokenReply&, const TokenReply&) = default;
+};
+struct TokensReply {
+  std::vector<TokenView> tokens;  // the newest first
+  friend bool operator==(const TokensReply&, const TokensReply&) = default;
 };
 struct StatusReply {
   LauncherStatus status;
@@ -368,6 +389,6 @@ using ClientReply =
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
                  ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply,
-                 DatastoresReply, WaitsForData>;
+                 DatastoresReply, WaitsForData, TokensReply>;
 
 }  // namespace lockstep

@@ -11,6 +11,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/node_labels.h"
 #include "common/domain/schedule.h"
 
 namespace lockstep {
@@ -111,6 +112,7 @@ struct ComputeSpec {
   // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
   std::map<std::string, std::vector<std::string>> settings = {};
   InstanceSettings instance = {};  // of type computeinstance
+  NodeLabels labels = {};          // of each of its nodes, unless that has another value of its own
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
 // Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the

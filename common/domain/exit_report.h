@@ -115,6 +115,8 @@ struct NodeExitReport {
   std::vector<std::string> limits = {};      // see PartReport
   std::vector<std::string> notes = {};       // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
+  // What the job asks for is wrong (a path that is not there): no other try can succeed.
+  bool hopeless = false;
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
 
@@ -153,6 +155,8 @@ struct ExitReport {
   // kMaxPossibleFirst.
   std::vector<PossibleFirst> also = {};
   std::vector<NodeClock> clocks = {};  // at most kMaxNodeClocks
+  // Its machine ended by itself: how long such a machine lives. Zero: that is not the cause.
+  Duration lifetime{0};
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

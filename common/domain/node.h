@@ -10,6 +10,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
+#include "common/base/time.h"
 #include "common/domain/limits.h"
 
 namespace lockstep {
@@ -80,6 +81,16 @@ struct Inventory {
   std::vector<RdmaPort> rdma_ports = {};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
+
+// What happened to a node, as `lockstep node show --history` lists it.
+struct NodeEvent {
+  Instant at;
+  std::string what;  // one word: "Joined", "Lost", "Returned", …
+  std::string message;
+  friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
+};
+inline constexpr std::size_t kMaxNodeEvents = 50;  // that are kept of one node
+inline constexpr std::size_t kMaxNodeEventBytes = 300;
 
 enum class Liveness { alive, unknown, lost };
 std::string_view to_string(Liveness liveness);

@@ -166,8 +166,27 @@ struct NodeView {
   std::string compute = {};                        // the target that it belongs to
   NodeLabels labels = {};
   std::optional<MeasuredNode> use = {};
+  std::string agent_version = {};       // of its newest session; "": unknown
+  bool other_version = false;           // it is not the launcher's
+  std::vector<NodeEvent> history = {};  // oldest first; only where it was asked for
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
+
+// A join token, without its secret.
+struct TokenView {
+  std::string id;       // the beginning of its hash, which tells nothing of the secret
+  std::string compute;  // the target of the nodes that join with it
+  std::string machine;  // whose agent alone may use it; "": any agent
+  std::string by;       // who made it; "": the launcher, or unknown
+  Instant created;      // ns = 0: unknown
+  Instant expires;
+  int uses = 1;  // how many nodes may join with it
+  int used = 0;  // how many have
+  bool needs_approval = false;
+  friend bool operator==(const TokenView&, const TokenView&) = default;
+};
+inline constexpr std::size_t kTokenIdCharacters = 12;
+inline constexpr std::size_t kMaxTokens = 100'000;  // in one reply
 
 // The resources of a node and how much of them is used; the same for a job on its nodes.
 struct NodeUsage {

@@ -29,7 +29,8 @@ Status fill(int fd, std::uint64_t size) {
 DiskSpace space_of(const struct statvfs& info) {
   const auto block = static_cast<std::uint64_t>(info.f_frsize);
   return {Bytes{static_cast<std::uint64_t>(info.f_bavail) * block},
-          Bytes{static_cast<std::uint64_t>(info.f_blocks) * block}};
+          Bytes{static_cast<std::uint64_t>(info.f_blocks) * block},
+          Bytes{static_cast<std::uint64_t>(info.f_blocks - info.f_bfree) * block}};
 }
 
 Result<DiskSpace> disk_space(const std::string& path) {

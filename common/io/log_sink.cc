@@ -1,6 +1,7 @@
 #include "common/io/log_sink.h"
 
 #include <spdlog/details/log_msg.h>
+#include <spdlog/pattern_formatter.h>
 
 #include "common/base/printable.h"
 
@@ -8,10 +9,14 @@ namespace lockstep::io {
 namespace {
 
 constexpr std::size_t kIndent = 4;
+constexpr const char* kPattern = "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
 
 class PrintableSink : public spdlog::sinks::sink {
  public:
-  explicit PrintableSink(spdlog::sink_ptr inner) : inner_(std::move(inner)) {}
+  explicit PrintableSink(spdlog::sink_ptr inner) : inner_(std::move(inner)) {
+    inner_->set_formatter(
+        std::make_unique<spdlog::pattern_formatter>(kPattern, spdlog::pattern_time_type::utc));
+  }
 
   void log(const spdlog::details::log_msg& message) override {
     const std::string text = in_lines({message.payload.data(), message.payload.size()}, kIndent);

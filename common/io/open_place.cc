@@ -53,8 +53,12 @@ Error explained(int error, const DatastorePath& place, const std::string& shown,
 
 Result<Fd> open_directory(const DatastorePath& place, const User& user) {
   Fd fd(disk::open(place.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return explained(errno, place, quoted_name(place.directory), user);
-  return fd;
+  if (fd) return fd;
+  const int error = errno;
+  Error why = explained(error, place, quoted_name(place.directory), user);
+  // The operator named it: it is not mounted here, or not yet.
+  if (error == ENOENT || error == ENOTDIR) why.code = ErrorCode::unavailable;
+  return why;
 }
 
 Result<Fd> open_there(const DatastorePath& place, const User& user) {

@@ -13,6 +13,7 @@ int number_of(Role role) {
     case Role::submitter: return 2;
     case Role::operator_: return 3;
     case Role::admin: return 4;
+    case Role::priority: return 5;
   }
   return 0;
 }

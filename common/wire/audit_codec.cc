@@ -32,6 +32,7 @@ void to_wire(const lockstep::AuditEntry& from, AuditEntry* to) {
   to->set_object(from.object);
   to->set_outcome(wire_enum<AuditOutcome>(from.outcome));
   to->set_detail(fitting_text(from.detail));
+  to->set_project(from.project);
 }
 Status from_wire(const AuditEntry& from, lockstep::AuditEntry* to) {
   to->number = from.number();
@@ -42,6 +43,7 @@ Status from_wire(const AuditEntry& from, lockstep::AuditEntry* to) {
   TRY(read_text(from.what(), "entry.what", &to->what));
   TRY(read_text(from.object(), "entry.object", &to->object));
   TRY(read_enum(from.outcome(), lockstep::AuditOutcome::note, "entry.outcome", &to->outcome));
+  TRY(read_text(from.project(), "entry.project", &to->project));
   return read_text(from.detail(), "entry.detail", &to->detail);
 }
 
@@ -51,11 +53,17 @@ void to_wire(const lockstep::QueryAudit& from, QueryAudit* to) {
   to->set_node(from.node);
   to->set_before(from.before);
   to->set_limit(from.limit);
+  to->set_verb(from.verb);
+  to->set_object(from.object);
+  to->set_project(from.project);
 }
 Status from_wire(const QueryAudit& from, lockstep::QueryAudit* to) {
   TRY(read_instant(from.since_ns(), "since", &to->since));
   TRY(read_text(from.user(), "user", &to->user, 256));
   TRY(read_text(from.node(), "node", &to->node, 256));
+  TRY(read_text(from.verb(), "verb", &to->verb, 256));
+  TRY(read_text(from.object(), "object", &to->object, 1'024));
+  TRY(read_text(from.project(), "project", &to->project, 256));
   to->before = from.before();
   to->limit = from.limit();
   return {};

@@ -163,6 +163,7 @@ void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to) {
   write_settings(from.settings, to->mutable_settings());
   to->set_shutdown_after_ns(from.instance.idle_time.count());
   write_list(from.instance.schedules, to->mutable_schedules());
+  write_map(from.labels, to->mutable_labels());
 }
 Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_text(from.name(), "compute.name", &to->name, kMaxNameBytes));
@@ -180,6 +181,7 @@ Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   if (from.shutdown_after_ns() < 0) return bad_field("compute.shutdown_after", "is negative");
   to->instance.idle_time = Duration(from.shutdown_after_ns());
   TRY(read_list(from.schedules(), 2 * kMaxSchedules, "compute.schedules", &to->instance.schedules));
+  TRY(read_map(from.labels(), 10 * kMaxNodeLabels, "compute.labels", &to->labels));
   return read_settings(from.settings(), &to->settings);
 }
 

@@ -57,6 +57,9 @@ struct BodyWriter {
   void operator()(const ShowNode& m) const { pb::to_wire(m, wire->mutable_show_node()); }
   void operator()(const CreateToken& m) const { pb::to_wire(m, wire->mutable_create_token()); }
   void operator()(const DrainNode& m) const { pb::to_wire(m, wire->mutable_drain_node()); }
+  void operator()(const ListTokens& m) const { pb::to_wire(m, wire->mutable_list_tokens()); }
+  void operator()(const RevokeToken& m) const { pb::to_wire(m, wire->mutable_revoke_token()); }
+  void operator()(const TokensReply& m) const { pb::to_wire(m, wire->mutable_tokens_reply()); }
   void operator()(const RemoveNode& m) const { pb::to_wire(m, wire->mutable_remove_node()); }
   void operator()(const ApproveNode& m) const { pb::to_wire(m, wire->mutable_approve_node()); }
   void operator()(const GetStatus& m) const { pb::to_wire(m, wire->mutable_get_status()); }
@@ -223,6 +226,9 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kShowNode: return read<ShowNode>(wire.show_node(), body);
     case pb::Envelope::kCreateToken: return read<CreateToken>(wire.create_token(), body);
     case pb::Envelope::kDrainNode: return read<DrainNode>(wire.drain_node(), body);
+    case pb::Envelope::kListTokens: return read<ListTokens>(wire.list_tokens(), body);
+    case pb::Envelope::kRevokeToken: return read<RevokeToken>(wire.revoke_token(), body);
+    case pb::Envelope::kTokensReply: return read<TokensReply>(wire.tokens_reply(), body);
     case pb::Envelope::kRemoveNode: return read<RemoveNode>(wire.remove_node(), body);
     case pb::Envelope::kApproveNode: return read<ApproveNode>(wire.approve_node(), body);
     case pb::Envelope::kGetStatus: return read<GetStatus>(wire.get_status(), body);

@@ -260,10 +260,12 @@ void to_wire(const lockstep::DeleteJobs& from, DeleteJobs* to) {
   for (const JobId& job : from.jobs) to->add_jobs(job.value);
   to->set_all_final(from.all_final);
   to->set_older_than_ns(from.older_than.count());
+  to->set_all_users(from.all_users);
 }
 Status from_wire(const DeleteJobs& from, lockstep::DeleteJobs* to) {
   TRY(read_jobs(from.jobs(), &to->jobs));
   to->all_final = from.all_final();
+  to->all_users = from.all_users();
   return read_duration(from.older_than_ns(), "older_than", &to->older_than);
 }
 
@@ -396,8 +398,12 @@ Status from_wire(const WatchJob& from, lockstep::WatchJob* to) {
 void to_wire(const lockstep::ListNodes&, ListNodes*) {}
 Status from_wire(const ListNodes&, lockstep::ListNodes*) { return {}; }
 
-void to_wire(const lockstep::ShowNode& from, ShowNode* to) { to->set_name_or_id(from.name_or_id); }
+void to_wire(const lockstep::ShowNode& from, ShowNode* to) {
+  to->set_name_or_id(from.name_or_id);
+  to->set_history(from.history);
+}
 Status from_wire(const ShowNode& from, lockstep::ShowNode* to) {
+  to->history = from.history();
   return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
 }
 
@@ -413,6 +419,24 @@ Status from_wire(const CreateToken& from, lockstep::CreateToken* to) {
   TRY(read_approval(from.approval(), "approval", &to->approval));
   TRY(read_text(from.compute(), "compute", &to->compute, 1'024));
   return read_number(from.uses(), 1, 1'000'000, "uses", &to->uses);
+}
+
+void to_wire(const lockstep::ListTokens&, ListTokens*) {}
+
+Status from_wire(const ListTokens&, lockstep::ListTokens*) { return {}; }
+
+void to_wire(const lockstep::RevokeToken& from, RevokeToken* to) { to->set_id(from.id); }
+
+Status from_wire(const RevokeToken& from, lockstep::RevokeToken* to) {
+  return read_text(from.id(), "id", &to->id, 256);
+}
+
+void to_wire(const lockstep::TokensReply& from, TokensReply* to) {
+  write_list(from.tokens, to->mutable_tokens());
+}
+
+Status from_wire(const TokensReply& from, lockstep::TokensReply* to) {
+  return read_list(from.tokens(), kMaxTokens, "tokens", &to->tokens);
 }
 
 void to_wire(const lockstep::DrainNode& from, DrainNode* to) {

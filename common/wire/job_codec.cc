@@ -541,6 +541,7 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   write_texts(from.limits, to->mutable_limits());
   write_texts(from.notes, to->mutable_notes());
   if (from.aborted_by) to_wire(*from.aborted_by, to->mutable_aborted_by());
+  to->set_hopeless(from.hopeless);
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -555,6 +556,7 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   TRY(read_texts(from.limits(), kMaxLimitLines, "exit.limits", &to->limits));
   TRY(read_texts(from.notes(), kMaxNoteLines, "exit.notes", &to->notes));
   if (from.has_aborted_by()) TRY(from_wire(from.aborted_by(), &to->aborted_by.emplace()));
+  to->hopeless = from.hopeless();
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
 }
 
@@ -612,6 +614,7 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
                                          from.terminated_ranks.end());
   write_list(from.also, to->mutable_also());
   write_list(from.clocks, to->mutable_clocks());
+  to->set_lifetime_ns(from.lifetime.count());
 }
 
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
@@ -627,6 +630,7 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
   for (const int rank : from.terminated_ranks())
     TRY(read_rank(rank, "report.terminated_ranks", &to->terminated_ranks.emplace_back()));
   TRY(read_list(from.also(), kMaxPossibleFirst, "report.also", &to->also));
+  TRY(read_duration(from.lifetime_ns(), "report.lifetime", &to->lifetime));
   return read_list(from.clocks(), kMaxNodeClocks, "report.clocks", &to->clocks);
 }
 

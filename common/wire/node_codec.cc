@@ -76,6 +76,17 @@ Status from_wire(const RdmaPort& from, lockstep::RdmaPort* to) {
   return {};
 }
 
+void to_wire(const lockstep::NodeEvent& from, NodeEvent* to) {
+  to->set_at_ns(from.at.ns);
+  to->set_what(from.what);
+  to->set_message(fitting_text(from.message));
+}
+Status from_wire(const NodeEvent& from, lockstep::NodeEvent* to) {
+  TRY(read_instant(from.at_ns(), "node_event.at", &to->at));
+  TRY(read_text(from.what(), "node_event.what", &to->what));
+  return read_text(from.message(), "node_event.message", &to->message);
+}
+
 void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_hostname(from.hostname);
   to->set_os(from.os);

@@ -11,6 +11,8 @@ void to_wire(const lockstep::GpuDevice& from, GpuDevice* to);
 Status from_wire(const GpuDevice& from, lockstep::GpuDevice* to);
 void to_wire(const lockstep::NetworkInterface& from, NetworkInterface* to);
 Status from_wire(const NetworkInterface& from, lockstep::NetworkInterface* to);
+void to_wire(const lockstep::NodeEvent& from, NodeEvent* to);
+Status from_wire(const NodeEvent& from, lockstep::NodeEvent* to);
 void to_wire(const lockstep::Inventory& from, Inventory* to);
 Status from_wire(const Inventory& from, lockstep::Inventory* to);
 

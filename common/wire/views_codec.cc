@@ -241,6 +241,30 @@ Status read_traffic(const BlobTraffic& from, lockstep::BlobTraffic* to) {
 
 }  // namespace
 
+void to_wire(const lockstep::TokenView& from, TokenView* to) {
+  to->set_id(from.id);
+  to->set_compute(from.compute);
+  to->set_machine(from.machine);
+  to->set_by(from.by);
+  to->set_created_ns(from.created.ns);
+  to->set_expires_ns(from.expires.ns);
+  to->set_uses(from.uses);
+  to->set_used(from.used);
+  to->set_needs_approval(from.needs_approval);
+}
+
+Status from_wire(const TokenView& from, lockstep::TokenView* to) {
+  TRY(read_text(from.id(), "token.id", &to->id, 256));
+  TRY(read_text(from.compute(), "token.compute", &to->compute));
+  TRY(read_text(from.machine(), "token.machine", &to->machine));
+  TRY(read_text(from.by(), "token.by", &to->by));
+  TRY(read_instant(from.created_ns(), "token.created", &to->created));
+  TRY(read_instant(from.expires_ns(), "token.expires", &to->expires));
+  TRY(read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses));
+  to->needs_approval = from.needs_approval();
+  return read_number(from.used(), INT32_MIN, INT32_MAX, "token.used", &to->used);
+}
+
 void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_id(from.id.value);
   to->set_name(from.name);
@@ -259,6 +283,9 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_clock_ahead_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(from.clock_ahead).count());
   if (from.clock_uncertainty) to->set_clock_uncertainty_ns(from.clock_uncertainty->count());
+  to->set_agent_version(from.agent_version);
+  to->set_other_version(from.other_version);
+  write_list(from.history, to->mutable_history());
 }
 
 Status from_wire(const NodeView& from, lockstep::NodeView* to) {
@@ -282,6 +309,9 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
     TRY(read_duration(from.clock_uncertainty_ns(), "node.clock_uncertainty",
                       &to->clock_uncertainty.emplace()));
   if (from.has_use()) TRY(from_wire(from.use(), &to->use.emplace()));
+  to->other_version = from.other_version();
+  TRY(read_text(from.agent_version(), "node.agent_version", &to->agent_version));
+  TRY(read_list(from.history(), 10 * kMaxNodeEvents, "node.history", &to->history));
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }
 

@@ -13,6 +13,8 @@ void to_wire(const lockstep::AttemptView& from, AttemptView* to);
 Status from_wire(const AttemptView& from, lockstep::AttemptView* to);
 void to_wire(const lockstep::JobView& from, JobView* to);
 Status from_wire(const JobView& from, lockstep::JobView* to);
+void to_wire(const lockstep::TokenView& from, TokenView* to);
+Status from_wire(const TokenView& from, lockstep::TokenView* to);
 void to_wire(const lockstep::NodeView& from, NodeView* to);
 Status from_wire(const NodeView& from, lockstep::NodeView* to);
 void to_wire(const lockstep::ExplainView& from, ExplainView* to);

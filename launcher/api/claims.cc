@@ -39,7 +39,9 @@ struct ClaimOf {
   Claim operator()(const ArchiveJob& m) const { return of_job(Permission::annotate_job, m.job); }
   Claim operator()(const AnnotateJob& m) const { return of_job(Permission::annotate_job, m.job); }
   // Each job of it is held against the table by the core.
-  Claim operator()(const DeleteJobs&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const DeleteJobs& m) const {
+    return {m.all_users ? Permission::delete_all_jobs : Permission::see_cluster, {}, ""};
+  }
   // Each job in the answer is.
   Claim operator()(const ListJobs&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ShowJob& m) const { return of_job(Permission::see_job, m.job); }
@@ -49,6 +51,8 @@ struct ClaimOf {
   Claim operator()(const ListNodes&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ShowNode&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const CreateToken&) const { return {Permission::admit_nodes, {}, ""}; }
+  Claim operator()(const ListTokens&) const { return {Permission::revoke_tokens, {}, ""}; }
+  Claim operator()(const RevokeToken&) const { return {Permission::revoke_tokens, {}, ""}; }
   Claim operator()(const CreateCompute&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const UpdateCompute&) const { return {Permission::manage_computes, {}, ""}; }
   Claim operator()(const DeleteCompute&) const { return {Permission::manage_computes, {}, ""}; }

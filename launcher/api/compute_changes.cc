@@ -76,6 +76,7 @@ std::string changed_keys(const ComputeSpec& before, const ComputeSpec& after) {
   add(before.description != after.description, "description");
   add(before.location != after.location, "location");
   add(before.tags != after.tags, "tags");
+  add(before.labels != after.labels, "lockstep.labels");
   add(before.size != after.size, "size");
   add(before.scale.tier != after.scale.tier, "tier");
   add(before.scale.min_instances != after.scale.min_instances, "min_instances");

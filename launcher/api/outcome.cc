@@ -50,9 +50,7 @@ struct AskedOf {
 
   Asked operator()(const Submit& m) const {
     Asked asked{"submit job", m.spec.name.empty() ? "a job" : "job " + m.spec.name, "", true};
-    asked.detail =
-        "in project " + (m.spec.project.empty() ? std::string(kDefaultProject) : m.spec.project);
-    if (!m.spec.run_as.empty()) asked.detail += ", as account " + m.spec.run_as;
+    if (!m.spec.run_as.empty()) asked.detail = "as account " + m.spec.run_as;
     asked.holds_values = true;
     return asked;
   }
@@ -80,7 +78,10 @@ struct AskedOf {
     return {"update job", job(m.job), std::string(head(keys, kObjectBytes)), true};
   }
   Asked operator()(const DeleteJobs& m) const {
-    return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
+    const char* which = m.all_users   ? "all ended jobs of all users"
+                        : m.all_final ? "all ended jobs"
+                                      : "jobs";
+    return {"delete jobs", which, "", true};
   }
   Asked operator()(const ListJobs&) const { return {"list jobs", "jobs"}; }
   Asked operator()(const ShowJob& m) const { return {"show job", job(m.job)}; }
@@ -97,6 +98,10 @@ struct AskedOf {
                         m.compute.empty() ? "" : " of compute " + m.compute,
                         m.approval == Approval::required ? ", which wait for approval" : ""),
             "", true};
+  }
+  Asked operator()(const ListTokens&) const { return {"list tokens", "join tokens"}; }
+  Asked operator()(const RevokeToken& m) const {
+    return {"revoke token", "join token " + std::string(head(m.id, kTokenIdCharacters)), "", true};
   }
   Asked operator()(const CreateCompute& m) const {
     return {"create compute", "compute " + m.spec.name, "", true};
@@ -245,26 +250,31 @@ AuditEntry entry_of(const Asker& asker, AuditOutcome outcome, std::string detail
   entry.object = asker.asked.object;
   entry.outcome = outcome;
   entry.detail = std::move(detail);
+  entry.project = asker.asked.project;
   return entry;
 }
 
-// Every job is named, in as many entries as that takes.
+// Every job is named, in as many entries as that takes: those of one project together.
 void add_deleted(const Asker& asker, const JobsDeleted& reply, std::vector<AuditEntry>* entries) {
-  std::string names;
+  std::string names, project;
   const auto flush = [&] {
     if (names.empty()) return;
     entries->push_back(entry_of(asker, AuditOutcome::done, ""));
     entries->back().object = std::move(names);
+    entries->back().project = project;
     names.clear();
   };
-  for (const JobId& id : reply.jobs) {
-    names += (names.empty() ? "job " : ", job ") + id.value;
-    if (names.size() > kObjectBytes) flush();
+  for (std::size_t i = 0; i < reply.jobs.size(); ++i) {
+    const std::string its = i < reply.projects.size() ? reply.projects[i] : "";
+    if (its != project || names.size() > kObjectBytes) flush();
+    project = its;
+    names += (names.empty() ? "job " : ", job ") + reply.jobs[i].value;
   }
   flush();
   for (const auto& kept : reply.kept) {
     entries->push_back(entry_of(asker, AuditOutcome::refused, kept.message));
     entries->back().object = job(kept.job);
+    entries->back().project = kept.project;
   }
 }
 

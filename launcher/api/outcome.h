@@ -21,6 +21,7 @@ struct Asked {
   bool changes = false;
   bool reads_others = false;  // the answer shows what belongs to somebody else
   bool holds_values = false;  // it has values of variables or secrets, and a refusal may quote them
+  std::string project = {};   // that the object belongs to; "": none
 };
 Asked asked_of(const ClientRequest& request, const State& state);
 

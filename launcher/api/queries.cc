@@ -11,6 +11,7 @@
 #include "launcher/api/environment_queries.h"
 #include "launcher/core/explain_reuse.h"
 #include "launcher/core/metadata.h"
+#include "launcher/core/nodes.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -156,16 +157,33 @@ struct Answerer {
   }
   ClientReply operator()(const ListNodes&) const {
     NodesReply reply{core.node_views()};
-    for (NodeView& node : reply.nodes) node = viewer.cut(std::move(node));
+    for (NodeView& node : reply.nodes) node = viewer.cut(compared(std::move(node)));
     return reply;
   }
   ClientReply operator()(const ShowNode& question) const {
-    auto view = core.node_view(question.name_or_id);
+    auto view = core.node_view(question.name_or_id, question.history);
     if (!view)
       return Refused{ErrorCode::not_found,
                      fmt::format("there is no node '{}'; `lockstep node list` shows all",
                                  question.name_or_id)};
-    return NodesReply{{viewer.cut(std::move(*view))}};
+    return NodesReply{{viewer.cut(compared(*std::move(view)))}};
+  }
+  static NodeView compared(NodeView view) {
+    view.other_version = !view.agent_version.empty() && view.agent_version != LOCKSTEP_VERSION;
+    return view;
+  }
+  ClientReply operator()(const ListTokens&) const {
+    TokensReply reply;
+    for (const auto& [hash, token] : core.state().tokens()) {
+      if (reply.tokens.size() >= kMaxTokens) break;
+      const bool waits = token.approval == Approval::required ||
+                         (token.approval == Approval::as_configured && core.config().approve_nodes);
+      reply.tokens.push_back({token_id(hash), token.pool, token.machine, token.by, token.created,
+                              token.expires, token.uses, token.used, waits});
+    }
+    std::stable_sort(reply.tokens.begin(), reply.tokens.end(),
+                     [](const TokenView& a, const TokenView& b) { return a.created > b.created; });
+    return reply;
   }
   ClientReply operator()(const ShowEnvironment& question) const {
     return show_environment(core.state(), question.reference, viewer);

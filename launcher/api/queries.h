@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
 // The requests that change nothing. For WatchJob, only its first answer comes from here.
 using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode,
-                           ShowEnvironment, ListEnvironments, GetStatus>;
+                           ShowEnvironment, ListEnvironments, GetStatus, ListTokens>;
 
 // The answer, without what the viewer may not see.
 ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,

@@ -15,6 +15,7 @@
 #include "launcher/core/explain_reuse.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_requests.h"
+#include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -68,6 +69,10 @@ struct RequestHandler {
     feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
                     m.uses, asker.caller, m.approval, m.compute});
   }
+  void operator()(const ListTokens& m) const { question(m); }
+  void operator()(const RevokeToken& m) const {
+    feed(RevokeTokenInput{expect(), m.id, asker.caller});
+  }
   void operator()(const WatchJob& m) const {
     const Job* job = door.state().job(m.job);
     if (job != nullptr && !is_final(job->status()))
@@ -76,7 +81,7 @@ struct RequestHandler {
     question(m);
   }
   void operator()(const DeleteJobs& m) const {
-    feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller});
+    feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller, m.all_users});
   }
   void operator()(CreateEnvironment& m) const { door.create_environment(asker, std::move(m)); }
   void operator()(CreateAsset& m) const { door.create_asset(asker, std::move(m)); }
@@ -134,8 +139,9 @@ struct RequestHandler {
   }
   void operator()(const ListUsers& m) const {
     UsersReply reply;
+    const std::string wanted = current_user_name(door.state().principals(), m.name);
     for (const auto& [name, user] : door.state().principals().users())
-      if (m.name.empty() || m.name == name) reply.users.push_back(view_of(user));
+      if (m.name.empty() || wanted == name) reply.users.push_back(view_of(user));
     if (!m.name.empty() && reply.users.empty())
       return door.refuse(
           asker, ErrorCode::not_found,
@@ -274,9 +280,19 @@ struct RequestHandler {
 
 Service::Service(Ports ports) : ports_(std::move(ports)) {}
 
+// In the text too: a reader of one line wants to know where the job went.
+static void add_project(Asked* asked) {
+  asked->detail =
+      "in project " + asked->project + (asked->detail.empty() ? "" : ", " + asked->detail);
+}
+
 void Service::handle(Asker asker, ClientRequest request) {
   asker.asked = asked_of(request, state());
   const Claim claim = claim_of(request, state(), asker.caller);
+  asker.asked.project = claim.object.project;
+  const bool is_older = claim.object.project.empty() && !claim.object.job.value.empty();
+  if (is_older) asker.asked.project = kDefaultProject;  // than projects
+  if (std::holds_alternative<Submit>(request)) add_project(&asker.asked);
   if (!claim.absent.empty()) return refuse(asker, ErrorCode::not_found, claim.absent);
   Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
   if (!decision.allowed) return refuse(asker, ErrorCode::permission_denied, decision.why);

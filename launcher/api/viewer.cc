@@ -195,6 +195,7 @@ NodeView Viewer::cut(NodeView view) const {
     return job == nullptr || !sees(*job);
   });
   view.reason = cut(std::move(view.reason));
+  for (NodeEvent& event : view.history) event.message = cut(std::move(event.message));
   return view;
 }
 

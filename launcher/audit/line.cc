@@ -58,6 +58,7 @@ AuditLine audit_line(const AuditEntry& entry, const std::string& prev) {
   append("address", entry.address, &text);
   append("what", entry.what, &text);
   append("object", entry.object, &text);
+  if (!entry.project.empty()) append("project", entry.project, &text);
   append("outcome", to_string(entry.outcome), &text);
   append("detail", entry.detail, &text);
   text.append(kPrev).append(prev);
@@ -102,6 +103,7 @@ std::optional<AuditEntry> audit_entry(std::string_view line) {
                      text("detail", &entry.detail) && json.contains("n") && json.contains("ns") &&
                      json["n"].is_number_unsigned() && json["ns"].is_number_integer();
   const auto known = outcome_from(outcome);
+  (void)text("project", &entry.project);
   if (!whole || !known) return std::nullopt;
   entry.outcome = *known;
   entry.number = json["n"].get<std::uint64_t>();

@@ -86,6 +86,9 @@ bool is_wanted(const AuditEntry& entry, const QueryAudit& query) {
                        entry.who.starts_with(query.user + " (attempt ") ||
                        entry.object == "user " + query.user;
   const std::string node = "node " + query.node;
+  const bool of_project = query.project.empty() || entry.project == query.project ||
+                          entry.object == "project " + query.project;
+  if (!of_project || !has_verb(entry, query.verb) || !has_object(entry, query.object)) return false;
   return of_user && (query.node.empty() || entry.who == node || entry.object == node);
 }
 

@@ -241,7 +241,8 @@ Error Connection::Impl::why_refused(Error error) {
       return error;
     case KeyStanding::Kind::user_removed:
       error.message = fmt::format(
-          "{} ({}). {}add NAME --key NEWKEY`; the name of a removed user is never used again",
+          "{} ({}). {}add NAME --key NEWKEY`; who is added again is another user, without what the "
+          "first one had",
           printable(fact), file, anew);
       return error;
     case KeyStanding::Kind::line_removed:

@@ -80,8 +80,13 @@ Finding launcher(Verdict verdict, std::string check, std::string found, std::str
   return finding("launcher", std::move(check), verdict, std::move(found), std::move(advice));
 }
 
+}  // namespace
+
 Findings judge_status(const LauncherStatus& status) {
   Findings found{judge_version(status.version)};
+  if (!status.low_reason.empty())
+    found.push_back(launcher(Verdict::warning, "disk space", status.low_reason,
+                             "free space there, or delete jobs that have ended"));
   const DiskWrites& writes = status.writes;
   if (writes.slow_for != Duration(0) || writes.last_slow != Duration(0))
     found.push_back(launcher(
@@ -95,6 +100,8 @@ Findings judge_status(const LauncherStatus& status) {
         "else loads this one"));
   return found;
 }
+
+namespace {
 
 // Each of the three by itself, since a firewall may let one pass and not the next.
 Findings examine_ports(const Endpoint& endpoint) {
@@ -136,6 +143,7 @@ Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
     if (const auto status = (*connection)->ask_for<StatusReply>(GetStatus{}, kAnswerTimeout))
       for (Finding& each : judge_status(status->status)) found.push_back(std::move(each));
     found.push_back(judge_nodes(reply->nodes));
+    for (Finding& each : judge_reasons(reply->nodes)) found.push_back(std::move(each));
     for (Finding& each : judge_clock(reply->nodes, asked, clock.now()))
       found.push_back(std::move(each));
     return found;
@@ -245,6 +253,30 @@ Finding judge_version(const std::string& launchers) {
       fmt::format("the launcher has {}, lockstep here has {}", launchers, LOCKSTEP_VERSION),
       "a launcher keeps the version that it was started with: after an update, restart the "
       "launcher (`lockstep down`, `lockstep up`), or install the same version on both sides");
+}
+
+Findings judge_reasons(const std::vector<NodeView>& nodes) {
+  constexpr std::size_t kMostNamed = 20;
+  Findings found;
+  std::size_t more = 0;
+  for (const NodeView& node : nodes) {
+    const bool is_there = node.liveness == Liveness::alive && !node.waits_for_approval;
+    if (!is_there || (!node.draining && node.reason.empty())) continue;
+    if (found.size() >= kMostNamed) {
+      ++more;
+      continue;
+    }
+    found.push_back(
+        launcher(Verdict::warning, "node " + node.name,
+                 node.reason.empty() ? "takes no new work" : node.reason,
+                 node.draining ? fmt::format("`lockstep node resume {}` if that is over", node.name)
+                               : fmt::format("`lockstep node show {}` has more", node.name)));
+  }
+  if (more != 0)
+    found.push_back(launcher(Verdict::warning, "nodes",
+                             fmt::format("{} more nodes take no new work", more),
+                             "`lockstep node list` says why"));
+  return found;
 }
 
 Finding judge_nodes(const std::vector<NodeView>& nodes) {

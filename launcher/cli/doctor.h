@@ -28,6 +28,13 @@ Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant 
 // Reports whether there are nodes, and which of them are not ALIVE or wait for approval. Pure.
 Finding judge_nodes(const std::vector<NodeView>& nodes);
 
+// One warning for each ALIVE node that takes no new work (drained, low on disk, …), as `lockstep
+// status` and `node list` count them. Pure.
+Findings judge_reasons(const std::vector<NodeView>& nodes);
+
+// The launcher's version, and what its disk does. Pure.
+Findings judge_status(const LauncherStatus& status);
+
 // Reports whether the launcher has our version. Pure.
 Finding judge_version(const std::string& launchers);
 

@@ -11,6 +11,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/base/split_words.h"
+#include "common/domain/slurm_time.h"
 #include "launcher/cli/sbatch_begin.h"
 #include "launcher/cli/sbatch_body.h"
 #include "launcher/cli/sbatch_lines.h"
@@ -37,28 +38,6 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
     else
       parts.back() += c;
   return parts;
-}
-
-// Slurm's time: minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]].
-std::optional<long long> seconds_of(const std::string& text) {
-  const auto dash = text.find('-');
-  const bool has_days = dash != text.npos;
-  std::vector<long long> numbers;
-  for (const std::string& part : split_at(has_days ? text.substr(dash + 1) : text, ':')) {
-    const auto number = whole(part);
-    if (!number) return std::nullopt;
-    numbers.push_back(*number);
-  }
-  if (numbers.size() > 3) return std::nullopt;
-  if (has_days) {
-    const auto days = whole(text.substr(0, dash));
-    if (!days) return std::nullopt;
-    numbers.resize(3);
-    return *days * 86'400LL + numbers[0] * 3'600 + numbers[1] * 60 + numbers[2];
-  }
-  if (numbers.size() == 1) return numbers[0] * 60;
-  if (numbers.size() == 2) return numbers[0] * 60 + numbers[1];
-  return numbers[0] * 3'600 + numbers[1] * 60 + numbers[2];
 }
 
 // Slurm's sizes: megabytes without a unit.
@@ -208,10 +187,10 @@ class Request {
   Status take_time(const SbatchSetting& setting) {
     if (setting.value == "UNLIMITED" || setting.value == "INFINITE" || setting.value == "0")
       return {};
-    const auto seconds = seconds_of(setting.value);
-    if (!seconds || *seconds < 1)
+    const auto limit = parse_slurm_time(setting.value);
+    if (!limit || *limit < seconds(1))
       return bad(setting, "a time, such as 90 (minutes), 1:30:00 or 2-12 (days-hours)");
-    set(arguments_.timeout, fmt::format("{}s", *seconds));
+    set(arguments_.timeout, fmt::format("{}s", *limit / seconds(1)));
     return {};
   }
 

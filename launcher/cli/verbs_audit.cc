@@ -22,7 +22,7 @@ constexpr Duration kVerifyRepeated = minutes(5);
 constexpr int kNewest = 1'000;
 
 struct AuditOptions {
-  std::string since, user, node, home, mark;
+  std::string since, user, node, verb, object, project, home, mark;
   int limit = kNewest;
   Format format = Format::table;
 };
@@ -59,6 +59,9 @@ int list(Context& context, const AuditOptions& options) {
   QueryAudit query;
   query.user = options.user;
   query.node = options.node;
+  query.verb = options.verb;
+  query.object = options.object;
+  query.project = options.project;
   if (!options.since.empty()) {
     const auto since = parse_since(options.since, io::SystemClock().now());
     if (!since) return fail(context.terminal, since.error().within("audit"), kExitUsage);
@@ -146,6 +149,17 @@ void add_audit_verbs(VerbTable table) {
   group.add_option("--user", options->user, "only entries by this user or about this user")
       ->check(filled("leave it out for all"));
   group.add_option("--node", options->node, "only entries by this node or about this node")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--verb", options->verb,
+                  "only entries with these words in WHAT: \"cancel job\", cancel, submit")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--object", options->object,
+                  "only entries about this object: \"job train\", or train alone")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--project", options->project, "only entries about what belongs to this project")
       ->check(filled("leave it out for all"));
   group.add_option("--limit", options->limit, "show the newest N entries (default 1000; 0: all)")
       ->check(whole_number(0));

@@ -16,12 +16,14 @@ namespace {
 constexpr const char* kExamples = R"(
   lockstep job delete gray_pig_knyllgjbkl
   lockstep job delete --all-final --older-than 30d
+  lockstep job delete --all-users --older-than 90d     for admins
 Deletes the job's record, logs and outputs; the job's name can be used again. A job that has not
 ended is kept: end it with `lockstep job cancel`.)";
 
 struct DeleteOptions {
   std::vector<std::string> names;
   bool all_final = false;
+  bool all_users = false;
   bool yes = false;
   std::string older_than;
   Format format = Format::table;
@@ -90,14 +92,20 @@ bool names_nothing(const JobsDeleted& result) {
          });
 }
 
+// "no job of yours ended 5m ago or earlier".
+std::string none_of(const DeleteOptions& options) {
+  std::string text = options.all_users ? "no job has ended" : "no job of yours has ended";
+  if (!options.older_than.empty())
+    text = fmt::format("{} ended {} ago or earlier",
+                       options.all_users ? "no job" : "no job of yours", options.older_than);
+  return text + ": nothing was deleted" +
+         (options.all_users ? "" : "; an admin deletes those of others too with --all-users");
+}
+
 // "2 jobs deleted, 1 kept"; of none that had ended, that.
 std::string summary(const DeleteOptions& options, const JobsDeleted& result,
                     const std::string& below) {
-  if (result.jobs.empty() && result.kept.empty())
-    return options.older_than.empty()
-               ? "no job has ended: nothing was deleted"
-               : fmt::format("no job has ended {} ago or earlier: nothing was deleted",
-                             options.older_than);
+  if (result.jobs.empty() && result.kept.empty()) return none_of(options);
   if (names_nothing(result)) return "";
   const std::string kept = result.kept.empty() ? "" : fmt::format(", {} kept", result.kept.size());
   return counted(result.jobs.size()) + " deleted" + below + kept;
@@ -117,13 +125,14 @@ void say_kept(Context& context, const JobsDeleted& result) {
 bool is_confirmed(Context& context, const DeleteOptions& options) {
   if (options.yes || ::isatty(STDIN_FILENO) == 0 || !context.terminal.has_status_line())
     return true;
+  const std::string whose = options.all_users ? "the jobs of all users" : "your jobs";
   context.terminal.err(
       options.older_than.empty()
-          ? "Delete all your jobs that have ended, with their logs and outputs? "
-            "[y/N] "
-          : fmt::format("Delete your jobs that ended {} ago or earlier, with their "
-                        "logs and outputs? [y/N] ",
-                        options.older_than));
+          ? fmt::format("Delete all of {} that have ended, with their logs and outputs? [y/N] ",
+                        whose)
+          : fmt::format("Delete {} that ended {} ago or earlier, with their logs and outputs? "
+                        "[y/N] ",
+                        whose, options.older_than));
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -136,7 +145,8 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
       return fail(context.terminal, valid.error().within("job delete"), kExitUsage);
     request.jobs.push_back(JobId(name));
   }
-  request.all_final = options.all_final || !options.older_than.empty();
+  request.all_users = options.all_users;
+  request.all_final = options.all_final || options.all_users || !options.older_than.empty();
   if (!options.older_than.empty()) {
     request.older_than = parse_duration(options.older_than);
     if (request.older_than < Duration::zero())
@@ -150,7 +160,8 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   if (request.jobs.empty() && !request.all_final)
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument,
-                           "job delete: name the jobs, or give --all-final or --older-than"),
+                           "job delete: name the jobs, or give --all-final, --older-than or "
+                           "--all-users"),
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -180,6 +191,9 @@ void add_delete_verb(CLI::App& group, VerbTable table) {
   verb->footer(kExamples);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
   verb->add_flag("--all-final", options->all_final, "all of your jobs that have ended")
+      ->excludes(names);
+  verb->add_flag("--all-users", options->all_users,
+                 "with --older-than or alone: the jobs of all users that have ended; for admins")
       ->excludes(names);
   verb->add_flag("-y,--yes", options->yes, "do not ask for confirmation");
   verb->add_option("--older-than", options->older_than,

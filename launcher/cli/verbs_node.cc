@@ -11,8 +11,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kMaxValidFor = minutes(365 * 24 * 60);
-constexpr const char* kMaxValidForText = "365d";
+constexpr const char* kMaxValidForText = "30d";
 
 struct NodeOptions {
   std::string name;
@@ -24,6 +23,7 @@ struct NodeOptions {
   bool approve = false;
   std::string compute;
   bool now = false;
+  bool history = false;
   Format format = Format::table;
 };
 
@@ -38,7 +38,7 @@ int list(Context& context, const NodeOptions& options) {
 int show(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<NodesReply>(ShowNode{options.name});
+  const auto reply = (*connection)->ask_for<NodesReply>(ShowNode{options.name, options.history});
   if (!reply) return fail(context.terminal, reply.error());
   if (reply->nodes.empty())
     return fail(
@@ -54,7 +54,7 @@ int show(Context& context, const NodeOptions& options) {
 // The token is a secret: it goes to standard output, for a file that the agent reads.
 int token(Context& context, const NodeOptions& options) {
   const Duration valid_for = parse_duration(options.valid_for);
-  if (valid_for <= Duration::zero() || valid_for > kMaxValidFor)
+  if (valid_for <= Duration::zero() || valid_for > kMaxTokenValidFor)
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument,
                            fmt::format("node token: --valid-for '{}' is not a time up to {}; write "
@@ -70,6 +70,39 @@ int token(Context& context, const NodeOptions& options) {
               options.approve ? Approval::required : Approval::as_configured, options.compute});
   if (!reply) return fail(context.terminal, reply.error());
   return print(context, options.format, api::to_json(*reply, options.uses), reply->token + "\n");
+}
+
+// "valid", or why no node can join with it any more.
+std::string state_of(const TokenView& token, Instant now) {
+  if (token.expires <= now) return "expired";
+  if (token.used >= token.uses) return "used up";
+  return token.needs_approval ? "valid,unapproved" : "valid";
+}
+
+int list_tokens(Context& context, const NodeOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<TokensReply>(ListTokens{});
+  if (!reply) return fail(context.terminal, reply.error());
+  const Instant now = io::SystemClock().now();
+  Table table({"ID", "COMPUTE", "STATE", "USED", "EXPIRES", "CREATED", "BY"});
+  for (const TokenView& token : reply->tokens)
+    table.add({token.id,
+               token.machine.empty() ? token.compute : token.compute + "/" + token.machine,
+               state_of(token, now), fmt::format("{} of {}", token.used, token.uses),
+               to_string(token.expires), token.created.ns == 0 ? "-" : to_string(token.created),
+               token.by.empty() ? "-" : token.by});
+  return print(context, options.format, api::to_json(reply->tokens),
+               reply->tokens.empty() ? "no tokens\n" : table.text());
+}
+
+int revoke_token(Context& context, const NodeOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(RevokeToken{options.name});
+  if (!reply) return fail(context.terminal, reply.error());
+  context.terminal.print_line(reply->message);
+  return 0;
 }
 
 int set_drain(Context& context, const NodeOptions& options, bool drain) {
@@ -173,15 +206,39 @@ void add_node_verbs(VerbTable table) {
     return verb;
   };
   add_format(*add("list", "all nodes", list), options->format);
-  add_format(*named(add("show", "show one node in full", show)), options->format);
+  auto* show_verb = named(add("show", "show one node in full", show));
+  show_verb->add_flag("--history", options->history,
+                      "also when it joined, was lost, came back, was drained, …");
+  add_format(*show_verb, options->format);
   auto* token_verb = add("token", "print a token that lets a node join", token);
+  token_verb->callback([table, options, token_verb] {
+    if (!token_verb->get_subcommands().empty()) return;  // list and revoke have their own
+    table.action = [options](Context& context) { return token(context, *options); };
+  });
   token_verb->footer(
       "\n  lockstep node token --uses 4 > token   (a secret; keep it in a file of mode 0600)\n"
-      "  lockstep-agent --launcher tcp://HOST:PORT --token-file token   on each node");
-  token_verb->add_option("--uses", options->uses, "how many nodes may join with it (default 1)")
-      ->check(whole_number(1, 10'000));
+      "  lockstep-agent --launcher tcp://HOST:PORT --token-file token   on each node\n"
+      "  lockstep node token list               the tokens that there are, without their secrets\n"
+      "  lockstep node token revoke ID          no node joins with it any more");
+  auto* list_verb = token_verb->add_subcommand("list", "the tokens, without their secrets");
+  list_verb->callback([table, options] {
+    table.action = [options](Context& context) { return list_tokens(context, *options); };
+  });
+  add_format(*list_verb, options->format);
+  auto* end_verb = token_verb->add_subcommand("revoke", "let no node join with a token any more");
+  end_verb->add_option("ID", options->name, "its id, or the first characters of it")
+      ->required()
+      ->check(filled("`lockstep node token list` shows the ids"));
+  end_verb->callback([table, options] {
+    table.action = [options](Context& context) { return revoke_token(context, *options); };
+  });
   token_verb
-      ->add_option("--valid-for", options->valid_for, "how long the token is valid (default 60m)")
+      ->add_option("--uses", options->uses,
+                   "how many nodes may join with it (default 1, at most 1000)")
+      ->check(whole_number(1, kMaxTokenUses));
+  token_verb
+      ->add_option("--valid-for", options->valid_for,
+                   "how long the token is valid (default 60m, at most 30d)")
       ->check(filled("leave it out for 60m"));
   token_verb
       ->add_option("--compute", options->compute,

@@ -53,8 +53,9 @@ Result<Grant> grant_of(const UserOptions& options) {
   if (!role)
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("'{}' is not a role; the roles are admin, operator, submitter and viewer",
-                    options.role));
+        fmt::format(
+            "'{}' is not a role; the roles are admin, operator, submitter, priority and viewer",
+            options.role));
   Grant grant{*role, options.project};
   if (is_of_project(*role) && grant.project.empty()) grant.project = std::string(kDefaultProject);
   return grant;
@@ -306,13 +307,15 @@ void add_user_verbs(VerbTable table) {
   auto* add_verb = with_role(users.named("add", "add a user", add, kSeeUsers));
   add_verb->add_option("--key", options->key,
                        "the user's key, as `lockstep user key show` prints it for the user");
-  add_verb->add_option("--role", options->role, "admin, operator, submitter (default) or viewer");
+  add_verb->add_option("--role", options->role,
+                       "admin, operator, submitter (default), priority or viewer");
   add_verb->add_option("--account", options->account,
                        "the account that the user's jobs run as (default: the user's name)");
   users.named("remove", "remove a user; their keys are revoked", remove, kSeeUsers);
   auto* role_verb =
       with_role(users.named("role", "give a user a role, or take it away", role, kSeeUsers));
-  role_verb->add_option("ROLE", options->role, "admin, operator, submitter or viewer")->required();
+  role_verb->add_option("ROLE", options->role, "admin, operator, submitter, priority or viewer")
+      ->required();
   role_verb->add_flag("--remove", options->withdraw, "take the role away");
   users.named("account", "change the account that a user's jobs run as", account, kSeeUsers)
       ->add_option("ACCOUNT", options->account, "an account on the nodes")

@@ -426,14 +426,23 @@ std::string clock_trouble(const NodeView& node) {
                      ahead > Duration(0) ? "ahead of" : "behind");
 }
 
+namespace {
+
+std::string agent_version(const NodeView& node) {
+  if (node.agent_version.empty()) return "-";
+  return node.agent_version + (node.other_version ? " (differs)" : "");
+}
+
+}  // namespace
+
 std::string node_table(const std::vector<NodeView>& nodes) {
   if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
   // Where all nodes are of target local, a column that says so would tell nothing.
   const bool has_targets = std::any_of(nodes.begin(), nodes.end(), [](const NodeView& node) {
     return !node.compute.empty() && node.compute != kLocalCompute;
   });
-  std::vector<std::string> head{"NAME", "STATE",   "CPUS", "MEMORY",
-                                "GPUS", "ADDRESS", "JOBS", "REASON"};
+  std::vector<std::string> head{"NAME",    "STATE", "CPUS",  "MEMORY", "GPUS",
+                                "ADDRESS", "JOBS",  "AGENT", "REASON"};
   if (has_targets) head.insert(head.begin() + 1, "COMPUTE");
   Table table(head);
   for (const auto& node : nodes) {
@@ -444,6 +453,7 @@ std::string node_table(const std::vector<NodeView>& nodes) {
                                  std::to_string(node.inventory.gpus.size()),
                                  node.inventory.address,
                                  std::to_string(node.attempts.size()),
+                                 agent_version(node),
                                  node.reason.empty() ? clock_trouble(node) : node.reason};
     if (has_targets) row.insert(row.begin() + 1, node.compute);
     table.add(std::move(row));
@@ -478,6 +488,11 @@ std::string node_text(const NodeView& node, Instant now) {
   for (const auto& [key, value] : node.labels) lines.add("label", fmt::format("{}={}", key, value));
   lines.add("last heard", ago(node.last_heard, now));
   lines.add("clock", clock_trouble(node));
+  if (!node.agent_version.empty())
+    lines.add("agent", fmt::format("lockstep-agent {}{}", node.agent_version,
+                                   node.other_version
+                                       ? ", another version than the launcher's (`lockstep status`)"
+                                       : ""));
   lines.add("host",
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("glibc", have.glibc);
@@ -520,6 +535,9 @@ std::string node_text(const NodeView& node, Instant now) {
     lines.add("sent wrong data",
               fmt::format("{} times, the last: {}", node.blobs.lies, node.blobs.last_lie));
   for (const auto& attempt : node.attempts) lines.add("runs", to_string(attempt));
+  for (const NodeEvent& event : node.history)
+    lines.add("event", fmt::format("{}  {}{}{}", to_string(event.at), event.what,
+                                   event.message.empty() ? "" : ": ", event.message));
   return lines.text();
 }
 

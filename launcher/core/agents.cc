@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/utf8.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/preemption.h"
@@ -14,6 +15,8 @@
 namespace lockstep::launcher {
 
 namespace {
+
+constexpr std::size_t kMaxVersionBytes = 64;  // of an agent, as it says itself
 
 std::string told_removed(const RemovedNode& node) {
   return fmt::format(
@@ -116,10 +119,13 @@ void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   note_machine(core, node.id, open.machine);
   compare_parts(core, node, open);
   lift_fences(core, node.id, open, known_session);
+  const std::string agent_version(head(open.version, kMaxVersionBytes));
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
-                    !(node.inventory == open.inventory);
+                    !(node.inventory == open.inventory) || node.agent_version != agent_version;
   const std::string before = node.inventory.host_id;
-  if (news) core.emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
+  if (news)
+    core.emit(
+        NodeSessionStarted{node.id, open.boot, open.session, open.inventory, {}, agent_version});
   if (before != node.inventory.host_id) host_changed(core, node, before);
   if (open.notice) take_notice(core, node.id, *open.notice);
   NodeWatch& watch = core.watches.at(node.id);

@@ -68,6 +68,10 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::read_audit, "read the audit log", R::all, R::none, R::none, R::none, R::none},
     {P::operate_computes, "start or stop compute instances", R::all, R::all, R::none, R::none,
      R::none},
+    {P::revoke_tokens, "list or revoke join tokens", R::all, R::all, R::none, R::none, R::none},
+    {P::raise_priority, "use the priority high", R::all, R::all, R::none, R::none, R::own},
+    {P::delete_all_jobs, "delete the jobs of all users", R::all, R::none, R::none, R::none,
+     R::none},
 }};
 
 constexpr bool rows_are_in_order() {
@@ -85,6 +89,7 @@ Reach reach_of(const Row& row, Role role) {
     case Role::operator_: return row.operator_;
     case Role::submitter: return row.submitter;
     case Role::viewer: return row.viewer;
+    case Role::priority: return row.permission == P::raise_priority ? Reach::project : Reach::none;
   }
   return Reach::none;
 }
@@ -122,6 +127,10 @@ std::string roles_that_may(const Row& row) {
   return text;
 }
 
+std::string_view role_that_may(const Row& row) {
+  return row.permission == P::raise_priority ? "priority" : "submitter";
+}
+
 std::string roles_of(const User& user) {
   std::string text;
   for (const Grant& grant : user.grants) text += (text.empty() ? "" : ", ") + to_string(grant);
@@ -132,6 +141,16 @@ std::string how_invited(const Row& row, const User& user, const Object& object) 
   if (row.submitter != Reach::invited) return "";
   return fmt::format("; {} or an admin may allow it with `lockstep {} --with {}`", object.owner,
                      object.called, user.name);
+}
+
+// Who names no project is taken at the default one.
+std::string other_projects(const Row& row, const User& user, const Object& object) {
+  if (project_of(object) != kDefaultProject) return "";
+  std::string names;
+  for (const Grant& grant : user.grants)
+    if (is_of_project(grant.role) && reach_of(row, grant.role) != Reach::none)
+      names += (names.empty() ? "" : " or ") + ("--project " + grant.project);
+  return names.empty() ? "" : "; or name a project of yours: " + names;
 }
 
 Decision refused(const Row& row, const User& user, const Object& object) {
@@ -154,10 +173,13 @@ Decision refused(const Row& row, const User& user, const Object& object) {
         fmt::format("user '{}' may not {}: it belongs to user '{}' (project {}){}", user.name,
                     row.words, object.owner, project_of(object), how_invited(row, user, object));
   else if (could_elsewhere)
-    decision.why = fmt::format(
-        "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
-        "{} --project {}`",
-        user.name, row.words, project_of(object), user.name, "submitter", project_of(object));
+    decision.why =
+        fmt::format(
+            "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
+            "{} --project {}`",
+            user.name, row.words, project_of(object), user.name, role_that_may(row),
+            project_of(object)) +
+        other_projects(row, user, object);
   else
     decision.why = fmt::format("user '{}' ({}) may not {}: that needs the role {}", user.name,
                                roles_of(user), row.words, roles_that_may(row));

@@ -70,8 +70,11 @@ enum class Permission {
   shut_down,     // end the launcher; backup
   read_audit,
   operate_computes,
+  revoke_tokens,    // list them, and end their use
+  raise_priority,   // give a job the priority high
+  delete_all_jobs,  // those of all users that have ended, without their names
 };
-inline constexpr int kPermissions = static_cast<int>(Permission::operate_computes) + 1;
+inline constexpr int kPermissions = static_cast<int>(Permission::delete_all_jobs) + 1;
 std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
 
 // The object of a request, with its owner.

@@ -47,6 +47,25 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
   return spec.is_pipeline() ? refused_steps(cluster, spec) : refused_job(cluster, spec);
 }
 
+bool wants_high_priority(const JobSpec& spec) {
+  if (spec.queue.priority == Priority::high) return true;
+  return spec.pipeline && std::any_of(spec.pipeline->steps.begin(), spec.pipeline->steps.end(),
+                                      [](const PipelineStep& step) {
+                                        return step.spec.queue.priority == Priority::high;
+                                      });
+}
+
+// Else everybody would say it, and it would mean nothing.
+Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpec& spec) {
+  if (!wants_high_priority(spec)) return {};
+  const auto* attempt = std::get_if<AttemptCaller>(&caller);
+  Decision decision = may(cluster.state.principals(), caller, Permission::raise_priority,
+                          {spec.submitter, spec.project, false,
+                           attempt == nullptr ? JobId() : attempt->attempt.job, spec.parent});
+  if (decision.allowed) return {};
+  return make_error(ErrorCode::permission_denied, std::move(decision.why));
+}
+
 // The target of a job that names none. What the client says of a choice counts for nothing.
 void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why.clear();
@@ -72,6 +91,7 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   Decision decision = may(principals, caller, Permission::submit,
                           {spec.submitter, spec.project, false, {}, spec.parent});
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  TRY(check_priority(cluster, caller, spec));
   if (attempt != nullptr) return {};
   TRY_ASSIGN(spec.run_as, account_for(principals, caller, spec.run_as, cluster.config.allow_root));
   return {};
@@ -250,6 +270,9 @@ void react(Context& core, const UpdateJobInput& input) {
   const Job* job = known_job(core, input.reply, input.job);
   if (job == nullptr) return;
   if (!permitted(core, input.reply, input.caller, Permission::update_job, object_of(*job))) return;
+  if (input.priority == Priority::high && job->spec.queue.priority != Priority::high &&
+      !permitted(core, input.reply, input.caller, Permission::raise_priority, object_of(*job)))
+    return;
   const std::string_view priority = to_string(input.priority);
   if (job->phase != Job::Phase::waiting || job->cancel_by)
     return core.refuse(

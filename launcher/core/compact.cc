@@ -54,8 +54,11 @@ void Compaction::record(const Fact& fact) {
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
   if (const auto* drain = std::get_if<NodeDrainChanged>(&fact)) nodes_[drain->node].drained = seen_;
   if (const auto* notice = std::get_if<NodeNoticed>(&fact)) nodes_[notice->node].noticed = seen_;
-  if (const auto* labels = std::get_if<NodeLabelsChanged>(&fact))
+  if (const auto* labels = std::get_if<NodeLabelsChanged>(&fact)) {
     nodes_[labels->node].labelled = seen_;
+    const Node& node = *whole_.node(labels->node);
+    if (!node.machine.empty()) labelled_[{node.pool, node.machine}] = seen_;
+  }
   if (const auto* incarnation = std::get_if<IncarnationBegan>(&fact);
       incarnation != nullptr && incarnation->restored)
     restored_ = seen_;
@@ -227,7 +230,8 @@ struct Compaction::FactFilter {
   bool operator()(SizeRemoved&) const { return true; }
   bool operator()(SizeGranted&) const { return true; }
   bool operator()(NodeLabelsChanged& fact) const {
-    return here(fact.node) && !fact.labels.empty() && at == sessions(fact.node).labelled;
+    if (fact.labels.empty()) return false;
+    return (here(fact.node) && at == sessions(fact.node).labelled) || all.is_of_host(fact.node, at);
   }
   bool operator()(NodeNoticed& fact) const {
     return here(fact.node) && at == sessions(fact.node).noticed && at > sessions(fact.node).last;
@@ -254,6 +258,15 @@ struct Compaction::FactFilter {
   }
 };
 
+// Whether the labels that were set there then are those that its host will have when it is attached
+// again.
+bool Compaction::is_of_host(NodeId id, std::uint64_t at) const {
+  const Node& node = *kept_.node(id);  // perhaps removed later
+  const auto last = labelled_.find({node.pool, node.machine});
+  return last != labelled_.end() && last->second == at &&
+         !whole_.computes().kept_labels(node.pool, node.machine).empty();
+}
+
 std::optional<StampedFact> Compaction::keep(const StampedFact& fact) {
   ++at_;
   // Of a job whose name was deleted later, nothing is left but that.
@@ -274,8 +287,11 @@ std::vector<StampedFact> Compaction::closing() {
   };
   if (whole_.incarnation() > kept_.incarnation())
     add(IncarnationBegan{whole_.incarnation(), false});
-  for (const auto& [id, node] : whole_.nodes())
-    if (node.revision != 0) add(NodeRevised{id, node.revision});
+  for (const auto& [id, node] : whole_.nodes()) {
+    const bool is_kept = kept_.node(id)->history == node.history;
+    if (node.revision != 0 || !is_kept)
+      add(NodeRevised{id, node.revision, is_kept ? std::vector<NodeEvent>() : node.history});
+  }
   for (const auto& [key, name] : whole_.names().all()) {
     const OwnedName* kept = kept_.names().find(key.kind, key.name);
     if (kept != nullptr && *kept == name) continue;

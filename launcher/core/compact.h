@@ -37,6 +37,7 @@ class Compaction {
     std::uint64_t lost = 0, drained = 0, labelled = 0, noticed = 0;  // the last of each
   };
   void record(const Fact& fact);
+  bool is_of_host(NodeId node, std::uint64_t at) const;
 
   State whole_, kept_;
   std::uint64_t seen_ = 0, at_ = 0;
@@ -53,7 +54,8 @@ class Compaction {
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
   std::map<std::uint64_t, EnvironmentId> locked_;  // whose lock each EnvironmentLocked is
   std::map<NodeId, Sessions> nodes_;
-  std::map<Digest, std::uint64_t> forgotten_;  // tokens
+  std::map<Digest, std::uint64_t> forgotten_;                              // tokens
+  std::map<std::pair<std::string, std::string>, std::uint64_t> labelled_;  // by pool and machine
   // The last fact of this kind of each name.
   std::map<JobId, std::uint64_t> shared_, archived_, annotated_;
   // The last registration of each version.

@@ -112,6 +112,7 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
   const auto found = computes_.find(fact.spec.name);
   if (found == computes_.end()) return;
   Compute& compute = found->second;
+  compute.lifetime = {};
   for (SshHost& host : compute.spec.hosts) {
     const bool stays = std::any_of(fact.spec.hosts.begin(), fact.spec.hosts.end(),
                                    [&](const SshHost& one) { return one.name == host.name; });
@@ -190,6 +191,23 @@ void Computes::apply(Instant at, const MachineFound& fact) {
   record(at, fact.target, fact.machine, "found by its tag, leaves: the launcher did not know it");
 }
 
+void Computes::keep_labels(const std::string& target, const std::string& machine,
+                           const NodeLabels& labels) {
+  const auto found = computes_.find(target);
+  if (found == computes_.end() || found->second.spec.source != NodeSource::ssh) return;
+  if (labels.empty())
+    found->second.labels_of_hosts.erase(machine);
+  else
+    found->second.labels_of_hosts[machine] = labels;
+}
+
+NodeLabels Computes::kept_labels(const std::string& target, const std::string& machine) const {
+  const Compute* compute = find(target);
+  if (compute == nullptr) return {};
+  const auto kept = compute->labels_of_hosts.find(machine);
+  return kept == compute->labels_of_hosts.end() ? NodeLabels() : kept->second;
+}
+
 void Computes::apply(Instant at, const MachineCreated& fact) {
   Machine* known = machine(fact.target, fact.machine);
   if (known == nullptr) return;
@@ -198,6 +216,9 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
     known->since = at;
   }
   known->about = fact.about;
+  known->lifetime = fact.lifetime;
+  known->ends = fact.ends;
+  computes_.at(fact.target).lifetime = fact.lifetime;
   known->reached = true;
   known->failure.reset();
   known->failures = 0;

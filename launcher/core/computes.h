@@ -91,6 +91,10 @@ struct Compute {
   Instant scaled;                    // when a machine was wanted or began to leave last
   std::string scaled_why;
   std::optional<Instance> instance;  // of type computeinstance
+  // Of its hosts by name: a label belongs to the machine, also while that is detached.
+  std::map<std::string, NodeLabels> labels_of_hosts;
+  // Of the last machine that was made with these settings; zero: unknown, or unbounded.
+  Duration lifetime{0};
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -141,6 +145,9 @@ class Computes {
   void machine_joined(Instant at, const std::string& target, const std::string& machine,
                       NodeId node);
   void machine_left(Instant at, const std::string& target, const std::string& machine, NodeId node);
+  // What people set on the node of a host; none: forgotten. Machines that get new names keep none.
+  void keep_labels(const std::string& target, const std::string& machine, const NodeLabels& labels);
+  NodeLabels kept_labels(const std::string& target, const std::string& machine) const;
   void add_node(const std::string& pool, NodeId node) { nodes_[pool].insert(node); }
   void remove_node(const std::string& pool, NodeId node);
   void count(const JobSpec& spec, const ComputeLoad& change);

@@ -24,7 +24,8 @@ void Context::refuse(const ReplyTo& to, ErrorCode code, std::string message) {
 }
 
 void Context::record(const JobId& job, Event event) {
-  notes.add(job, {std::move(event), state.job(job)->events.count()});
+  const Job& of = *state.job(job);
+  notes.add(owner_of_notes(of), {std::move(event), of.events.count()});
 }
 
 void record_attempts(Context& core, NodeId id, Event::Kind kind, const std::string& text) {

@@ -136,10 +136,12 @@ std::vector<SizeView> Core::size_views(const std::vector<std::string>& names) co
 
 Liveness Core::liveness(NodeId node) const { return impl_->context.watches.liveness(node); }
 
-std::optional<NodeView> Core::node_view(const std::string& name_or_id) const {
+std::optional<NodeView> Core::node_view(const std::string& name_or_id, bool history) const {
   const Node* node = state().node_called(name_or_id);
   if (node == nullptr) return std::nullopt;
-  return view_of(impl_->context.cluster(), *node);
+  NodeView view = view_of(impl_->context.cluster(), *node);
+  if (history) view.history = node->history;
+  return view;
 }
 
 std::optional<ExplainView> Core::explain(const JobId& id) const {

@@ -18,9 +18,19 @@
 
 namespace lockstep::launcher {
 
+// A node that fell silent, was lost, or is heard again.
+struct NodeNews {
+  NodeId node;
+  std::string name;
+  Liveness liveness = Liveness::unknown;  // from now on
+  std::string why;                        // in words; "": it is heard again
+  friend bool operator==(const NodeNews&, const NodeNews&) = default;
+};
+
 struct Step {
   std::vector<Fact> facts;  // already applied
   std::vector<Action> actions;
+  std::vector<NodeNews> news;  // for the launcher's log; nothing rests on it
 };
 
 // What Core::hear made of a heartbeat.
@@ -76,7 +86,7 @@ class Core {
   std::vector<ComputeView> compute_views(const std::string& name, bool history = false) const;
   // Without names: all, sorted by name. Of an unknown name there is no view.
   std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
-  std::optional<NodeView> node_view(const std::string& name_or_id) const;
+  std::optional<NodeView> node_view(const std::string& name_or_id, bool history = false) const;
   Liveness liveness(NodeId node) const;
   std::optional<ExplainView> explain(const JobId& job) const;
   // The job's events from `since` on, oldest first.

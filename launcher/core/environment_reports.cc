@@ -21,7 +21,7 @@ bool was_asked(const State& state, const EnvironmentId& id, const std::string& p
 
 // Once for each part: its node may say it again and again.
 void record_refusal(Context& core, const AttemptId& id, NodeId node, std::string why) {
-  if (const auto* notes = core.notes.of(id.job))
+  if (const auto* notes = core.notes.of(owner_of_notes(*core.state.job(id.job))))
     for (const Notes::Note& note : *notes)
       if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
           note.event.attempt == id.number)

@@ -47,7 +47,7 @@ void EventList::add(Event event) {
   events.push_back(std::move(event));
 }
 
-void Notes::add(const JobId& job, Note note) {
+void Notes::add(const Owner& job, Note note) {
   std::vector<Note>& notes = notes_[job];
   if (notes.size() >= kMaxNotesPerJob) {
     notes.erase(notes.begin());
@@ -62,7 +62,7 @@ void Notes::add(const JobId& job, Note note) {
   if (oldest->second.empty()) notes_.erase(oldest);
 }
 
-const std::vector<Notes::Note>* Notes::of(const JobId& job) const {
+const std::vector<Notes::Note>* Notes::of(const Owner& job) const {
   const auto it = notes_.find(job);
   return it == notes_.end() ? nullptr : &it->second;
 }
@@ -160,11 +160,15 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::limit_reached:
     case Event::Kind::not_kept: break;
   }
-  const Attempt* attempt = state.attempt({job.id, event.attempt});
-  return attempt == nullptr ? "" : attempt_text(state, *attempt, event);
+  // The number is enough within the job. Its attempts have an incarnation, which events lack, if
+  // the name was used before or the launcher was restored.
+  const bool is_known = event.attempt != 0 && event.attempt <= job.attempts.size();
+  return is_known ? attempt_text(state, job.attempts[event.attempt - 1], event) : "";
 }
 
 }  // namespace
+
+Notes::Owner owner_of_notes(const Job& job) { return {job.id, job.incarnation}; }
 
 std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
                                 Instant since) {
@@ -176,7 +180,7 @@ std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes&
                       text_of(state, job, event)});
   };
   const std::vector<Notes::Note> none;
-  const auto* of_job = notes.of(job.id);
+  const auto* of_job = notes.of(owner_of_notes(job));
   auto note = of_job == nullptr ? none.begin() : of_job->begin();
   const auto end = of_job == nullptr ? none.end() : of_job->end();
   for (std::size_t i = 0; i < job.events.events.size(); ++i) {

@@ -69,25 +69,33 @@ struct EventList {
 inline constexpr std::size_t kFirstEvents = 20;
 inline constexpr std::size_t kMaxEvents = 200;
 
+struct Job;
+class State;
+
 // The notes of all jobs. When they are full, new notes replace the oldest ones.
 class Notes {
  public:
+  // Of a job. A later job of the same name has another incarnation, and gets none of its notes.
+  struct Owner {
+    JobId job;
+    std::uint64_t incarnation = 0;  // Job::incarnation
+    friend auto operator<=>(const Owner&, const Owner&) = default;
+  };
   struct Note {
     Event event;
     std::uint64_t behind = 0;  // number of events in the job's list before this note
   };
-  void add(const JobId& job, Note note);
-  const std::vector<Note>* of(const JobId& job) const;
+  void add(const Owner& job, Note note);
+  const std::vector<Note>* of(const Owner& job) const;
 
  private:
-  std::map<JobId, std::vector<Note>> notes_;
-  std::deque<JobId> order_;
+  std::map<Owner, std::vector<Note>> notes_;
+  std::deque<Owner> order_;
 };
 inline constexpr std::size_t kMaxNotes = 20'000;
 inline constexpr std::size_t kMaxNotesPerJob = 100;
 
-struct Job;
-class State;
+Notes::Owner owner_of_notes(const Job& job);
 
 // Facts' events and notes, merged in order and as text; only those at `since` or later.
 std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,

@@ -27,6 +27,7 @@ struct TokenCreated {
   Approval approval = Approval::as_configured;
   std::string pool = {};     // of the nodes that join with it; "": local
   std::string machine = {};  // of the pool's target, whose agent may use it; "": any agent
+  std::string by = {};       // who made it; "": the launcher, or a fact of before
   friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
 };
 struct NodeJoined {
@@ -59,6 +60,7 @@ struct NodeSessionStarted {  // a session was accepted
   SessionId session;
   Inventory inventory;
   std::optional<HostClaim> claim = {};  // told by a compaction; else it follows from the sessions
+  std::string version = {};             // of the agent; "": of before it was kept
   friend bool operator==(const NodeSessionStarted&, const NodeSessionStarted&) = default;
 };
 struct NodeLost {  // timeout, or proof of a reboot
@@ -96,11 +98,12 @@ struct TokenForgotten {  // the token can no longer be used
   Digest secret_hash;
   friend bool operator==(const TokenForgotten&, const TokenForgotten&) = default;
 };
-// Sets the revision of the node's desired state. Compaction writes this fact in place of those that
-// it dropped.
+// Sets the revision of the node's desired state, and its history. Compaction writes this fact in
+// place of those that it dropped.
 struct NodeRevised {
   NodeId node;
   std::uint64_t revision = 0;
+  std::vector<NodeEvent> history = {};  // empty: it follows from the facts before
   friend bool operator==(const NodeRevised&, const NodeRevised&) = default;
 };
 // Attempts placed from now on have an incarnation of at least this.

@@ -97,6 +97,7 @@ struct DeleteInput {
   bool all_final = false;
   Duration older_than{0};
   Caller caller = {};
+  bool all_users = false;
 };
 struct DrainInput {
   ReplyTo reply;
@@ -135,6 +136,11 @@ struct TokenInput {  // the shell makes the secret; the core keeps only its hash
   Caller caller = {};
   Approval approval = Approval::as_configured;
   std::string compute = {};  // target of the nodes that join with it; "": local
+};
+struct RevokeTokenInput {
+  ReplyTo reply;
+  std::string id;
+  Caller caller = {};
 };
 struct ComputeInput {
   using Ask = std::variant<CreateCompute, UpdateCompute, DeleteCompute, AttachHosts, DetachHosts>;
@@ -251,13 +257,15 @@ struct OutputWrittenInput {
 
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input = std::variant<
-    SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput, JoinInput,
-    ShutdownInput, SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, LogsRefusedInput,
-    TickInput, CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput, KeysFileInput,
-    ApproveNodeInput, ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
-    ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
-    AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
-    ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput>;
+using Input =
+    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
+                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
+                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
+                 ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
+                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
+                 ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
+                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
+                 ShareNameInput, DeleteVersionsInput, RevokeTokenInput>;
 
 }  // namespace lockstep::launcher

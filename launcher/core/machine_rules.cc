@@ -7,6 +7,7 @@
 
 #include "launcher/core/instances.h"
 #include "launcher/core/machine_changes.h"
+#include "launcher/core/machine_life.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/scaling.h"
 
@@ -28,6 +29,7 @@ class TargetRules {
       dismiss(*compute);
       advance_instance(core_, target_);
       give_up_waiting(*compute);
+      leave_ending_machines(core_, target_);
       scale(core_, target_);
       prepare_leaving(*compute);
       call_provider(*compute);
@@ -218,6 +220,7 @@ class TargetRules {
         due = std::min(due, revival->second.not_before);
     }
     due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_)});
+    if (const Instant end = next_end(compute); end > core_.now) due = std::min(due, end);
     const auto list_at = core_.machines.list_at.find(target_);
     if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
       due = std::min(due, list_at->second);

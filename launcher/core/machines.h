@@ -25,6 +25,10 @@ struct MachineFound {  // the provider has it under our tag, and the launcher di
 struct MachineCreated {  // the provider says that it runs
   std::string target, machine;
   std::map<std::string, std::string> about;  // what the provider found out
+  // Of one that ends by itself, as a job of Slurm with a time limit does: how long it lives in all,
+  // and when it ends. Zero: it does not, or the provider does not say.
+  Duration lifetime{0};
+  Instant ends = {};
   friend bool operator==(const MachineCreated&, const MachineCreated&) = default;
 };
 struct MachineFailed {  // a call of the provider failed for it
@@ -60,6 +64,8 @@ struct Machine {
   NodeId node;           // 0: no agent of it has joined
   bool reached = false;  // something of it was installed on its host
   std::map<std::string, std::string> about;
+  Duration lifetime{0};  // as in MachineCreated
+  Instant ends;
   std::optional<Failure> failure;  // of the last call, if that failed
   int failures = 0;                // in a row
   Instant not_before;              // of the next call; ns = 0: now

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/core/fabric.h"
+#include "launcher/core/machine_life.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -155,10 +156,10 @@ std::optional<std::string> why_not_chosen(const Cluster& cluster, const Node& no
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())
     return "is not among the nodes that the job names";
   for (const auto& [key, value] : shape.labels) {
-    const auto has = node.labels.find(key);
-    if (has == node.labels.end()) return fmt::format("has no label {}", key);
-    if (has->second != value)
-      return fmt::format("has the label {}={}, {}={} asked for", key, has->second, key, value);
+    const std::string* has = cluster.state.label_of(node, key);
+    if (has == nullptr) return fmt::format("has no label {}", key);
+    if (*has != value)
+      return fmt::format("has the label {}={}, {}={} asked for", key, *has, key, value);
   }
   if (shape.isolated)
     if (auto reason = why_not_isolated(cluster, node)) return reason;
@@ -186,6 +187,7 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
     return "cannot run jobs as " + shape.run_as + ": " + *why;
   if (const std::string* lacks = cluster.watches.shortfall_of(node.id)) return *lacks;
   if (auto reason = why_not_chosen(cluster, node, shape)) return reason;
+  if (auto reason = ends_before(cluster, node, shape)) return reason;
   return too_small(node.inventory, shape);
 }
 

@@ -21,9 +21,19 @@ void node_came_back(Context& core, NodeId node) {
   }
 }
 
+void tell(Context& core, NodeId id, Liveness liveness, std::string why) {
+  core.step.news.push_back({id, core.state.node_name(id), liveness, std::move(why)});
+}
+
 void lose(Context& core, NodeId id, const std::string& reason) {
   fence(core, id, reason);
   core.emit(NodeLost{id, reason});
+  tell(core, id, Liveness::lost, reason);
+}
+
+void fall_silent(Context& core, NodeId id, const std::string& reason) {
+  record_attempts(core, id, Event::Kind::node_unknown, reason + "; its ranks may still be running");
+  tell(core, id, Liveness::unknown, reason);
 }
 
 }  // namespace
@@ -34,10 +44,12 @@ void heard(Context& core, NodeId node) {
   const bool back = watch.liveness != Liveness::alive;
   // After a start of the launcher it only met them again.
   const bool was_silent = back && watch.last_heard.ns != 0;
+  const bool was_lost = watch.liveness == Liveness::lost;
   watch.last_heard = core.now;
   watch.unread.clear();
   watch.liveness = Liveness::alive;
   arm_node_timer(core, node);
+  if (was_silent || was_lost) tell(core, node, Liveness::alive, "");
   if (was_silent) record_attempts(core, node, Event::Kind::node_heard, "the node reports again");
   if (back) node_came_back(core, node);
 }
@@ -64,10 +76,8 @@ void node_silent(Context& core, NodeId id) {
     case Liveness::alive:
       watch.liveness = Liveness::unknown;
       arm_node_timer(core, id);
-      record_attempts(core, id, Event::Kind::node_unknown,
-                      "it has not reported for " +
-                          format_duration(core.clock.polled() - watch.heard) +
-                          "; its ranks may still be running");
+      fall_silent(core, id,
+                  "it has not reported for " + format_duration(core.clock.polled() - watch.heard));
       break;
     case Liveness::unknown:
       lose(core, id,

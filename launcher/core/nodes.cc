@@ -15,6 +15,8 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxNodeNameBytes = 63;  // as of a host name
+constexpr std::size_t kLeastTokenIdCharacters = 6;
+constexpr Duration kTokenSlack = seconds(60);  // from when its end was computed
 
 // A node's name as it can stand in a prefix, a path or a table: other characters become '-'.
 std::string clean_name(const std::string& wanted) {
@@ -57,6 +59,10 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 }
 
 }  // namespace
+
+std::string token_id(const Digest& secret_hash) {
+  return secret_hash.hex().substr(0, kTokenIdCharacters);
+}
 
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
@@ -139,9 +145,17 @@ void react(Context& core, const LabelInput& input) {
   if (const Status good = check_labels(labels); !good)
     return core.refuse(input.reply, good.error().code, good.error().message);
   if (labels != node->labels) core.emit(NodeLabelsChanged{node->id, labels, name_of(input.caller)});
-  core.act(ReplyDone{input.reply, labels.empty() ? fmt::format("node {} has no labels", node->name)
-                                                 : fmt::format("node {} has the labels {}",
-                                                               node->name, labels_text(labels))});
+  const NodeLabels all = core.state.labels_of(*node);
+  std::string message =
+      all.empty() ? fmt::format("node {} has no labels", node->name)
+                  : fmt::format("node {} has the labels {}", node->name, labels_text(all));
+  for (const std::string& key : ask.remove)
+    if (all.count(key) != 0)
+      message += fmt::format(
+          "; {} is a label of all nodes of target '{}': remove it in the "
+          "target's file",
+          key, node->pool);
+  core.act(ReplyDone{input.reply, std::move(message)});
 }
 
 void react(Context& core, const RemoveNodeInput& input) {
@@ -200,6 +214,13 @@ void react(Context& core, const TokenInput& input) {
                 "a join token needs at least one use and an expiry in the future");
     return;
   }
+  const bool is_persons = !std::holds_alternative<LauncherItself>(input.caller);
+  if (is_persons &&
+      (input.uses > kMaxTokenUses || input.expires > core.now + kMaxTokenValidFor + kTokenSlack))
+    return core.refuse(input.reply, ErrorCode::invalid_argument,
+                       fmt::format("a join token may be used {} times at most, and for {} days at "
+                                   "most: make several (`lockstep node token list` shows them)",
+                                   kMaxTokenUses, kMaxTokenValidFor / std::chrono::hours(24)));
   const std::string target = input.compute.empty() ? std::string(kLocalCompute) : input.compute;
   if (!core.state.computes().has(target)) {
     const Error error = no_such_compute(core.state, target);
@@ -207,8 +228,33 @@ void react(Context& core, const TokenInput& input) {
   }
   if (core.state.tokens().count(input.secret_hash) == 0)
     core.emit(TokenCreated{input.secret_hash, input.expires, input.uses, input.approval,
-                           core.state.computes().pool_of(target)});
+                           core.state.computes().pool_of(target), "",
+                           is_persons ? name_of(input.caller) : ""});
   core.act(ReplyDone{input.reply, "token created"});
+}
+
+void react(Context& core, const RevokeTokenInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::revoke_tokens)) return;
+  std::vector<Digest> meant;
+  if (input.id.size() >= kLeastTokenIdCharacters)
+    for (const auto& [hash, token] : core.state.tokens())
+      if (hash.hex().starts_with(input.id)) meant.push_back(hash);
+  if (meant.size() != 1)
+    return core.refuse(input.reply,
+                       meant.empty() ? ErrorCode::not_found : ErrorCode::invalid_argument,
+                       fmt::format("{} '{}'; `lockstep node token list` shows their ids",
+                                   meant.empty() ? "no token (any more) has an id that begins with"
+                                                 : "more than one token has an id that begins with",
+                                   input.id));
+  const int used = core.state.tokens().at(meant.front()).used;
+  core.emit(TokenForgotten{meant.front()});
+  core.act(ReplyDone{
+      input.reply,
+      fmt::format("token {} is revoked{}", token_id(meant.front()),
+                  used == 0 ? "; no node had joined with it"
+                            : fmt::format("; {} that joined with it {}: `lockstep "
+                                          "node revoke` removes one",
+                                          counted(used, "node"), used == 1 ? "stays" : "stay"))});
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "launcher/core/fabric.h"
 #include "launcher/core/in_vain.h"
 #include "launcher/core/instances.h"
+#include "launcher/core/machine_life.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
 
@@ -163,6 +164,8 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
     return {
         fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
   const Compute* compute = cluster.state.computes().find(pool);
+  if (const auto why = compute == nullptr ? std::nullopt : outlives_machines(*compute, shape.lasts))
+    return {*why};
   if (nodes.size() == 0 && compute != nullptr && is_elastic(compute->spec))
     return {
         fmt::format("needs {}, and no machine of target '{}' could give that{}; `lockstep compute "
@@ -320,8 +323,8 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
 Shape shape_of(const JobSpec& spec) {
   const ResourceRequest& r = spec.resources;
   const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count,    r.cpus,     r.memory, r.gpus,   own,    spec.run_as, spec.limits,
-          spec.in_container(), r.isolated, r.rdma,   r.labels, r.nodes};
+  return {r.instance_count,    r.cpus,     r.memory, r.gpus,   own,     spec.run_as, spec.limits,
+          spec.in_container(), r.isolated, r.rdma,   r.labels, r.nodes, spec.timeout};
 }
 
 std::string describe(const Shape& shape) {
@@ -449,6 +452,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   if (const Compute* compute = cluster.state.computes().find(pool);
       compute != nullptr && is_elastic(compute->spec)) {
     // Hosts of a cluster come and go.
+    if (auto why = outlives_machines(*compute, spec.timeout))
+      return make_error(ErrorCode::invalid_argument, *std::move(why));
     const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
     if (nodes <= most) return std::nullopt;
     if (compute->instance)

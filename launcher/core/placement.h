@@ -35,6 +35,7 @@ struct Shape {
   Rdma rdma = Rdma::off;
   NodeLabels labels = {};               // that each node must have
   std::vector<std::string> names = {};  // the only nodes that may run it; empty: any
+  std::optional<Duration> lasts = {};   // how long it may run at most; nullopt: it does not say
   bool whole_node() const { return isolated || (!cpus && !memory && !gpus); }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };

@@ -1,5 +1,7 @@
 #include "launcher/core/preemption.h"
 
+#include "launcher/core/machine_life.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,13 +20,14 @@ Duration grace_within(const CoreConfig& config, const JobSpec& spec, Duration le
   return std::min(spec.stop.grace.value_or(config.stop_grace), left - for_collecting);
 }
 
-ExitReport preempted_on(const Node& node, Instant now) {
+ExitReport preempted_on(const State& state, const Node& node, Instant now) {
   ExitReport report;
   report.cause = Cause::preempted;
   report.exit_code = 125;
   report.node = node.id;
   report.node_name = node.name;
   report.time = now;
+  report.lifetime = ended_with_machine(state, node.id, node.notice->until);
   report.message =
       fmt::format("preempted: node {} is taken away: {}", node.name, node.notice->reason);
   return report;
@@ -39,7 +42,7 @@ void stop_attempts(Context& core, const Node& node) {
     const Attempt& attempt = *core.state.attempt(id);
     const bool runs = !attempt.parts[static_cast<std::size_t>(rank)].finished();
     if (!runs || attempt.ended || attempt.doomed || core.state.job(id.job)->cancel_by) continue;
-    core.emit(AttemptDoomed{id, preempted_on(node, core.now), StopReason::superseded,
+    core.emit(AttemptDoomed{id, preempted_on(core.state, node, core.now), StopReason::superseded,
                             grace_within(core.config, core.state.job(id.job)->spec, left)});
   }
 }

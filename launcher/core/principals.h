@@ -38,7 +38,7 @@ struct UserAccountSet {
   std::string by;
   friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
 };
-struct UserRemoved {  // with its keys and roles; the name is never used again
+struct UserRemoved {  // with its keys and roles; this very name is never used again
   std::string name;
   std::string by;
   friend bool operator==(const UserRemoved&, const UserRemoved&) = default;

@@ -100,11 +100,19 @@ Tier tier_of(const State& state, const Job& job) {
   return compute == nullptr ? Tier::dedicated : compute->spec.scale.tier;
 }
 
+bool asks_for_what_is_not_there(const Attempt& attempt) {
+  return attempt.ended && attempt.ended->cause == Cause::workspace_failed &&
+         std::any_of(attempt.parts.begin(), attempt.parts.end(), [](const Part& part) {
+           return part.finished() && part.report->exit && part.report->exit->hopeless;
+         });
+}
+
 void conclude(Context& core, const Job& job) {
   ExitReport report = *job.attempts.back().ended;
-  const bool hopeless =
+  const bool has_no_account =
       report.cause == Cause::account_missing && lacks_account(core.cluster(), job);
-  if (hopeless)
+  const bool hopeless = has_no_account || asks_for_what_is_not_there(job.attempts.back());
+  if (has_no_account)
     report.message += fmt::format(
         "; no node of target '{}' can run jobs as this account: create the account on the nodes, "
         "and submit the job again",
@@ -116,7 +124,10 @@ void conclude(Context& core, const Job& job) {
     return;
   }
   if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
-  if (is_retried(job.spec.retry, report) && job.attempts.size() > 1)
+  const std::string given_up = why_given_up(job, report);
+  report.message += given_up;
+  if (given_up.empty() && !hopeless && is_retried(job.spec.retry, report) &&
+      job.attempts.size() > 1)
     report.message += fmt::format(" (given up after {} attempts)", job.attempts.size());
   report.message += logs_not_kept(core.state, job);
   core.emit(JobFinished{job.id, final_status(report), report});

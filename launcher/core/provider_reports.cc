@@ -1,6 +1,7 @@
 #include "launcher/core/provider_reports.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "launcher/core/machine_changes.h"
@@ -18,14 +19,44 @@ using Key = MachineCalls::Key;
 constexpr Duration kAskAgain = seconds(10);
 constexpr std::size_t kMaxFoundBeside = 20;       // machines of one list, beside max_instances
 constexpr std::size_t kMaxMachineNameBytes = 63;  // it becomes a node's name
+constexpr std::int64_t kMostLifeSeconds = std::int64_t{10} * 366 * 86'400;
+
+// Whole seconds in `about`, which are taken out of it; zero: there are none.
+Duration take_seconds(std::map<std::string, std::string>& about, const char* key) {
+  const auto found = about.find(key);
+  if (found == about.end()) return Duration(0);
+  std::int64_t number = 0;
+  const std::string text = std::move(found->second);
+  about.erase(found);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_good = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
+                       number > 0 && number <= kMostLifeSeconds;
+  return is_good ? Duration(seconds(number)) : Duration(0);
+}
+
+// What is left changes with each word of the provider, and its end does not.
+MachineCreated created(const Context& core, const std::string& target, const ProviderEvent& event) {
+  MachineCreated fact{target, event.machine, event.about};
+  const Duration left = take_seconds(fact.about, "left");
+  fact.lifetime = std::max(take_seconds(fact.about, "lifetime"), left);
+  if (left == Duration(0)) fact.lifetime = {};
+  if (left != Duration(0)) fact.ends = core.now + left;
+  return fact;
+}
+
+bool is_moved(Instant before, Instant now) {
+  constexpr Duration kSame = seconds(30);
+  return before + kSame < now || now + kSame < before;
+}
 
 void take_running(Context& core, const std::string& target, const ProviderEvent& event) {
   const Machine* machine = core.state.computes().find_machine(target, event.machine);
   if (machine == nullptr) return;
-  const bool is_news =
-      machine->phase == Machine::Phase::wanted || machine->failure || machine->about != event.about;
+  MachineCreated fact = created(core, target, event);
+  const bool is_news = machine->phase == Machine::Phase::wanted || machine->failure ||
+                       machine->about != fact.about || is_moved(machine->ends, fact.ends);
   const NodeId id = machine->node;
-  if (is_news) core.emit(MachineCreated{target, event.machine, event.about});
+  if (is_news) core.emit(std::move(fact));
   const Node* node = id.value == 0 ? nullptr : core.state.node(id);
   if (node == nullptr || !node->lost) return;
   MachineCalls::Revival& revival = core.machines.revivals[{target, event.machine}];

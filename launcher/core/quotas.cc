@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "launcher/core/node_fit.h"
+#include "launcher/core/size_check.h"
+
 namespace lockstep::launcher {
 namespace {
 
@@ -109,18 +112,92 @@ std::optional<Error> too_large_snapshot(const State& state, const QuotaHolder& h
                   who_may_change(holder, kLimit)));
 }
 
+// ", because it takes all cpus of its nodes, and each node of target 'local' has 2 or more".
+std::string why_so_much(const JobSpec& spec, const Shape& shape, QuotaLimit limit) {
+  const bool is_cpus = limit == QuotaLimit::cpus, is_gpus = limit == QuotaLimit::gpus;
+  const bool is_whole = shape.isolated || (is_cpus && !shape.cpus) || (is_gpus && !shape.gpus);
+  if ((!is_cpus && !is_gpus) || !is_whole) return "";
+  return fmt::format(
+      ", because it takes all {} of its nodes (every node of target '{}' that it "
+      "may get has as many or more)",
+      noun_of(limit), target_of(spec));
+}
+
 std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
-                                  const Demand& demand) {
+                                  const JobSpec& spec, const Demand& demand) {
+  const Shape shape = shape_of(spec);
   for (const QuotaLimit limit : kHeld) {
     const auto most = set_limit(state, holder, limit);
     const std::uint64_t asked = amount_of(demand, limit);
     if (!most || asked <= *most) continue;
+    const std::string why = why_so_much(spec, shape, limit);
     return exhausted(fmt::format(
-        "quota: this job needs {} {}, but {} may use at most {} at once, so the job would never "
-        "start; ask for less{}",
-        asked, noun_of(limit), to_string(holder), *most, who_may_change(holder, limit)));
+        "quota: this job needs {} {}{}, but {} may use at most {} at once, so the job would never "
+        "start; ask for less{}{}",
+        asked, noun_of(limit), why, to_string(holder), *most,
+        why.empty() || shape.isolated
+            ? ""
+            : fmt::format(" (--{} N, or lockstep.resources in a job file)", to_string(limit)),
+        who_may_change(holder, limit)));
   }
   return std::nullopt;
+}
+
+bool limits_what_nodes_have(const State& state, const JobSpec& spec) {
+  const auto holders = holders_of(spec);
+  return std::any_of(holders.begin(), holders.end(), [&](const QuotaHolder& holder) {
+    return set_limit(state, holder, QuotaLimit::cpus) || set_limit(state, holder, QuotaLimit::gpus);
+  });
+}
+
+bool is_chosen(const State& state, const Node& node, const Shape& shape) {
+  if (!node.session || node.lost || too_small(node.inventory, shape)) return false;
+  const auto& names = shape.names;
+  if (!names.empty() && std::find(names.begin(), names.end(), node.name) == names.end())
+    return false;
+  return std::all_of(shape.labels.begin(), shape.labels.end(), [&](const auto& label) {
+    const std::string* has = state.label_of(node, label.first);
+    return has != nullptr && *has == label.second;
+  });
+}
+
+// The least cpus and gpus of a node that the job may get: of those that are there, and of one that
+// its target may make. Zero: nobody knows.
+Demand smallest_node(const Cluster& cluster, const JobSpec& spec, const Shape& shape) {
+  const std::string pool = cluster.state.computes().pool_of(spec.compute);
+  std::optional<Demand> least;
+  const auto consider = [&](std::size_t cpus, std::size_t gpus) {
+    const auto c = static_cast<std::int64_t>(cpus), g = static_cast<std::int64_t>(gpus);
+    least = least ? Demand{1, std::min(least->cpus, c), std::min(least->gpus, g)} : Demand{1, c, g};
+  };
+  for (const Node& node : cluster.state.nodes_of(pool))
+    if (is_chosen(cluster.state, node, shape))
+      consider(node.inventory.cpus.size(), node.inventory.gpus.size());
+  const Compute* compute = cluster.state.computes().find(pool);
+  if (compute != nullptr && is_elastic(compute->spec)) {
+    const Inventory* sample = cluster.samples == nullptr ? nullptr : cluster.samples->of(pool);
+    const Size* size = size_of_target(cluster, pool);
+    if (sample != nullptr)
+      consider(sample->cpus.size(), sample->gpus.size());
+    else if (size != nullptr)
+      consider(static_cast<std::size_t>(size->vcpus), static_cast<std::size_t>(size->gpus));
+    else
+      return {};
+  }
+  return least.value_or(Demand{});
+}
+
+// A request without a number takes all of its nodes, and the smallest of them tells the least.
+Demand least_ever(const Cluster& cluster, const JobSpec& spec) {
+  const Shape shape = shape_of(spec);
+  Demand of_node{1, shape.cpus.value_or(0), shape.gpus.value_or(shape.gpus_at_least)};
+  const bool is_open = shape.isolated || !shape.cpus || !shape.gpus;
+  if (is_open && limits_what_nodes_have(cluster.state, spec)) {
+    const Demand smallest = smallest_node(cluster, spec, shape);
+    if (shape.isolated || !shape.cpus) of_node.cpus = std::max(of_node.cpus, smallest.cpus);
+    if (shape.isolated || !shape.gpus) of_node.gpus = std::max(of_node.gpus, smallest.gpus);
+  }
+  return {shape.nodes, shape.nodes * of_node.cpus, shape.nodes * of_node.gpus};
 }
 
 }  // namespace
@@ -131,10 +208,12 @@ Demand least_demand(const State& state, const JobSpec& spec) {
   Demand demand{shape.nodes, 0, 0};
   const auto cpus = [](const Inventory& inventory) { return inventory.cpus.size(); };
   const auto gpus = [](const Inventory& inventory) { return inventory.gpus.size(); };
-  demand.cpus = shape.nodes * (shape.cpus ? *shape.cpus : least_of_nodes(nodes, cpus));
-  demand.gpus = shape.nodes * (shape.gpus ? *shape.gpus
-                                          : std::max<std::int64_t>(least_of_nodes(nodes, gpus),
-                                                                   shape.gpus_at_least));
+  demand.cpus =
+      shape.nodes * (shape.cpus && !shape.isolated ? *shape.cpus : least_of_nodes(nodes, cpus));
+  demand.gpus = shape.nodes *
+                (shape.gpus && !shape.isolated
+                     ? *shape.gpus
+                     : std::max<std::int64_t>(least_of_nodes(nodes, gpus), shape.gpus_at_least));
   return demand;
 }
 
@@ -176,12 +255,10 @@ std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spe
     if (auto error = too_large_snapshot(cluster.state, holder, snapshot)) return error;
   }
   if (cluster.state.principals().quotas().empty()) return std::nullopt;
-  // What nodes have may change: only what is asked for by number can never be.
-  const Shape shape = shape_of(spec);
-  const Demand asked{shape.nodes, std::int64_t{shape.nodes} * shape.cpus.value_or(0),
-                     std::int64_t{shape.nodes} * shape.gpus.value_or(shape.gpus_at_least)};
+  if (spec.is_pipeline()) return std::nullopt;  // each of its steps is asked about by itself
+  const Demand least = least_ever(cluster, spec);
   for (const QuotaHolder& holder : holders_of(spec))
-    if (auto error = never_within(cluster.state, holder, asked)) return error;
+    if (auto error = never_within(cluster.state, holder, spec, least)) return error;
   return std::nullopt;
 }
 

@@ -26,8 +26,8 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
                                       QuotaLimit limit);
 
 // A resource_exhausted error if too much is queued already, or if the quotas would never let the
-// job be placed. It names the quota, its value, its use, and who may change it. `snapshot` is the
-// size of the job's source.
+// job be placed on any node that its target has or makes. It names the quota, its value, its use,
+// and who may change it. `snapshot` is the size of the job's source.
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot);
 // A resource_exhausted error if the job's texts would grow beyond a quota.
 std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,

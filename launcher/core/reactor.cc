@@ -37,7 +37,7 @@ void react(Context&, const TickInput&) {}
 
 void record_wait(Context& core, const Job& job) {
   std::string reason = core.scheduler.reason(job);
-  const auto* notes = core.notes.of(job.id);
+  const auto* notes = core.notes.of(owner_of_notes(job));
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
                     notes->back().event.text == reason &&
                     notes->back().behind == job.events.count();

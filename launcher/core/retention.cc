@@ -76,6 +76,13 @@ void delete_family(Context& core, const JobId& id, const std::string& by) {
   for (const JobId& other : others) delete_one(core, other, by, by_person(by));
 }
 
+// "": the job is not there.
+std::string project_of(const State& state, const JobId& id) {
+  const Job* job = state.job(id);
+  if (job == nullptr) return "";
+  return job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
+}
+
 // By number or size; by age it is a matter of time alone.
 bool over_limits(const State& state, const Retention& keeps) {
   const auto over = [](Bytes size, Bytes limit) { return limit.count != 0 && size > limit; };
@@ -131,6 +138,8 @@ void delete_left_steps(Context& core) {
 void react(Context& core, const DeleteInput& input) {
   JobsDeleted result;
   const std::string by = name_of(input.caller);
+  if (input.all_users && !permitted(core, input.reply, input.caller, Permission::delete_all_jobs))
+    return;
   const std::size_t named = std::min(input.jobs.size(), kMaxDeletionsAtOnce);
   for (std::size_t i = 0; i < named; ++i) {
     const JobId& id = input.jobs[i];
@@ -141,10 +150,12 @@ void react(Context& core, const DeleteInput& input) {
       if (!decision.allowed)
         error = make_error(ErrorCode::permission_denied, std::move(decision.why));
     }
+    const std::string project = project_of(core.state, id);
     if (error) {
-      result.kept.push_back({id, error->code, std::move(error->message)});
+      result.kept.push_back({id, error->code, std::move(error->message), project});
       continue;
     }
+    result.projects.push_back(project);
     if (!before) delete_family(core, id, by);  // else the answer was lost: asked again
     result.jobs.push_back(id);
   }
@@ -154,8 +165,9 @@ void react(Context& core, const DeleteInput& input) {
     const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
     for (const auto& [when, id] : core.state.ended()) {
       if (when.first + input.older_than > core.now) break;
-      // All of one's own: somebody else's are named one by one, by those who may.
-      if (core.state.job(id)->spec.submitter != by && !is_launcher) continue;
+      // Somebody else's are named one by one, or all are meant by who may.
+      const bool is_own = core.state.job(id)->spec.submitter == by;
+      if (!is_own && !input.all_users && !is_launcher) continue;
       if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
         old.push_back(id);
       else
@@ -165,9 +177,10 @@ void react(Context& core, const DeleteInput& input) {
       const Job* job = core.state.job(id);  // null: its parent took it along
       if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
         Error why = *not_deletable(core.state, id);
-        result.kept.push_back({id, why.code, std::move(why.message)});
+        result.kept.push_back({id, why.code, std::move(why.message), project_of(core.state, id)});
         continue;
       }
+      result.projects.push_back(project_of(core.state, id));
       if (job != nullptr) delete_family(core, id, by);
       result.jobs.push_back(id);
     }

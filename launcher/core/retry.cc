@@ -40,7 +40,31 @@ bool is_taken_away(Cause cause) {
   return cause == Cause::node_lost || cause == Cause::runner_lost || cause == Cause::preempted;
 }
 
+// The attempts in a row, up to the last one, that ended with their machine and saved nothing.
+int lost_to_lifetimes(const Job& job) {
+  int lost = 0;
+  for (auto attempt = job.attempts.rbegin(); attempt != job.attempts.rend(); ++attempt, ++lost) {
+    const auto saved = [](const Part& part) { return part.saved.has_value(); };
+    const bool ended_so = attempt->ended && attempt->ended->lifetime != Duration(0);
+    if (!ended_so || std::any_of(attempt->parts.begin(), attempt->parts.end(), saved)) break;
+  }
+  return lost;
+}
+
 }  // namespace
+
+std::string why_given_up(const Job& job, const ExitReport& report) {
+  const int lost = lost_to_lifetimes(job);
+  if (report.lifetime == Duration(0) || lost <= kMostEndsOfMachines) return "";
+  const Duration ran = report.time - job.attempts.back().placed;
+  return fmt::format(
+      "; the machines of its target end after {}, and the job did not end {} times ({}): give the "
+      "machines more time, or let the job save checkpoints",
+      format_duration(report.lifetime), lost,
+      job.spec.timeout ? "it may run for " + format_duration(*job.spec.timeout)
+                       : "it was there for " + format_duration(std::chrono::floor<seconds>(ran)) +
+                             " the last time");
+}
 
 bool is_retried(const RetryPolicy& policy, const ExitReport& report) {
   if (report.cause == Cause::completed || report.cause == Cause::canceled) return false;
@@ -61,6 +85,12 @@ Duration backoff_before(const RetryPolicy& policy, int number) {
 
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report, Tier tier) {
   if (job.cancel_by) return std::nullopt;
+  if (report.lifetime != Duration(0)) {
+    if (lost_to_lifetimes(job) > kMostEndsOfMachines) return std::nullopt;
+    return Retry{false,
+                 report.message + "; its machine's time was over, which does not count as a retry",
+                 {}};
+  }
   if (tier == Tier::low_priority && is_taken_away(report.cause))
     return Retry{false,
                  report.message + "; its target is low_priority, so this does not count as a retry",

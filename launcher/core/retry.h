@@ -16,6 +16,10 @@ inline constexpr int kMaxUnchargedRetries = 20;
 // The longest back-off, unless the job's own first one is longer.
 inline constexpr Duration kLongestBackoff = seconds(60);
 
+// So often in a row a job is queued again, uncharged, because its machine ended by itself. An
+// attempt that saved a checkpoint made progress, and does not count.
+inline constexpr int kMostEndsOfMachines = 2;
+
 struct Retry {
   bool charged = true;
   std::string why;
@@ -26,6 +30,10 @@ struct Retry {
 // a low_priority machine is not charged, however often it happens.
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
                                  Tier tier = Tier::dedicated);
+
+// Why a job whose machine has ended by itself once too often is not tried again, with both times;
+// "": it is not that.
+std::string why_given_up(const Job& job, const ExitReport& report);
 
 // True if the policy retries such an end, regardless of the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);

@@ -10,6 +10,7 @@
 
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
+#include "launcher/core/machine_life.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
@@ -128,6 +129,8 @@ class Packer {
 // True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
 bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape) {
   if (excludes_new_machines(cluster, target, shape)) return true;
+  const Compute* compute = cluster.state.computes().find(target);
+  if (compute != nullptr && outlives_machines(*compute, shape.lasts)) return true;
   const MachineSamples* samples = cluster.samples;
   if (samples == nullptr) return false;
   if (samples->why_lacking(target, shape.run_as, cluster.now) != nullptr) return true;

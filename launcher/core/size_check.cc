@@ -33,9 +33,13 @@ const Size* size_of_target(const Cluster& cluster, const std::string& target) {
 }
 
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape) {
-  if (!shape.labels.empty()) return true;
   // Containers share this machine with each other and with its own node, pods theirs with others.
   const Compute* compute = cluster.state.computes().find(target);
+  if (compute == nullptr && !shape.labels.empty()) return true;
+  for (const auto& [key, value] : shape.labels) {
+    const auto has = compute->spec.labels.find(key);
+    if (has == compute->spec.labels.end() || has->second != value) return true;
+  }
   const NodeSource source = compute == nullptr ? NodeSource::none : compute->spec.source;
   if (shape.isolated && (source == NodeSource::docker || source == NodeSource::kubernetes))
     return true;

@@ -72,6 +72,21 @@ const Attempt* State::attempt(const AttemptId& id) const {
   return attempt.id.incarnation == id.incarnation ? &attempt : nullptr;
 }
 
+const std::string* State::label_of(const Node& node, const std::string& key) const {
+  if (const auto own = node.labels.find(key); own != node.labels.end()) return &own->second;
+  const Compute* compute = computes_.find(node.pool);
+  if (compute == nullptr) return nullptr;
+  const auto found = compute->spec.labels.find(key);
+  return found == compute->spec.labels.end() ? nullptr : &found->second;
+}
+
+NodeLabels State::labels_of(const Node& node) const {
+  NodeLabels labels = node.labels;
+  if (const Compute* compute = computes_.find(node.pool))
+    labels.insert(compute->spec.labels.begin(), compute->spec.labels.end());
+  return labels;
+}
+
 const Node* State::node(NodeId id) const {
   const auto it = nodes_.find(id);
   return it == nodes_.end() ? nullptr : &it->second;

@@ -34,6 +34,8 @@ struct Token {
   Approval approval = Approval::as_configured;
   std::string pool;     // of the nodes that join with it
   std::string machine;  // whose agent may use it; "": any agent
+  Instant created;
+  std::string by;  // who made it; "": the launcher, or unknown
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -48,6 +50,8 @@ struct Node {
   std::optional<SessionId> session;
   BootId boot;
   Inventory inventory;
+  std::string agent_version;             // "": unknown
+  std::vector<NodeEvent> history;        // oldest first; the newest kMaxNodeEvents
   std::vector<SessionId> past_sessions;  // replaced sessions, newest last; bounded
   std::optional<std::string> lost;       // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
@@ -58,7 +62,7 @@ struct Node {
   };
   std::optional<Notice> notice;     // of the newest session
   bool waits_for_approval = false;  // it joined, and no admin has approved it yet
-  NodeLabels labels;                // as people set them
+  NodeLabels labels;                // as people set them; see State::labels_of
   HostClaim host_claim;             // to inventory.host_id
   std::uint64_t revision = 0;       // of its desired state
   std::map<AttemptId, int> parts;   // assigned here -> node rank
@@ -328,6 +332,10 @@ class State {
   // this one. Cheap, because placement asks for every node.
   const Node* isolated_beside(const Node& node) const;
   const Computes& computes() const { return computes_; }
+  // The node's label: its own, else its target's; null: it has none. Cheap, because placement asks
+  // for every node.
+  const std::string* label_of(const Node& node, const std::string& key) const;
+  NodeLabels labels_of(const Node& node) const;  // all of them
   const DefinedSizes& sizes() const { return sizes_; }
   const Assets& assets() const { return assets_; }
   const Names& names() const { return owned_names_; }  // of environments and assets

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/utf8.h"
 #include "common/domain/environment.h"
 #include "launcher/core/old_facts.h"
 #include "launcher/core/state.h"
@@ -71,6 +72,11 @@ struct State::Applier {
     state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] = fact.report.exit->message;
   }
 
+  void record(Node& node, std::string what, std::string_view message = "") const {
+    if (node.history.size() >= kMaxNodeEvents) node.history.erase(node.history.begin());
+    node.history.push_back({at, std::move(what), std::string(head(message, kMaxNodeEventBytes))});
+  }
+
   // Facts of before there were pools name none.
   template <typename Of>
   static std::string pool_in(const Of& fact) {
@@ -79,13 +85,15 @@ struct State::Applier {
 
   void operator()(const TokenCreated& fact) const {
     state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0, fact.approval,
-                                                  pool_in(fact), fact.machine});
+                                                  pool_in(fact), fact.machine, at, fact.by});
   }
 
   void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }
 
   void operator()(const NodeRevised& fact) const {
-    state.node_ref(fact.node).revision = fact.revision;
+    Node& node = state.node_ref(fact.node);
+    node.revision = fact.revision;
+    if (!fact.history.empty()) node.history = fact.history;
   }
 
   // A node may have applied revisions that the backup knows nothing of; incarnations are
@@ -107,22 +115,29 @@ struct State::Applier {
     node.pool = pool_in(fact);
     node.machine = fact.machine;
     state.computes_.add_node(node.pool, fact.node);
-    if (!node.machine.empty())
+    if (!node.machine.empty()) {
       state.computes_.machine_joined(at, node.pool, node.machine, fact.node);
+      node.labels = state.computes_.kept_labels(node.pool, node.machine);
+    }
     state.keys_[fact.key] = fact.node;
     state.names_[fact.name] = fact.node;
     state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
     const auto token = state.tokens_.find(fact.token);
     if (token != state.tokens_.end()) ++token->second.used;
+    record(node, "Joined", node.waits_for_approval ? "it waits for approval" : "");
     state.nodes_.emplace(fact.node, std::move(node));
   }
 
   void operator()(const NodeApproved& fact) const {
-    state.node_ref(fact.node).waits_for_approval = false;
+    Node& node = state.node_ref(fact.node);
+    node.waits_for_approval = false;
+    record(node, "Approved", fact.by.empty() ? "" : "by " + fact.by);
   }
 
   void operator()(const NodeSessionStarted& fact) const {
     Node& node = state.node_ref(fact.node);
+    record_session(node, fact);
+    node.agent_version = fact.version;
     if (node.session && *node.session != fact.session) {
       node.past_sessions.push_back(*node.session);
       if (node.past_sessions.size() > kMaxPastSessions)
@@ -141,6 +156,17 @@ struct State::Applier {
     node.cannot_run_as.clear();
   }
 
+  // A fact of a session that is known already tells a new inventory only.
+  void record_session(Node& node, const NodeSessionStarted& fact) const {
+    const std::string agent = fact.version.empty() ? "" : "agent " + fact.version;
+    if (node.lost)
+      record(node, "Returned", agent);
+    else if (node.session && node.boot != fact.boot)
+      record(node, "Rebooted", agent);
+    else if (node.session != fact.session)
+      record(node, "AgentStarted", agent);
+  }
+
   void claim_host(Node& node, const NodeSessionStarted& fact) const {
     const std::string& host = fact.inventory.host_id;
     const bool is_first = node.host_claim.group.value == 0 && !host.empty();
@@ -157,16 +183,23 @@ struct State::Applier {
     }
   }
 
-  void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }
+  void operator()(const NodeLost& fact) const {
+    Node& node = state.node_ref(fact.node);
+    node.lost = fact.reason;
+    record(node, "Lost", fact.reason);
+  }
 
   void operator()(const NodeDrainChanged& fact) const {
     Node& node = state.node_ref(fact.node);
     node.drain.reset();
     if (fact.draining) node.drain = fact.reason;
+    record(node, fact.draining ? "Drained" : "Resumed", fact.reason);
   }
 
   void operator()(const NodeNoticed& fact) const {
-    state.node_ref(fact.node).notice = Node::Notice{fact.until, fact.reason};
+    Node& node = state.node_ref(fact.node);
+    node.notice = Node::Notice{fact.until, fact.reason};
+    record(node, "TakenAway", fmt::format("at {}: {}", to_string(fact.until), fact.reason));
   }
 
   void operator()(const NodeRemoved& fact) const {
@@ -748,7 +781,10 @@ struct State::Applier {
   void operator()(const MachineGone& fact) const { state.computes_.apply(at, fact); }
 
   void operator()(const NodeLabelsChanged& fact) const {
-    state.node_ref(fact.node).labels = fact.labels;
+    Node& node = state.node_ref(fact.node);
+    node.labels = fact.labels;
+    if (!node.machine.empty()) state.computes_.keep_labels(node.pool, node.machine, fact.labels);
+    record(node, "Labelled", labels_text(fact.labels));
   }
 
   void operator()(const AssetRegistered& fact) const {

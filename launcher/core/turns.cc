@@ -48,6 +48,7 @@ void Turns::handle(const Input& input, bool more) {
   owes_ = more;
   for (Fact& fact : step.facts) facts_.push_back({now, std::move(fact)});
   std::move(step.actions.begin(), step.actions.end(), std::back_inserter(actions_));
+  std::move(step.news.begin(), step.news.end(), std::back_inserter(news_));
   if (!core_.write_ahead || facts_.size() < kFactsAhead) return;
   core_.write_ahead(std::exchange(facts_, {}));
   went_ahead_ = true;

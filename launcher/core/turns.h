@@ -41,6 +41,8 @@ class Turns {
   void when_durable(std::function<void()> work);
   // Feeds a tick when one is due.
   void tick();
+  // What steps had to tell since the last call (Step::news).
+  std::vector<NodeNews> take_news() { return std::exchange(news_, {}); }
 
   struct Turn {
     bool writes = false;  // write `facts`, and what went ahead; then call written()
@@ -82,7 +84,8 @@ class Turns {
   bool went_ahead_ = false;  // facts of this turn, to write_ahead
   std::vector<StampedFact> facts_;
   std::vector<Action> actions_;  // of the facts that are not durable yet
-  std::vector<Action> urgent_;   // acknowledged heartbeats: they rest on no fact
+  std::vector<NodeNews> news_;
+  std::vector<Action> urgent_;  // acknowledged heartbeats: they rest on no fact
   std::deque<Waiting> waiting_;
   std::map<PublicKey, std::size_t> waiting_of_node_;
   std::deque<std::function<void()>> until_durable_;

@@ -10,6 +10,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr const char* kFile = "keys/authorized_users";
+constexpr const char* kAgain = "~";  // in no name that somebody may choose
 
 Error refusal(ErrorCode code, std::string message) { return make_error(code, std::move(message)); }
 
@@ -58,17 +59,36 @@ Error last_admin(const std::string& name) {
 
 }  // namespace
 
-Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask,
+std::string current_user_name(const Principals& now, const std::string& name) {
+  if (now.user(name) != nullptr || !now.was_removed(name)) return name;
+  for (int number = 2;; ++number) {
+    std::string later = fmt::format("{}{}{}", name, kAgain, number);
+    if (now.user(later) != nullptr) return later;
+    if (!now.was_removed(later)) return name;
+  }
+}
+
+namespace {
+
+// The first that no user ever had.
+std::string next_name(const Principals& now, const std::string& name) {
+  std::string next = name;
+  for (int number = 2; now.was_removed(next); ++number)
+    next = fmt::format("{}{}{}", name, kAgain, number);
+  return next;
+}
+
+}  // namespace
+
+Result<PrincipalChange> change_of(const Principals& now, const AddUser& wanted,
                                   const std::string& by) {
-  TRY(validate_user_name(ask.name));
-  const std::string account = ask.account.empty() ? ask.name : ask.account;
+  TRY(validate_user_name(wanted.name));
+  AddUser ask = wanted;
+  if (ask.account.empty()) ask.account = wanted.name;
+  ask.name = next_name(now, wanted.name);
+  const std::string account = ask.account;
   TRY(validate_user_name(account));
   TRY(check(now, ask.grant));
-  if (now.was_removed(ask.name))
-    return refusal(ErrorCode::conflict,
-                   fmt::format("'{}' is the name of a removed user, and a new user '{}' would own "
-                               "the removed user's jobs; choose another name",
-                               ask.name, ask.name));
   if (ask.key) TRY(check_new_key(now, *ask.key, ask.name));
   PrincipalChange change;
   if (const User* user = now.user(ask.name)) {
@@ -89,6 +109,9 @@ Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask,
   }
   change.message = fmt::format("user {} is {}{}", ask.name, to_string(ask.grant),
                                account == ask.name ? "" : ", account " + account);
+  if (ask.name != wanted.name)
+    change.message +=
+        fmt::format("; a user {} was removed before, and keeps its jobs and names", wanted.name);
   if (!ask.key)
     change.message += fmt::format("; give it a key with `lockstep user key add {} KEY`", ask.name);
   return change;
@@ -264,7 +287,7 @@ AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file) {
       continue;
     }
     if (now.was_removed(line.name)) {
-      skip(line, "this user was removed");
+      skip(line, "this user was removed; an admin adds it again with `lockstep user add`");
       continue;
     }
     if (const Status named = validate_user_name(line.name); !named) {

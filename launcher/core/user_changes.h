@@ -21,6 +21,10 @@ struct PrincipalChange {
 };
 
 // `by` is the name of the caller.
+// The user whom people call by this name: after a removal and a new AddUser of the same name, the
+// new one, who is another ("ann~2") and owns nothing of the first.
+std::string current_user_name(const Principals& now, const std::string& name);
+
 Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask, const std::string& by);
 Result<PrincipalChange> change_of(const Principals& now, const RemoveUser& ask,
                                   const std::string& by);

@@ -121,8 +121,32 @@ Result<std::string> account_for(const Principals& principals, const Caller& call
                                 account, account));
 }
 
-void react(Context& core, const PrincipalInput& input) {
+namespace {
+
+// Who is meant by the names in the request.
+struct Resolve {
+  const Principals& now;
+
+  void name(std::string& name) const { name = current_user_name(now, name); }
+  void operator()(AddUser&) const {}
+  void operator()(RemoveUser& ask) const { name(ask.name); }
+  void operator()(SetAccount& ask) const { name(ask.name); }
+  void operator()(ChangeRole& ask) const { name(ask.name); }
+  void operator()(AddKey& ask) const { name(ask.user); }
+  void operator()(RevokeKey&) const {}
+  void operator()(CreateProject&) const {}
+  void operator()(RemoveProject&) const {}
+  void operator()(SetQuota& ask) const {
+    if (ask.holder.kind == QuotaHolder::Kind::user) name(ask.holder.name);
+  }
+};
+
+}  // namespace
+
+void react(Context& core, const PrincipalInput& said) {
   const Principals& now = core.state.principals();
+  PrincipalInput input = said;
+  std::visit(Resolve{now}, input.ask);
   if (!is_about_own_key(now, input.caller, input.ask) &&
       !permitted(core, input.reply, input.caller, Permission::manage_users))
     return;

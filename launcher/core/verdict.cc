@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "launcher/core/environments.h"
+#include "launcher/core/machine_life.h"
 
 namespace lockstep::launcher {
 
@@ -234,6 +235,8 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
   return with_detail("node " + node + " failed (" + std::string(to_string(cause)) + ")", detail);
 }
 
+bool is_lost(Cause cause) { return cause == Cause::node_lost || cause == Cause::runner_lost; }
+
 // A failure never ends with exit code 0, even MPI_Abort(0).
 int failing_code(int code) { return code == 0 ? 1 : code; }
 
@@ -259,6 +262,8 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
                                                   : failure.part->report->exit->message;
   report.message =
       node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
+  if (failure.part->gone && is_lost(failure.cause))
+    report.lifetime = ended_with_machine(state, report.node, failure.time);
   if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
     report.message += said_before(state, attempt, *failure.part);
   return report;

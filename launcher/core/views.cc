@@ -465,7 +465,8 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
   view.joined = node.joined;
   view.compute = node.pool;
-  view.labels = node.labels;
+  view.labels = cluster.state.labels_of(node);
+  view.agent_version = node.agent_version;
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch == nullptr) return view;
   view.last_heard = watch->last_heard;

@@ -18,6 +18,7 @@
 #include "common/snapshot/blob_store.h"
 #include "launcher/core/children.h"
 #include "launcher/core/size_requests.h"
+#include "launcher/core/state.h"
 #include "launcher/daemon/action_router.h"
 #include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/auditor.h"
@@ -31,6 +32,7 @@
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/launcher_server.h"
 #include "launcher/daemon/moving_to.h"
+#include "launcher/daemon/node_alarms.h"
 #include "launcher/daemon/principal.h"
 #include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/remote_fetcher.h"
@@ -76,6 +78,7 @@ struct Daemon {
   // Everything that follows from what came in. False: leave, with `code`.
   bool settle();
   bool settle_until_durable();
+  void tell_of_nodes();
   void look_where_it_moves();
   void stop_without_journal(const Error& error);
 
@@ -97,6 +100,7 @@ struct Daemon {
   std::optional<UserSecrets> secrets;
   std::optional<LauncherServer> control;
   std::optional<StoreCompactor> compactor;
+  std::optional<NodeAlarms> node_alarms;
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;
   std::optional<RemoteFetcher> remotes;
@@ -220,6 +224,10 @@ Status Daemon::open_audit() {
   entry.object = "the launcher";
   entry.detail = fmt::format("version {}, pid {}", LOCKSTEP_VERSION, getpid());
   auditor->record(std::move(entry));
+  node_alarms.emplace(
+      NodeAlarms::Ports{[](const std::string& line) { spdlog::warn("{}", line); },
+                        [](const std::string& line) { spdlog::info("{}", line); },
+                        [this](AuditEntry news) { auditor->record(std::move(news)); }});
   transport.on_refused(
       [this](const std::string& domain, const PublicKey& key, const std::string& address) {
         AuditEntry refused;
@@ -328,6 +336,14 @@ void Daemon::stop_without_journal(const Error& error) {
   code = ExitCode::commit_failed;
 }
 
+void Daemon::tell_of_nodes() {
+  const Instant now = durable.now();
+  node_alarms->take(now, durable.take_news());
+  if (node_alarms->next_deadline() > now) return;
+  const State& state = durable.core().state();
+  node_alarms->remind(now, [&state](NodeId node) { return state.node(node) != nullptr; });
+}
+
 void Daemon::look_where_it_moves() {
   const Instant now = durable.now();
   if (now < look_at_move || !control) return;
@@ -352,6 +368,7 @@ bool Daemon::settle() {
     if (auto lines = gate.file().look()) take_keys(*std::move(lines));
     look_where_it_moves();
     durable.tick();
+    tell_of_nodes();
     control->serve_users();
     bulk->serve_users();
     const bool was_writing = durable.is_writing();

@@ -39,6 +39,7 @@ class DurableCore {
   void ask(std::function<void()> request) { turns_.ask(std::move(request)); }
   void when_durable(std::function<void()> work) { turns_.when_durable(std::move(work)); }
   void tick();
+  std::vector<NodeNews> take_news() { return turns_.take_news(); }
   bool takes_now() const { return turns_.takes_now(); }
   bool is_writing() const { return turns_.is_writing(); }
   bool idle() const { return turns_.idle() && !broken_; }

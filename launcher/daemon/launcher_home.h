@@ -21,7 +21,7 @@
 //     reserve                     blocks that the daemon frees when the disk is full
 //     stores.lock                 held while something is removed from the stores below; a backup
 //                                 takes it shared, as it needs all that its journal refers to
-//     secrets/                    launcher/store/secret_store.h; in no backup
+//     secrets/                    launcher/store/secret_store.h; in a backup only sealed
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
 //     compute/TARGET/             0700: what a provider keeps for a target (decision 038)

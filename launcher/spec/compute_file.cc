@@ -35,8 +35,9 @@ constexpr std::array<std::string_view, 18> kKeysOfComputes{"$schema",
                                                            "idle_time_before_shutdown_minutes",
                                                            "schedules",
                                                            "namespace"};
-constexpr std::array<std::string_view, 9> kKeysOfOurs{
-    "node_source", "hosts", "ssh", "tunnel", "share", "docker", "slurm", "kubernetes", "command"};
+constexpr std::array<std::string_view, 10> kKeysOfOurs{"node_source", "hosts",  "ssh",    "tunnel",
+                                                       "share",       "labels", "docker", "slurm",
+                                                       "kubernetes",  "command"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
 constexpr std::array<std::string_view, 12> kKeysNotYet{"ssh_public_access_enabled",
                                                        "enable_sso",
@@ -178,6 +179,7 @@ class ComputeReader {
                                describe(ours->value.kind)));
     if (ours != nullptr)
       for (const YamlEntry& entry : ours->value.entries) check_key_of_ours(entry);
+    if (ours != nullptr) read_labels(ours->value, spec);
     if (!read_node_source(spec)) return;
     read_cluster(source_, root_, spec, faults_);
     read_instance(source_, root_, spec, faults_);
@@ -185,6 +187,26 @@ class ComputeReader {
       read_hosts(source_, root_, spec, faults_);
     else
       refuse_hosts(source_, root_, spec, faults_);
+  }
+
+  void read_labels(const YamlNode& ours, ComputeSpec& spec) {
+    const YamlEntry* labels = ours.find("labels");
+    if (labels == nullptr || is_empty(labels->value)) return;
+    if (labels->value.kind != YamlNode::Kind::mapping)
+      return fault(labels->value.place,
+                   fmt::format("'lockstep.labels' must be a mapping of keys to values, not {}",
+                               describe(labels->value.kind)));
+    for (const YamlEntry& label : labels->value.entries) {
+      if (label.value.kind != YamlNode::Kind::scalar) {
+        fault(label.place, fmt::format("'lockstep.labels.{}' must be a string, not {}", label.key,
+                                       describe(label.value.kind)));
+        continue;
+      }
+      Status good = check_label_key(label.key);
+      if (good) good = check_label_value(label.value.text);
+      if (!good) fault(label.place, "'lockstep.labels': " + good.error().message);
+      spec.labels[label.key] = label.value.text;
+    }
   }
 
   void check_key_of_ours(const YamlEntry& entry) {

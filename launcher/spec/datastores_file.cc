@@ -53,7 +53,7 @@ class StoreReader {
     check_keys();
     read_storage(store);
     store.view.read_only = flag("read_only");
-    store.view.users = names("users", validate_user_name);
+    store.view.users = names("users", validate_known_user_name);
     store.view.projects = names("projects", validate_project_name);
     return store;
   }

@@ -101,9 +101,13 @@ Status from_wire(const MachineFound& from, launcher::MachineFound* to) {
 void to_wire(const launcher::MachineCreated& from, MachineCreated* to) {
   write_machine(from, to);
   write_map(from.about, to->mutable_about());
+  to->set_lifetime_ns(from.lifetime.count());
+  to->set_ends_ns(from.ends.ns);
 }
 Status from_wire(const MachineCreated& from, launcher::MachineCreated* to) {
   TRY(read_machine(from, to));
+  TRY(read_duration(from.lifetime_ns(), "machine.lifetime", &to->lifetime));
+  TRY(read_instant(from.ends_ns(), "machine.ends", &to->ends));
   return read_map(from.about(), 2 * kMaxMachineFindings, "machine.about", &to->about);
 }
 

@@ -143,6 +143,7 @@ struct FactWriter {
     to->set_approval(number_of(f.approval));
     to->set_pool(f.pool);
     to->set_machine(f.machine);
+    to->set_by(f.by);
   }
   void operator()(const launcher::NodeJoined& f) const {
     auto* to = wire->mutable_node_joined();
@@ -198,6 +199,7 @@ struct FactWriter {
     to->set_boot(f.boot.value);
     to->set_session(f.session.value);
     to_wire(f.inventory, to->mutable_inventory());
+    to->set_version(fitting_text(f.version));
     if (!f.claim) return;
     to->mutable_claim()->set_since_ns(f.claim->since.ns);
     to->mutable_claim()->set_group(f.claim->group.value);
@@ -220,6 +222,7 @@ struct FactWriter {
     wire->mutable_token_forgotten()->set_secret_hash(std::string(f.secret_hash.view()));
   }
   void operator()(const launcher::NodeRevised& f) const {
+    write_list(f.history, wire->mutable_node_revised()->mutable_history());
     wire->mutable_node_revised()->set_node(f.node.value);
     wire->mutable_node_revised()->set_revision(f.revision);
   }
@@ -383,6 +386,7 @@ Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_approval(from.approval(), "token.approval", &to->approval));
   TRY(read_text(from.pool(), "token.pool", &to->pool));
   TRY(read_text(from.machine(), "token.machine", &to->machine));
+  TRY(read_text(from.by(), "token.by", &to->by));
   return read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses);
 }
 Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
@@ -432,6 +436,7 @@ Status from_wire(const NodeSessionStarted& from, launcher::NodeSessionStarted* t
     TRY(read_instant(from.claim().since_ns(), "session.claim.since", &claim.since));
     claim.group = NodeId(from.claim().group());
   }
+  TRY(read_text(from.version(), "session.version", &to->version));
   return from_wire(from.inventory(), &to->inventory);
 }
 Status from_wire(const NodeLost& from, launcher::NodeLost* to) {
@@ -451,6 +456,7 @@ Status from_wire(const TokenForgotten& from, launcher::TokenForgotten* to) {
   return read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash);
 }
 Status from_wire(const NodeRevised& from, launcher::NodeRevised* to) {
+  TRY(read_list(from.history(), kMaxNodeEvents, "node.history", &to->history));
   to->node = NodeId(from.node());
   to->revision = from.revision();
   return {};

@@ -117,6 +117,8 @@ Result<std::unique_ptr<SecretStore>> SecretStore::open(const std::string& folder
   // What was overwritten or removed is not left in free pages.
   TRY(database.execute("PRAGMA secure_delete=ON"));
   TRY(database.execute("PRAGMA synchronous=FULL"));
+  // A backup reads them for a moment.
+  TRY(database.execute("PRAGMA busy_timeout=2000"));
   TRY(database.execute(kTable));
   TRY_ASSIGN(const std::int64_t rows, database.number("SELECT COUNT(*) FROM secrets"));
   const std::string key_path = folder + "/key";
@@ -216,6 +218,20 @@ Result<bool> SecretStore::has(const std::string& owner, const std::string& name)
   row.bind_text(1, owner);
   row.bind_text(2, name);
   return row.step();
+}
+
+Result<std::vector<StoredSecret>> SecretStore::all() {
+  TRY_ASSIGN(auto rows,
+             database_.prepare("SELECT owner, name, sealed, updated FROM secrets ORDER BY 1, 2"));
+  std::vector<StoredSecret> secrets;
+  for (;;) {
+    TRY_ASSIGN(const bool row, rows.step());
+    if (!row) return secrets;
+    StoredSecret one{std::string(rows.blob(0)), std::string(rows.blob(1)), "",
+                     Instant{rows.integer(3)}};
+    TRY_ASSIGN(one.value, decrypt(one.owner, one.name, rows.blob(2)));
+    secrets.push_back(std::move(one));
+  }
 }
 
 Result<SecretValues> SecretStore::values(const std::string& owner,

@@ -1,7 +1,7 @@
 #pragma once
 // The secrets of a launcher's users, encrypted with a key in its own file. No backup contains the
-// secrets or the key. Each secret is authenticated together with its owner and name, so rows that
-// somebody exchanged cannot be decrypted.
+// key, or the secrets but sealed to another key (sealed_secrets.h). Each secret is authenticated
+// together with its owner and name, so rows that somebody exchanged cannot be decrypted.
 //
 // Each change is durable when the function returns. For one thread only.
 
@@ -17,6 +17,13 @@
 #include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {
+
+// One secret in clear, for a backup. Whoever holds it wipes it.
+struct StoredSecret {
+  std::string owner, name, value;
+  Instant updated;
+  friend bool operator==(const StoredSecret&, const StoredSecret&) = default;
+};
 
 class SecretStore {
  public:
@@ -35,6 +42,8 @@ class SecretStore {
   Status keep_only(const std::set<std::string>& owners);
   Result<std::vector<SecretView>> list(const std::string& owner);
   Result<bool> has(const std::string& owner, const std::string& name);
+  // Those of all users. corrupt: one cannot be decrypted.
+  Result<std::vector<StoredSecret>> all();
   // The values of those of `names` that exist. corrupt: one cannot be decrypted.
   Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
 

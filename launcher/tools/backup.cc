@@ -21,6 +21,7 @@
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_check.h"
+#include "launcher/tools/backup_secrets.h"
 #include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
@@ -28,6 +29,7 @@ namespace lockstep::launcher {
 namespace {
 
 std::string about(const std::string& backup) { return backup + "/backup.json"; }
+std::string sealed_secrets(const std::string& backup) { return backup + "/secrets.sealed"; }
 
 // A directory that is made beside and gets its name when all is in it.
 class Beside {
@@ -175,13 +177,50 @@ Status settle_blobs(const State& state, const std::string& path, BackupReport* r
 }
 
 Status write_about(const std::string& path, const BackupReport& report) {
-  const nlohmann::json json = {{"lockstep", LOCKSTEP_VERSION},
-                               {"home", report.from},
-                               {"taken", to_string(report.taken)},
-                               {"facts", report.facts},
-                               {"jobs", report.jobs}};
+  const nlohmann::json json = {
+      {"lockstep", LOCKSTEP_VERSION}, {"home", report.from}, {"taken", to_string(report.taken)},
+      {"facts", report.facts},        {"jobs", report.jobs}, {"secrets", report.secrets},
+      {"left_out", report.left_out}};
   const auto replace = nlohmann::json::error_handler_t::replace;
   return io::write_file_atomically(path, json.dump(2, ' ', false, replace) + "\n", 0600);
+}
+
+Status take_secrets(const LauncherHome& home, const std::string& key_path, const std::string& to,
+                    BackupReport* report) {
+  if (!key_path.empty()) {
+    TRY_ASSIGN(report->secrets, save_secrets(home, key_path, sealed_secrets(to)));
+  }
+  TRY_ASSIGN(const std::uint64_t all, count_secrets(home));
+  report->left_out = left_out_of(home, key_path.empty() ? all : 0);
+  return {};
+}
+
+// What the backup itself says that it left out: whoever restores it hears of it now.
+Status give_secrets(const std::string& from, const std::string& key_path, const LauncherHome& home,
+                    BackupReport* report) {
+  TRY_ASSIGN(const std::string text, io::read_file(about(from), mebibytes(1)));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_object() && json.contains("left_out") && json["left_out"].is_array())
+    for (const auto& line : json["left_out"])
+      if (line.is_string()) report->left_out.push_back(line.get<std::string>());
+  const bool has_secrets = io::exists(sealed_secrets(from));
+  if (json.is_object() && !json.contains("left_out"))
+    report->left_out.push_back(
+        "secrets of users, if it had any: a backup of this version of "
+        "lockstepd has none");
+  if (!key_path.empty() && !has_secrets)
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("--with-secrets: {} has no secrets; restore it without that flag", from));
+  if (!has_secrets) return {};
+  if (key_path.empty()) {
+    report->left_out.push_back(
+        "the secrets of users that the backup has: restore it with `--with-secrets FILE`, the "
+        "private key; else their owners set them again");
+    return {};
+  }
+  TRY_ASSIGN(report->secrets, restore_secrets(sealed_secrets(from), key_path, home));
+  return {};
 }
 
 // Its words of how it was started name the home it had.
@@ -202,13 +241,18 @@ Status adapt_start_record(const std::string& path, const std::string& home) {
 
 }  // namespace
 
-Result<BackupReport> backup(const std::string& home_path, const std::string& to) {
+Result<BackupReport> backup(const std::string& home_path, const std::string& to,
+                            const std::string& key_path) {
   const LauncherHome home(home_path);
   TRY(expect_home(home));
   if (to == home_path || to.rfind(home_path + "/", 0) == 0)
     return make_error(
         ErrorCode::invalid_argument,
         fmt::format("{} is inside the home to back up; name a directory outside of the home", to));
+  if (!key_path.empty()) {
+    TRY_ASSIGN(const PublicKey key, read_backup_key(key_path));  // before anything is copied
+    (void)key;
+  }
   TRY_ASSIGN(auto beside, Beside::begin(to));
   const LauncherHome copy(beside.path());
   BackupReport report{home_path, to, io::SystemClock().now(), 0, 0, 0, 0, {}};
@@ -227,12 +271,14 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to)
   TRY(copy_logs(state, home, copy, &report));
   TRY(copy_audit(home, copy));
   TRY(copy_provider_state(state, home, copy));
+  TRY(take_secrets(home, key_path, beside.path(), &report));
   TRY(write_about(about(beside.path()), report));
   TRY(beside.finish());
   return report;
 }
 
-Result<BackupReport> restore(const std::string& from, const std::string& home_path) {
+Result<BackupReport> restore(const std::string& from, const std::string& home_path,
+                             const std::string& key_path) {
   const LauncherHome source(from);
   if (!io::exists(about(from)))
     return make_error(ErrorCode::not_found,
@@ -260,6 +306,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   TRY(copy_logs(state, source, home, &report));
   TRY(copy_audit(source, home));
   TRY(copy_provider_state(state, source, home));
+  TRY(give_secrets(from, key_path, home, &report));
   TRY(beside.finish());
   return report;
 }

@@ -12,6 +12,7 @@
 #include "common/io/process.h"
 #include "launcher/daemon/options.h"
 #include "launcher/tools/backup.h"
+#include "launcher/tools/backup_secrets.h"
 #include "launcher/tools/fsck.h"
 
 namespace lockstep::launcher {
@@ -21,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct ToolOptions {
-  std::string home, place;
+  std::string home, place, key;
   bool repair = false;
   std::optional<std::uint64_t> truncate_at;
   std::string format = "text";
@@ -115,31 +116,53 @@ int say(const ToolOptions& options, const BackupReport& report, const std::strin
                 {"jobs", report.jobs},
                 {"blobs", report.blobs},
                 {"logs", report.logs},
+                {"secrets", report.secrets},
+                {"left_out", report.left_out},
                 {"problems", report.problems}});
   else
     std::printf("%s\n", printable(text).c_str());
+  print_lines(stderr, "left out", report.left_out);
   print_lines(stderr, "problem", report.problems);
   return report.problems.empty() ? 0 : 1;
 }
 
 int run_backup(const ToolOptions& options) {
-  const auto report = backup(absolute(options.home), absolute(options.place));
+  const auto report = backup(absolute(options.home), absolute(options.place),
+                             options.key.empty() ? "" : absolute(options.key));
   if (!report) return fail("backup", report.error());
   return say(
       options, *report,
-      fmt::format("{}: {} jobs, {} blobs, {} logs, as of {}. The backup holds the launcher's keys: "
-                  "whoever can read the backup can pose as the launcher",
-                  report->to, report->jobs, report->blobs, report->logs, to_string(report->taken)));
+      fmt::format(
+          "{}: {} jobs, {} blobs, {} logs{}, as of {}. The backup holds the launcher's keys: "
+          "whoever can read the backup can pose as the launcher",
+          report->to, report->jobs, report->blobs, report->logs,
+          options.key.empty() ? "" : fmt::format(", {}", counted(report->secrets, "secret")),
+          to_string(report->taken)));
+}
+
+int run_backup_key(const ToolOptions& options) {
+  const auto key = make_backup_key(absolute(options.place));
+  if (!key) return fail("backup-key", key.error());
+  std::printf("%s\n",
+              printable(fmt::format("{0} opens the secrets of backups: keep it off the launcher's "
+                                    "machine, and safe. {0}.pub is for `lockstepd backup "
+                                    "--with-secrets`",
+                                    options.place))
+                  .c_str());
+  return 0;
 }
 
 int run_restore(const ToolOptions& options) {
-  const auto report = restore(absolute(options.place), absolute(options.home));
+  const auto report = restore(absolute(options.place), absolute(options.home),
+                              options.key.empty() ? "" : absolute(options.key));
   if (!report) return fail("restore", report.error());
   return say(options, *report,
-             fmt::format("{}: {}, {} blobs, {} logs. Start it with: lockstepd --home {} (and "
-                         "its other flags); it must be the only launcher with these keys",
-                         report->to, counted(report->jobs, "job"), report->blobs, report->logs,
-                         report->to));
+             fmt::format(
+                 "{}: {}, {} blobs, {} logs{}. Start it with: lockstepd --home {} (and "
+                 "its other flags); it must be the only launcher with these keys",
+                 report->to, counted(report->jobs, "job"), report->blobs, report->logs,
+                 options.key.empty() ? "" : fmt::format(", {}", counted(report->secrets, "secret")),
+                 report->to));
 }
 
 void add_format(CLI::App& command, ToolOptions& options) {
@@ -165,15 +188,28 @@ CLI::App& add_backup(CLI::App& app, ToolOptions& options) {
   auto& command = *app.add_subcommand(
       "backup", "copy a launcher's home as it is now; the launcher may run meanwhile");
   command.add_option("DEST", options.place, "directory to create")->required();
+  command.add_option("--with-secrets", options.key,
+                     "also the users' secrets, encrypted to the key in this file (FILE.pub of "
+                     "lockstepd backup-key); without it they are left out");
   command.add_option("--home", options.home, "home directory of the launcher")
       ->capture_default_str();
   add_format(command, options);
   return command;
 }
 
+CLI::App& add_backup_key(CLI::App& app, ToolOptions& options) {
+  auto& command = *app.add_subcommand(
+      "backup-key", "make a key to which backups encrypt the users' secrets: FILE and FILE.pub");
+  command.add_option("FILE", options.place, "the private key; FILE.pub is the public one")
+      ->required();
+  return command;
+}
+
 CLI::App& add_restore(CLI::App& app, ToolOptions& options) {
   auto& command = *app.add_subcommand("restore", "create a launcher's home from a backup");
   command.add_option("SRC", options.place, "the backup")->required();
+  command.add_option("--with-secrets", options.key,
+                     "also the users' secrets in it, opened with the private key in this file");
   command.add_option("--home", options.home, "directory to create; must be empty if it exists")
       ->required();
   add_format(command, options);
@@ -184,12 +220,14 @@ CLI::App& add_restore(CLI::App& app, ToolOptions& options) {
 
 std::optional<int> run_tool(int argc, const char* const* argv) {
   const std::string first = argc > 1 ? argv[1] : "";
-  if (first != "fsck" && first != "backup" && first != "restore") return std::nullopt;
+  if (first != "fsck" && first != "backup" && first != "backup-key" && first != "restore")
+    return std::nullopt;
   ToolOptions options;
   options.home = default_home();
   CLI::App app("lockstepd: checks, backs up and restores the stores of a launcher.", "lockstepd");
   const auto& fsck_command = add_fsck(app, options);
   const auto& backup_command = add_backup(app, options);
+  const auto& key_command = add_backup_key(app, options);
   add_restore(app, options);
   try {
     app.parse(argc, argv);
@@ -206,6 +244,7 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
     return static_cast<int>(ExitCode::usage);
   }
   if (fsck_command.parsed()) return run_fsck(options);
+  if (key_command.parsed()) return run_backup_key(options);
   return backup_command.parsed() ? run_backup(options) : run_restore(options);
 }
 

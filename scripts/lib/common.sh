@@ -9,7 +9,7 @@ cd "$root"
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
   cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhowardhinnant-date-dev libhwloc-dev libmimalloc-dev libpmix-dev libprotobuf-dev libre2-dev
-  libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
+  libsodium-dev libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
   nlohmann-json3-dev protobuf-compiler tzdata
 )
 run_packages=(curl libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)

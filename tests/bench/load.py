@@ -109,12 +109,13 @@ class Fleet:
 
     def __init__(self, launcher, nodes, processes, cpus, one_address):
         self.nodes, self.lines, self.processes = nodes, [], []
-        token, roster = launcher.home / "token", launcher.home / "roster"
+        roster = launcher.home / "roster"
         roster.mkdir(exist_ok=True)
-        token.write_text(launcher.cli("node", "token", "--uses", nodes).stdout)
         first = 1
         for i in range(processes):
             count = nodes // processes + (i < nodes % processes)
+            token = launcher.home / f"token-{i}"
+            token.write_text(launcher.cli("node", "token", "--uses", count).stdout)
             process = subprocess.Popen([launcher.load / "bench/fleet", "nodes", "--token-file", token, "--count",
                                         str(count), "--first", str(first), "--cpus", str(cpus),
                                         "--roster", roster, *(["--one-address"] if one_address else [])],

@@ -48,6 +48,14 @@ def stores(any_site):
     return site.up(2)
 
 
+def test_a_path_that_is_not_there_is_tried_once(stores):
+    stores.write("job.yml", "command: cat ${{inputs.d}}/a\n"
+                            "inputs: {d: {path: 'azureml://datastores/scratch/paths/none'}}\n")
+    stores.ok("job", "create", "-f", "job.yml", "--name", "gone")
+    job = stores.wait_for_status("gone", "Failed")
+    assert len(job["attempts"]) == 1 and "scratch/none does not exist on this node" in job["reason"], job["reason"]
+
+
 def test_a_directory_is_read_in_place(stores):
     job = read(stores, "j", "azureml://datastores/scratch/paths/set",
                more="; cat ${{inputs.d}}/sub/b.txt; echo new > ${{inputs.d}}/new || echo refused; echo ${{inputs.d}}")

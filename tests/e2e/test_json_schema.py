@@ -175,6 +175,7 @@ def test_what_each_verb_prints_fits(site):
     check("node-list", "node list")
     check("node", "node show", site.json("node", "list")[0]["name"])
     check("token", "node token", "--uses", "2")
+    check("token-list", "node token list")
     check("compute", "compute create", "--name", "laptop", "--type", "local", "--tags", "a=b")
     check("compute", "compute update", "laptop", "--description", "mine")
     check("compute", "compute show", "local")

@@ -259,3 +259,44 @@ def test_a_token_can_ask_for_approval(site, operator):
     assert waits == {"asked": True, "plain": False}
     name = site.submit("--", "true")
     assert site.wait_for_status(name, "Completed")["attempts"][0]["parts"][0]["node_name"] == "plain"
+
+
+def test_a_lost_node_and_a_lost_launcher_are_said_at_once(site, operator):
+    launcher = operator.launcher("--node-lost-timeout", "4s", "--reconnect-grace", "1s")
+    log = site.directory / "by-hand.log"
+    agent = operator.agent("n1", "--token-file", operator.token())
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
+    agent.send_signal(signal.SIGSTOP)
+    wait_until(lambda: states(site) == {"n1": "LOST"}, "the node is lost", 60)
+    said = log.read_text()
+    assert "warning node n1 is UNKNOWN" in said and "warning node n1 is LOST: it has not reported for" in said, said
+    agent.send_signal(signal.SIGCONT)
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "it is there again", 60)
+    wait_until(lambda: "node n1 reports again after" in log.read_text(), "that is said, too")
+    entries = [(e["what"], e["object"]) for e in site.json("audit", "--node", "n1")]
+    assert ("lose node", "node n1") in entries and ("hear node again", "node n1") in entries, entries
+    node = site.json("node", "show", "n1", "--history")
+    assert [e["what"] for e in node["history"]] == ["Joined", "AgentStarted", "Lost", "Returned"], node["history"]
+    assert site.json("node", "show", "n1")["history"] == []
+    assert not node["other_version"] and node["agent_version"] in site.ok("node", "list")
+    launcher.send_signal(signal.SIGKILL)
+    launcher.wait(timeout=30)
+    wait_until(lambda: "the launcher's port for nodes" in log.read_text(), "the agent says it within seconds", 20)
+
+
+def test_tokens_are_listed_without_their_secrets_and_revoked(site, operator):
+    operator.launcher()
+    secret = operator.token("--uses", "2")
+    [token] = site.json("node", "token", "list")
+    assert (token["uses"], token["used"]) == (2, 0) and token["id"] not in secret.read_text()
+    assert secret.read_text().strip() not in site.ok("node", "token", "list")
+    operator.agent("n1", "--token-file", secret)
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
+    assert site.json("node", "token", "list")[0]["used"] == 1
+    done = site.run("node", "token", "revoke", token["id"][:6])
+    assert done.returncode == 0 and b"1 node that joined with it stays" in done.stderr, done.stderr
+    assert site.json("node", "token", "list") == [] and states(site) == {"n1": "ALIVE"}
+    late = operator.agent("n2", "--token-file", secret)
+    assert late.wait(timeout=60) == 1 and states(site) == {"n1": "ALIVE"}
+    for words in (["--uses", "1001"], ["--valid-for", "31d"]):
+        assert site.run("node", "token", *words).returncode == 2, words

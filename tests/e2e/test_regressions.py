@@ -204,7 +204,7 @@ def test_status_says_which_launcher_it_cannot_find(site):
 def test_a_token_that_outlives_all_is_refused(site):
     done = site.run("node", "token", "--valid-for", "99999d")
     assert done.returncode == 2
-    assert b"up to 365d" in done.stderr
+    assert b"up to 30d" in done.stderr
 
 
 def start_upload(site, *words):

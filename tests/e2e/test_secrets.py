@@ -1,6 +1,7 @@
 """Secrets: their ranks get them, and nobody and nothing else has them."""
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -80,6 +81,42 @@ def test_ranks_have_it_and_nothing_else_does(site, people):  # noqa: F811
         assert soft in ("0", "1"), site.command_of(pid)
     alice.ok("job", "cancel", name)
     site.wait_for_status(name, "Canceled")
+
+
+def test_a_backup_says_that_it_has_none_or_has_them_sealed(site, people):  # noqa: F811
+    alice = people["alice"]
+    give(alice, "TOKEN", CANARY)
+    home, key, backups = str(site.home / "launcher"), site.directory / "backup.key", site.directory
+
+    def tool(*words):
+        done = subprocess.run([str(site.bin / "lockstepd"), *map(str, words)], capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    code, _, said = tool("backup", backups / "bare", "--home", home)
+    assert code == 0 and "left out: 1 secret of users" in said and "--with-secrets" in said
+    code, _, said = tool("restore", backups / "bare", "--home", backups / "bare-home")
+    assert code == 0 and "left out: 1 secret of users" in said
+
+    assert tool("backup-key", key)[0] == 0 and key.stat().st_mode & 0o777 == 0o600
+    code, _, said = tool("backup", backups / "wrong", "--home", home, "--with-secrets", key)
+    assert code == 2 and "private key" in said and not (backups / "wrong").exists()
+    code, out, said = tool("backup", backups / "full", "--home", home, "--with-secrets", f"{key}.pub")
+    assert code == 0 and "1 secret" in out and "secret" not in said, said
+    assert files_with(CANARY, backups / "full") == []
+
+    code, _, said = tool("restore", backups / "full", "--home", backups / "without")
+    assert code == 0 and "left out: the secrets of users that the backup has" in said
+    other = site.directory / "other.key"
+    tool("backup-key", other)
+    code, _, said = tool("restore", backups / "full", "--home", backups / "no", "--with-secrets", other)
+    assert code == 2 and "sealed to the key" in said and not (backups / "no").exists()
+    site.kill(site.launcher_pids())
+    shutil.rmtree(home)
+    code, out, said = tool("restore", backups / "full", "--home", home, "--with-secrets", key)
+    assert code == 0 and "1 secret" in out, said
+    site.ok("up")
+    name = job_of(alice, "--secret", "TOKEN", "--", "bash", "-c", f"test ${{#TOKEN}} = {len(CANARY)}")
+    site.wait_for_status(name, "Completed")
 
 
 def test_it_is_given_again_after_the_agent_or_the_launcher_died(site, people):  # noqa: F811

@@ -152,6 +152,10 @@ void Workload::begin() {
       launcher::PrincipalInput{
           {}, AddUser{kSecondUser, "", {}, {Role::submitter, std::string(kDefaultProject)}}},
       "second user");
+  ask(
+      launcher::PrincipalInput{
+          {}, ChangeRole{kSecondUser, {Role::priority, std::string(kDefaultProject)}, false}},
+      "second user's priority");
   jobs_left_ = cluster_.world.random.between(3, 14);
   has_pipelines_ = jobs_left_ % 3 == 0 && !cluster_.weather.long_cuts;
   has_children_ = jobs_left_ % 4 == 0;

@@ -59,11 +59,16 @@ Json to_json(const SecretView& secret) {
 }
 
 Json to_json(const AuditEntry& entry) {
-  return {{"number", entry.number},   {"time", to_string(entry.at)},
-          {"who", entry.who},         {"key", entry.key},
-          {"address", entry.address}, {"what", entry.what},
-          {"object", entry.object},   {"outcome", std::string(to_string(entry.outcome))},
-          {"detail", entry.detail}};
+  return {{"number", entry.number},
+          {"time", to_string(entry.at)},
+          {"who", entry.who},
+          {"key", entry.key},
+          {"address", entry.address},
+          {"what", entry.what},
+          {"object", entry.object},
+          {"outcome", std::string(to_string(entry.outcome))},
+          {"detail", entry.detail},
+          {"project", entry.project.empty() ? Json(nullptr) : Json(entry.project)}};
 }
 
 Json to_json(const AuditVerified& verified) {

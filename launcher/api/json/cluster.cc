@@ -105,6 +105,12 @@ Json to_json(const NodeView& node) {
                    {"lies", node.blobs.lies},
                    {"last_lie", node.blobs.last_lie}};
   json["use"] = node.use ? to_json(*node.use) : Json(nullptr);
+  json["agent_version"] = node.agent_version.empty() ? Json(nullptr) : Json(node.agent_version);
+  json["other_version"] = node.other_version;
+  json["history"] = Json::array();
+  for (const NodeEvent& event : node.history)
+    json["history"].push_back(
+        {{"time", to_string(event.at)}, {"what", event.what}, {"message", event.message}});
   return json;
 }
 
@@ -146,6 +152,23 @@ Json to_json(const LauncherStatus& status) {
 Json to_json(const TokenReply& token, int uses) {
   return {{"token", token.token}, {"expires", to_string(token.expires)}, {"uses", uses}};
 }
+
+Json to_json(const TokenView& token) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return {{"id", token.id},
+          {"compute", token.compute},
+          {"machine", text_or_null(token.machine)},
+          {"by", text_or_null(token.by)},
+          {"created", time_or_null(token.created)},
+          {"expires", to_string(token.expires)},
+          {"uses", token.uses},
+          {"used", token.used},
+          {"needs_approval", token.needs_approval}};
+}
+
+Json to_json(const std::vector<TokenView>& tokens) { return list_of<TokenView>(tokens, to_json); }
 
 Json to_json(const std::vector<NodeView>& nodes) { return list_of<NodeView>(nodes, to_json); }
 

@@ -16,5 +16,7 @@ Json to_json(const std::vector<NodeView>& nodes);
 Json to_json(const LauncherStatus& status);
 // `uses`: the number that the request asked for.
 Json to_json(const TokenReply& token, int uses);
+Json to_json(const TokenView& token);
+Json to_json(const std::vector<TokenView>& tokens);
 
 }  // namespace lockstep::api

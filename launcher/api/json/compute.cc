@@ -182,6 +182,7 @@ Json to_json(const ComputeView& compute) {
   json["lockstep"] = {{"node_source", std::string(to_string(spec.source))},
                       {"tunnel", spec.tunnel},
                       {"settings", settings_json(spec)},
+                      {"labels", map_of(spec.labels)},
                       {"hosts", list_of<SshHost>(spec.hosts, host_json)}};
   return json;
 }

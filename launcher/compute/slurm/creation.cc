@@ -35,6 +35,10 @@ void tell(const std::string& machine, const Job* job, Events& events) {
   if (job->state == Job::State::running) {
     about.emplace_back("node", job->node);
     about.emplace_back("tunnel", false);
+    if (job->limit && job->left) {
+      about.emplace_back("lifetime", std::to_string(*job->limit / seconds(1)));
+      about.emplace_back("left", std::to_string(*job->left / seconds(1)));
+    }
     return events.machine(machine, "running", about);
   }
   about.emplace_back("reason", job->reason);

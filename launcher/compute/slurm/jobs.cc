@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "common/domain/slurm_time.h"
 #include "common/io/run_program.h"
 #include "launcher/compute/agent_output.h"
 
@@ -16,8 +17,8 @@ namespace lockstep::compute::slurm {
 namespace {
 
 constexpr Duration kAnswerTimeout = seconds(60);
-constexpr std::size_t kFields = 5;
-constexpr const char* kFormat = "%i|%T|%r|%N|%k";
+constexpr std::size_t kFields = 7;
+constexpr const char* kFormat = "%i|%T|%r|%N|%l|%L|%k";
 
 Attempt<io::ProgramOutput> run(const std::string& step, const std::vector<std::string>& words,
                                int input = -1) {
@@ -56,7 +57,13 @@ Job::State state_from(const std::string& word) {
 }
 
 Job job_from(const std::array<std::string, kFields>& fields) {
-  Job job{fields[0], state_from(fields[1]), fields[1], fields[2], fields[3]};
+  Job job{fields[0],
+          state_from(fields[1]),
+          fields[1],
+          fields[2],
+          fields[3],
+          parse_slurm_time(fields[4]),
+          parse_slurm_time(fields[5])};
   if (job.state == Job::State::ended || job.reason == "None" || job.reason.empty())
     job.reason = job.word;
   return job;

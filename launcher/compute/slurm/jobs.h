@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/time.h"
 #include "launcher/compute/at_once.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/slurm/settings.h"
@@ -21,6 +22,8 @@ struct Job {
   std::string word;    // Slurm's for the state: "PREEMPTED"
   std::string reason;  // why it waits, or how it ended: "Resources", "TIMEOUT"
   std::string node;    // where it runs
+  // Its time limit, and what is left of it; nullopt: Slurm ends it at no known time.
+  std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };
 using Jobs = std::map<std::string, Job>;  // by machine: the one that runs or waits, else the newest

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <sstream>
 #include <thread>
 
 #include "agent/supervise/recovery.h"
@@ -272,6 +275,42 @@ TEST_F(AgentLoopTest, AnAddressThatCannotBeDialledIsPassedOver) {
   saved.others = {here};
   start_agent(saved);
   ASSERT_TRUE(until([&] { return launcher_.sessions.size() >= 3; }));
+}
+
+// The lines that daemons log while it lives.
+class LogLines {
+ public:
+  LogLines() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~LogLines() { spdlog::set_default_logger(before_); }
+  int count(const std::string& words) const {
+    const std::string text = text_.str();
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++found;
+    return found;
+  }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+TEST_F(AgentLoopTest, SaysAtOnceThatItsLauncherCannotBeReachedAndNotWithEveryTry) {
+  ASSERT_TRUE(until([&] { return launcher_.heartbeats >= 1; }));
+  LogLines lines;
+  const LauncherAddress nobody = free_address(transport_), nor_there = free_address(transport_);
+  Identity lost{NodeId(7), "n1", launcher_.keys.public_key, nobody.control, nobody.bulk};
+  lost.others = {nor_there};
+  start_agent(lost);
+  const Instant begun = clock_.now();
+  EXPECT_TRUE(until([&] { return lines.count("no connection to " + nobody.control) == 1; }));
+  EXPECT_LT(clock_.now() - begun, seconds(5));
+  // It tries each of the two some dozen times meanwhile.
+  EXPECT_TRUE(until([&] { return clock_.now() - begun > seconds(4); }));
+  EXPECT_EQ(lines.count("no connection to "), 1);
+  EXPECT_EQ(lines.count("where the launcher may be too"), 1);
 }
 
 TEST_F(AgentLoopTest, ReportsWhatItsNodeUses) {

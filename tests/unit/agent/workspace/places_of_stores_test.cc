@@ -108,6 +108,22 @@ TEST_F(PlacesOfStores, WhatCannotBeIsSaid) {
   says(stage(InputMode::download), "pipe is neither a file, a folder nor a link");
 }
 
+// The launcher tries again what may be an outage, and nothing else.
+TEST_F(PlacesOfStores, APathThatIsNotThereIsNoOutageAndADirectoryThatIsNotMountedIsOne) {
+  const auto code = [&](const Result<MountedInputs>& staged) {
+    EXPECT_FALSE(staged);
+    return staged ? ErrorCode::internal : staged.error().code;
+  };
+  EXPECT_EQ(code(stage(InputMode::ro_mount, InputType::uri_folder, "none")),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code(stage(InputMode::download, InputType::uri_file, "set/none.txt")),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code(stage(InputMode::ro_mount, InputType::uri_file, "set")),
+            ErrorCode::invalid_argument);
+  fs::rename(dir_ / "store", dir_ / "unmounted");
+  EXPECT_EQ(code(stage(InputMode::ro_mount)), ErrorCode::unavailable);
+}
+
 TEST_F(PlacesOfStores, OutputsReplaceWhatIsThere) {
   write("written/.lockstep/outputs/model/a.txt", "new");
   write("written/.lockstep/outputs/model/sub/c.txt", "third");

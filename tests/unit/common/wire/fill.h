@@ -147,8 +147,8 @@ class Filler {
   }
   void fill(Scale& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(ScalingView& v) {
     auto& [a, b, c, d, e, f, g] = v;
@@ -206,9 +206,12 @@ class Filler {
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
 
   // common/domain/audit.h
-  void fill(AuditEntry& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(AuditEntry& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
+  }
   void fill(AuditMark& v) { auto& [a, b] = v; each(a, b); }
-  void fill(QueryAudit& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(QueryAudit& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(VerifyAudit& v) { auto& [a] = v; each(a); }
   void fill(AuditReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(AuditVerified& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -317,12 +320,12 @@ class Filler {
   void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
-  }
-  void fill(ExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
     each(a, b, c, d, e, f, g, h, i, j, k);
+  }
+  void fill(ExitReport& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
 
   // common/domain/node.h
@@ -406,9 +409,10 @@ class Filler {
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(MergedOutput& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
+  void fill(NodeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentView& v) {
@@ -462,7 +466,7 @@ class Filler {
   void fill(UpdateJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(ArchiveJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(AnnotateJob& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
-  void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(DeleteJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -471,9 +475,16 @@ class Filler {
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}
-  void fill(ShowNode& v) { auto& [a] = v; each(a); }
+  void fill(ShowNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(CreateToken& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ApproveNode& v) { auto& [a] = v; each(a); }
+  void fill(ListTokens&) {}
+  void fill(RevokeToken& v) { auto& [a] = v; each(a); }
+  void fill(TokensReply& v) { auto& [a] = v; each(a); }
+  void fill(TokenView& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
@@ -482,8 +493,16 @@ class Filler {
   void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
-  void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(JobsDeleted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(JobsDeleted::Kept& v) {
+    auto& [a, b, c, project] = v;
+    each(a, b, c);
+    (void)project;  // it is sent to nobody
+  }
+  void fill(JobsDeleted& v) {
+    auto& [a, b, c, projects] = v;
+    each(a, b, c);
+    (void)projects;  // the same
+  }
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
   void fill(WaitsForDisk& v) { auto& [a] = v; each(a); }
   void fill(StillWatching& v) { auto& [a, b] = v; each(a, b); }
@@ -553,7 +572,7 @@ class Filler {
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
-  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::SizeDefined& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeRemoved& v) { auto& [a, b] = v; each(a, b); }
@@ -568,7 +587,7 @@ class Filler {
   void fill(launcher::InstanceStarted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::InstanceStopped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFound& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::MachineCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::MachineCreated& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::MachineFailed& v) {
     auto& [a, b, c, d, e, f, g] = v;
     each(a, b, c, d, e, f, g);
@@ -585,7 +604,10 @@ class Filler {
   void fill(launcher::JobAnnotated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::HostClaim& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::NodeSessionStarted& v) {
+    auto& [a, b, c, d, e, f] = v;
+    each(a, b, c, d, e, f);
+  }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
@@ -633,7 +655,7 @@ class Filler {
   void fill(launcher::FenceLifted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartReleased& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }
-  void fill(launcher::NodeRevised& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::NodeRevised& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::IncarnationBegan& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::JobFinished& v) { auto& [a, b, c] = v; each(a, b, c); }

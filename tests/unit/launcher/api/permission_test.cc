@@ -25,9 +25,11 @@ constexpr const char* kExpected = R"(
 row                    nobody admin operator submitter viewer stranger node attempt
 Submit                 ---    yyy   ---      yy-       ---    y--      ---  yy-
 Submit/asset           ---    yyy   ---      yy-       ---    y--      ---  yy-
+Submit/high            ---    yyy   ---      ---       ---    ---      ---  ---
 CancelJob              ---    yyy   yyy      y--       ---    y--      ---  y--
 DeleteJobs             ---    yyy   ---      y--       ---    y--      ---  ---
 DeleteJobs/all         -      y     y        y         y      y        -    y
+DeleteJobs/everybody   -      y     -        -         -      -        -    -
 ListJobs               ---    vmm   ooo      vo-       oo-    v--      ---  m--
 ShowJob                ---    vmm   ooo      vo-       oo-    v--      ---  m--
 ExplainJob             ---    vmm   ooo      vo-       oo-    v--      ---  m--
@@ -41,12 +43,15 @@ WatchJob/shared        ---    vmm   ooo      vm-       mm-    v--      ---  m--
 ShareJob               ---    y--   ---      y--       ---    y--      ---  ---
 ShareJob/undo          ---    y--   ---      y--       ---    y--      ---  ---
 UpdateJob              ---    yyy   yyy      y--       ---    y--      ---  ---
+UpdateJob/high         ---    yyy   yyy      ---       ---    ---      ---  ---
 ArchiveJob             ---    yyy   ---      y--       ---    y--      ---  ---
 ArchiveJob/undo        ---    yyy   ---      y--       ---    y--      ---  ---
 AnnotateJob            ---    yyy   ---      y--       ---    y--      ---  ---
 ListNodes              -      y     y        y         y      y        -    y
 ShowNode               -      y     y        y         y      y        -    y
 CreateToken            -      y     -        -         -      -        -    -
+ListTokens             -      y     y        -         -      -        -    -
+RevokeToken            -      y     y        -         -      -        -    -
 ApproveNode            -      y     -        -         -      -        -    -
 CreateCompute          -      y     -        -         -      -        -    -
 UpdateCompute          -      y     -        -         -      -        -    -
@@ -114,9 +119,9 @@ ListDatastores         -      y     y        y         y      y        -    y
 
 // The rows of each message, in the order of ClientRequest.
 const std::vector<std::vector<std::string>> kRows = {
-    {"Submit", "Submit/asset"},
+    {"Submit", "Submit/asset", "Submit/high"},
     {"CancelJob"},
-    {"DeleteJobs", "DeleteJobs/all"},
+    {"DeleteJobs", "DeleteJobs/all", "DeleteJobs/everybody"},
     {"ListJobs", "ListJobs/shared"},
     {"ShowJob", "ShowJob/shared"},
     {"ExplainJob", "ExplainJob/shared"},
@@ -147,7 +152,7 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListQuotas"},
     {"ApproveNode"},
     {"ShareJob", "ShareJob/undo"},
-    {"UpdateJob"},
+    {"UpdateJob", "UpdateJob/high"},
     {"CheckJobFile"},
     {"CreateCompute"},
     {"UpdateCompute"},
@@ -174,8 +179,10 @@ const std::vector<std::vector<std::string>> kRows = {
     {"AnnotateJob"},
     {"ShareName", "ShareName/data", "ShareName/undo"},
     {"DeleteVersions", "DeleteVersions/data", "DeleteVersions/with"},
+    {"ListTokens"},
+    {"RevokeToken"},
 };
-constexpr std::size_t kMessages = 58;
+constexpr std::size_t kMessages = 60;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -198,6 +205,12 @@ const std::map<std::string, Make>& questions() {
   static const PublicKey kNew(std::string(40, 'z'));
   static const std::map<std::string, Make> kAll = {
       {"Submit", [](World& w, Whose of) { return submit_to(w.project(of)); }},
+      {"Submit/high",
+       [](World& w, Whose of) {
+         Submit submit = submit_to(w.project(of));
+         submit.spec.queue.priority = Priority::high;
+         return submit;
+       }},
       {"Submit/asset",
        [](World& w, Whose of) {
          Submit submit = submit_to(w.project(Whose::own));
@@ -281,6 +294,11 @@ const std::map<std::string, Make>& questions() {
        [](World&, Whose) {
          return DeleteJobs{{}, true, {}};
        }},
+      {"DeleteJobs/everybody",
+       [](World& w, Whose) {
+         w.end_jobs();
+         return DeleteJobs{{}, true, {}, true};
+       }},
       {"ListJobs", [](World&, Whose) { return ListJobs{}; }},
       {"ShowJob", [](World& w, Whose of) { return ShowJob{w.job(of)}; }},
       {"ExplainJob", [](World& w, Whose of) { return ExplainJob{w.job(of)}; }},
@@ -325,6 +343,10 @@ const std::map<std::string, Make>& questions() {
        }},
       {"UpdateJob",
        [](World& w, Whose of) {
+         return UpdateJob{w.job(of), Priority::low};
+       }},
+      {"UpdateJob/high",
+       [](World& w, Whose of) {
          return UpdateJob{w.job(of), Priority::high};
        }},
       {"ArchiveJob",
@@ -345,6 +367,8 @@ const std::map<std::string, Make>& questions() {
       {"ListNodes", [](World&, Whose) { return ListNodes{}; }},
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},
       {"CreateToken", [](World&, Whose) { return CreateToken{}; }},
+      {"ListTokens", [](World&, Whose) { return ListTokens{}; }},
+      {"RevokeToken", [](World&, Whose) { return RevokeToken{World::token()}; }},
       {"ApproveNode", [](World&, Whose) { return ApproveNode{World::node()}; }},
       {"CreateCompute",
        [](World&, Whose) {
@@ -619,6 +643,31 @@ TEST(Permissions, AnAdminWhoReadsWhatIsAnothersIsInTheAuditLog) {
   World world(Kind::submitter);
   ASSERT_TRUE(world.ask(ShowJob{world.job(Whose::own)}));
   EXPECT_TRUE(world.entries().empty()) << "one's own is nobody's business";
+}
+
+TEST(Permissions, TheAuditLogHasTheProjectOfTheObjectAndNotOfTheAsker) {
+  const auto entry_after = [](World& world, ClientRequest request) {
+    EXPECT_TRUE(world.ask(std::move(request)));
+    return world.entries().empty() ? AuditEntry{} : world.entries().back();
+  };
+  for (const Whose whose : kWhose) {
+    World admin(Kind::admin);
+    EXPECT_EQ(entry_after(admin, CancelJob{admin.job(whose)}).project, admin.project(whose));
+    World deleting(Kind::admin);
+    deleting.end_jobs();
+    EXPECT_EQ(entry_after(deleting, DeleteJobs{{deleting.job(whose)}, false, {}}).project,
+              deleting.project(whose));
+    World submitting(Kind::admin);
+    const AuditEntry submitted = entry_after(submitting, submit_to(submitting.project(whose)));
+    EXPECT_EQ(submitted.project, submitting.project(whose));
+    EXPECT_EQ(submitted.detail, "in project " + submitting.project(whose));
+  }
+  // Who may submit in one project only need not name it.
+  World stranger(Kind::stranger);
+  const AuditEntry own = entry_after(stranger, submit_to(""));
+  EXPECT_EQ(own.outcome, AuditOutcome::done) << own.detail;
+  EXPECT_EQ(own.project, stranger.project(Whose::own));
+  EXPECT_EQ(own.detail, "in project " + stranger.project(Whose::own));
 }
 
 TEST(Permissions, OfUsersAndNodesMessagesNoneIsReadFromTheOther) {

@@ -29,6 +29,8 @@ std::string_view to_string(Kind kind) {
   return "?";
 }
 
+std::string PermissionWorld::token() { return kToken.hex().substr(0, kTokenIdCharacters); }
+
 PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   for (const Whose whose : kWhose) {
     RegisteredEnvironment known = definition(environment(whose), "busybox:1");

@@ -42,6 +42,7 @@ class PermissionWorld {
   std::string asset(Whose whose) const;  // a data asset
   PublicKey key(Whose whose) const;
   static std::string node() { return "n1"; }
+  static std::string token();  // its id
   static std::string compute() { return "lab"; }
   static std::string instance() { return "desk"; }
   static std::string size() { return "lab-size"; }

@@ -196,6 +196,7 @@ void print_cluster() {
       print("compute", api::to_json(compute));
     }
   print("token", api::to_json(filled<TokenReply>(), 3));
+  print("token-list", api::to_json(std::vector{filled<TokenView>(), TokenView{}}));
 }
 
 void print_access() {

@@ -62,6 +62,45 @@ TEST_F(Pages, AreOfAUserOrANodeAndWhatWasDoneToThem) {
   EXPECT_EQ(all(of_both), (std::vector<std::string>{"node n1"}));
 }
 
+TEST_F(Pages, AreOfAVerbAnObjectOrAProject) {
+  AuditLog log = open();
+  const auto add = [&log](const std::string& what, const std::string& object,
+                          const std::string& project) {
+    AuditEntry entry = entry_of("ann", what, object);
+    entry.project = project;
+    log.add(entry);
+  };
+  add("cancel job", "job train", "vision");
+  add("delete jobs", "job a, job train", "speech");
+  add("create data", "data faces:3", "vision");
+  add("create project", "project vision", "");
+  add("cancel job", "job trainer", "");
+  ASSERT_TRUE(log.write(kThen));
+  const auto of = [this](const std::string& verb, const std::string& object,
+                         const std::string& project) {
+    QueryAudit query;
+    query.verb = verb;
+    query.object = object;
+    query.project = project;
+    return all(query);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(of("cancel job", "", ""), (Names{"job train", "job trainer"}));
+  EXPECT_EQ(of("job cancel", "", ""), (Names{"job train", "job trainer"}));
+  EXPECT_EQ(of("create", "", ""), (Names{"data faces:3", "project vision"}));
+  EXPECT_EQ(of("canc", "", ""), Names{});
+  EXPECT_EQ(of("", "train", ""), (Names{"job train", "job a, job train"}));
+  EXPECT_EQ(of("", "job train", ""), (Names{"job train", "job a, job train"}));
+  EXPECT_EQ(of("", "faces", ""), (Names{"data faces:3"}));
+  EXPECT_EQ(of("", "data faces:3", ""), (Names{"data faces:3"}));
+  EXPECT_EQ(of("", "", "vision"), (Names{"job train", "data faces:3", "project vision"}));
+  EXPECT_EQ(of("cancel", "train", "vision"), (Names{"job train"}));
+  const auto whole = audit_page(folder_, {});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->entries.front().project, "vision");
+  EXPECT_EQ(whole->entries.back().project, "");
+}
+
 TEST_F(Pages, EndAtATime) {
   AuditLog log = open({kibibytes(1), 64});
   for (int i = 1; i <= 50; ++i) {

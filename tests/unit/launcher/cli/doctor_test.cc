@@ -60,6 +60,37 @@ TEST(Doctor, NodesThatAreAwayAreNamed) {
   EXPECT_THAT(judge_nodes({waiting}).found, HasSubstr("0 of 1 ALIVE: n3 waits for approval"));
 }
 
+TEST(Doctor, NodesThatTakeNoNewWorkAreWarningsEach) {
+  std::vector<NodeView> nodes(4, alive_at(kNoon).back());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].name = "n" + std::to_string(i);
+    nodes[i].draining = false;
+    nodes[i].reason.clear();
+  }
+  EXPECT_TRUE(judge_reasons(nodes).empty());
+  nodes[1].draining = true;
+  nodes[1].reason = "is draining (new disk)";
+  nodes[2].reason = "takes no new work: its disk is low";
+  nodes[3].liveness = Liveness::lost;  // said by judge_nodes
+  nodes[3].reason = "is LOST";
+  const Findings found = judge_reasons(nodes);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].verdict, Verdict::warning);
+  EXPECT_EQ(found[0].check, "node n1");
+  EXPECT_THAT(found[0].advice, HasSubstr("node resume n1"));
+  EXPECT_THAT(found[1].found, HasSubstr("its disk is low"));
+  EXPECT_EQ(judge_reasons(std::vector<NodeView>(50, nodes[2])).size(), 21U);
+}
+
+TEST(Doctor, ALauncherThatIsLowOnDiskIsAWarning) {
+  LauncherStatus status;
+  status.version = LOCKSTEP_VERSION;
+  EXPECT_EQ(judge_status(status).size(), 1U);
+  status.low_reason = "less than 5.0 GiB are free";
+  ASSERT_EQ(judge_status(status).size(), 2U);
+  EXPECT_EQ(judge_status(status)[1].verdict, Verdict::warning);
+}
+
 TEST(Doctor, AHomeThatCannotBeMadeOrThatOthersMayChangeIsAProblem) {
   const test::TempDir dir;
   dir.file("file", "");

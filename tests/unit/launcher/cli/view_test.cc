@@ -270,9 +270,10 @@ TEST(JobText, AnAttemptSaysWhatItBeganWithAndWhyAnotherFollows) {
 }
 
 TEST(NodeTable, OneLineEach) {
-  EXPECT_EQ(node_table({sample_node()}),
-            "NAME     STATE           CPUS  MEMORY   GPUS  ADDRESS    JOBS  REASON\n"
-            "local-1  ALIVE,draining  2     4.0 GiB  0     127.0.0.1  1     drained: disk\n");
+  EXPECT_EQ(
+      node_table({sample_node()}),
+      "NAME     STATE           CPUS  MEMORY   GPUS  ADDRESS    JOBS  AGENT  REASON\n"
+      "local-1  ALIVE,draining  2     4.0 GiB  0     127.0.0.1  1     -      drained: disk\n");
   EXPECT_NE(node_text(sample_node(), kNoon).find("cannot:       no user namespaces\n"),
             std::string::npos);
   EXPECT_EQ(api::to_json(sample_node())["jobs"], Json::parse(R"(["gray_pig.1"])"));
@@ -281,6 +282,26 @@ TEST(NodeTable, OneLineEach) {
   waiting.waits_for_approval = true;
   EXPECT_NE(node_table({waiting}).find("  ALIVE,unapproved  "), std::string::npos);
   EXPECT_EQ(api::to_json(waiting)["waits_for_approval"], true);
+}
+
+TEST(NodeTable, AnAgentOfAnotherVersionIsMarked) {
+  NodeView node = sample_node();
+  node.agent_version = "0.9.1";
+  EXPECT_NE(node_table({node}).find("  0.9.1  drained"), std::string::npos) << node_table({node});
+  node.other_version = true;
+  EXPECT_NE(node_table({node}).find("  0.9.1 (differs)  "), std::string::npos);
+  EXPECT_NE(node_text(node, kNoon).find("lockstep-agent 0.9.1, another version than"),
+            std::string::npos)
+      << node_text(node, kNoon);
+  EXPECT_EQ(api::to_json(node)["agent_version"], "0.9.1");
+  EXPECT_EQ(api::to_json(node)["other_version"], true);
+}
+
+TEST(NodeTable, ItsHistoryIsListed) {
+  NodeView node = sample_node();
+  node.history = {{kNoon, "Lost", "it has not reported for 10s"}};
+  EXPECT_NE(node_text(node, kNoon).find("Lost: it has not reported for 10s\n"), std::string::npos);
+  EXPECT_EQ(api::to_json(node)["history"][0]["what"], "Lost");
 }
 
 TEST(NodeTable, AClockThatIsOffIsSaidWhereNothingElseIs) {

@@ -17,22 +17,33 @@ Request request() {
 
 TEST(SlurmJobs, TheOneThatLivesCountsElseTheNewest) {
   const Jobs jobs = jobs_from(request(),
-                              "7|RUNNING|None|n1|lockstep a1b2 gpu vm1\n"
-                              "9|CANCELLED|None||lockstep a1b2 gpu vm1\n"
-                              "8|PENDING|Resources||lockstep a1b2 gpu vm2\n"
-                              "3|TIMEOUT|TimeLimit|n2|lockstep a1b2 gpu vm3\n"
-                              "10|PREEMPTED|None|n2|lockstep a1b2 gpu vm3\n"
-                              "11|COMPLETING|None|n2|lockstep a1b2 gpu vm4\n"
-                              "12|RUNNING|None|n1|lockstep a1b2 gpus vm5\n"
-                              "13|RUNNING|None|n1|lockstep a1b2 gpu \n"
-                              "14|RUNNING|None|n1|lockstep a1b2 gpu a b\n"
-                              "15|RUNNING|None|n1|(null)\nnonsense\n");
+                              "7|RUNNING|None|n1|1:00|0:45|lockstep a1b2 gpu vm1\n"
+                              "9|CANCELLED|None||1:00|0:45|lockstep a1b2 gpu vm1\n"
+                              "8|PENDING|Resources||1:00|0:45|lockstep a1b2 gpu vm2\n"
+                              "3|TIMEOUT|TimeLimit|n2|1:00|0:45|lockstep a1b2 gpu vm3\n"
+                              "10|PREEMPTED|None|n2|1:00|0:45|lockstep a1b2 gpu vm3\n"
+                              "11|COMPLETING|None|n2|1:00|0:45|lockstep a1b2 gpu vm4\n"
+                              "12|RUNNING|None|n1|1:00|0:45|lockstep a1b2 gpus vm5\n"
+                              "13|RUNNING|None|n1|1:00|0:45|lockstep a1b2 gpu \n"
+                              "14|RUNNING|None|n1|1:00|0:45|lockstep a1b2 gpu a b\n"
+                              "15|RUNNING|None|n1|1:00|0:45|(null)\nnonsense\n");
   ASSERT_EQ(jobs.size(), 4u);
-  EXPECT_EQ(jobs.at("vm1"), (Job{"7", Job::State::running, "RUNNING", "RUNNING", "n1"}));
-  EXPECT_EQ(jobs.at("vm2"), (Job{"8", Job::State::pending, "PENDING", "Resources", ""}));
+  EXPECT_EQ(jobs.at("vm1"),
+            (Job{"7", Job::State::running, "RUNNING", "RUNNING", "n1", seconds(60), seconds(45)}));
+  EXPECT_EQ(jobs.at("vm2"),
+            (Job{"8", Job::State::pending, "PENDING", "Resources", "", seconds(60), seconds(45)}));
   EXPECT_EQ(jobs.at("vm3").id, "10");
   EXPECT_EQ(jobs.at("vm3").reason, "PREEMPTED");
   EXPECT_EQ(jobs.at("vm4").state, Job::State::ended);
+}
+
+TEST(SlurmJobs, OneWithoutALimitEndsAtNoKnownTime) {
+  const Jobs jobs = jobs_from(request(),
+                              "7|RUNNING|None|n1|UNLIMITED|UNLIMITED|lockstep a1b2 gpu vm1\n"
+                              "8|RUNNING|None|n1|2-00:00:00|1-23:59:01|lockstep a1b2 gpu vm2\n");
+  EXPECT_FALSE(jobs.at("vm1").left.has_value());
+  EXPECT_EQ(jobs.at("vm2").limit, minutes(2 * 24 * 60));
+  EXPECT_EQ(jobs.at("vm2").left, minutes(2 * 24 * 60) - seconds(59));
 }
 
 TEST(SlurmJobs, AMachineIsAWholeNodeUnlessTheOptionsSayHowMuch) {

@@ -129,15 +129,28 @@ operate_computes    admin      y   y     y    y    y
 operate_computes    operator   y   y     y    y    y
 operate_computes    submitter  -   -     -    -    -
 operate_computes    viewer     -   -     -    -    -
+revoke_tokens       admin      y   y     y    y    y
+revoke_tokens       operator   y   y     y    y    y
+revoke_tokens       submitter  -   -     -    -    -
+revoke_tokens       viewer     -   -     -    -    -
+raise_priority      admin      y   y     y    y    y
+raise_priority      operator   y   y     y    y    y
+raise_priority      submitter  -   -     -    -    -
+raise_priority      viewer     -   -     -    -    -
+delete_all_jobs     admin      y   y     y    y    y
+delete_all_jobs     operator   -   -     -    -    -
+delete_all_jobs     submitter  -   -     -    -    -
+delete_all_jobs     viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
-    "see_cluster",     "see_job",      "read_job",           "read_values",  "submit",
-    "choose_account",  "cancel_job",   "update_job",         "delete_job",   "share_job",
-    "annotate_job",    "read_blobs",   "write_blobs",        "see_names",    "create_names",
-    "write_names",     "manage_names", "prune_environments", "drain_nodes",  "admit_nodes",
-    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users", "use_secrets",
-    "shut_down",       "read_audit",   "operate_computes"};
+    "see_cluster",     "see_job",      "read_job",           "read_values",   "submit",
+    "choose_account",  "cancel_job",   "update_job",         "delete_job",    "share_job",
+    "annotate_job",    "read_blobs",   "write_blobs",        "see_names",     "create_names",
+    "write_names",     "manage_names", "prune_environments", "drain_nodes",   "admit_nodes",
+    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users",  "use_secrets",
+    "shut_down",       "read_audit",   "operate_computes",   "revoke_tokens", "raise_priority",
+    "delete_all_jobs"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {
@@ -252,6 +265,25 @@ TEST(Authority, RolesInTwoProjectsAddUpAndDoNotLeak) {
   EXPECT_TRUE(may(principals, me, Permission::read_job, {"you", "speech", true}).allowed);
 }
 
+TEST(Authority, TheRolePriorityGivesThatOneRightInItsProject) {
+  Principals principals = with_user("me", {Role::priority, "vision"});
+  const UserCaller me{"me"};
+  for (int i = 0; i < kPermissions; ++i) {
+    const auto permission = static_cast<Permission>(i);
+    EXPECT_EQ(may(principals, me, permission, {"me", "vision"}).allowed,
+              permission == Permission::raise_priority)
+        << kNames[i];
+    EXPECT_FALSE(may(principals, me, permission, {"me", "speech"}).allowed) << kNames[i];
+  }
+  principals.apply({}, RoleGranted{"me", {Role::submitter, "vision"}, ""});
+  EXPECT_TRUE(may(principals, me, Permission::submit, {"me", "vision"}).allowed);
+  EXPECT_EQ(may(with_user("me", {Role::submitter, "vision"}), me, Permission::raise_priority,
+                {"me", "vision"})
+                .why,
+            "user 'me' (submitter in vision) may not use the priority high: that needs the role "
+            "priority or operator or admin");
+}
+
 TEST(Authority, ThingsOfBeforeProjectsAreInTheDefaultOne) {
   const auto principals = with_user("me", {Role::submitter, "default"});
   EXPECT_TRUE(may(principals, UserCaller{"me"}, Permission::cancel_job, {"me", ""}).allowed);
@@ -273,6 +305,12 @@ TEST(Authority, ARefusalSaysWhoseItIsAndWhichRoleWouldDo) {
       may(principals, me, Permission::drain_nodes, {}).why,
       "user 'me' (submitter in vision) may not drain, resume or label nodes: that needs the role "
       "operator or admin");
+  Principals two = with_user("me", {Role::submitter, "vision"});
+  two.apply({}, RoleGranted{"me", {Role::submitter, "speech"}, ""});
+  EXPECT_EQ(may(two, me, Permission::submit, {"me", "default"}).why,
+            "user 'me' may not submit jobs in project default; an admin may allow it with "
+            "`lockstep user role me submitter --project default`; or name a project of yours: "
+            "--project speech or --project vision");
   EXPECT_EQ(may(principals, me, Permission::submit, {"", "speech"}).why,
             "user 'me' may not submit jobs in project speech; an admin may allow it with "
             "`lockstep user role me submitter --project speech`");

@@ -128,6 +128,34 @@ TEST_F(Delete, AskedAgainItIsDeletedStill) {
   EXPECT_EQ(launcher->facts<JobDeleted>().size(), 1U);
 }
 
+TEST_F(Delete, AllUsersAreMeantByAnAdminWhoSaysSoAlone) {
+  begin();
+  run("ann1");
+  const auto everybodys = [this](const std::string& by, bool all) {
+    launcher->send(DeleteInput{launcher->next_reply(), {}, true, {}, UserCaller{by}, all});
+    forgotten = launcher->take<ForgetJob>();
+    launcher->drop_notices();
+  };
+  run("bob1", "bob");
+  launcher->send(
+      PrincipalInput{{},
+                     AddUser{"sue", "sue", {}, {Role::submitter, std::string(kDefaultProject)}},
+                     LauncherItself{}});
+  launcher->take<ReplyDone>();
+  launcher->drop_notices();
+  everybodys("sue", true);
+  EXPECT_THAT(launcher->expect_one<ReplyRefused>().message,
+              HasSubstr("may not delete the jobs of all users: that needs the role admin"));
+  everybodys("ann", false);
+  launcher->expect_one<ReplyDeleted>();
+  EXPECT_THAT(left(), ElementsAre("bob1"));
+  everybodys("ann", true);
+  const JobsDeleted result = launcher->expect_one<ReplyDeleted>().result;
+  EXPECT_THAT(result.jobs, ElementsAre(JobId("bob1")));
+  EXPECT_THAT(result.projects, ElementsAre(std::string(kDefaultProject)));
+  EXPECT_THAT(left(), IsEmpty());
+}
+
 TEST_F(Delete, AllThatEndedLongEnoughAgo) {
   begin();
   run("old");

@@ -224,6 +224,41 @@ TEST_F(Events, FactsSurviveARestartAndNotesDoNot) {
   EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Running"));
 }
 
+// Attempts of a later job of the same name, and all attempts after a restore, have an incarnation.
+TEST_F(Events, ALaterJobOfTheSameNameHasTextsOfItsOwn) {
+  const JobId job = launcher.submit(job_spec("job"));  // it waits for a node
+  launcher.drop_notices();
+  FakeNode n1 = launcher.join("n1");
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 3)}));
+  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, {}});
+  launcher.take<ReplyDeleted>();
+  launcher.take<ForgetJob>();
+  launcher.drop_notices();
+
+  launcher.submit(job_spec("job"));
+  const AttemptId first = launcher.core->state().job(job)->attempts.back().id;
+  ASSERT_NE(first.incarnation, 0U);
+  launcher.finished(n1, first, node_exit({rank_exit(0, Cause::exit_code, 4)}));
+  for (int times = 0; times < 2; ++times, launcher.restart()) {
+    EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Ended", "Finished"));
+    EXPECT_EQ(told(job).events[1].message, "on n1");
+    EXPECT_THAT(told(job).events[2].message, HasSubstr("code 4"));
+    EXPECT_THAT(told(job).events[3].message, HasSubstr("code 4"));
+  }
+}
+
+TEST_F(Events, HaveTheirTextsAfterARestore) {
+  FakeNode n1 = launcher.join("n1");
+  launcher.found(IncarnationBegan{1'800'000'000'000, true});
+  const JobId job = launcher.submit(job_spec("job"));
+  const AttemptId first = launcher.core->state().job(job)->attempts.back().id;
+  ASSERT_NE(first.incarnation, 0U);
+  launcher.finished(n1, first, node_exit({rank_exit(0)}));
+  EXPECT_EQ(told(job).events[1].message, "on n1");
+  EXPECT_EQ(told(job).events[2].what, "Ended");
+  EXPECT_NE(told(job).events[2].message, "");
+}
+
 TEST_F(Events, ThoseSinceAnInstantOnly) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
@@ -246,14 +281,14 @@ TEST(EventListTest, KeepsTheFirstAndTheNewest) {
 TEST(NotesTest, AreBoundedForEachJobAndForAll) {
   Notes notes;
   for (int i = 0; i < 500; ++i)
-    notes.add(JobId("a"), {{Instant{i}, Event::Kind::waits, 0, {}, ""}, 0});
-  EXPECT_EQ(notes.of(JobId("a"))->size(), kMaxNotesPerJob);
-  EXPECT_EQ(notes.of(JobId("a"))->front().event.at, Instant{400});
+    notes.add({JobId("a"), 0}, {{Instant{i}, Event::Kind::waits, 0, {}, ""}, 0});
+  EXPECT_EQ(notes.of({JobId("a"), 0})->size(), kMaxNotesPerJob);
+  EXPECT_EQ(notes.of({JobId("a"), 0})->front().event.at, Instant{400});
   for (std::size_t i = 0; i < kMaxNotes; ++i)
-    notes.add(JobId("job" + std::to_string(i)),
+    notes.add({JobId("job" + std::to_string(i)), 0},
               {{Instant{1'000}, Event::Kind::waits, 0, {}, ""}, 0});
-  EXPECT_EQ(notes.of(JobId("a")), nullptr) << "the oldest made room";
-  EXPECT_NE(notes.of(JobId("job0")), nullptr);
+  EXPECT_EQ(notes.of({JobId("a"), 0}), nullptr) << "the oldest made room";
+  EXPECT_NE(notes.of({JobId("job0"), 0}), nullptr);
 }
 
 }  // namespace

@@ -167,6 +167,62 @@ TEST_F(Quotas, WhatCouldNeverStartIsRefusedWithTheQuotaAndWhoMayChangeIt) {
   EXPECT_TRUE(try_submit(small("big", 5), "bob"));
 }
 
+TEST_F(Quotas, AWholeNodeThatCouldNeverBeHeldIsRefusedWithBothNumbers) {
+  FakeNode n1 = launcher.join("n1", inventory(2, gibibytes(8), 4));
+  FakeNode n2 = launcher.join("n2", inventory(16, gibibytes(8), 8));
+  set(kAlice, QuotaLimit::cpus, 1);
+  const auto refused = try_submit(job_spec("whole"), "alice");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(refused.error().message,
+            "quota: this job needs 2 cpus, because it takes all cpus of its nodes (every node of "
+            "target 'local' that it may get has as many or more), but user 'alice' may use at most "
+            "1 at once, so the job would never start; ask for less (--cpus N, or "
+            "lockstep.resources in a job file); an admin may raise it with `lockstep quota set "
+            "--user alice --cpus N`");
+  EXPECT_TRUE(try_submit(small("small"), "alice"));
+  set(kAlice, QuotaLimit::cpus, 8);
+  EXPECT_TRUE(try_submit(job_spec("on-n1"), "alice"));
+  JobSpec named = job_spec("on-n2");
+  named.resources.nodes = {"n2"};
+  EXPECT_THAT(try_submit(named, "alice").error().message, HasSubstr("needs 16 cpus"));
+  JobSpec gpus = job_spec("all-gpus");
+  gpus.resources.cpus = 1;
+  set(kAlice, QuotaLimit::gpus, 3);
+  EXPECT_THAT(try_submit(gpus, "alice").error().message, HasSubstr("needs 4 gpus"));
+  EXPECT_THAT(try_submit(job_spec("two", 5), "alice").error().message, HasSubstr("needs 10 cpus"));
+}
+
+TEST_F(Quotas, AnIsolatedJobHoldsItsWholeNode) {
+  FakeNode n1 = launcher.join("n1", inventory(4));
+  set(kAlice, QuotaLimit::cpus, 2);
+  JobSpec isolated = small("isolated");
+  isolated.resources.isolated = true;
+  EXPECT_THAT(try_submit(isolated, "alice").error().message, HasSubstr("needs 4 cpus"));
+}
+
+TEST_F(Quotas, AStepOfAPipelineIsRefusedWithItsName) {
+  FakeNode n1 = launcher.join("n1", inventory(2));
+  set(kAlice, QuotaLimit::cpus, 1);
+  JobSpec spec;
+  spec.name = "line";
+  PipelineStep step;
+  step.name = "train";
+  step.spec = job_spec("");
+  PipelineSpec tasks;
+  tasks.steps.push_back(step);
+  spec.pipeline = tasks;
+  const auto refused = try_submit(spec, "alice");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("needs 2 cpus"));
+  EXPECT_THAT(refused.error().message, HasSubstr("train"));
+}
+
+TEST_F(Quotas, WhatNobodyKnowsYetWaits) {
+  set(kAlice, QuotaLimit::cpus, 1);
+  EXPECT_TRUE(try_submit(job_spec("whole"), "alice")) << "no node is there";
+}
+
 TEST_F(Quotas, MoreThanMayBeQueuedIsRefused) {
   set(kAlice, QuotaLimit::queued_jobs, 2);
   submit(small("a"), "alice");

@@ -24,6 +24,23 @@ TEST(Retry, InfrastructureFailuresAreRetriedUpToTheLimit) {
   EXPECT_THAT(launcher.view(job).reason, HasSubstr("given up after 3 attempts"));
 }
 
+// "Not there" is no outage.
+TEST(Retry, AWorkspaceThatCanNeverBeIsNotTriedAgain) {
+  for (const bool hopeless : {true, false}) {
+    TestLauncher launcher;
+    FakeNode n1 = launcher.join("n1");
+    const JobId job = launcher.submit(job_spec("job"));
+    NodeExitReport exit = node_failure(Cause::workspace_failed, "/data/none does not exist");
+    exit.hopeless = hopeless;
+    launcher.finished(n1, attempt(job), exit);
+    EXPECT_EQ(launcher.facts<JobRequeued>().size(), hopeless ? 0U : 1U);
+    if (!hopeless) continue;
+    EXPECT_EQ(launcher.status(job), JobStatus::failed);
+    EXPECT_THAT(launcher.view(job).reason, HasSubstr("/data/none does not exist"));
+    EXPECT_THAT(launcher.view(job).reason, ::testing::Not(HasSubstr("given up")));
+  }
+}
+
 TEST(Retry, UserErrorsNeverAre) {
   for (const Cause cause : {Cause::exit_code, Cause::signal, Cause::out_of_memory, Cause::mpi_abort,
                             Cause::command_not_found, Cause::exit_without_finalize}) {

@@ -105,7 +105,7 @@ TEST(UserChanges, TheLastAdminStays) {
   EXPECT_EQ(done(now, RemoveUser{"root"}), "user root is removed, its keys are revoked");
 }
 
-TEST(UserChanges, ARevokedKeyAndARemovedNameNeverComeBack) {
+TEST(UserChanges, ARevokedKeyAndARemovedIdentityNeverComeBack) {
   auto now = with_admin();
   done(now, AddUser{"ann", "", kB, {Role::submitter, "default"}});
   done(now, RevokeKey{kB});
@@ -115,7 +115,19 @@ TEST(UserChanges, ARevokedKeyAndARemovedNameNeverComeBack) {
   done(now, AddKey{"ann", kC, {}});
   done(now, RemoveUser{"ann"});
   EXPECT_EQ(now.user_with_key(kC), nullptr);
-  EXPECT_NE(done(now, AddUser{"ann", "", {}, {Role::viewer, "default"}}).find("of a removed user"),
+  EXPECT_EQ(
+      done(now, AddUser{"ann", "", {}, {Role::viewer, "default"}}),
+      "user ann~2 is viewer in default, account ann; a user ann was removed before, and keeps "
+      "its jobs and names; give it a key with `lockstep user key add ann~2 KEY`");
+  EXPECT_EQ(now.user("ann"), nullptr) << "what ann owned is not ann~2's";
+  EXPECT_EQ(current_user_name(now, "ann"), "ann~2");
+  EXPECT_EQ(current_user_name(now, "root"), "root");
+  EXPECT_EQ(current_user_name(now, "nobody"), "nobody");
+  done(now, RemoveUser{"ann~2"});
+  EXPECT_EQ(current_user_name(now, "ann"), "ann");
+  EXPECT_NE(done(now, AddUser{"ann", "", {}, {Role::viewer, "default"}}).find("user ann~3 is"),
+            std::string::npos);
+  EXPECT_NE(done(now, AddUser{"ann~3", "", {}, {Role::viewer, "default"}}).find("not a user name"),
             std::string::npos);
   EXPECT_NE(done(now, AddKey{"root", kC, {}}).find("was revoked"), std::string::npos);
 }

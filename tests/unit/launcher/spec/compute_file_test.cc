@@ -60,6 +60,22 @@ TEST(ComputeFile, AClusterOfContainers) {
   EXPECT_EQ(spec->settings, settings);
 }
 
+TEST(ComputeFile, LabelsOfItsNodes) {
+  const std::string head = "name: lab\ntype: virtualmachine\nlockstep:\n  node_source: join\n";
+  const auto spec =
+      parse_compute("compute.yml", head + "  labels: {rack: 7, example.com/zone: a}\n");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->labels, (NodeLabels{{"rack", "7"}, {"example.com/zone", "a"}}));
+  for (const char* wrong : {"  labels: [rack]\n", "  labels: {'a b': 1}\n",
+                            "  labels: {rack: {}}\n", "  labels: {rack: 'a b'}\n"}) {
+    const auto refused = parse_compute("compute.yml", head + wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_NE(refused.error().message.find("compute.yml:5:"), std::string::npos)
+        << refused.error().message;
+    EXPECT_NE(refused.error().message.find("lockstep.labels"), std::string::npos);
+  }
+}
+
 TEST(ComputeFile, AClusterOfHosts) {
   const auto spec = parse_compute(
       "compute.yml",

@@ -1,0 +1,106 @@
+#include "launcher/core/machine_life.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/domain/slurm_time.h"
+#include "launcher/core/preemption.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr Duration kLeastNotice = seconds(15), kMostNotice = seconds(60);
+// A clock of another machine measures the end, and a loss is noticed late.
+constexpr Duration kAboutTheEnd = seconds(30);
+
+const Machine* machine_of(const State& state, const Node& node) {
+  const Machine* machine = state.computes().find_machine(node.pool, node.machine);
+  return machine == nullptr || machine->ends == Instant() ? nullptr : machine;
+}
+
+// A job that may run for nearly as long as a machine lives gets one that has just joined: to join
+// takes some of its time, and the next one would have no more.
+bool has_just_joined(const Node& node, const Machine& machine, Instant now) {
+  return now - node.joined <= std::min<Duration>(machine.lifetime / 8, minutes(2));
+}
+
+}  // namespace
+
+std::optional<Duration> lifetime_of_new(const Compute& compute) {
+  if (compute.lifetime != Duration(0)) return compute.lifetime;
+  if (compute.spec.source != NodeSource::slurm) return std::nullopt;
+  const auto time = compute.spec.settings.find("time");
+  if (time == compute.spec.settings.end() || time->second.empty()) return std::nullopt;
+  const auto limit = parse_slurm_time(time->second.front());
+  return limit && *limit > Duration(0) ? limit : std::nullopt;  // 0: no limit
+}
+
+std::optional<std::string> ends_before(const Cluster& cluster, const Node& node,
+                                       const Shape& shape) {
+  if (!shape.lasts || node.machine.empty()) return std::nullopt;
+  const Machine* machine = machine_of(cluster.state, node);
+  if (machine == nullptr || cluster.now + *shape.lasts <= machine->ends) return std::nullopt;
+  const bool would_fit = *shape.lasts <= machine->lifetime;
+  if (would_fit && has_just_joined(node, *machine, cluster.now)) return std::nullopt;
+  const Duration left = std::max<Duration>(machine->ends - cluster.now, Duration(0));
+  return fmt::format("ends in {}, and the job may run for {} (limits.timeout)",
+                     format_duration(std::chrono::floor<seconds>(left)),
+                     format_duration(*shape.lasts));
+}
+
+std::optional<std::string> outlives_machines(const Compute& compute,
+                                             const std::optional<Duration>& lasts) {
+  const auto lifetime = lifetime_of_new(compute);
+  if (!lasts || !lifetime || *lasts <= *lifetime) return std::nullopt;
+  const std::string& name = compute.spec.name;
+  return fmt::format(
+      "the job may run for {} (limits.timeout), and a machine of target '{}' ends after {}; give "
+      "the job a shorter limit (--timeout){}",
+      format_duration(*lasts), name, format_duration(*lifetime),
+      compute.spec.source == NodeSource::slurm
+          ? fmt::format(", or the machines more time with `lockstep compute update {} --set "
+                        "lockstep.slurm.time=TIME`",
+                        name)
+          : ", or the machines more time");
+}
+
+Duration ended_with_machine(const State& state, NodeId id, Instant at) {
+  const Node* node = state.node(id);
+  const Machine* machine = node == nullptr ? nullptr : machine_of(state, *node);
+  if (machine == nullptr || at + kAboutTheEnd < machine->ends) return Duration(0);
+  return machine->lifetime;
+}
+
+Duration notice_before_end(Duration lifetime) {
+  return std::clamp<Duration>(lifetime / 20, kLeastNotice, kMostNotice);
+}
+
+void leave_ending_machines(Context& core, const std::string& target) {
+  const Compute* compute = core.state.computes().find(target);
+  if (compute == nullptr) return;
+  std::vector<std::pair<NodeId, PreemptionNotice>> ending;
+  for (const auto& [name, machine] : compute->machines) {
+    const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
+    if (machine.ends == Instant() || node == nullptr || node->lost || node->notice) continue;
+    const Duration left = machine.ends - core.now;
+    if (left > notice_before_end(machine.lifetime)) continue;
+    ending.push_back(
+        {node->id,
+         {std::max<Duration>(left, Duration(0)),
+          fmt::format("its machine ends after {}", format_duration(machine.lifetime))}});
+  }
+  for (const auto& [node, notice] : ending) take_notice(core, node, notice);
+}
+
+Instant next_end(const Compute& compute) {
+  Instant next = Instant::never();
+  for (const auto& [name, machine] : compute.machines)
+    if (machine.ends != Instant() && machine.phase == Machine::Phase::created)
+      next = std::min(next, machine.ends - notice_before_end(machine.lifetime));
+  return next;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,49 @@
+#pragma once
+// Tells the operator which nodes are not heard: in the launcher's log and in the audit log when a
+// node falls silent, is lost, or is heard again, and in the log again and again while it stays
+// LOST, after growing pauses. It decides nothing.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/growing_pauses.h"
+#include "common/base/time.h"
+#include "common/domain/audit.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+
+class NodeAlarms {
+ public:
+  struct Ports {
+    std::function<void(const std::string&line)> warn, inform;  // the launcher's log
+    std::function<void(AuditEntry entry)> record;              // the audit log
+  };
+  explicit NodeAlarms(Ports ports) : ports_(std::move(ports)) {}
+
+  void take(Instant now, const std::vector<NodeNews>& news);
+  // Tells of nodes that are still LOST when that is due. `is_there`: the launcher knows the node.
+  void remind(Instant now, const std::function<bool(NodeId)>& is_there);
+  Instant next_deadline() const;  // of remind(); Instant::never(): no node is LOST
+
+ private:
+  struct Lost {
+    std::string name;
+    Instant since;
+    GrowingPauses reminders;
+  };
+  void take_one(Instant now, const NodeNews& news);
+  void record(const char* what, const NodeNews& news, std::string detail);
+
+  const Ports ports_;
+  std::map<NodeId, Instant> silent_;  // since when they are UNKNOWN
+  std::map<NodeId, Lost> lost_;
+};
+
+inline constexpr Duration kFirstReminder = minutes(1);
+inline constexpr Duration kLongestReminder = minutes(6 * 60);
+inline constexpr std::size_t kNamedInReminder = 10;
+
+}  // namespace lockstep::launcher

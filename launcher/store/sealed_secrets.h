@@ -1,0 +1,25 @@
+#pragma once
+// Secrets in a backup: sealed to the public key of whoever keeps the backup (libsodium's sealed
+// box: X25519, XSalsa20-Poly1305), so that neither the backup nor the machine that takes it can
+// read them again. The keys have the form of CURVE keys. docs/decisions/076-secrets-in-backups.md.
+//
+//   "lockstep-secrets 1\n", the public key in Z85 and "\n", then the box. In it: CBOR.
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/transport.h"
+#include "launcher/store/secret_store.h"
+
+namespace lockstep::launcher {
+
+Result<std::string> seal_secrets(const std::vector<StoredSecret>& secrets, const PublicKey& to);
+// invalid_argument: they are sealed to another key. corrupt: they were changed since, or it is no
+// such text.
+Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
+                                                 const io::KeyPair& keys);
+// Overwrites the values in memory.
+void wipe(std::vector<StoredSecret>& secrets);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,33 @@
+#pragma once
+// The users' secrets in a backup, if they are asked for; and what a backup leaves out.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "launcher/daemon/launcher_home.h"
+
+namespace lockstep::launcher {
+
+// Makes a key pair for backups: `path` (0600) opens what is sealed to `path`.pub. Existing keys
+// stay.
+Result<PublicKey> make_backup_key(const std::string& path);
+// The key in a file that make_backup_key wrote as .pub. invalid_argument: it is another file; the
+// private one is refused, because it shall not be where backups are taken.
+Result<PublicKey> read_backup_key(const std::string& path);
+
+// The number of the users' secrets in the home.
+Result<std::uint64_t> count_secrets(const LauncherHome& home);
+// Both return the number of secrets.
+Result<std::uint64_t> save_secrets(const LauncherHome& home, const std::string& key_path,
+                                   const std::string& to);
+Result<std::uint64_t> restore_secrets(const std::string& sealed_path, const std::string& key_path,
+                                      const LauncherHome& home);
+
+// What of the home is in no backup, one line each, with the way to keep it. `secrets`: how many are
+// left out.
+std::vector<std::string> left_out_of(const LauncherHome& home, std::uint64_t secrets);
+
+}  // namespace lockstep::launcher

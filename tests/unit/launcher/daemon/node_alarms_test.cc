@@ -1,0 +1,81 @@
+// What the operator is told of nodes that are not heard.
+
+#include "launcher/daemon/node_alarms.h"
+
+#include <gmock/gmock.h>
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Alarms : public ::testing::Test {
+ protected:
+  NodeNews news(std::uint64_t id, Liveness liveness, std::string why = "") {
+    return {NodeId(id), "n" + std::to_string(id), liveness, std::move(why)};
+  }
+  // The lines of `time` in which nothing else happens.
+  std::vector<std::string> after(Duration time) {
+    warned.clear();
+    for (const Instant end = now + time; now < end; now = now + seconds(1))
+      if (alarms.next_deadline() <= now) alarms.remind(now, [this](NodeId) { return is_there; });
+    return warned;
+  }
+
+  Instant now{1'700'000'000'000'000'000};
+  bool is_there = true;
+  std::vector<std::string> warned, informed;
+  std::vector<AuditEntry> entries;
+  NodeAlarms alarms{{[this](const std::string& line) { warned.push_back(line); },
+                     [this](const std::string& line) { informed.push_back(line); },
+                     [this](AuditEntry entry) { entries.push_back(std::move(entry)); }}};
+};
+
+TEST_F(Alarms, ALostNodeIsToldAtOnceAndInTheAuditLog) {
+  alarms.take(now, {news(2, Liveness::unknown, "it has not reported for 3s")});
+  EXPECT_THAT(warned, ElementsAre(AllOf(HasSubstr("node n2 is UNKNOWN"), HasSubstr("for 3s"))));
+  EXPECT_THAT(entries, IsEmpty());
+  alarms.take(now + seconds(7), {news(2, Liveness::lost, "it has not reported for 10s")});
+  EXPECT_THAT(warned.back(), AllOf(HasSubstr("node n2 is LOST"), HasSubstr("for 10s")));
+  ASSERT_THAT(entries, SizeIs(1));
+  EXPECT_EQ(entries[0].what, "lose node");
+  EXPECT_EQ(entries[0].object, "node n2");
+  EXPECT_EQ(entries[0].detail, "it has not reported for 10s");
+}
+
+TEST_F(Alarms, ItIsToldAgainAfterGrowingPauses) {
+  alarms.take(now, {news(2, Liveness::lost, "silence"), news(3, Liveness::lost, "silence")});
+  EXPECT_THAT(after(seconds(59)), IsEmpty());
+  EXPECT_THAT(after(seconds(2)), ElementsAre(AllOf(HasSubstr("n2, n3"), HasSubstr("still LOST"))));
+  EXPECT_THAT(after(seconds(110)), IsEmpty());
+  EXPECT_THAT(after(seconds(20)), SizeIs(1));
+  EXPECT_THAT(after(minutes(24 * 60)),
+              SizeIs(::testing::AllOf(::testing::Ge(7u), ::testing::Le(12u))));
+}
+
+TEST_F(Alarms, ANodeThatReportsAgainIsToldWithItsAbsence) {
+  alarms.take(now, {news(2, Liveness::unknown, "it has not reported for 3s")});
+  alarms.take(now + seconds(2), {news(2, Liveness::alive)});
+  EXPECT_THAT(informed, ElementsAre("node n2 reports again after " + format_duration(seconds(2))));
+  EXPECT_THAT(entries, IsEmpty());
+  alarms.take(now, {news(3, Liveness::lost, "silence")});
+  alarms.take(now + minutes(2), {news(3, Liveness::alive)});
+  EXPECT_EQ(informed.back(), "node n3 reports again after " + format_duration(minutes(2)));
+  ASSERT_THAT(entries, SizeIs(2));
+  EXPECT_EQ(entries[1].what, "hear node again");
+  EXPECT_EQ(alarms.next_deadline(), Instant::never());
+}
+
+TEST_F(Alarms, ANodeThatWasRemovedIsToldNoMore) {
+  alarms.take(now, {news(2, Liveness::lost, "silence")});
+  is_there = false;
+  EXPECT_THAT(after(minutes(10)), IsEmpty());
+  EXPECT_EQ(alarms.next_deadline(), Instant::never());
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
