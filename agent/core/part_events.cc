@@ -223,12 +223,19 @@ std::vector<Instant> killed_in(const NodeExitReport& exit) {
   return times;
 }
 
+std::vector<RankEnd> ends_of(const NodeExitReport& exit) {
+  std::vector<RankEnd> ends;
+  for (const RankExit& rank : exit.ranks) ends.push_back(end_of(rank));
+  return ends;
+}
+
 // Its ranks have ended, however: the part is not finished before what they left is kept. Of a part
 // that the launcher let go of it would take nothing.
 void Core::Impl::collect(Part& part, NodeExitReport exit) {
   if (!part.wanted) return end(part, std::move(exit));
   part.stage = Stage::collecting;
   out.push_back(CollectOutputs{part.assignment, killed_in(exit)});
+  if (!exit.ranks.empty()) part.report.ended = ends_of(exit);
   part.exit = std::move(exit);
   part.kill_at = Instant::never();
   need_not_tell(part);
@@ -311,6 +318,7 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   if (exit.started.ns == 0) exit.started = part.report.started;
   if (part.report.started.ns == 0) part.report.started = exit.started;
   part.report.state = PartState::finished;
+  part.report.ended.clear();  // its exit has them
   const bool is_told = std::any_of(exit.logs.begin(), exit.logs.end(),
                                    [](const LogSize& size) { return size.environment_bytes != 0; });
   if (part.environment_log_bytes != 0 && !is_told)

@@ -94,7 +94,7 @@ Status stage_place(const InputParts& parts, const DataInput& input, MountedInput
                       "or download");
   if (input.mode == InputMode::direct) return {};
   if (is_writable && !parts.can_mount)
-    return make_error(ErrorCode::unsupported,
+    return make_error(ErrorCode::unavailable,  // another node may be able to
                       "this node cannot mount folders for jobs (no user namespaces); write mode: "
                       "direct or download");
   if (input.mode == InputMode::download || !parts.can_mount)

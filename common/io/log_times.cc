@@ -81,23 +81,21 @@ class Records {
 Status LogTimes::append(const std::vector<LogTime>& entries, int mode) {
   if (entries.empty()) return {};
   if (!appended_) {
-    TRY_ASSIGN(Fd file, open_file(path_, O_WRONLY | O_CREAT | O_CLOEXEC, mode));
-    struct stat info {};
-    if (::fstat(file.get(), &info) != 0) return errno_error(errno, "fstat " + path_);
-    // A record that a full disk or a crash cut is written over.
-    end_ = static_cast<std::uint64_t>(info.st_size) / kRecordBytes * kRecordBytes;
-    appended_ = std::move(file);
+    TRY_ASSIGN(appended_, open_file(path_, O_WRONLY | O_CREAT | O_CLOEXEC, mode));
   }
+  struct stat info {};
+  if (::fstat(appended_.get(), &info) != 0) return errno_error(errno, "fstat " + path_);
+  // A record that a full disk or a crash cut is written over.
+  const std::uint64_t end = static_cast<std::uint64_t>(info.st_size) / kRecordBytes * kRecordBytes;
   std::string bytes;
   for (const LogTime& entry : entries) {
     put(&bytes, entry.offset);
     put(&bytes, static_cast<std::uint64_t>(entry.at.ns));
   }
   const ssize_t written =
-      disk::pwrite(appended_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end_));
+      disk::pwrite(appended_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end));
   if (written != static_cast<ssize_t>(bytes.size()))
     return errno_error(written < 0 ? errno : ENOSPC, "write " + path_);
-  end_ += bytes.size();
   return {};
 }
 

@@ -40,8 +40,7 @@ class LogTimes {
 
  private:
   std::string path_;
-  Fd appended_;            // empty until the first append
-  std::uint64_t end_ = 0;  // of the whole records in it
+  Fd appended_;  // empty until the first append
 };
 
 }  // namespace lockstep::io

@@ -75,7 +75,7 @@ Error Scanner::cannot(std::string_view what, const std::string& path) const {
   if (errnum == EACCES || errnum == EPERM) {
     error.code = ErrorCode::permission_denied;
     error.message += "; make it readable or name it in .amlignore or .gitignore";
-    if (links_ && links_->is_in_followed()) error.message += ", or keep links with --links keep";
+    if (links_ && links_->is_in_followed()) error.message += kKeepLinks;
   }
   return error;
 }
@@ -101,6 +101,7 @@ Status Scanner::run() {
     const char* home = std::getenv("HOME");
     links_.emplace(directory_, options_.left_out, home == nullptr ? "" : home);
   }
+  named_download_ = downloaded_from(out_.root.get());
   TRY(scan_folder(0, out_.root.get(), 0));
   return take_stats();
 }
@@ -211,7 +212,7 @@ Status Scanner::take_folder(std::size_t index, const io::Fd& folder, const std::
     out_.skipped.push_back({path + "/", "", 0, "Lockstep's own files and keys"});
     return {};
   }
-  if (options_.is_source && downloaded_from(folder.get())) {
+  if (options_.is_source && is_left_download(folder)) {
     out_.skipped.push_back({path + "/", "", 0, kDownloaded});
     return {};
   }
@@ -226,6 +227,12 @@ Status Scanner::take_folder(std::size_t index, const io::Fd& folder, const std::
   TRY(scan_folder(child, folder.get(), depth + 1));
   drop_if_empty(index, child, info);
   return {};
+}
+
+// Of a download that is the source itself, or that a link leads to, the folders are marked, too.
+bool Scanner::is_left_download(const io::Fd& folder) const {
+  const auto owner = downloaded_from(folder.get());
+  return owner && owner != named_download_;
 }
 
 bool Scanner::is_selected(const std::string& path, const struct stat& info) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "common/base/quoted_name.h"
+#include "common/snapshot/downloaded.h"
 #include "common/snapshot/scanner.h"
 
 namespace lockstep::snapshot {
@@ -63,7 +64,10 @@ Status Scanner::follow_to_folder(std::size_t index, const std::string& name,
     out_.report.followed.push_back({path + "/", real, outer < 0, 0, {}});
     if (outer < 0) out_.folders[index].followed = static_cast<int>(out_.report.followed.size()) - 1;
     ++followed_folders_;
+    const auto named = named_download_;
+    if (const auto owner = downloaded_from(folder.get())) named_download_ = owner;
     taken = take_folder(index, folder, name, depth);
+    named_download_ = named;
     out_.folders[index].followed = outer;
   } else {
     taken = unreadable("open", path + "/");
@@ -79,10 +83,10 @@ Status Scanner::count_followed(std::size_t index) {
   return make_error(
       ErrorCode::resource_exhausted,
       fmt::format("symlinks lead out of {} to more than {}, the last ones in {} ({}): name it in "
-                  ".amlignore or .gitignore, or keep links with --links keep",
+                  ".amlignore or .gitignore{}",
                   quoted_name(directory_),
                   followed_ > kMostFollowed ? "1,000,000 files and folders" : "10,000 folders",
-                  quoted_name(link.path), quoted_name(link.target)));
+                  quoted_name(link.path), quoted_name(link.target), kKeepLinks));
 }
 
 }  // namespace lockstep::snapshot

@@ -21,6 +21,10 @@
 
 namespace lockstep::snapshot {
 
+// The end of an error about what links lead to.
+inline constexpr const char kKeepLinks[] =
+    ", or keep links: --links keep, or lockstep.links: keep in a job file";
+
 class Scanner {
  public:
   struct Name {
@@ -51,6 +55,7 @@ class Scanner {
                           int depth);
   Status count_followed(std::size_t index);
   bool is_kept_out(const std::string& path, const Name& name, bool is_directory);
+  bool is_left_download(const io::Fd& folder) const;
   bool is_selected(const std::string& path, const struct stat& info);
   bool is_selected_folder(const std::string& path);
   void drop_if_empty(std::size_t index, std::size_t child, const struct stat& info);
@@ -69,6 +74,7 @@ class Scanner {
   std::vector<std::pair<std::size_t, ScannedFile>> followed_files_;  // folder, file
   std::uint64_t followed_ = 0;                                       // entries
   int followed_folders_ = 0;
+  std::optional<std::string> named_download_;  // of which the source, or a link's target, is a part
   FolderStats stats_;
 };
 

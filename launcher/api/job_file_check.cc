@@ -108,7 +108,12 @@ class NamesOfJobs {
     }
   }
 
-  void add(const Error& error) { checked_.errors.push_back(error.message); }
+  // What an array's tasks, or steps with the same names, have in common is said once.
+  void add(const Error& error) {
+    if (std::find(checked_.errors.begin(), checked_.errors.end(), error.message) ==
+        checked_.errors.end())
+      checked_.errors.push_back(error.message);
+  }
 
  private:
   const Core& core_;
@@ -122,8 +127,8 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
     step.spec.project = file.spec.project;  // as its job will have it
-    names.check(name + ": jobs." + step.name, step.spec, file.steps[i].environment,
-                file.steps[i].where, step.bindings);
+    const std::string where = pipeline.array.empty() ? name + ": jobs." + step.name : name;
+    names.check(where, step.spec, file.steps[i].environment, file.steps[i].where, step.bindings);
     step.spec.project.clear();
   }
   file.spec.pipeline = std::move(pipeline);

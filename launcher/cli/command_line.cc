@@ -158,15 +158,24 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   return near.empty() ? text : text + "; did you mean " + near + "?";
 }
 
-// Whether the verb has an -o for the format, and none was typed.
+// Whether the verb has an -o for the format, and none was typed. The --output of `run` and `job
+// create` names a format only with the word of one.
 bool wants_format(const CLI::App& app, const std::vector<std::string>& words) {
+  constexpr std::string_view kLong = "--output";
   const CLI::App* verb = &app;
-  for (const std::string& word : words) {
-    if (word.rfind("-o", 0) == 0 || word.rfind("--output", 0) == 0) return false;
+  std::vector<std::string> values;  // of --output
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.starts_with("-o")) return false;
+    if (word == kLong) values.push_back(i + 1 < words.size() ? words[i + 1] : "");
+    if (word.starts_with("--output=")) values.push_back(word.substr(kLong.size() + 1));
     const auto below =
         verb->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
     if (!below.empty()) verb = below.front();
   }
+  const bool is_format = verb->get_option_no_throw("-o") == verb->get_option_no_throw("--output");
+  for (const std::string& value : values)
+    if (is_format || format_from(value)) return false;
   return verb->get_option_no_throw(kQueryOption) != nullptr;
 }
 

@@ -85,9 +85,9 @@ std::string words_for(const char* kind) {
 }
 
 // Each rank would start all of the ranks that such a program is told to start.
-std::string note_on_starter(const JobSpec& spec, const std::string& text) {
+std::string note_on_starter(const JobSpec& spec, const std::string& text, bool of_sbatch) {
   for (const char* program : {"mpirun", "mpiexec", "srun"})
-    if (calls_in(text, program))
+    if (!of_sbatch && calls_in(text, program))
       return fmt::format(
           "the command calls `{}`, but Lockstep starts the ranks: give the number with -N and -n, "
           "{}, and the program alone as the command",
@@ -123,9 +123,10 @@ ReadSource source_reader(const std::string& folder) {
   };
 }
 
-std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read) {
+std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
+                                            bool of_sbatch) {
   if (spec.is_pipeline()) return {};
-  if (std::string note = note_on_starter(spec, text_of(spec.command)); !note.empty())
+  if (std::string note = note_on_starter(spec, text_of(spec.command), of_sbatch); !note.empty())
     return {std::move(note)};
   if (spec.distribution.kind != Kind::none || spec.world_size() < 2) return {};
   const auto found = look_at_files(spec, read);

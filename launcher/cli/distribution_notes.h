@@ -17,7 +17,8 @@ using ReadSource = std::function<std::optional<std::string>(const std::string& p
 // Reads at most 4 MiB of a regular file below `folder`.
 ReadSource source_reader(const std::string& folder);
 
-// `spec` is a command job's. One line each.
-std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read);
+// `spec` is a command job's. One line each. `of_sbatch`: notes_on_body has named srun and mpirun.
+std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
+                                            bool of_sbatch = false);
 
 }  // namespace lockstep::cli

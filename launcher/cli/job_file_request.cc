@@ -51,6 +51,11 @@ ReadJobFile read_job_file(const std::string& path, const std::vector<std::string
   return {std::move(request), std::move(parsed), *std::move(of_flags)};
 }
 
+void override_compute(ReadJobFile& file, const ComputeChoice& target) {
+  file.flags.push_back({"compute=" + target.name, target.where});
+  file.request.overrides.push_back(file.flags.back().assignment);
+}
+
 Result<JobFileChecked> ask_to_check(Connection& connection, const ReadJobFile& file) {
   TRY_ASSIGN(auto checked, connection.ask_for<JobFileChecked>(file.request, kCheckTimeout));
   for (std::string& error : checked.errors) error = as_typed(std::move(error), file.flags);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/domain/job_file.h"
+#include "launcher/cli/client_settings.h"
 #include "launcher/cli/context.h"
 #include "launcher/cli/job_flags.h"
 #include "launcher/spec/job_file.h"
@@ -22,6 +23,9 @@ struct ReadJobFile {
 // empty: then a registered component is an error.
 ReadJobFile read_job_file(const std::string& path, const std::vector<std::string>& overrides,
                           const JobFlags& flags, const spec::FindComponent& find);
+
+// The target that the user's settings name, where the job file names none.
+void override_compute(ReadJobFile& file, const ComputeChoice& target);
 
 // Everything for which the launcher would refuse the file.
 Result<JobFileChecked> ask_to_check(Connection& connection, const ReadJobFile& file);

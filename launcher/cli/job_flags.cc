@@ -160,8 +160,6 @@ void add_job_flags(CLI::App& verb, JobFlags& flags) {
   add_words("--input", flags.inputs,
             "NAME=VALUE for ${{inputs.NAME}}: a value; a path (./x, /x) or an address (azureml:, "
             "https://) is data; or {type: T, path: P, mode: M}; may be repeated");
-  add_words("--output", flags.outputs,
-            "NAME, or NAME=azureml://datastores/…, for ${{outputs.NAME}}; may be repeated");
 }
 
 Status apply_texts(const JobFlags& flags, JobSpec& spec) {

@@ -25,6 +25,7 @@ struct JobFlags {
   std::vector<std::string> outputs = {};  // NAME, or NAME=PATH
 };
 
+// All but --output, whose place add_format() knows (verbs.h).
 void add_job_flags(CLI::App& verb, JobFlags& flags);
 
 // Puts tags, display name and experiment into the job, and its experiment into its steps.

@@ -14,9 +14,9 @@
 //   nodes/local-K/started.pid         "pid ticks" of the agent that we started last
 //   nodes/local-K/agent.log, join.token (0600)
 //   datastores.yml                    by the person: launcher/spec/datastores_file.h
-//   datastores/NAME/                  workspaceblobstore, workspaceartifactstore: made by the
-//   launcher stat-cache/                       one file per captured directory components/DIGEST/
-//   files of a registered component, as they were fetched
+//   datastores/NAME/                  workspaceblobstore, workspaceartifactstore: by the launcher
+//   stat-cache/                       one file per captured directory
+//   components/DIGEST/                files of a registered component, as they were fetched
 
 #include <string>
 

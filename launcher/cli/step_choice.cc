@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/printable.h"
+#include "common/domain/pipeline.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -25,7 +26,8 @@ void add_step(CLI::App& verb, std::string& step) {
 Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name) {
   constexpr std::size_t kMostNamed = 20;
   if (!job.spec.is_pipeline())
-    return wrong(verb, fmt::format("{} is no pipeline, so it has no --step", job.spec.name));
+    return wrong(verb,
+                 fmt::format("{} is no pipeline, so it has no step '{}'", job.spec.name, name));
   std::string names;
   for (std::size_t i = 0; i < job.steps.size(); ++i) {
     const StepView& step = job.steps[i];
@@ -37,12 +39,22 @@ Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std
   }
   if (job.steps.size() > kMostNamed)
     names += fmt::format(" and {} more", job.steps.size() - kMostNamed);
-  return wrong(verb, fmt::format("{} has no step '{}'; its steps: {}", job.spec.name, name, names));
+  const char* const what = job.spec.pipeline->array.empty() ? "step" : "task";
+  return wrong(
+      verb, fmt::format("{} has no {} '{}'; its {}s: {}", job.spec.name, what, name, what, names));
 }
 
 std::string reused_text(const StepView& step, const std::string& what) {
   if (step.phase != StepPhase::reused) return "";
   return fmt::format("step '{}' was reused from job {}, whose {}", step.name, step.job.value, what);
+}
+
+Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word) {
+  const auto slash = word.find('/');
+  if (slash == word.npos) return JobId(word);
+  TRY_ASSIGN(const JobReply whole,
+             connection.ask_for<JobReply>(ShowJob{JobId(word.substr(0, slash))}));
+  return job_of_step(verb, whole.job, word.substr(slash + 1));
 }
 
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,

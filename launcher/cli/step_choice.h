@@ -1,6 +1,7 @@
 #pragma once
-// Which job a verb is about when it is given a pipeline and one of its steps (--step). The job of a
-// step that was reused is the one that stands in for it, and the reader is told.
+// Which job a verb is about when it is given a pipeline and one of its steps (NAME/STEP or --step),
+// or an array and one of its tasks (sweep/3). The job of a step that was reused is the one that
+// stands in for it, and whoever reads its log or takes its files is told.
 
 #include <string>
 
@@ -24,9 +25,14 @@ Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std
 // "log this is".
 std::string reused_text(const StepView& step, const std::string& what);
 
-// The job of this name (as of named_job.h), or that of its step `step`. Says on `terminal` where a reused one is from.
+// The job of `word`, NAME or NAME/STEP, for a verb that says which job it is about anyhow. Asks the
+// launcher only for NAME/STEP. Errors as of job_of_step.
+Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word);
+
+// The job of `word` as of named_job, or that of its step `step_option`. Says on `terminal` where a
+// reused one is from.
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
-                           const std::string& name, const std::string& step,
+                           const std::string& word, const std::string& step_option,
                            const std::string& what);
 
 }  // namespace lockstep::cli

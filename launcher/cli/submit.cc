@@ -108,13 +108,18 @@ void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
       more == 0 ? "" : fmt::format(" and {} more folder{}", more, more == 1 ? "" : "s")));
 }
 
+bool is_file(const std::string& path) {
+  std::error_code failure;
+  return std::filesystem::is_regular_file(path, failure);
+}
+
 Result<transfer::Captured> capture_source(Context& context, Connection& connection,
                                           const std::string& directory, bool was_named,
                                           const Taking& how) {
   snapshot::CaptureOptions options;
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), directory);
   options.allow_home_or_root = was_named;
-  if (std::filesystem::is_directory(directory)) {
+  if (!is_file(directory)) {
     auto captured = capture(context, connection, directory, how, std::move(options));
     if (captured && !how.quiet) tell_of_downloads(context, captured->snapshot);
     return captured;
@@ -122,8 +127,8 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
   // One file: ignore rules do not leave out what is named.
   const std::filesystem::path file = std::filesystem::absolute(directory).lexically_normal();
   options.is_source = false;
-  options.only = file.filename();
-  return capture(context, connection, file.parent_path(), how, std::move(options));
+  options.only = file.filename().string();
+  return capture(context, connection, file.parent_path().string(), how, std::move(options));
 }
 
 // An engine would see all of it, so that nothing of it may be left out: but a socket, which engines
@@ -292,7 +297,8 @@ class Captures {
     }
     for (const std::string& include : includes) TRY(add_include(include, whole));
     transfer::Captured composed;
-    TRY_ASSIGN(composed.snapshot, whole.finish(directory.value_or(".")));
+    const std::string from = directory && !is_file(*directory) ? *directory : ".";
+    TRY_ASSIGN(composed.snapshot, whole.finish(from));
     const Digest digest = composed.snapshot.root;
     captured_.push_back(std::move(composed));
     digests_.emplace(key, digest);
@@ -300,7 +306,7 @@ class Captures {
   }
   Status add_include(const std::string& include, snapshot::Composition& whole) {
     const std::string name = last_of(include);
-    const bool is_folder = std::filesystem::is_directory(include);
+    const bool is_folder = !is_file(include);
     spec::LocalData file;
     file.path = include;
     TRY_ASSIGN(auto captured, is_folder ? capture_source(context_, connection_, include, true, how_)

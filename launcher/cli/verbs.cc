@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <memory>
 
 namespace lockstep::cli {
 
@@ -54,28 +55,42 @@ void add_links(CLI::App& verb, snapshot::Links& links) {
       ->type_name("follow|keep");
 }
 
-void add_format(CLI::App& verb, Format& format, const char* what) {
-  CLI::Option* const output =
-      verb.add_option_function<std::string>(
-              "-o,--output",
-              [&format](const std::string& word) {
-                const auto known = format_from(word);
-                if (!known)
-                  throw CLI::ValidationError("--output",
-                                             "'" + word + "' is not table, json, yaml or tsv");
-                format = *known;
-              },
-              what)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-          ->type_name("table|json|yaml|tsv");
+void add_format(CLI::App& verb, Format& format, const char* what,
+                std::vector<std::string>* outputs) {
+  const auto typed = std::make_shared<bool>(false);
+  const auto take = [&format, typed](const std::string& word) {
+    const auto known = format_from(word);
+    if (known) format = *known;
+    *typed = *typed || known;
+    return known.has_value();
+  };
+  verb.add_option_function<std::string>(
+          outputs == nullptr ? "-o,--output" : "-o",
+          [take](const std::string& word) {
+            if (!take(word))
+              throw CLI::ValidationError("-o", "'" + word + "' is not table, json, yaml or tsv");
+          },
+          what)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->type_name("table|json|yaml|tsv");
+  if (outputs != nullptr)
+    verb.add_option_function<std::vector<std::string>>(
+            "--output",
+            [take, outputs](const std::vector<std::string>& words) {
+              for (const std::string& word : words)
+                if (!take(word)) outputs->push_back(word);
+            },
+            "NAME, or NAME=azureml://datastores/…, for ${{outputs.NAME}}; may be repeated; or a "
+            "format, as for -o")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   // CLI11 calls an option's function after those of the options that were added before.
   verb.add_option_function<std::string>(
           kQueryOption,
-          [&format, output](const std::string& text) {
+          [&format, typed](const std::string& text) {
             if (const auto good = jmespath::Expression::parse(text); !good)
               throw CLI::ValidationError(kQueryOption, good.error().message);
-            if (format == Format::table)
-              format = output->count() == 0 ? Format::json : Format::records;
+            if (format == Format::table) format = *typed ? Format::records : Format::json;
           },
           "print only what this JMESPath expression selects; as JSON unless -o says otherwise")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)

@@ -189,8 +189,7 @@ int create(Context& context, const CreateOptions& options) {
   if (options.dry_run) return show_plan(context, options, read.request.name, *file);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
-  if (file->compute_where.empty() && !target->name.empty())
-    read.request.overrides.push_back("compute=" + target->name);
+  if (file->compute_where.empty() && !target->name.empty()) override_compute(read, *target);
   const auto refused = [&](const Error& error, int code) {
     return fail_with_all_of(context, **connection, read, error, code);
   };
@@ -235,7 +234,8 @@ void add_create_verb(CLI::App& group, VerbTable table) {
                  "print the steps in the order in which they run, and submit nothing")
       ->excludes(stream);
   add_format(*verb, options->format,
-             "print the job's record (with --stream, at the end; with --dry-run, the plan)");
+             "print the job's record (with --stream, at the end; with --dry-run, the plan)",
+             &options->flags.outputs);
   verb->callback([table, options] {
     table.action = [options](Context& context) { return create(context, *options); };
   });

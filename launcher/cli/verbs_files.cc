@@ -66,12 +66,12 @@ Error look_at_steps(const JobView& job) {
   return make_error(
       ErrorCode::invalid_argument,
       fmt::format("{0} is {4}, and its files are those of its {5}s' jobs{1}{2}{3}; name one as "
-                  "{0}/{6}; `lockstep job download {0}` brings {7}",
+                  "{0}/{6}; `lockstep job download {0}{8}` brings {7}",
                   job.spec.name, jobs.empty() ? "; none has begun" : ": ", fmt::join(jobs, ", "),
                   more == 0 ? "" : fmt::format(" and {} more", more),
                   is_array ? "an array" : "a pipeline", is_array ? "task" : "step",
                   job.steps.empty() ? "STEP" : job.steps.front().name,
-                  is_array ? "all of them" : "its outputs"));
+                  is_array ? "all of them" : "its outputs", is_array ? " --all" : ""));
 }
 
 // Of a running job the trees may be replaced between the question for them and their reading.

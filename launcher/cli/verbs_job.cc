@@ -4,8 +4,8 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
-#include "launcher/cli/named_job.h"
 #include "launcher/cli/pipeline_view.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 

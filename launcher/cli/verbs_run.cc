@@ -50,7 +50,7 @@ Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep fail
 130 canceled or Ctrl-C; 141 standard output was closed; 1 the job would wait in vain for nodes;
 2 the command line is wrong.)";
 
-// What a job file's `code` is refused for as well, before anything is started.
+// Before anything is started.
 Status check_code(const RunArguments& arguments) {
   std::error_code failure;
   const auto status = std::filesystem::status(arguments.code, failure);
@@ -70,6 +70,17 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
       context.terminal.print_line(note);
   if (const auto note = input_left_behind(STDIN_FILENO); !note.empty())
     context.terminal.print_line(note);
+}
+
+// Of what the job will be, before anything is sent.
+void say_what_to_know(Context& context, const RunArguments& arguments, const JobSpec& spec,
+                      bool has_environment) {
+  say_what_is_left_behind(context, spec, has_environment);
+  const ReadSource read = source_reader(arguments.code.empty() ? "." : arguments.code);
+  for (const std::string& note : distribution_notes(spec, read, !arguments.sbatch.empty()))
+    context.terminal.print_line(note);
+  if (const std::string held = held_besides(spec.resources); !held.empty())
+    context.terminal.print_line(held);
 }
 
 // Each task needs the files of this machine that the job names. They are captured once.
@@ -94,6 +105,17 @@ Result<RunArguments> with_script(Context& context, RunArguments arguments) {
   return arguments;
 }
 
+// What the user's settings say where the command line says nothing.
+Result<ComputeChoice> take_settings(Context& context, JobSpec& spec) {
+  ComputeChoice target{spec.compute, "--compute"};
+  if (target.name.empty()) {
+    TRY_ASSIGN(target, default_compute(context.home));
+    spec.compute = target.name;
+  }
+  TRY(choose_experiment(context.home, spec));
+  return target;
+}
+
 int run(Context& context, const RunArguments& given) {
   const auto read = with_script(context, given);
   if (!read) return fail(context.terminal, read.error().within("run: --sbatch"), kExitUsage);
@@ -108,28 +130,15 @@ int run(Context& context, const RunArguments& given) {
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
   spec::Notes notes = notes_of_variables(arguments, *spec);
-  ComputeChoice target{spec->compute, "--compute"};
-  if (target.name.empty()) {
-    auto chosen = default_compute(context.home);
-    if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
-    target = *std::move(chosen);
-    spec->compute = target.name;
-  }
-  if (const Status chosen = choose_experiment(context.home, *spec); !chosen)
-    return fail(context.terminal, chosen.error(), kExitUsage);
+  const auto target = take_settings(context, *spec);
+  if (!target) return fail(context.terminal, target.error(), kExitUsage);
   const auto environment = environment_of(arguments, notes);
   if (!environment) return fail_with_all(context.terminal, environment.error());
   if (!arguments.quiet) show(context.terminal, notes);
-  if (!arguments.quiet) say_what_is_left_behind(context, *spec, environment->has_value());
-  if (!arguments.quiet)
-    for (const std::string& note :
-         distribution_notes(*spec, source_reader(arguments.code.empty() ? "." : arguments.code)))
-      context.terminal.print_line(note);
-  if (const std::string held = held_besides(spec->resources); !arguments.quiet && !held.empty())
-    context.terminal.print_line(held);
+  if (!arguments.quiet) say_what_to_know(context, arguments, *spec, environment->has_value());
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  if (const Status known = expect_compute(**connection, target); !known)
+  if (const Status known = expect_compute(**connection, *target); !known)
     return fail(context.terminal, known.error(), exit_code_for(known.error(), kExitLockstepFailed));
   Submission submission;
   submission.spec = *std::move(spec);
@@ -194,12 +203,13 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   for (const auto& warning : api::unwritten_outputs(job)) context.terminal.print_line(warning);
   if (const std::string lost = not_kept_text(job); !lost.empty())
     context.terminal.print_line("not kept: " + lost);
-  if (!end.in_vain) say_how_it_ended(context, job, options.quiet);
+  const bool left_in_vain = end.in_vain && job.status == JobStatus::canceled;
+  if (!left_in_vain) say_how_it_ended(context, job, options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
     print(context, options.format, api::to_json(reply ? reply->job : job), "");
   }
-  if (end.in_vain && job.status == JobStatus::canceled) return kExitFailure;
+  if (left_in_vain) return kExitFailure;
   if (end.interrupted) return kExitInterrupted;
   const int code = exit_code_of(job);
   return code == 0 && context.terminal.lost_output() ? kExitLockstepFailed : code;
@@ -438,7 +448,8 @@ void add_run_verb(VerbTable table) {
   add_environment_options(*verb, *arguments);
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");
-  add_format(*verb, arguments->format, "print the job's record at the end: json or yaml");
+  add_format(*verb, arguments->format, "print the job's record at the end: json or yaml",
+             &arguments->outputs);
   verb->add_flag("--wait-anyway", arguments->wait_anyway,
                  "wait for nodes also where no node of the target can ever run the job");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");

@@ -52,7 +52,7 @@ int validate(Context& context, const ValidateOptions& options) {
   if (read.parsed && read.parsed->spec.compute.empty() && !options.local) {
     const auto chosen = default_compute(context.home);
     if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
-    if (!chosen->name.empty()) read.request.overrides.push_back("compute=" + chosen->name);
+    if (!chosen->name.empty()) override_compute(read, *chosen);
   }
   const std::string name = read.request.name;
   JobFileChecked here;
@@ -87,7 +87,7 @@ void add_validate_verb(CLI::App& group, VerbTable table) {
   verb->add_flag("--local", options->local,
                  "check without a launcher; does not check quotas, nodes, or the names of "
                  "environments, projects, secrets and compute targets");
-  add_format(*verb, options->format);
+  add_format(*verb, options->format, "table (default), json, yaml or tsv", &options->flags.outputs);
   verb->callback([table, options] {
     table.action = [options](Context& context) { return validate(context, *options); };
   });

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "launcher/core/in_vain.h"
 #include "launcher/core/node_fit.h"
+#include "launcher/core/target_choice.h"
 
 namespace lockstep::launcher {
 
@@ -29,6 +31,7 @@ void add_parts(const Job& job, Held& held) {
     Node::Use& use = held.uses[part.node];
     ++use.parts;
     use.wholes += part.whole ? 1 : 0;
+    use.isolated += job.spec.resources.isolated ? 1 : 0;
     use.cpus += static_cast<int>(part.allotment.cpus.size());
     use.gpus += static_cast<int>(part.allotment.gpus.size());
     use.memory.count += part.allotment.memory.count;
@@ -46,19 +49,15 @@ Held held_above(const State& state, const JobSpec& child) {
   return held;
 }
 
-}  // namespace
-
-std::optional<std::string> held_by_parents(const Cluster& cluster, const JobSpec& child) {
-  if (!child.is_child() || child.is_pipeline()) return std::nullopt;
+std::optional<std::string> why_held(const Cluster& cluster, const Held& held,
+                                    const JobSpec& child) {
   const std::string pool = cluster.state.computes().pool_of(child.compute);
   if (may_grow(cluster, pool)) return std::nullopt;
-  const Held held = held_above(cluster.state, child);
-  if (held.first == nullptr) return std::nullopt;
   const Shape shape = shape_of(child);
   int fitting = 0, with_room = 0;
   std::vector<std::string> names;
   for (const Node& node : cluster.state.nodes_of(pool)) {
-    if (!could_take(node, shape)) continue;
+    if (!could_take(cluster.state, node, shape)) continue;
     ++fitting;
     const auto use = held.uses.find(node.id);
     if (use == held.uses.end() || has_room(node, use->second, shape))
@@ -69,6 +68,23 @@ std::optional<std::string> held_by_parents(const Cluster& cluster, const JobSpec
   if (fitting < shape.nodes || with_room >= shape.nodes) return std::nullopt;
   return fmt::format("needs {}, and job '{}', which submits it, holds so much of target '{}' ({})",
                      describe(shape), held.first->id.value, pool, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::optional<std::string> held_by_parents(const Cluster& cluster, const JobSpec& child) {
+  if (!child.is_child()) return std::nullopt;
+  const Held held = held_above(cluster.state, child);
+  if (held.first == nullptr) return std::nullopt;
+  if (!child.is_pipeline()) return why_held(cluster, held, child);
+  for (const PipelineStep& step : child.pipeline->steps) {
+    JobSpec one = step.spec;
+    one.run_as = child.run_as;
+    if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
+    if (const auto why = why_held(cluster, held, one))
+      return fmt::format("step '{}' {}", step.name, *why);
+  }
+  return std::nullopt;
 }
 
 }  // namespace lockstep::launcher

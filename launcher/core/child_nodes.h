@@ -10,7 +10,8 @@
 namespace lockstep::launcher {
 
 // "needs 1 node, and job 'parent' holds so much of target 'local' (n1) that …": while the jobs
-// above the child run. nullopt: it is no child, or has room beside them, or the target makes nodes.
+// above the child run. Of a pipeline or an array: for its first step of which that holds. nullopt:
+// it is no child, or has room beside them, or the target makes nodes.
 std::optional<std::string> held_by_parents(const Cluster& cluster, const JobSpec& child);
 
 }  // namespace lockstep::launcher

@@ -23,13 +23,13 @@ bool is_complete(const Cluster& cluster, const std::string& pool) {
 }
 
 // By name and label. Who shares a machine, or which port of a fabric is down, may change.
-bool is_chosen(const Node& node, const Shape& shape) {
+bool is_chosen(const State& state, const Node& node, const Shape& shape) {
   if (!shape.names.empty() &&
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())
     return false;
   return std::all_of(shape.labels.begin(), shape.labels.end(), [&](const auto& label) {
-    const auto has = node.labels.find(label.first);
-    return has != node.labels.end() && has->second == label.second;
+    const std::string* has = state.label_of(node, label.first);
+    return has != nullptr && *has == label.second;
   });
 }
 
@@ -47,7 +47,7 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
     ++count.all;
     if (!node.session) {
       ++unknown;
-    } else if (!is_chosen(node, shape)) {
+    } else if (!is_chosen(cluster.state, node, shape)) {
       count.lacks_label = count.lacks_label || !shape.labels.empty();
     } else if (too_small(node.inventory, shape)) {
       count.is_small = true;
@@ -88,8 +88,8 @@ bool may_grow(const Cluster& cluster, const std::string& pool) {
                      [](const auto& machine) { return machine.second.node.value == 0; });
 }
 
-bool could_take(const Node& node, const Shape& shape) {
-  return !node.session || (is_chosen(node, shape) && !too_small(node.inventory, shape));
+bool could_take(const State& state, const Node& node, const Shape& shape) {
+  return !node.session || (is_chosen(state, node, shape) && !too_small(node.inventory, shape));
 }
 
 std::optional<std::string> in_vain(const Cluster& cluster, const std::string& pool,

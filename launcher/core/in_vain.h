@@ -20,6 +20,6 @@ bool may_grow(const Cluster& cluster, const std::string& pool);
 
 // Whether the node could take a part if it were free, healthy and approved. True of one that has
 // not reported yet.
-bool could_take(const Node& node, const Shape& shape);
+bool could_take(const State& state, const Node& node, const Shape& shape);
 
 }  // namespace lockstep::launcher

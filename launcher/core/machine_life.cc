@@ -95,11 +95,13 @@ void leave_ending_machines(Context& core, const std::string& target) {
   for (const auto& [node, notice] : ending) take_notice(core, node, notice);
 }
 
-Instant next_end(const Compute& compute) {
+Instant next_end(const Compute& compute, Instant now) {
   Instant next = Instant::never();
-  for (const auto& [name, machine] : compute.machines)
-    if (machine.ends != Instant() && machine.phase == Machine::Phase::created)
-      next = std::min(next, machine.ends - notice_before_end(machine.lifetime));
+  for (const auto& [name, machine] : compute.machines) {
+    if (machine.ends == Instant() || machine.phase != Machine::Phase::created) continue;
+    const Instant due = machine.ends - notice_before_end(machine.lifetime);
+    if (due > now) next = std::min(next, due);
+  }
   return next;
 }
 

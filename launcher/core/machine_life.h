@@ -28,7 +28,7 @@ Duration ended_with_machine(const State& state, NodeId node, Instant at);
 Duration notice_before_end(Duration lifetime);
 // Gives notice to the nodes of the target's machines whose time is nearly over.
 void leave_ending_machines(Context& core, const std::string& target);
-// When that is due next; Instant::never(): none of its machines ends.
-Instant next_end(const Compute& compute);
+// When that is due next after `now`; Instant::never(): for none of its machines.
+Instant next_end(const Compute& compute, Instant now);
 
 }  // namespace lockstep::launcher

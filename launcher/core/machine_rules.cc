@@ -219,8 +219,8 @@ class TargetRules {
           revival->second.not_before > core_.now)
         due = std::min(due, revival->second.not_before);
     }
-    due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_)});
-    if (const Instant end = next_end(compute); end > core_.now) due = std::min(due, end);
+    due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_),
+                    next_end(compute, core_.now)});
     const auto list_at = core_.machines.list_at.find(target_);
     if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
       due = std::min(due, list_at->second);

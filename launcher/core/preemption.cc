@@ -1,7 +1,5 @@
 #include "launcher/core/preemption.h"
 
-#include "launcher/core/machine_life.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "launcher/core/machine_changes.h"
@@ -21,26 +22,27 @@ constexpr std::size_t kMaxFoundBeside = 20;       // machines of one list, besid
 constexpr std::size_t kMaxMachineNameBytes = 63;  // it becomes a node's name
 constexpr std::int64_t kMostLifeSeconds = std::int64_t{10} * 366 * 86'400;
 
-// Whole seconds in `about`, which are taken out of it; zero: there are none.
-Duration take_seconds(std::map<std::string, std::string>& about, const char* key) {
+// Whole seconds in `about`, which are taken out of it; nullopt: there are none.
+std::optional<Duration> take_seconds(std::map<std::string, std::string>& about, const char* key) {
   const auto found = about.find(key);
-  if (found == about.end()) return Duration(0);
+  if (found == about.end()) return std::nullopt;
   std::int64_t number = 0;
   const std::string text = std::move(found->second);
   about.erase(found);
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_good = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
-                       number > 0 && number <= kMostLifeSeconds;
-  return is_good ? Duration(seconds(number)) : Duration(0);
+                       number >= 0 && number <= kMostLifeSeconds;
+  return is_good ? std::optional<Duration>(seconds(number)) : std::nullopt;
 }
 
 // What is left changes with each word of the provider, and its end does not.
 MachineCreated created(const Context& core, const std::string& target, const ProviderEvent& event) {
   MachineCreated fact{target, event.machine, event.about};
-  const Duration left = take_seconds(fact.about, "left");
-  fact.lifetime = std::max(take_seconds(fact.about, "lifetime"), left);
-  if (left == Duration(0)) fact.lifetime = {};
-  if (left != Duration(0)) fact.ends = core.now + left;
+  const auto left = take_seconds(fact.about, "left");
+  const Duration lifetime = take_seconds(fact.about, "lifetime").value_or(Duration(0));
+  if (!left || std::max(lifetime, *left) == Duration(0)) return fact;
+  fact.lifetime = std::max(lifetime, *left);
+  fact.ends = core.now + *left;
   return fact;
 }
 

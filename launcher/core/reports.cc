@@ -180,13 +180,20 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
 }
 
-// A list that only grows: how each rank ended that has.
+// A list that only grows: how each rank of the part ended that has.
 void take_ended(Context& core, NodeId node, const PartReport& report) {
   NodeWatch& watch = core.watches.at(node);
   auto& all = watch.ended;
   const auto known = all.find(report.attempt);
   if (report.ended.size() <= (known == all.end() ? 0 : known->second.size())) return;
+  const JobSpec& spec = core.state.job(report.attempt.job)->spec;
+  const int node_rank = core.state.node(node)->parts.at(report.attempt);
+  const int first = spec.first_rank_on(node_rank), end_of_part = spec.first_rank_on(node_rank + 1);
   std::vector<RankEnd> ended = report.ended;
+  std::erase_if(ended,
+                [&](const RankEnd& one) { return one.rank < first || one.rank >= end_of_part; });
+  std::sort(ended.begin(), ended.end(),
+            [](const RankEnd& a, const RankEnd& b) { return a.rank < b.rank; });
   for (RankEnd& end : ended) correct(end.time, watch.clock.offset());
   all[report.attempt] = std::move(ended);
   core.pending.job_changed(report.attempt.job);

@@ -166,8 +166,10 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
   std::map<std::string, Demand> of_users;  // what their jobs before this one need
+  const bool machines_end = lifetime_of_new(compute).has_value();
   core.scheduler.visit(target, [&](const Job& job) {
-    const Shape shape = shape_of(job.spec);
+    Shape shape = shape_of(job.spec);
+    if (!machines_end) shape.lasts.reset();  // jobs that differ in it alone have one shape
     // A machine for a job that its user's quota holds back would idle.
     if (!core.state.principals().quotas().empty()) {
       const Demand more = least_demand(core.state, job.spec);

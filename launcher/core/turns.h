@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <utility>
 #include <variant>
 #include <vector>
 

@@ -20,11 +20,11 @@ struct PrincipalChange {
   std::string message;  // for the person who asked
 };
 
-// `by` is the name of the caller.
 // The user whom people call by this name: after a removal and a new AddUser of the same name, the
 // new one, who is another ("ann~2") and owns nothing of the first.
 std::string current_user_name(const Principals& now, const std::string& name);
 
+// `by` is the name of the caller.
 Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask, const std::string& by);
 Result<PrincipalChange> change_of(const Principals& now, const RemoveUser& ask,
                                   const std::string& by);

@@ -69,9 +69,9 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
 // Each task needs the files of this machine that the job names.
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
-  file.steps.assign(array.indices.size(), {file.code_dir, file.environment, file.build, file.data,
-                                           file.compute_where, file.includes, file.where,
-                                           file.keep_links});
+  file.steps.assign(array.indices.size(),
+                    {file.code_dir, file.environment, file.build, file.data, file.compute_where,
+                     file.includes, file.where, file.keep_links});
   file.code_dir.reset();
   file.environment.reset();
   file.build.reset();

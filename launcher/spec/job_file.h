@@ -30,7 +30,7 @@ struct StepFiles {
   std::string compute_where = {};
   std::vector<std::string> includes = {};         // files and folders that come into the code
   std::map<std::string, std::string> where = {};  // as in JobFile
-  bool keep_links = false;  // symlinks that lead out of them are not followed
+  bool keep_links = false;                        // symlinks that lead out of them are not followed
 };
 
 struct JobFile {

@@ -284,7 +284,7 @@ def test_an_array_waits_for_another_job_and_its_tasks_have_names(one):
     assert one.ok("job", "cat", "then/1", "outputs/index") == "1\n"
     assert "said-2" in one.ok("job", "logs", "then/2")
     wrong = one.run("job", "files", "then/9")
-    assert wrong.returncode == 1 and "then has no step '9'; its steps: 0, 1, 2" in wrong.stderr.decode()
+    assert wrong.returncode == 1 and "then has no task '9'; its tasks: 0, 1, 2" in wrong.stderr.decode()
     whole = one.run("job", "files", "then")
     assert "then is an array" in whole.stderr.decode() and "name one as then/0" in whole.stderr.decode()
     one.run("run", "--name", "failed", *small, "--", "false")

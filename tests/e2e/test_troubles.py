@@ -81,7 +81,7 @@ def test_a_job_file_that_is_wrong(site, name, text):
     judge(f"yaml-{name}", screen(site, site.run("job", "create", "-f", "job.yml")))
 
 
-def test_a_rank_that_fails_names_no_rank_that_ended_by_itself(site):
+def test_a_rank_that_fails_tells_ranks_that_were_ended_from_one_that_ended_by_itself(site):
     script = "case $LOCKSTEP_RANK in 0) exit 0;; 1) sleep 1; echo 'loss is nan' >&2; exit 3;; *) sleep 100;; esac"
     judge("then-terminated", screen(site, site.run("run", "--name", "train", "-n", "3", "--", "sh", "-c", script)))
 

@@ -35,9 +35,11 @@ void tell(const std::string& machine, const Job* job, Events& events) {
   if (job->state == Job::State::running) {
     about.emplace_back("node", job->node);
     about.emplace_back("tunnel", false);
-    if (job->limit && job->left) {
+    if (job->limit) {
+      // Of a job that is past its limit squeue says "INVALID".
+      const Duration left = job->left.value_or(Duration(0));
       about.emplace_back("lifetime", std::to_string(*job->limit / seconds(1)));
-      about.emplace_back("left", std::to_string(*job->left / seconds(1)));
+      about.emplace_back("left", std::to_string(left / seconds(1)));
     }
     return events.machine(machine, "running", about);
   }

@@ -420,6 +420,9 @@ TEST_F(AgentCore, WhenRanksWereKilledIsKnownToTheCollection) {
   report.exit->ranks[3].cause = Cause::out_of_memory;
   give(RunnerReported{assignment.attempt, report});
   EXPECT_EQ(take<CollectOutputs>().killed, (std::vector<Instant>{{3}, {4}}));
+  EXPECT_EQ(core.observed().at(0).ended.size(), 4u) << "they are shown while that goes on";
+  give(OutputsCollected{assignment.attempt});
+  EXPECT_TRUE(observed_and_acked().ended.empty()) << "its exit has them";
 }
 
 TEST_F(AgentCore, ARunnerThatDiedTookItsRanksAlong) {

@@ -67,12 +67,20 @@ TEST(Capture, FoldersThatADownloadMadeAreLeftOutOfSourceAlone) {
   EXPECT_EQ(snapshot.skipped[0].path, "owl/");
   EXPECT_EQ(snapshot.skipped[0].pattern, kDownloaded);
 
+  mark_downloaded(dir / "owl/artifacts", "owl");
+  dir.file("owl/cat/artifacts/model", "of another job");
+  mark_downloaded(dir / "owl/cat", "cat");
   auto of_itself = capture(dir / "owl", {});
   ASSERT_TRUE(of_itself);
-  EXPECT_EQ(of_itself->files.size(), 1u) << "who names it means it";
+  EXPECT_EQ(of_itself->files.size(), 1u) << "who names it means it, but not what another job left";
+  TempDir linked;
+  linked.link(dir / "owl", "model");
+  CaptureOptions follow;
+  follow.links = Links::follow;
+  EXPECT_EQ(must_capture(linked, follow).files.size(), 1u) << "and so does who links it";
   CaptureOptions data;
   data.is_source = false;
-  EXPECT_EQ(must_capture(dir, data).files.size(), 2u);
+  EXPECT_EQ(must_capture(dir, data).files.size(), 3u);
 }
 
 TEST(Capture, OfAFolderThatIsNoSourceAllIsTakenAndTheRestIsListed) {

@@ -192,6 +192,20 @@ TEST(CommandLine, OptionsOfAzWithoutMeaningAreTakenAndSaid) {
   EXPECT_EQ(parse_command_line({"run", "--", "x", "-g", "y"}).err, "") << "the command's";
 }
 
+TEST(CommandLine, OutputNamesAFormatOrAnOutputOfTheJob) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"run", "--output", "model", "--output=log", "--", "true"},
+           {"run", "--output", "json", "--output", "model", "--", "true"},
+           {"job", "create", "-f", "job.yml", "--output", "model", "-o", "json"},
+           {"job", "validate", "-f", "job.yml", "--output", "model", "--output", "yaml"},
+           {"job", "list", "--output", "json"}}) {
+    EXPECT_TRUE(parse_command_line(words).action) << parse_command_line(words).err;
+    EXPECT_TRUE(parse_command_line(words, "yaml").action) << parse_command_line(words).err;
+  }
+  for (const char* standard : {"", "json"})
+    EXPECT_EQ(parse_command_line({"job", "list", "--output", "xml"}, standard).exit_code, 2);
+}
+
 TEST(CommandLine, GoodOnesHaveWorkToDo) {
   const std::vector<Words> cases = {
       {"environment", "create", "-f", "e.yml", "-n", "tools", "-v", "3", "-o", "json"},

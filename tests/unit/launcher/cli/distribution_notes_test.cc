@@ -75,6 +75,9 @@ TEST(DistributionNotes, ProgramsThatStartRanksThemselves) {
               ElementsAre(StartsWith("the command calls `mpiexec`")));
   EXPECT_THAT(notes(ShellCommand{"cd src; srun python3 x.py"}),
               ElementsAre(StartsWith("the command calls `srun`")));
+  JobSpec sbatch;
+  sbatch.command = ShellCommand{"srun python3 x.py"};
+  EXPECT_THAT(distribution_notes(sbatch, read, true), IsEmpty()) << "its own lines say it";
   const Command torchrun = Argv{{"torchrun", "--nproc-per-node=4", "ddp.py"}};
   EXPECT_THAT(notes(torchrun, 1, 1), IsEmpty()) << "it starts its own ranks on one node";
   EXPECT_THAT(notes(torchrun, 2, 1, Distribution::Kind::pytorch), IsEmpty());

@@ -86,7 +86,7 @@ TEST(ApplySelection, BecomesAFilterAndAWayToShow) {
   EXPECT_EQ(follow.filter.stream, LogStream::err);
   EXPECT_EQ(follow.filter.tail_lines, 5);
   EXPECT_EQ(follow.filter.since, kNow - minutes(10));
-  EXPECT_TRUE(follow.filter.times);
+  EXPECT_TRUE(follow.timestamps);
   EXPECT_TRUE(follow.single_log);
   ASSERT_TRUE(follow.wanted);
   EXPECT_TRUE(follow.wanted("x\n"));

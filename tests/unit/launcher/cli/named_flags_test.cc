@@ -77,7 +77,9 @@ std::vector<std::string> unknown_flags(const CLI::App& root, const std::string& 
     if (is_value) {
       is_value = false;
     } else if (word[0] != '-') {
-      const CLI::App* below = is_in_verb ? verb->get_subcommand_no_throw(word) : nullptr;
+      const auto found = verb->get_subcommands(
+          [&](const CLI::App* one) { return is_in_verb && one->get_name() == word; });
+      const CLI::App* below = found.empty() ? nullptr : found.front();
       is_in_verb = below != nullptr;
       if (below != nullptr) verb = below;
     } else if (const std::string flag = flag_of(word); !flag.empty()) {

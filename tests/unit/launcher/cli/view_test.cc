@@ -35,7 +35,8 @@ TEST(JobJson, IsShapedLikeAzures) {
                  "retry": {"max": 3, "on": ["infrastructure"], "backoff": 1,
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60},
-                 "limits": {"pids": null, "log": null, "disk": null, "required": false}, "keep": [],
+                 "limits": {"pids": null, "log": null, "disk": null, "required": false},
+                 "grace_period": null, "signal": null, "keep": [],
                  "compute_why": "",
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
                  "array": null, "replaced_environment": null, "array_index": null,
@@ -126,7 +127,7 @@ TEST(JobText, OutputsHaveTheTypeOfTheFileAndTheNameThatTheyGot) {
   const Json outputs = api::to_json(job)["outputs"];
   EXPECT_EQ(outputs["net"]["type"], "custom_model");
   EXPECT_EQ(outputs["net"]["registered_as"], "regd:1");
-  EXPECT_EQ(outputs["table"]["registered_as"], nullptr);
+  EXPECT_TRUE(outputs["table"]["registered_as"].is_null());
 }
 
 TEST(JobText, SaysAll) {

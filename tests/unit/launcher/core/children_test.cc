@@ -213,6 +213,23 @@ TEST_F(Children, OneThatIsWaitedForAndNeedsItsParentsNodesIsRefused) {
   EXPECT_THAT(submitted[0].notes.back(), HasSubstr("it starts when that has ended"));
 }
 
+TEST_F(Children, OneWithAStepThatNeedsItsParentsNodesIsRefusedToo) {
+  const JobId whole = parent(job_spec("whole"));
+  JobSpec line;
+  line.name = "line";
+  PipelineStep step;
+  step.name = "a";
+  step.spec = small("");
+  PipelineSpec steps;
+  steps.steps.push_back(step);
+  line.pipeline = steps;
+  SubmitInput input = request(line, of(whole));
+  input.waits = true;
+  launcher.send(input);
+  EXPECT_THAT(launcher.expect_one<ReplyRefused>().message,
+              HasSubstr("step 'a' needs 1 node with 1 cpu, 1.0 GiB memory, 0 gpus, and job"));
+}
+
 TEST_F(Children, OneThatFitsBesideItsParentIsTaken) {
   const JobId p = parent(small("p"));
   SubmitInput input = request(small("c"), of(p));

@@ -186,10 +186,11 @@ TEST_F(Events, RanksThatHaveEndedAreShownWhileOthersRunAndAfterwards) {
   };
   EXPECT_EQ(states(), "Running Running ");
   PartReport one_less = report(attempt(job), PartState::running);
-  one_less.ended = {end_of(rank_exit(1))};
+  one_less.ended = {end_of(rank_exit(7)), end_of(rank_exit(1)), end_of(rank_exit(-1))};
   launcher.observe(n1, one_less);
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
   EXPECT_EQ(states(), "Running Exited ");
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].ended.size(), 1U) << "the others are not its";
   launcher.observe(n1, report(attempt(job), PartState::running));
   launcher.drop_notices();
   EXPECT_EQ(states(), "Running Exited ") << "an agent that has just started may not know yet";

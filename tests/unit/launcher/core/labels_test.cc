@@ -67,6 +67,30 @@ TEST_F(Labels, OfAHostStayWhenItIsDetachedAndAttachedAgain) {
   EXPECT_EQ(labels("vm1-later"), NodeLabels{}) << "what was removed stays removed";
 }
 
+TEST_F(Labels, OfATargetsFileAreNotAskedForInVain) {
+  create({"vm1"});
+  stash();
+  drop_notices();
+  for (const CallProvider& call : calls()) {
+    launcher.join_with(secret("vm1"), "vm1", inventory());
+    drop_notices();
+    running(call, "vm1");
+    ends(call);
+  }
+  ComputeSpec spec = launcher.core->state().computes().find("lab")->spec;
+  spec.labels = {{"rack", "7"}};
+  ask(UpdateCompute{spec});
+  launcher.take<ReplyCompute>();
+  drop_notices();
+  JobSpec wanted = job_spec("big");
+  wanted.compute = "lab";
+  wanted.resources.labels = {{"rack", "7"}};
+  wanted.resources.gpus = 4;
+  const JobId job = launcher.submit(wanted);
+  drop_notices();
+  EXPECT_THAT(why_it_waits(job), HasSubstr("ask for less (--cpus"));
+}
+
 TEST_F(Labels, OfATargetsFileAreThoseOfMachinesThatItMakes) {
   ComputeSpec spec;
   spec.name = "lab";

@@ -186,6 +186,17 @@ TEST_F(MachineLife, ALossAtTheEndCountsAsTheEnd) {
   EXPECT_THAT(requeued.front().why, HasSubstr("its machine's time was over"));
 }
 
+// A job of Slurm that is past its limit still runs for a moment.
+TEST_F(MachineLife, OneOfWhichNothingIsLeftEndsNow) {
+  make(target("1"));
+  submit_for("late", std::nullopt);
+  next_joins("0");
+  const MachineCreated made = launcher.facts<MachineCreated>().back();
+  EXPECT_EQ(made.lifetime, seconds(60));
+  EXPECT_NE(made.ends, Instant());
+  EXPECT_LE(made.ends, launcher.now);
+}
+
 TEST_F(MachineLife, AMachineWithoutALimitHoldsAnything) {
   make(target());
   const JobId job = submit_for("long", minutes(60 * 24 * 30));
