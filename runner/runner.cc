@@ -393,6 +393,7 @@ void Runner::write_final_report() {
       return;
     }
     tell_environment_log();
+    final_report_->log_times = logs_.times();
     stage_ = Stage::writing;
   }
   const std::string report = wire::encode(*final_report_);

@@ -24,6 +24,7 @@ struct FoundPart {  // an attempt directory found at start
   Instant lease_until = {};                      // read from disk, if its assignment has a lease
   Instant started = {};                          // start of its first rank; ns = 0: unknown
   std::uint64_t environment_log_bytes = 0;
+  Bytes log_times = {};  // when gone: what the times of `logs` take
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -34,7 +35,9 @@ struct FromLauncher {
 };  // SessionAccepted/Refused/Lost, Desired, acks
 struct WorkspaceStaged {
   AttemptId attempt;
-  Status result;  // invalid_argument: what the job asks for is wrong, and no other try can succeed
+  // invalid_argument: what the job asks for is wrong, and no other try can succeed; unsatisfiable:
+  // this node does not have it.
+  Status result;
   std::optional<CollectedOutput> restored = {};
   Cause cause = Cause::workspace_failed;  // used if `result` is an error
 };
@@ -72,6 +75,7 @@ struct RunnerGone {
   std::vector<LogSize> logs = {};
   std::string last_words = {};
   Instant started = {};  // start of its first rank; ns = 0: unknown
+  Bytes log_times = {};  // what the times of `logs` take
 };
 struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;

@@ -72,7 +72,7 @@ void Core::Impl::recover(const FoundPart& found) {
   out.push_back(KillRunner{attempt});
   const std::string why = "the runner died without a final report while no agent watched";
   collect(part, unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now,
-                                found.logs));
+                                found.logs, found.log_times));
 }
 
 void Core::Impl::attach(Part& part) {
@@ -91,6 +91,7 @@ void Core::Impl::on(const WorkspaceStaged& input) {
   if (!input.result) {
     NodeExitReport exit = unreported_exit(input.cause, input.result.error().message, now);
     exit.hopeless = input.result.error().code == ErrorCode::invalid_argument;
+    exit.absent = input.result.error().code == ErrorCode::unsatisfiable;
     return end(*part, std::move(exit));
   }
   part->restored = part->report.restored = input.restored;
@@ -205,13 +206,13 @@ void Core::Impl::on(const RunnerGone& input) {
     return collect(*part, unreported_exit(Cause::node_lost,
                                           "no message from the launcher for " + lease +
                                               ": its lease ran out (on_lost: after_fence)",
-                                          now, input.logs));
+                                          now, input.logs, input.log_times));
   }
   const std::string why =
       part->killed != Part::Killed::no
           ? "the runner did not stop in time and was killed"
           : with_last_words("the runner died without a final report", input.last_words);
-  collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
+  collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs, input.log_times));
 }
 
 // When ranks ended in the middle of what they did.

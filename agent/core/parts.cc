@@ -55,12 +55,13 @@ Observed Unacknowledged::next(const std::map<AttemptId, Part>& parts) {
 }
 
 NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
-                               std::vector<LogSize> logs) {
+                               std::vector<LogSize> logs, Bytes log_times) {
   NodeExitReport exit;
   exit.cause = cause;
   exit.message = std::move(message);
   exit.ended = now;
   exit.logs = std::move(logs);
+  exit.log_times = log_times;
   return exit;
 }
 

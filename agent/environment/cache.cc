@@ -78,7 +78,7 @@ Status write_state(const std::string& path, const json& state) {
 }
 
 ErrorCode code_from(const std::string& word) {
-  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
+  for (int i = 0; i <= static_cast<int>(kLastErrorCode); ++i)
     if (const auto code = static_cast<ErrorCode>(i); to_string(code) == word) return code;
   return ErrorCode::internal;
 }

@@ -68,7 +68,8 @@ bool is_lasting(const Error& error) {
     case ErrorCode::resource_exhausted:
     case ErrorCode::conflict:
     case ErrorCode::io:
-    case ErrorCode::internal: return false;
+    case ErrorCode::internal:
+    case ErrorCode::unsatisfiable: return false;
   }
   return false;
 }

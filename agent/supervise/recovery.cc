@@ -11,6 +11,7 @@
 #include "agent/supervise/quarantine.h"
 #include "common/base/utf8.h"
 #include "common/io/file_system.h"
+#include "common/io/log_times.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -72,6 +73,7 @@ std::optional<RecoveredPart> recover_part(const io::AttemptDir& directory, bool 
   } else if (io::exists(directory.runner_log())) {
     part.found.runner = Runner::gone;
     part.found.logs = log_sizes(directory);
+    part.found.log_times = size_of_times(directory);
     part.found.last_words = last_words(directory);
   }
   return part;
@@ -107,6 +109,16 @@ std::vector<LogSize> log_sizes(const io::AttemptDir& directory) {
   std::vector<LogSize> sizes;
   for (const auto& [rank, size] : by_rank) sizes.push_back(size);
   return sizes;
+}
+
+Bytes size_of_times(const io::AttemptDir& directory) {
+  Bytes all;
+  const auto names = io::list_directory(directory.logs());
+  if (!names) return all;
+  for (const std::string& name : *names)
+    if (io::AttemptDir::parse_log_name(name))
+      all.count += size_of(io::LogTimes(directory.logs() + "/" + name).path());
+  return all;
 }
 
 std::string last_words(const io::AttemptDir& directory) {

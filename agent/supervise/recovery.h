@@ -32,6 +32,8 @@ std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory);
 
 // The sizes of the ranks' log files, by rank. Call it when no process writes to them any more.
 std::vector<LogSize> log_sizes(const io::AttemptDir& directory);
+// What the files with the times of these logs take, all together.
+Bytes size_of_times(const io::AttemptDir& directory);
 
 // The end of the runner's own log on one line, for messages; "" if the log is empty.
 std::string last_words(const io::AttemptDir& directory);

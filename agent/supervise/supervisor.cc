@@ -200,8 +200,8 @@ void Supervisor::on_death(const AttemptId& attempt) {
   clean(attempt, process->identity(), [this, attempt, removed] {
     const io::AttemptDir directory = home_.attempt(attempt);
     emit_(RunnerGone{attempt, log_sizes(directory),
-                     removed.empty() ? last_words(directory) : removed,
-                     io::read_started(directory)});
+                     removed.empty() ? last_words(directory) : removed, io::read_started(directory),
+                     size_of_times(directory)});
   });
 }
 

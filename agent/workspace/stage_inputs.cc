@@ -22,7 +22,7 @@ Status check_in_place(const DataInput& input, const io::User& user) {
   const std::string shown = quoted_name(input.address);
   if (::stat(input.address.c_str(), &info) != 0)
     return make_error(
-        ErrorCode::not_found,
+        ErrorCode::unsatisfiable,
         errno == ENOENT || errno == ENOTDIR
             ? fmt::format("{} does not exist on this node", shown)
             : errno_error(errno, fmt::format("{} cannot read {} on this node", user.name, shown))
@@ -103,17 +103,18 @@ Status stage_place(const InputParts& parts, const DataInput& input, MountedInput
   return {};
 }
 
-// "Not there" is no outage of the datastore's directory: another try finds the same.
-Status without_hope(Status staged) {
+// "Not there" is no outage of the datastore's directory: this node finds the same in another try.
+Status without_outages(Status staged) {
   if (staged) return staged;
   Error error = std::move(staged).error();
-  if (error.code == ErrorCode::not_found || error.code == ErrorCode::unsupported)
-    error.code = ErrorCode::invalid_argument;
+  if (error.code == ErrorCode::unsupported) error.code = ErrorCode::invalid_argument;
+  if (error.code == ErrorCode::not_found || error.code == ErrorCode::permission_denied)
+    error.code = ErrorCode::unsatisfiable;
   return error;
 }
 
 Status stage_one(const InputParts& parts, const DataInput& input, MountedInputs& mounted) {
-  if (input.place) return without_hope(stage_place(parts, input, mounted));
+  if (input.place) return without_outages(stage_place(parts, input, mounted));
   if (input.mode == InputMode::direct)
     return input.is_in_place() ? check_in_place(input, parts.user) : Status();
   if (!input.tree) return make_error(ErrorCode::corrupt, "it has no tree");

@@ -19,6 +19,7 @@ std::string_view to_string(ErrorCode code) {
     case ErrorCode::corrupt: return "corrupt";
     case ErrorCode::io: return "io";
     case ErrorCode::internal: return "internal";
+    case ErrorCode::unsatisfiable: return "unsatisfiable";
   }
   return "internal";
 }

@@ -23,7 +23,9 @@ enum class ErrorCode {
   corrupt,             // stored or received bytes fail a check (digest, format)
   io,                  // a system call failed
   internal,
+  unsatisfiable,  // what is there can never fulfil it, however long one waits
 };
+inline constexpr ErrorCode kLastErrorCode = ErrorCode::unsatisfiable;
 
 std::string_view to_string(ErrorCode code);
 

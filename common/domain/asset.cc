@@ -52,22 +52,23 @@ Status validate_component(const RegisteredAsset& asset) {
   return invalid_asset("file: '" + asset.file + "' is not the path of a component's file");
 }
 
-Status validate_texts(const RegisteredAsset& asset) {
-  if (asset.description.size() > kMaxAssetDescriptionBytes)
+}  // namespace
+
+Status validate_texts(const std::string& description,
+                      const std::map<std::string, std::string>& tags) {
+  if (description.size() > kMaxAssetDescriptionBytes)
     return invalid_asset(fmt::format("description: has {} bytes; at most {} are possible",
-                                     asset.description.size(), kMaxAssetDescriptionBytes));
-  if (asset.tags.size() > kMaxAssetTags)
-    return invalid_asset(fmt::format("tags: there are {}; at most {} are possible",
-                                     asset.tags.size(), kMaxAssetTags));
-  for (const auto& [key, value] : asset.tags)
+                                     description.size(), kMaxAssetDescriptionBytes));
+  if (tags.size() > kMaxAssetTags)
+    return invalid_asset(
+        fmt::format("tags: there are {}; at most {} are possible", tags.size(), kMaxAssetTags));
+  for (const auto& [key, value] : tags)
     if (key.empty() || key.size() > kMaxAssetTagBytes || value.size() > kMaxAssetTagBytes)
       return invalid_asset(
           fmt::format("tags: a key has 1 to {0} bytes, and a value at most {0}; '{1}' has others",
                       kMaxAssetTagBytes, head(key, 100)));
   return {};
 }
-
-}  // namespace
 
 std::string_view to_string(AssetKind kind) {
   switch (kind) {
@@ -131,7 +132,7 @@ Status validate(const RegisteredAsset& asset) {
   TRY(validate_path(asset.path));
   TRY(validate_path(asset.file));
   TRY(asset.component ? validate_component(asset) : validate_files(asset));
-  return validate_texts(asset);
+  return validate_texts(asset.description, asset.tags);
 }
 
 std::string reference_of(const RegisteredAsset& asset) { return asset.name + ":" + asset.version; }

@@ -2,7 +2,8 @@
 // Registered data and models: a tree of files under a name and a version, which jobs read as inputs
 // (docs/decisions/050-registered-data.md). Also registered components, whose tree is a component's
 // file and the files that it names (docs/decisions/060-registered-components.md). A version never
-// changes but for its archived flag. The files themselves are in the launcher's blob store.
+// changes but for its archived flag, its description and its tags. The files themselves are in the
+// launcher's blob store.
 
 #include <map>
 #include <optional>
@@ -66,6 +67,9 @@ RegisteredAsset asset_of(const OutputAsset& output);       // without files
 // All checks that are possible without its files. Whether it has a tree yet, says the launcher.
 // Errors name the key.
 Status validate(const RegisteredAsset& asset);
+// The part of it that is about what people note; of environments too.
+Status validate_texts(const std::string& description,
+                      const std::map<std::string, std::string>& tags);
 
 // "NAME:VERSION"
 std::string reference_of(const RegisteredAsset& asset);

@@ -26,10 +26,11 @@ namespace lockstep {
 
 // ---- client -> launcher ------------------------------------------------------------------------
 struct Submit {
-  std::string submission;  // random, made by the client: sent twice, it makes one job
-  JobSpec spec;            // `submitter` is ignored: the key decides who it is
-  bool rebuild = false;    // solve and build its environment again
-  bool waits = false;      // the client waits for the job's end
+  std::string submission;    // random, made by the client: sent twice, it makes one job
+  JobSpec spec;              // `submitter` is ignored: the key decides who it is
+  bool rebuild = false;      // solve and build its environment again
+  bool waits = false;        // the client waits for the job's end
+  bool wait_anyway = false;  // take it also where its nodes can never be had
   friend bool operator==(const Submit&, const Submit&) = default;
 };
 struct CancelJob {
@@ -188,7 +189,16 @@ struct ShowEnvironment {
 };
 struct ListEnvironments {
   std::string name;  // lists all versions of this name; "": the newest version of each name
+  ArchivedToo archived = ArchivedToo::no;
   friend bool operator==(const ListEnvironments&, const ListEnvironments&) = default;
+};
+// Leaves versions out of lists and of @latest, or takes them back in. Jobs that name one still get
+// it.
+struct ArchiveEnvironment {
+  std::string name;
+  std::string version;   // "": all that it has
+  bool archived = true;  // false: restores
+  friend bool operator==(const ArchiveEnvironment&, const ArchiveEnvironment&) = default;
 };
 struct PruneEnvironments {  // nodes delete environments they built that were unused for so long
   Duration unused_for{0};
@@ -241,17 +251,16 @@ struct ListDatastores {
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
 
-using ClientRequest =
-    std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
-                 ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
-                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
-                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
-                 CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
-                 AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
-                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
-                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob,
-                 AnnotateJob, ShareName, DeleteVersions, ListTokens, RevokeToken>;
+using ClientRequest = std::variant<
+    Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes,
+    ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment, ShowEnvironment,
+    ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI, ListUsers, ListProjects,
+    ChangePrincipals, QueryAudit, VerifyAudit, SetSecret, RemoveSecret, ListSecrets, ListQuotas,
+    ApproveNode, ShareJob, UpdateJob, CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute,
+    ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
+    ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
+    ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob, ShareName,
+    DeleteVersions, ListTokens, RevokeToken, ArchiveEnvironment, AnnotateVersion>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {

@@ -115,8 +115,11 @@ struct NodeExitReport {
   std::vector<std::string> limits = {};      // see PartReport
   std::vector<std::string> notes = {};       // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
-  // What the job asks for is wrong (a path that is not there): no other try can succeed.
+  // Why its workspace could not be staged. `hopeless`: what the job asks for is wrong on every
+  // node. `absent`: this node does not have what the job names (a path), and another one may.
   bool hopeless = false;
+  Bytes log_times = {};  // what the times of all of `logs` take beside them (common/io/log_times.h)
+  bool absent = false;   // see `hopeless`
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
 

@@ -23,6 +23,7 @@ struct CheckJobFile {  // answered by JobFileChecked
   // Registered components that it names, as to_string gives them: the path of their file in
   // `files`.
   std::map<std::string, std::string> components = {};
+  bool wait_anyway = false;  // as of Submit
   friend bool operator==(const CheckJobFile&, const CheckJobFile&) = default;
 };
 

@@ -59,6 +59,10 @@ struct PartView {
 
 inline constexpr std::size_t kMaxPartAddresses = 16;
 
+// How much a view has of each part. `outline`: without PartView::ended and PartView::addresses,
+// which grow with ranks and networks, and for which lists and running watches have no use.
+enum class ViewDetail { outline, whole };
+
 enum class RankState { waiting, running, exited, killed, terminated, not_started, unknown };
 std::string_view to_string(RankState state);  // "Waiting", "Running", "Exited", …
 struct RankView {
@@ -103,6 +107,7 @@ struct StepView {
   std::string compute;
   Instant started, ended;          // of its own job; ns = 0: not yet
   std::vector<std::string> after;  // the steps that it is bound to
+  bool in_vain = false;            // its job: see JobView::in_vain
   friend bool operator==(const StepView&, const StepView&) = default;
 };
 
@@ -246,6 +251,7 @@ struct EnvironmentView {
   std::string project = {};  // of the name; "": the name is in the operator's map
   std::string owner = {};    // of the name; "": the operator's map has it
   NameGrants grants = {};    // who else may add versions to it
+  bool archived = false;
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 

@@ -14,7 +14,7 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::uint64_t kRecordBytes = 16;
+constexpr std::uint64_t kRecordBytes = LogTimes::kEntryBytes;
 constexpr std::size_t kRecordsPerRead = 4'096;
 constexpr std::uint64_t kBlockBytes = 4'096;
 

@@ -19,6 +19,8 @@ namespace lockstep::io {
 
 class LogTimes {
  public:
+  static constexpr std::uint64_t kEntryBytes = 16;  // of one entry in the file
+
   explicit LogTimes(const std::string& log_path) : path_(log_path + ".times") {}
 
   // Appends entries; their offsets and times only grow. The file stays open for the next call.

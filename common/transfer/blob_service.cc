@@ -38,7 +38,8 @@ bool is_the_senders(ErrorCode code) {
     case ErrorCode::resource_exhausted:
     case ErrorCode::conflict:
     case ErrorCode::io:
-    case ErrorCode::internal: return false;
+    case ErrorCode::internal:
+    case ErrorCode::unsatisfiable: return false;
   }
   return false;
 }

@@ -18,6 +18,10 @@ int number_of(Role role) {
   return 0;
 }
 
+// Peers of earlier versions refuse a message with a role that they do not know. Such grants have a
+// list of their own, which those peers skip.
+bool is_newer(Role role) { return role == Role::priority; }
+
 Status read_key_if(bool has, const std::string& value, std::optional<PublicKey>* to) {
   return has ? read_key(value, "key", &to->emplace()) : Status();
 }
@@ -147,7 +151,8 @@ Status from_wire(const Grant& from, lockstep::Grant* to) {
 void to_wire(const lockstep::UserView& from, UserView* to) {
   to->set_name(from.name);
   to->set_account(from.account);
-  write_list(from.grants, to->mutable_grants());
+  for (const lockstep::Grant& grant : from.grants)
+    to_wire(grant, is_newer(grant.role) ? to->add_newer_grants() : to->add_grants());
   for (const auto& key : from.keys) {
     UserKey* one = to->add_keys();
     one->set_key(key.key.value);
@@ -161,6 +166,11 @@ Status from_wire(const UserView& from, lockstep::UserView* to) {
   TRY(read_text(from.name(), "user.name", &to->name, 256));
   TRY(read_text(from.account(), "user.account", &to->account, 256));
   TRY(read_list(from.grants(), 2 * kMaxProjects + 2, "user.grants", &to->grants));
+  TRY(check_count(from.newer_grants_size(), kMaxProjects + 1, "user.newer_grants"));
+  for (const Grant& grant : from.newer_grants()) {
+    lockstep::Grant known;
+    if (from_wire(grant, &known)) to->grants.push_back(std::move(known));
+  }
   TRY(check_count(from.keys_size(), kMaxKeysPerUser, "user.keys"));
   for (const UserKey& key : from.keys()) {
     auto& one = to->keys.emplace_back();

@@ -152,6 +152,12 @@ struct BodyWriter {
   void operator()(const ShowAsset& m) const { pb::to_wire(m, wire->mutable_show_asset()); }
   void operator()(const ArchiveAsset& m) const { pb::to_wire(m, wire->mutable_archive_asset()); }
   void operator()(const ShareName& m) const { pb::to_wire(m, wire->mutable_share_name()); }
+  void operator()(const ArchiveEnvironment& m) const {
+    pb::to_wire(m, wire->mutable_archive_environment());
+  }
+  void operator()(const AnnotateVersion& m) const {
+    pb::to_wire(m, wire->mutable_annotate_version());
+  }
   void operator()(const DeleteVersions& m) const {
     pb::to_wire(m, wire->mutable_delete_versions());
   }
@@ -275,6 +281,10 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kShowAsset: return read<ShowAsset>(wire.show_asset(), body);
     case pb::Envelope::kArchiveAsset: return read<ArchiveAsset>(wire.archive_asset(), body);
     case pb::Envelope::kShareName: return read<ShareName>(wire.share_name(), body);
+    case pb::Envelope::kArchiveEnvironment:
+      return read<ArchiveEnvironment>(wire.archive_environment(), body);
+    case pb::Envelope::kAnnotateVersion:
+      return read<AnnotateVersion>(wire.annotate_version(), body);
     case pb::Envelope::kDeleteVersions: return read<DeleteVersions>(wire.delete_versions(), body);
     case pb::Envelope::kListDatastores: return read<ListDatastores>(wire.list_datastores(), body);
     case pb::Envelope::kDatastoresReply:

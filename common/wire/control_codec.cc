@@ -27,6 +27,7 @@ static_assert(is_wire_of(lockstep::ErrorCode::conflict, ERROR_CODE_CONFLICT));
 static_assert(is_wire_of(lockstep::ErrorCode::corrupt, ERROR_CODE_CORRUPT));
 static_assert(is_wire_of(lockstep::ErrorCode::io, ERROR_CODE_IO));
 static_assert(is_wire_of(lockstep::ErrorCode::internal, ERROR_CODE_INTERNAL));
+static_assert(is_wire_of(lockstep::kLastErrorCode, ERROR_CODE_UNSATISFIABLE));
 
 // A request names a job in the user's words: what is no name is answered "no such job", not
 // refused.
@@ -234,11 +235,13 @@ void to_wire(const lockstep::Submit& from, Submit* to) {
   to_wire(from.spec, to->mutable_spec());
   to->set_rebuild(from.rebuild);
   to->set_waits(from.waits);
+  to->set_wait_anyway(from.wait_anyway);
 }
 
 Status from_wire(const Submit& from, lockstep::Submit* to) {
   to->rebuild = from.rebuild();
   to->waits = from.waits();
+  to->wait_anyway = from.wait_anyway();
   TRY(read_text(from.submission(), "submission", &to->submission, 256));
   return from_wire(from.spec(), &to->spec);
 }
@@ -525,7 +528,7 @@ Status from_wire(const JobsDeleted& from, lockstep::JobsDeleted* to) {
   for (const KeptJob& kept : from.kept()) {
     auto& job = to->kept.emplace_back();
     TRY(read_job(kept.job(), "kept.job", &job.job));
-    TRY(read_enum(kept.code(), lockstep::ErrorCode::internal, "kept.code", &job.code));
+    TRY(read_enum(kept.code(), lockstep::kLastErrorCode, "kept.code", &job.code));
     TRY(read_text(kept.message(), "kept.message", &job.message));
   }
   to->more = from.more();
@@ -615,12 +618,15 @@ Status from_wire(const Done& from, lockstep::Done* to) {
 }
 
 void to_wire(const lockstep::Refused& from, Refused* to) {
-  to->set_code(wire_enum<ErrorCode>(from.code));
+  const bool is_new = from.code == lockstep::ErrorCode::unsatisfiable;
+  to->set_code(is_new ? ERROR_CODE_INVALID_ARGUMENT : wire_enum<ErrorCode>(from.code));
+  if (is_new) to->set_precise(wire_enum<ErrorCode>(from.code));
   to->set_message(fitting_text(from.message));
 }
 
 Status from_wire(const Refused& from, lockstep::Refused* to) {
-  TRY(read_enum(from.code(), lockstep::ErrorCode::internal, "code", &to->code));
+  const auto code = from.precise() == ERROR_CODE_UNSPECIFIED ? from.code() : from.precise();
+  TRY(read_enum(code, lockstep::kLastErrorCode, "code", &to->code));
   return read_text(from.message(), "message", &to->message);
 }
 

@@ -237,6 +237,7 @@ void to_wire(const lockstep::EnvironmentView& from, EnvironmentView* to) {
   to->set_project(from.project);
   to->set_owner(from.owner);
   to_wire(from.grants, to->mutable_grants());
+  to->set_archived(from.archived);
 }
 
 Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
@@ -255,6 +256,7 @@ Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
   TRY(read_text(from.project(), "environment.project", &to->project, 256));
   TRY(read_text(from.owner(), "environment.owner", &to->owner, 256));
   TRY(from_wire(from.grants(), &to->grants));
+  to->archived = from.archived();
   return read_text(from.last_job(), "environment.last_job", &to->last_job.value, 1'024);
 }
 
@@ -276,9 +278,23 @@ Status from_wire(const ShowEnvironment& from, lockstep::ShowEnvironment* to) {
 
 void to_wire(const lockstep::ListEnvironments& from, ListEnvironments* to) {
   to->set_name(from.name);
+  to->set_archived(wire_enum<ArchivedToo>(from.archived));
 }
 Status from_wire(const ListEnvironments& from, lockstep::ListEnvironments* to) {
+  if (from.archived() != ARCHIVED_TOO_UNSPECIFIED)
+    TRY(read_enum(from.archived(), lockstep::ArchivedToo::only, "archived", &to->archived));
   return read_text(from.name(), "name", &to->name);
+}
+
+void to_wire(const lockstep::ArchiveEnvironment& from, ArchiveEnvironment* to) {
+  to->set_name(from.name);
+  to->set_version(from.version);
+  to->set_archived(from.archived);
+}
+Status from_wire(const ArchiveEnvironment& from, lockstep::ArchiveEnvironment* to) {
+  TRY(read_text(from.name(), "name", &to->name));
+  to->archived = from.archived();
+  return read_text(from.version(), "version", &to->version);
 }
 
 void to_wire(const lockstep::PruneEnvironments& from, PruneEnvironments* to) {

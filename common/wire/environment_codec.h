@@ -30,6 +30,8 @@ void to_wire(const lockstep::ShowEnvironment& from, ShowEnvironment* to);
 Status from_wire(const ShowEnvironment& from, lockstep::ShowEnvironment* to);
 void to_wire(const lockstep::ListEnvironments& from, ListEnvironments* to);
 Status from_wire(const ListEnvironments& from, lockstep::ListEnvironments* to);
+void to_wire(const lockstep::ArchiveEnvironment& from, ArchiveEnvironment* to);
+Status from_wire(const ArchiveEnvironment& from, lockstep::ArchiveEnvironment* to);
 void to_wire(const lockstep::PruneEnvironments& from, PruneEnvironments* to);
 Status from_wire(const PruneEnvironments& from, lockstep::PruneEnvironments* to);
 void to_wire(const lockstep::EnvironmentReply& from, EnvironmentReply* to);

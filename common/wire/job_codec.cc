@@ -542,6 +542,8 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   write_texts(from.notes, to->mutable_notes());
   if (from.aborted_by) to_wire(*from.aborted_by, to->mutable_aborted_by());
   to->set_hopeless(from.hopeless);
+  to->set_log_times_bytes(from.log_times.count);
+  to->set_absent(from.absent);
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -557,6 +559,8 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   TRY(read_texts(from.notes(), kMaxNoteLines, "exit.notes", &to->notes));
   if (from.has_aborted_by()) TRY(from_wire(from.aborted_by(), &to->aborted_by.emplace()));
   to->hopeless = from.hopeless();
+  to->log_times = Bytes{from.log_times_bytes()};
+  to->absent = from.absent();
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
 }
 

@@ -11,9 +11,11 @@ void to_wire(const lockstep::CheckJobFile& from, CheckJobFile* to) {
   write_texts(from.overrides, to->mutable_overrides());
   write_map(from.files, to->mutable_files());
   write_map(from.components, to->mutable_components());
+  to->set_wait_anyway(from.wait_anyway);
 }
 
 Status from_wire(const CheckJobFile& from, lockstep::CheckJobFile* to) {
+  to->wait_anyway = from.wait_anyway();
   TRY(read_text(from.name(), "job_file.name", &to->name, kMaxJobFileNameBytes));
   TRY(read_text(from.text(), "job_file.text", &to->text, kMaxUserMessageBytes));
   TRY(read_texts(from.overrides(), kMaxJobFileOverrides, "job_file.overrides", &to->overrides));

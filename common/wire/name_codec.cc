@@ -53,4 +53,25 @@ Status from_wire(const DeleteVersions& from, lockstep::DeleteVersions* to) {
   return read_text(from.version(), "version", &to->version);
 }
 
+void to_wire(const lockstep::AnnotateVersion& from, AnnotateVersion* to) {
+  to->set_kind(wire_enum<NameKind>(from.kind));
+  to->set_name(from.name);
+  to->set_version(from.version);
+  if (from.description) to->set_description(*from.description);
+  write_map(from.set_tags, to->mutable_set_tags());
+  write_texts(from.remove_tags, to->mutable_remove_tags());
+  to->set_clear_tags(from.clear_tags);
+}
+Status from_wire(const AnnotateVersion& from, lockstep::AnnotateVersion* to) {
+  TRY(read_name_kind(from.kind(), "kind", &to->kind));
+  TRY(read_text(from.name(), "name", &to->name));
+  TRY(read_text(from.version(), "version", &to->version));
+  if (from.has_description())
+    TRY(read_text(from.description(), "description", &to->description.emplace()));
+  TRY(read_map(from.set_tags(), kMaxAssetTags, "tags", &to->set_tags));
+  TRY(read_texts(from.remove_tags(), kMaxAssetTags, "remove_tags", &to->remove_tags));
+  to->clear_tags = from.clear_tags();
+  return {};
+}
+
 }  // namespace lockstep::pb

@@ -14,5 +14,7 @@ void to_wire(const lockstep::ShareName& from, ShareName* to);
 Status from_wire(const ShareName& from, lockstep::ShareName* to);
 void to_wire(const lockstep::DeleteVersions& from, DeleteVersions* to);
 Status from_wire(const DeleteVersions& from, lockstep::DeleteVersions* to);
+void to_wire(const lockstep::AnnotateVersion& from, AnnotateVersion* to);
+Status from_wire(const AnnotateVersion& from, lockstep::AnnotateVersion* to);
 
 }  // namespace lockstep::pb

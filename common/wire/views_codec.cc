@@ -143,6 +143,7 @@ void to_wire(const lockstep::StepView& from, StepView* to) {
   to->set_started_ns(from.started.ns);
   to->set_ended_ns(from.ended.ns);
   for (const std::string& step : from.after) to->add_after(step);
+  to->set_in_vain(from.in_vain);
 }
 
 Status from_wire(const StepView& from, lockstep::StepView* to) {
@@ -158,6 +159,7 @@ Status from_wire(const StepView& from, lockstep::StepView* to) {
   TRY(check_count(from.after_size(), kMaxPipelineSteps, "step.after"));
   for (const std::string& step : from.after())
     TRY(read_text(step, "step.after", &to->after.emplace_back()));
+  to->in_vain = from.in_vain();
   return {};
 }
 

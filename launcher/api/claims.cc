@@ -113,6 +113,10 @@ struct ClaimOf {
   }
   Claim operator()(const ShareName& m) const { return of_name(m.kind, m.name); }
   Claim operator()(const DeleteVersions& m) const { return of_name(m.kind, m.name); }
+  Claim operator()(const AnnotateVersion& m) const { return of_name(m.kind, m.name); }
+  Claim operator()(const ArchiveEnvironment& m) const {
+    return of_name(NameKind::environment, m.name);
+  }
   // Each name in the answer is held against the table.
   Claim operator()(const ListAssets&) const { return {Permission::see_cluster, {}, ""}; }
   // Each datastore has its own list of users.

@@ -21,6 +21,12 @@ Refused no_such_environment(const State& state, const EnvironmentName& wanted) {
             fmt::format("there is no environment '{}'; `lockstep environment list` shows all, "
                         "`lockstep environment create -f FILE` makes one",
                         wanted.name)};
+  if (wanted.version.empty())
+    return {ErrorCode::not_found,
+            fmt::format("all versions of environment '{0}' are archived, or by others than its "
+                        "owner and those whom the owner lets; name one, or restore it with "
+                        "`lockstep environment restore -n {0}`",
+                        wanted.name)};
   std::string versions;
   const auto& all = known->second;
   for (std::size_t i = all.size(); i > 0 && all.size() - i < kMaxVersionsNamed; --i)
@@ -46,6 +52,21 @@ void leave_out_content(EnvironmentView& view) {
                      if (docker.conda) docker.conda.emplace();
                    }},
              environment.spec.definition);
+}
+
+// Of those that are wanted: one by whom the owner lets, if there is one. Null: none is wanted.
+template <typename IsWanted>
+const EnvironmentVersion* newest_of(const State& state, const std::string& name,
+                                    const std::vector<EnvironmentVersion>& versions,
+                                    const IsWanted& is_wanted) {
+  const OwnedName* owned = state.names().find(NameKind::environment, name);
+  const EnvironmentVersion* any = nullptr;
+  for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
+    if (!is_wanted(*it)) continue;
+    if (owned == nullptr || counts(it->foreign, it->by, *owned)) return &*it;
+    if (any == nullptr) any = &*it;
+  }
+  return any;
 }
 
 // "": the viewer may not see it, or it has been deleted.
@@ -91,6 +112,7 @@ EnvironmentView view_of(const State& state, const Viewer& viewer,
     view.owner = name->owner;
     view.grants = name->grants;
   }
+  view.archived = version.archived;
   std::uint64_t newest = 0;
   for (const EnvironmentId& id : state.environments_of(version.definition)) {
     if (!viewer.sees_locks_of(id.account)) continue;
@@ -111,7 +133,11 @@ ClientReply show_environment(const State& state, const std::string& reference,
   return EnvironmentReply{view_of(state, viewer, *found)};
 }
 
-ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer) {
+ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer,
+                              ArchivedToo archived) {
+  const auto is_wanted = [&](const EnvironmentVersion& version) {
+    return archived == ArchivedToo::yes || version.archived == (archived == ArchivedToo::only);
+  };
   EnvironmentsReply reply;
   std::size_t bytes = 0;
   const auto add = [&](const EnvironmentVersion& version) {
@@ -121,16 +147,17 @@ ClientReply list_environments(const State& state, const std::string& name, const
     reply.environments.push_back(std::move(view));
   };
   if (name.empty()) {
-    for (const auto& [known, versions] : state.registered()) {
-      const EnvironmentVersion* newest = state.registered(known, "");
-      if (viewer.sees(versions.back())) add(newest != nullptr ? *newest : versions.back());
-    }
+    for (const auto& [known, versions] : state.registered())
+      if (viewer.sees(versions.back()))
+        if (const EnvironmentVersion* newest = newest_of(state, known, versions, is_wanted))
+          add(*newest);
     return reply;
   }
   const auto known = state.registered().find(name);
   if (known == state.registered().end() || !viewer.sees(known->second.back()))
     return no_such_environment(state, {name, ""});
-  std::for_each(known->second.rbegin(), known->second.rend(), add);
+  for (auto it = known->second.rbegin(); it != known->second.rend(); ++it)
+    if (is_wanted(*it)) add(*it);
   return reply;
 }
 

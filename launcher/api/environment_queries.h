@@ -27,8 +27,9 @@ ClientReply show_environment(const State& state, const std::string& reference,
                              const Viewer& viewer);
 
 // EnvironmentsReply: without a name the newest version of each environment, sorted by name; with a
-// name all of its versions, newest first (Refused not_found if there is none). Those beyond
-// kMaxPageBytes come without their content.
-ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer);
+// name all of its versions, newest first (Refused not_found if there is none); `archived` says
+// which versions are left out. Those beyond kMaxPageBytes come without their content.
+ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer,
+                              ArchivedToo archived = ArchivedToo::no);
 
 }  // namespace lockstep::launcher

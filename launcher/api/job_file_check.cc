@@ -151,7 +151,8 @@ Result<spec::JobFile> parse(const CheckJobFile& request) {
 }
 
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
-                              const std::string& name, Result<spec::JobFile> parsed) {
+                              const JobFileToCheck& what, Result<spec::JobFile> parsed) {
+  const std::string& name = what.name;
   JobFileChecked checked;
   if (!parsed) {
     for (Error& fault : spec::faults_of(parsed.error()))
@@ -171,10 +172,10 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
   for (std::string& line : image_replacement_lines(spec)) checked.notes.push_back(std::move(line));
   const std::string target = target_of(spec);
   if (!core.state().computes().has(target))
-    names.add(core.why_refused(spec, caller)
+    names.add(core.why_refused(spec, caller, what.wait_anyway)
                   .value_or(no_such_compute(core.state(), target))
                   .within(parsed->compute_where.empty() ? name : parsed->compute_where));
-  else if (const auto refused = core.why_refused(spec, caller))
+  else if (const auto refused = core.why_refused(spec, caller, what.wait_anyway))
     names.add(Error(*refused).within(name));
   if (checked.errors.empty()) checked.spec = std::move(spec);
   return checked;

@@ -36,10 +36,14 @@ struct JobFileLookups {
   std::function<Status(JobSpec& spec)> place_outputs = [](JobSpec&) { return Status(); };
 };
 
-// `name`: the file's name, for errors. Returns the parser's errors if parsing failed, and otherwise
-// every reason for which the launcher would refuse a submission of this job.
+struct JobFileToCheck {
+  std::string name;          // for errors
+  bool wait_anyway = false;  // as of Submit
+};
+// Returns the parser's errors if parsing failed, and otherwise every reason for which the launcher
+// would refuse a submission of this job.
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
-                              const std::string& name, Result<spec::JobFile> parsed);
+                              const JobFileToCheck& what, Result<spec::JobFile> parsed);
 
 // resource_exhausted when a submission's environment_variables exceed kMaxVariablesBytes.
 Status check_variables_size(const std::map<std::string, std::string>& variables);

@@ -6,6 +6,7 @@
 #include "common/domain/key_word.h"
 #include "launcher/api/compute_changes.h"
 #include "launcher/api/service.h"
+#include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -18,18 +19,22 @@ std::string user(const std::string& name) { return "user " + name; }
 struct AskedOfChange {
   const Principals& principals;
 
+  // Of a name that was removed and added again: the one who is there now.
+  std::string known(const std::string& name) const {
+    return user(current_user_name(principals, name));
+  }
   Asked operator()(const AddUser& m) const {
     return {"add user", user(m.name), "as " + to_string(m.grant), true};
   }
-  Asked operator()(const RemoveUser& m) const { return {"remove user", user(m.name), "", true}; }
+  Asked operator()(const RemoveUser& m) const { return {"remove user", known(m.name), "", true}; }
   Asked operator()(const SetAccount& m) const {
-    return {"change account", user(m.name), "to " + m.account, true};
+    return {"change account", known(m.name), "to " + m.account, true};
   }
   Asked operator()(const ChangeRole& m) const {
-    return {m.withdraw ? "take role" : "give role", user(m.name), to_string(m.grant), true};
+    return {m.withdraw ? "take role" : "give role", known(m.name), to_string(m.grant), true};
   }
   Asked operator()(const AddKey& m) const {
-    return {m.replaces ? "replace key" : "add key", user(m.user), key_word(m.key), true};
+    return {m.replaces ? "replace key" : "add key", known(m.user), key_word(m.key), true};
   }
   Asked operator()(const RevokeKey& m) const {
     const User* holder = principals.user_with_key(m.key);
@@ -201,6 +206,21 @@ struct AskedOf {
   Asked operator()(const DeleteVersions& m) const {
     return {fmt::format("delete {}", noun_of(m.kind)), version_of(m.kind, m.name, m.version),
             m.version.empty() ? "all versions, and the name" : "", true};
+  }
+  Asked operator()(const ArchiveEnvironment& m) const {
+    return {m.archived ? "archive environment" : "restore environment",
+            version_of(NameKind::environment, m.name, m.version), "", true};
+  }
+  // The keys alone, as of a job.
+  Asked operator()(const AnnotateVersion& m) const {
+    std::string keys;
+    const auto add = [&](const std::string& key) { keys += (keys.empty() ? "" : ", ") + key; };
+    if (m.description) add("description");
+    if (m.clear_tags) add("tags");
+    for (const auto& [key, value] : m.set_tags) add("tags." + key);
+    for (const std::string& key : m.remove_tags) add("tags." + key);
+    return {fmt::format("update {}", noun_of(m.kind)), version_of(m.kind, m.name, m.version),
+            std::string(head(keys, kObjectBytes)), true};
   }
   Asked operator()(const ShowAsset& m) const {
     return {fmt::format("show {}", noun_of(m.kind)), asset(m.kind, m.name, m.version)};

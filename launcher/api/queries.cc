@@ -52,8 +52,7 @@ std::size_t rough_bytes(const JobView& view) {
     bytes += 64 + of_report(attempt.report);
     for (const auto& part : attempt.parts)
       bytes += 96 + part.progress.size() +
-               4 * (part.allotment.cpus.size() + part.allotment.gpus.size()) +
-               24 * part.ended.size();
+               4 * (part.allotment.cpus.size() + part.allotment.gpus.size());
   }
   return bytes + of_report(view.report);
 }
@@ -131,9 +130,13 @@ struct Answerer {
     });
   }
   ClientReply operator()(const ShowJob& question) const {
-    return job(question.job, question.with_steps);
+    return job(question.job, ViewDetail::whole, question.with_steps);
   }
-  ClientReply operator()(const WatchJob& question) const { return job(question.job); }
+  ClientReply operator()(const WatchJob& question) const {
+    const Job* known = core.state().job(question.job);
+    if (known == nullptr) return refused_job(question.job);
+    return job(question.job, detail_for_watchers(*known));
+  }
   ClientReply operator()(const ListEvents& question) const {
     auto events = core.job_events(question.job, question.since);
     if (!events) return refused_job(question.job);
@@ -189,7 +192,7 @@ struct Answerer {
     return show_environment(core.state(), question.reference, viewer);
   }
   ClientReply operator()(const ListEnvironments& question) const {
-    return list_environments(core.state(), question.name, viewer);
+    return list_environments(core.state(), question.name, viewer, question.archived);
   }
   ClientReply operator()(const GetStatus&) const {
     LauncherStatus status{
@@ -212,8 +215,8 @@ struct Answerer {
     return StatusReply{std::move(status)};
   }
 
-  ClientReply job(const JobId& id, bool with_steps = false) const {
-    auto view = core.job_view(id);
+  ClientReply job(const JobId& id, ViewDetail detail, bool with_steps = false) const {
+    auto view = core.job_view(id, detail);
     if (!view) return refused_job(id);
     if (with_steps) view->spec.pipeline = core.state().job(id)->spec.pipeline;
     return JobReply{viewer.cut(std::move(*view))};
@@ -225,6 +228,11 @@ struct Answerer {
 ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
                    const Query& question) {
   return std::visit(Answerer{core, info, viewer}, question);
+}
+
+ViewDetail detail_for_watchers(const Job& job) {
+  const bool is_good = !job.finish || job.finish->status == JobStatus::completed;
+  return is_good ? ViewDetail::outline : ViewDetail::whole;
 }
 
 }  // namespace lockstep::launcher

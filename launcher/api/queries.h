@@ -34,4 +34,7 @@ using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, 
 ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
                    const Query& question);
 
+// What those who watch a job are told: how its ranks ended only with the report of a failure.
+ViewDetail detail_for_watchers(const Job& job);
+
 }  // namespace lockstep::launcher

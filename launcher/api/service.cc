@@ -88,6 +88,12 @@ struct RequestHandler {
   void operator()(const ArchiveAsset& m) const {
     feed(ArchiveAssetInput{expect(), m, asker.caller});
   }
+  void operator()(const ArchiveEnvironment& m) const {
+    feed(ArchiveEnvironmentInput{expect(), m, asker.caller});
+  }
+  void operator()(const AnnotateVersion& m) const {
+    feed(AnnotateVersionInput{expect(), m, asker.caller});
+  }
   void operator()(const ShareName& m) const { feed(ShareNameInput{expect(), m, asker.caller}); }
   void operator()(const DeleteVersions& m) const {
     feed(DeleteVersionsInput{expect(), m, asker.caller});
@@ -329,13 +335,13 @@ void Service::explain(const Asker& asker, ExplainReply explained) {
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {
-  const std::string name = request.name;
+  const JobFileToCheck what{request.name, request.wait_anyway};
   const Status begun = ports_.parse_job_file(
-      asker.caller, std::move(request), [this, asker, name](Result<spec::JobFile> parsed) {
+      asker.caller, std::move(request), [this, asker, what](Result<spec::JobFile> parsed) {
         if (asker.deadline < ports_.now()) return;
         auto file = std::make_shared<Result<spec::JobFile>>(std::move(parsed));
-        ports_.ask([this, asker, to = expect_reply(asker), name, file] {
-          answer(to, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), name,
+        ports_.ask([this, asker, to = expect_reply(asker), what, file] {
+          answer(to, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), what,
                                     std::move(*file)));
         });
       });
@@ -504,9 +510,10 @@ Duration Service::until_next_view(const JobId& id) {
 }
 
 void Service::tell_of_change(const JobId& id) {
-  const auto view = ports_.core->job_view(id);
-  if (!view) return watchers_.job_is_over(id);
-  const Job& job = *state().job(id);
+  const Job* known = state().job(id);
+  if (known == nullptr) return watchers_.job_is_over(id);
+  const Job& job = *known;
+  const auto view = ports_.core->job_view(id, detail_for_watchers(job));
   // Roles may have changed since they began to watch.
   watchers_.remove_if(id,
                       [&](const Asker& asker) { return !Viewer(state(), asker.caller).sees(job); });

@@ -177,7 +177,7 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
   const auto feed = [this, asker, submit](Bytes size) {
     ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
                             generated_job_name(ports_.random()), submit.rebuild, asker.caller, size,
-                            submit.waits});
+                            submit.waits, submit.wait_anyway});
   };
   JobSpec owned;  // as the core will take it
   owned.submitter = owner_of(asker.caller);

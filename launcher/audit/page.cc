@@ -32,6 +32,14 @@ std::uint64_t first_number(const std::string& path) {
   return number_of(std::string_view(text).substr(0, text.find('\n')));
 }
 
+// "ann", and "ann~2" of "ann".
+bool is_called(std::string_view user, std::string_view name) {
+  if (!user.starts_with(name)) return false;
+  const std::string_view rest = user.substr(name.size());
+  if (rest.empty()) return true;
+  return rest.size() > 1 && rest[0] == '~' && rest.find_first_not_of("0123456789", 1) == rest.npos;
+}
+
 class Page {
  public:
   explicit Page(const QueryAudit& query) : query_(query) {
@@ -81,10 +89,17 @@ class Page {
 
 }  // namespace
 
+std::string user_in(const AuditEntry& entry, std::string_view name) {
+  constexpr std::string_view kUser = "user ";
+  const std::string who = entry.who.substr(0, entry.who.find(" (attempt "));
+  if (is_called(who, name)) return who;
+  if (!entry.object.starts_with(kUser)) return "";
+  std::string about = entry.object.substr(kUser.size());
+  return is_called(about, name) ? about : "";
+}
+
 bool is_wanted(const AuditEntry& entry, const QueryAudit& query) {
-  const bool of_user = query.user.empty() || entry.who == query.user ||
-                       entry.who.starts_with(query.user + " (attempt ") ||
-                       entry.object == "user " + query.user;
+  const bool of_user = query.user.empty() || !user_in(entry, query.user).empty();
   const std::string node = "node " + query.node;
   const bool of_project = query.project.empty() || entry.project == query.project ||
                           entry.object == "project " + query.project;

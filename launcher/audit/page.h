@@ -2,10 +2,17 @@
 // Reads pages of the audit log for a query. The first page has the newest entries; within a page
 // the oldest come first. It only reads, so a worker can run it while the log is being written.
 
+#include <string>
+#include <string_view>
+
 #include "common/base/result.h"
 #include "common/domain/audit.h"
 
 namespace lockstep::launcher {
+
+// Which user of this name the entry is by or about: "ann", or "ann~2", who was added after the
+// first one was removed. "": none. A name with a number is that user alone.
+std::string user_in(const AuditEntry& entry, std::string_view name);
 
 // Whether the query's user or node did what the entry says, or it was done to them.
 bool is_wanted(const AuditEntry& entry, const QueryAudit& query);

@@ -18,8 +18,10 @@ Result<std::map<std::string, std::string>> tags_of(const std::vector<std::string
 
 void say_what_stays(Context& context, const RegisteredAsset& asked, const RegisteredAsset& has) {
   if (asked.description == has.description && asked.tags == has.tags) return;
-  context.terminal.print_line(fmt::format(
-      "{} has these files already; its description and tags stay as they are", reference_of(has)));
+  context.terminal.print_line(
+      fmt::format("{0} has these files already; its description and tags stay as they are; "
+                  "`lockstep {1} update {0} --set tags.KEY=VALUE` changes them",
+                  reference_of(has), to_string(kind_of(has))));
 }
 
 }  // namespace lockstep::cli

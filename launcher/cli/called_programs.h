@@ -1,12 +1,18 @@
 #pragma once
-// Whether a line of a shell script calls a program, as far as that shows without running it. Pure.
+// Whether a command calls a program, as far as that shows without running it. Pure.
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep::cli {
 
-// `program` is a bare name; the line may call it with a path. What stands in quotes, other than in
-// "$(…)", counts for nothing.
-bool calls(std::string_view line, std::string_view program);
+// Of one or more lines of a shell script. `program` is a bare name; a line may call it with a path,
+// behind settings (A=1 srun), through a program that starts another one (nice srun), and in
+// `bash -c "…"`. What stands in other quotes, except in "$(…)", counts for nothing.
+bool calls(std::string_view lines, std::string_view program);
+
+// The same of words that no shell reads, but the one that they may name.
+bool runs(const std::vector<std::string>& words, std::string_view program);
 
 }  // namespace lockstep::cli

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
+#include <filesystem>
 
 #include "common/base/quoted_name.h"
 #include "common/base/split_words.h"
@@ -18,28 +18,32 @@ namespace lockstep::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
 using Kind = Distribution::Kind;
 
 constexpr std::size_t kMostRead = 4u << 20;
 constexpr std::size_t kMostFiles = 8;  // of a command that are looked at
 
-// A shell's lines, or one line of words that no shell reads.
-std::string text_of(const Command& command) {
-  if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
-  const std::vector<std::string>& words = std::get<Argv>(command).words;
-  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  const bool is_shell = words.size() > 2 && base(words[0]).ends_with("sh") &&
-                        words[1].starts_with('-') && words[1].find('c') != std::string::npos;
-  return is_shell ? words[2] : words.empty() ? "" : base(words[0]);
+bool calls_it(const Command& command, std::string_view program) {
+  if (const auto* shell = std::get_if<ShellCommand>(&command)) return calls(shell->text, program);
+  return runs(std::get<Argv>(command).words, program);
 }
 
-bool calls_in(const std::string& text, std::string_view program) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const auto first = line.find_first_not_of(" \t");
-    if (first != line.npos && line[first] != '#' && calls(line, program)) return true;
+// All that may name a file, also in the text that a shell is given with -c.
+std::vector<std::string> words_of(const Command& command) {
+  std::vector<std::string> words;
+  const auto add_words_of = [&](const std::string& text) {
+    if (const auto split = split_words(text))
+      words.insert(words.end(), split->begin(), split->end());
+  };
+  if (const auto* shell = std::get_if<ShellCommand>(&command)) {
+    add_words_of(shell->text);
+    return words;
   }
-  return false;
+  words = std::get<Argv>(command).words;
+  for (const std::string& text : std::get<Argv>(command).words)
+    if (text.find_first_of(" \t\n") != std::string::npos) add_words_of(text);
+  return words;
 }
 
 // Of a program, not of a script: the libraries that it is linked with stand in its file.
@@ -59,12 +63,8 @@ struct Found {
 
 // The first file of the command that asks for other ranks, unless it reads ours.
 std::optional<Found> look_at_files(const JobSpec& spec, const ReadSource& read) {
-  std::vector<std::string> words;
-  if (const auto* argv = std::get_if<Argv>(&spec.command)) words = argv->words;
-  if (const auto split = split_words(text_of(spec.command)))
-    words.insert(words.end(), split->begin(), split->end());
   std::size_t looked_at = 0;
-  for (const std::string& word : words) {
+  for (const std::string& word : words_of(spec.command)) {
     if (word.empty() || word[0] == '-' || word[0] == '/' || looked_at >= kMostFiles) continue;
     const auto text = read(word);
     if (!text) continue;
@@ -85,9 +85,9 @@ std::string words_for(const char* kind) {
 }
 
 // Each rank would start all of the ranks that such a program is told to start.
-std::string note_on_starter(const JobSpec& spec, const std::string& text, bool of_sbatch) {
+std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
   for (const char* program : {"mpirun", "mpiexec", "srun"})
-    if (!of_sbatch && calls_in(text, program))
+    if (!of_sbatch && calls_it(spec.command, program))
       return fmt::format(
           "the command calls `{}`, but Lockstep starts the ranks: give the number with -N and -n, "
           "{}, and the program alone as the command",
@@ -95,7 +95,7 @@ std::string note_on_starter(const JobSpec& spec, const std::string& text, bool o
   const bool is_torch = spec.distribution.kind == Kind::pytorch;
   const int per_node = spec.distribution.processes_per_node;
   const bool is_ours = is_torch ? per_node == 1 : spec.world_size() == 1;
-  if (is_ours || !calls_in(text, "torchrun")) return "";
+  if (is_ours || !calls_it(spec.command, "torchrun")) return "";
   return fmt::format(
       "the command calls `torchrun`, but Lockstep starts the ranks: write `python3 SCRIPT` with {} "
       "and one rank for each GPU (-n), or keep torchrun with one rank on each node",
@@ -104,9 +104,14 @@ std::string note_on_starter(const JobSpec& spec, const std::string& text, bool o
 
 }  // namespace
 
-ReadSource source_reader(const std::string& folder) {
-  return [folder](const std::string& path) -> std::optional<std::string> {
-    const std::string whole = folder + "/" + path;
+ReadSource source_reader(const std::string& source) {
+  std::error_code failure;
+  const std::string only = fs::is_regular_file(source, failure)
+                               ? fs::path(source).lexically_normal().filename().string()
+                               : "";
+  return [source, only](const std::string& path) -> std::optional<std::string> {
+    if (!only.empty() && fs::path(path).lexically_normal() != only) return std::nullopt;
+    const std::string whole = only.empty() ? source + "/" + path : source;
     const io::Fd file(::open(whole.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat info {};
     if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -126,8 +131,7 @@ ReadSource source_reader(const std::string& folder) {
 std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
                                             bool of_sbatch) {
   if (spec.is_pipeline()) return {};
-  if (std::string note = note_on_starter(spec, text_of(spec.command), of_sbatch); !note.empty())
-    return {std::move(note)};
+  if (std::string note = note_on_starter(spec, of_sbatch); !note.empty()) return {std::move(note)};
   if (spec.distribution.kind != Kind::none || spec.world_size() < 2) return {};
   const auto found = look_at_files(spec, read);
   if (!found) return {};

@@ -14,8 +14,9 @@ namespace lockstep::cli {
 
 // The beginning of a file of the source folder, by its path in it; nullopt: there is no such file.
 using ReadSource = std::function<std::optional<std::string>(const std::string& path)>;
-// Reads at most 4 MiB of a regular file below `folder`.
-ReadSource source_reader(const std::string& folder);
+// Reads at most 4 MiB of a regular file below `source`; `source` may be one file, which then is the
+// only one.
+ReadSource source_reader(const std::string& source);
 
 // `spec` is a command job's. One line each. `of_sbatch`: notes_on_body has named srun and mpirun.
 std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,

@@ -132,8 +132,9 @@ std::string environment_table(const std::vector<EnvironmentView>& environments) 
   Table table({"NAME", "VERSION", "PROVIDER", "DEFINITION", "CREATED", "BY", "LAST JOB"});
   for (const auto& view : environments) {
     const EnvironmentSpec& spec = view.environment.spec;
-    table.add({spec.name, spec.version, std::string(provider_of(spec.definition)),
-               short_of(view.definition), to_string(view.created), view.created_by,
+    table.add({spec.name, spec.version + (view.archived ? " (archived)" : ""),
+               std::string(provider_of(spec.definition)), short_of(view.definition),
+               to_string(view.created), view.created_by,
                view.last_job.value.empty() ? "-" : view.last_job.value});
   }
   return table.text();
@@ -145,7 +146,7 @@ std::string environment_text(const EnvironmentView& view) {
   for (const auto& [key, value] : environment.tags)
     tags += fmt::format("{}{}={}", tags.empty() ? "" : ", ", key, value);
   add(text, "name", environment.spec.name);
-  add(text, "version", environment.spec.version);
+  add(text, "version", environment.spec.version + (view.archived ? " (archived)" : ""));
   add(text, "description", environment.description);
   add(text, "tags", tags);
   add(text, "provider", std::string(provider_of(environment.spec.definition)));

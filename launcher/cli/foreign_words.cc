@@ -10,10 +10,6 @@ struct Word {
   std::string_view group, word, meaning;
 };
 
-constexpr std::string_view kNoArchive =
-    "environments are not archived; `lockstep environment delete NAME --version V` deletes a "
-    "version "
-    "that no job needs";
 constexpr std::string_view kListJobs = "`lockstep job list` shows the jobs";
 constexpr std::string_view kShowJob = "`lockstep job show NAME` shows a job";
 constexpr std::string_view kCreateJob =
@@ -146,15 +142,8 @@ constexpr std::array kWords = std::to_array<Word>({
     {"compute", "list-sizes",
      "sizes are not supported yet; `lockstep node list` shows each node's cpus, memory and GPUs"},
     {"compute", "list-usage", "`lockstep quota list` shows what users and projects use"},
-    {"data", "update",
-     "a version and its tags cannot be changed; `lockstep data create -n NAME --version NEW --tags "
-     "KEY=VALUE` makes another one"},
     {"data", "download",
      "data is read by jobs: `inputs: {d: {path: azureml:NAME:VERSION}}` in a job file"},
-    {"model", "update",
-     "a version and its tags cannot be changed; `lockstep model create -n NAME --version NEW "
-     "--tags "
-     "KEY=VALUE` makes another one"},
     {"model", "register", "`lockstep model create` registers a model"},
     {"", "component",
      "components are files, which steps of a pipeline name; `lockstep job create -f pipeline.yml` "
@@ -209,10 +198,6 @@ constexpr std::array kWords = std::to_array<Word>({
     {"environment", "ls", "`lockstep environment list` shows the environments"},
     {"environment", "build",
      "`lockstep environment prepare -f NAME@latest` builds an environment on the nodes"},
-    {"environment", "archive", kNoArchive},
-    {"environment", "restore", kNoArchive},
-    {"environment", "update",
-     "a version cannot be changed; `lockstep environment create -f FILE` makes the next one"},
     {"environment", "rm",
      "`lockstep environment delete NAME --version V` deletes a version; `lockstep environment "
      "prune` removes unused environments from the nodes"},

@@ -13,7 +13,8 @@ constexpr Duration kCheckTimeout = seconds(60);  // a large file is parsed there
 // Another try of the same file would be refused again.
 bool is_of_the_file(ErrorCode code) {
   return code == ErrorCode::invalid_argument || code == ErrorCode::not_found ||
-         code == ErrorCode::unsupported || code == ErrorCode::permission_denied;
+         code == ErrorCode::unsupported || code == ErrorCode::permission_denied ||
+         code == ErrorCode::unsatisfiable;
 }
 
 // Errors of several lines have a place in each.
@@ -31,6 +32,7 @@ ReadJobFile read_job_file(const std::string& path, const std::vector<std::string
   const auto file = spec::read_named_text(path, Bytes{spec::kMaxFileBytes + 1});
   if (!file) return {{path, ""}, file.error()};
   CheckJobFile request{file->name, file->text, overrides};
+  request.wait_anyway = flags.wait_anyway;
   auto of_flags = overrides_of(flags, *file);
   if (!of_flags) return {std::move(request), of_flags.error()};
   for (const FlagOverride& one : *of_flags) request.overrides.push_back(one.assignment);

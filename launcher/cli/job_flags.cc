@@ -160,6 +160,16 @@ void add_job_flags(CLI::App& verb, JobFlags& flags) {
   add_words("--input", flags.inputs,
             "NAME=VALUE for ${{inputs.NAME}}: a value; a path (./x, /x) or an address (azureml:, "
             "https://) is data; or {type: T, path: P, mode: M}; may be repeated");
+  verb.add_option("--grace", flags.grace,
+                  "time between SIGTERM and SIGKILL: 60, 90s, 5m (default: the launcher's, 10s)")
+      ->check(filled("leave it out for the launcher's"));
+  verb.add_option("--signal", flags.signal,
+                  "NAME@TIME: what its ranks get this long before the end of its time limit: "
+                  "USR1@60; only processes that handle the signal get it")
+      ->check(filled("leave it out for none"));
+  add_links(verb, flags.links);
+  verb.add_flag("--wait-anyway", flags.wait_anyway,
+                "wait for nodes also where no node of the target can ever run the job");
 }
 
 Status apply_texts(const JobFlags& flags, JobSpec& spec) {
@@ -176,6 +186,40 @@ Status apply_texts(const JobFlags& flags, JobSpec& spec) {
   PipelineSpec pipeline = *spec.pipeline;
   for (PipelineStep& step : pipeline.steps) step.spec.experiment_name = flags.experiment;
   spec.pipeline = std::move(pipeline);
+  return {};
+}
+
+Status read_stop(const JobFlags& flags, StopPolicy& stop) {
+  if (!flags.grace.empty()) {
+    stop.grace = parse_duration(flags.grace);
+    if (*stop.grace < Duration::zero())
+      return wrong(
+          fmt::format("--grace '{}' is not a time; write seconds, or 90s, 5m", flags.grace));
+  }
+  if (flags.signal.empty()) return {};
+  auto signal = early_signal_from(flags.signal);
+  if (!signal) return wrong("--signal: " + signal.error().message);
+  stop.signal = *signal;
+  return {};
+}
+
+Status apply_to_file(const JobFlags& flags, spec::JobFile& file) {
+  TRY(apply_texts(flags, file.spec));
+  const bool keeps_links = flags.links == snapshot::Links::keep;
+  if (flags.links) file.keep_links = keeps_links;
+  if (!file.spec.pipeline) {
+    TRY(read_stop(flags, file.spec.stop));
+    return validate(file.spec.stop, file.spec.timeout);
+  }
+  PipelineSpec pipeline = *file.spec.pipeline;
+  for (PipelineStep& step : pipeline.steps) {
+    TRY(read_stop(flags, step.spec.stop));
+    if (const Status good = validate(step.spec.stop, step.spec.timeout); !good)
+      return good.error().within("jobs." + step.name);
+  }
+  file.spec.pipeline = std::move(pipeline);
+  if (flags.links)
+    for (spec::StepFiles& step : file.steps) step.keep_links = keeps_links;
   return {};
 }
 

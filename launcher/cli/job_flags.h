@@ -1,13 +1,17 @@
 #pragma once
 // What `run`, `job create` and `job validate` take alike: what a job is called, where it runs, its
-// inputs and outputs. For a job file they are keys of it; for `run` they are parts of the spec.
+// inputs and outputs, how it ends, and which links are followed. For a job file they are keys of
+// it; for `run` they are parts of the spec.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/domain/job_spec.h"
+#include "common/snapshot/capture.h"
 #include "launcher/spec/input_reader.h"
+#include "launcher/spec/job_file.h"
 #include "launcher/spec/named_text.h"
 
 namespace CLI {
@@ -23,6 +27,10 @@ struct JobFlags {
   std::vector<std::string> tags = {};     // KEY=VALUE
   std::vector<std::string> inputs = {};   // NAME=VALUE; see read_port_flags
   std::vector<std::string> outputs = {};  // NAME, or NAME=PATH
+  std::string grace = {};                 // "": the file's, or the launcher's
+  std::string signal = {};                // USR1@60; "": the file's, or none
+  std::optional<snapshot::Links> links = {};
+  bool wait_anyway = false;  // in vain
 };
 
 // All but --output, whose place add_format() knows (verbs.h).
@@ -30,6 +38,12 @@ void add_job_flags(CLI::App& verb, JobFlags& flags);
 
 // Puts tags, display name and experiment into the job, and its experiment into its steps.
 Status apply_texts(const JobFlags& flags, JobSpec& spec);
+
+// Puts --grace and --signal into the policy.
+Status read_stop(const JobFlags& flags, StopPolicy& stop);
+
+// Texts, --grace, --signal and --links of a job file, also for its steps.
+Status apply_to_file(const JobFlags& flags, spec::JobFile& file);
 
 // A flag that is an override of a job file.
 struct FlagOverride {

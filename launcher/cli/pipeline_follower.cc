@@ -80,6 +80,7 @@ struct PipelineFollower::Impl {
   void on_logs_refused(const BulkRefused& refused);
   void on_interrupt();
   void ask_to_cancel();
+  void leave_in_vain();
   void say_lines();
   void show_live(Instant now);
   bool finished();
@@ -107,6 +108,7 @@ struct PipelineFollower::Impl {
   std::optional<Turn> turn;
   std::optional<Error> failure;
   bool is_over = false;  // the pipeline is final
+  bool in_vain = false;
   int interrupts = 0;
   bool hung_up = false;
   FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
@@ -300,7 +302,8 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
   }
   logs.on_steps(view.steps, now);
   if (is_read_once) expect_lines();
-  if (options.show_state) {
+  leave_in_vain();
+  if (options.show_state && !in_vain) {
     for (StepLine& line : lines.on_steps(view.steps, now)) held.push_back(std::move(line));
     if (terminal.has_status_line() && !is_final(view.status)) terminal.progress(state_text(view));
   }
@@ -310,6 +313,19 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     terminal.clear_status();
   }
   say_lines();
+}
+
+// Said whole, also with --quiet: the reason ends with what would help.
+void PipelineFollower::Impl::leave_in_vain() {
+  if (!options.leave_in_vain || in_vain || is_final(job->status)) return;
+  const auto line = in_vain_line(job->steps);
+  if (!line) return;
+  in_vain = true;
+  terminal.clear_status();
+  terminal.print_line(*line);
+  terminal.print_line(fmt::format(
+      "{} is canceled, because it would wait in vain; --wait-anyway waits", options.job.value));
+  ask_to_cancel();
 }
 
 // The times of the lines are those of the nodes' clocks.
@@ -415,7 +431,7 @@ FollowEnd PipelineFollower::Impl::end(FollowEnd::How how) {
   order.release_all();
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel};
+  return {how, job, interrupts > 0, cancel, in_vain};
 }
 
 PipelineFollower::PipelineFollower(Connection& connection, Terminal& terminal,

@@ -173,20 +173,6 @@ Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   return read("--disk-limit", arguments.disk_limit, limits.disk);
 }
 
-Status read_stop(const RunArguments& arguments, StopPolicy& stop) {
-  if (!arguments.grace.empty()) {
-    stop.grace = parse_duration(arguments.grace);
-    if (*stop.grace < Duration::zero())
-      return wrong(
-          fmt::format("--grace '{}' is not a time; write seconds, or 90s, 5m", arguments.grace));
-  }
-  if (arguments.signal.empty()) return {};
-  auto signal = early_signal_from(arguments.signal);
-  if (!signal) return wrong("--signal: " + signal.error().message);
-  stop.signal = *signal;
-  return {};
-}
-
 // Which nodes may run the job. As for Slurm: -w without -N means all nodes that are named.
 Status read_placement(const RunArguments& arguments, ResourceRequest& resources) {
   resources.instance_type = arguments.instance_type;
@@ -285,7 +271,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
                                arguments.timeout));
     spec.timeout = timeout;
   }
-  TRY(read_stop(arguments, spec.stop));
+  if (const Status stop = read_stop(arguments, spec.stop); !stop) return stop.error().within("run");
   spec.retry.max = arguments.retry.value_or(spec.retry.max);
   if (!arguments.retry_on.empty())
     if (const Status read = spec::read_retry_on(arguments.retry_on, spec.retry); !read)

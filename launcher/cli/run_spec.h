@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/domain/job_spec.h"
-#include "common/snapshot/capture.h"
 #include "launcher/cli/job_flags.h"
 #include "launcher/cli/output.h"
 #include "launcher/spec/environment_reader.h"
@@ -18,16 +17,13 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   std::optional<int> nodes;       // absent: as many as nodelist has, else 1
   std::optional<int> ranks;       // on each node; absent: 1
   std::string distribution = "none";
-  std::string code;  // "" = the current directory
-  snapshot::Links links = snapshot::Links::follow;
+  std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
   std::vector<std::string> env_files;
   std::vector<std::string> secrets;  // VARIABLE=SECRET, or SECRET for both
   std::string name;
   std::string project;  // "" = the default one
   std::string timeout;
-  std::string grace;               // "" = the launcher's
-  std::string signal;              // USR1@60; "" = none
   std::string priority;            // "" = medium
   std::vector<std::string> after;  // NAME, or NAME:ended
   std::string begin;               // "" = at any time
@@ -58,7 +54,6 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   std::string docker_args;  // of a container, quoted as for a shell
   bool rebuild = false;
   bool detach = false;
-  bool wait_anyway = false;  // in vain
   bool quiet = false;
   bool raw = false;  // its output on a terminal
   Format format = Format::table;

@@ -12,6 +12,9 @@ namespace {
 
 bool is_over(StepPhase phase) { return phase != StepPhase::waiting && phase != StepPhase::running; }
 
+// Its log is another job's: where, nothing else says.
+bool is_elsewhere(const StepView& step) { return step.phase == StepPhase::reused; }
+
 std::string behind_colon(const std::string& reason) {
   return reason.empty() ? "" : ": " + in_one_line(reason);
 }
@@ -45,6 +48,17 @@ bool is_said_at_once(const StepView& step) {
 
 }  // namespace
 
+std::optional<std::string> in_vain_line(const std::vector<StepView>& steps) {
+  const StepView* first = nullptr;
+  for (const StepView& step : steps) {
+    if (step.phase != StepPhase::running) continue;
+    const bool is_new = step.started.ns == 0;  // of one that ran, somebody may replace the nodes
+    if (!step.in_vain || !is_new) return std::nullopt;
+    if (first == nullptr) first = &step;
+  }
+  return first == nullptr ? std::nullopt : std::optional(text_of(*first));
+}
+
 std::vector<StepLine> StepLines::on_steps(const std::vector<StepView>& steps, Instant now) {
   const bool first = seen_.empty();
   seen_.resize(steps.size());
@@ -52,9 +66,8 @@ std::vector<StepLine> StepLines::on_steps(const std::vector<StepView>& steps, In
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepView& step = steps[i];
     Seen& seen = seen_[i];
-    if (const std::string state = step_state(step); state != seen.state) {
-      seen = {state, now, first && !past_ && is_over(step.phase)};
-    }
+    if (const std::string state = step_state(step); state != seen.state)
+      seen = {state, now, first && !past_ && is_over(step.phase) && !is_elsewhere(step)};
     if (seen.said || step.phase == StepPhase::waiting) continue;
     if (!is_said_at_once(step) && now - seen.since < kWorthSaying) continue;
     seen.said = true;

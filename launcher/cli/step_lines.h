@@ -3,6 +3,7 @@
 // the queue for long, that was reused or is not run, and how it ended. Reads no clock and writes
 // nothing.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,16 @@ struct StepLine {
   bool after_all = false;  // a step that is not run: the line follows those that are said before
 };
 
+// "train: Queued (job p_train): needs …": of the first step that waits in vain, if no other step
+// runs; else nullopt, because what runs may be worth its end.
+std::optional<std::string> in_vain_line(const std::vector<StepView>& steps);
+
 class StepLines {
  public:
   static constexpr Duration kWorthSaying = seconds(1);
 
-  // past: steps that were over before the first view are said too.
+  // past: steps that were over before the first view are said too; those that were reused are
+  // always said.
   explicit StepLines(bool past) : past_(past) {}
   std::vector<StepLine> on_steps(const std::vector<StepView>& steps, Instant now);
 

@@ -347,6 +347,13 @@ transfer::TransferOptions upload_limits(const Context& context) {
   return waiting_for_local(context, kDownWhileSending);
 }
 
+int after_refusal(Context& context, const Error& error, int otherwise) {
+  if (error.code != ErrorCode::unsatisfiable) return otherwise;
+  context.terminal.print_line(
+      "the job is not submitted, because it would wait in vain; --wait-anyway waits");
+  return kExitFailure;
+}
+
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
@@ -360,7 +367,8 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
   for (int round = 0; round < 3; ++round) {
     TRY_ASSIGN(const SubmitReply reply,
                connection.ask_for<SubmitReply>(
-                   Submit{key, spec, submission.rebuild, submission.waits}, kSubmitTimeout));
+                   Submit{key, spec, submission.rebuild, submission.waits, submission.wait_anyway},
+                   kSubmitTimeout));
     if (!reply.snapshot_missing) {
       if (!submission.quiet)
         for (const std::string& note : reply.notes) context.terminal.print_line(note);

@@ -43,6 +43,7 @@ struct Submission {
   std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
   bool quiet = false;                      // does not print the launcher's notes
   bool waits = false;                      // the job's end is waited for
+  bool wait_anyway = false;                // taken also where it waits in vain
   // Of the pipeline's steps, in their order; empty: they take nothing from this machine.
   std::vector<StepSubmission> steps = {};
   std::vector<std::string> includes = {};           // as in StepSubmission
@@ -51,6 +52,10 @@ struct Submission {
 
 // Interrupts end the process until the job exists, and are blocked from then on.
 Result<JobId> submit(Context& context, Connection& connection, Submission submission);
+
+// After the error of a refused submission was printed: says how to wait all the same, if the job
+// would wait in vain for nodes. The exit code: 1 then, else `otherwise`.
+int after_refusal(Context& context, const Error& error, int otherwise);
 
 // Of an upload for a request: it fails soon after a local launcher went away.
 transfer::TransferOptions upload_limits(const Context& context);

@@ -41,7 +41,7 @@ void add_raw(CLI::App& verb, bool& raw) {
                 "replace text, or type");
 }
 
-void add_links(CLI::App& verb, snapshot::Links& links) {
+void add_links(CLI::App& verb, std::optional<snapshot::Links>& links) {
   verb.add_option_function<std::string>(
           "--links",
           [&links](const std::string& word) {

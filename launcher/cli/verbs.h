@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,8 +59,8 @@ CLI::Validator priority_word();                            // low, medium or hig
 void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
 void add_archive_verbs(CLI::App& group, VerbTable table);  // job archive, job restore
 void add_resume_verb(CLI::App& group, VerbTable table);    // job resume
-void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
-void add_asset_verbs(VerbTable table);        // data …, model …, component …
+void add_environment_verbs(VerbTable table);               // environment …
+void add_asset_verbs(VerbTable table);                     // data …, model …, component …
 void add_component_create_verb(CLI::App& group, VerbTable table);  // component create
 void add_datastore_verbs(VerbTable table);                         // datastore list|show
 void add_top_verb(VerbTable table);                                // top
@@ -98,7 +99,7 @@ void add_format(CLI::App& verb, Format& format,
 void add_raw(CLI::App& verb, bool& raw);
 
 // "--links follow|keep": what becomes of symlinks that lead out of the source folder.
-void add_links(CLI::App& verb, snapshot::Links& links);
+void add_links(CLI::App& verb, std::optional<snapshot::Links>& links);
 
 // Checks of an option's value: what is wrong, and what is allowed. `instead` says how to do
 // without.

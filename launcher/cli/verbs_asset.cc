@@ -25,13 +25,13 @@ constexpr const char* kCreateData = R"(
   lockstep data create -n labels --type uri_file --path ./labels.csv --version 3
   lockstep data create -f data.yml --set version=4
   lockstep data create -n clean --path azureml://jobs/JOB/outputs/NAME
-The files are kept by the launcher. A version never changes. A job reads it with
+The files are kept by the launcher. A version keeps its files. A job reads it with
 `inputs: {d: {path: azureml:faces@latest}}` in its file.)";
 constexpr const char* kCreateModel = R"(
   lockstep model create -n resnet --path azureml://jobs/JOB/outputs/model
   lockstep model create -n resnet --path ./weights.pt --version 3
   lockstep model create -f model.yml
-The files are kept by the launcher. A version never changes. A job reads it with
+The files are kept by the launcher. A version keeps its files. A job reads it with
 `inputs: {m: {path: azureml:resnet@latest}}` in its file.)";
 
 struct AssetArguments {
@@ -287,6 +287,7 @@ void add_group(VerbTable table, AssetKind kind, const std::string& what) {
   add_named(group, table, arguments, "archive",
             "take a version, or all of a name, out of lists and of @latest", archive);
   add_named(group, table, arguments, "restore", "undo an archive", restore);
+  add_version_update_verb(group, table, name_kind_of(kind));
   add_name_verbs(group, table, name_kind_of(kind));
 }
 

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/io/clock.h"
 #include "launcher/api/json/access.h"
 #include "launcher/audit/folder.h"
+#include "launcher/audit/page.h"
 #include "launcher/audit/verify.h"
 #include "launcher/cli/log_selection.h"
 #include "launcher/cli/verbs.h"
@@ -55,6 +57,18 @@ Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAud
   return newest_first;
 }
 
+// "": the entries are of one user.
+std::string note_on_users(const std::vector<AuditEntry>& entries, const std::string& name) {
+  std::set<std::string> users;
+  for (const AuditEntry& entry : entries) users.insert(launcher::user_in(entry, name));
+  users.erase("");
+  if (name.empty() || users.size() < 2) return "";
+  return fmt::format(
+      "the name was removed and added again: these are entries of {} users, {}; a name with its "
+      "number shows those of one",
+      users.size(), fmt::join(users, ", "));
+}
+
 int list(Context& context, const AuditOptions& options) {
   QueryAudit query;
   query.user = options.user;
@@ -75,6 +89,8 @@ int list(Context& context, const AuditOptions& options) {
   Table table({"TIME", "WHO", "ADDRESS", "WHAT", "OBJECT", "OUTCOME", "DETAIL"});
   for (const AuditEntry& entry : *entries) table.add(cells_of(entry));
   const int code = print(context, options.format, api::to_json(*entries), table.text());
+  if (const std::string note = note_on_users(*entries, options.user); !note.empty())
+    context.terminal.print_line(note);
   if (!whole)
     context.terminal.print_line(
         fmt::format("only the newest {} entries are shown; --limit 0 shows all", options.limit));
@@ -146,7 +162,10 @@ void add_audit_verbs(VerbTable table) {
       .add_option("--since", options->since,
                   "only entries since this time: 1h (ago), or 2026-01-31T12:00:00Z")
       ->check(filled("leave it out for all"));
-  group.add_option("--user", options->user, "only entries by this user or about this user")
+  group
+      .add_option("--user", options->user,
+                  "only entries by this user or about this user; of a name that was removed and "
+                  "added again, by all of them (ann, ann~2)")
       ->check(filled("leave it out for all"));
   group.add_option("--node", options->node, "only entries by this node or about this node")
       ->check(filled("leave it out for all"));

@@ -28,6 +28,7 @@ constexpr const char* kCreateExamples = R"(
   lockstep job create -f job.yml --input lr=0.01 --input data=./faces --compute gpu-cluster
   lockstep job create -f pipeline.yml --set jobs.train.inputs.lr=0.1
   lockstep job create -f pipeline.yml --dry-run      the steps in order; submits nothing
+  lockstep job create -f job.yml --stream --grace 60 --signal USR1@120   time to save
   generate-job | lockstep job create -f -            the file comes from standard input
 Without --stream the job's name is printed (or the whole job, with -o).)";
 
@@ -60,7 +61,7 @@ Status check_options(const CreateOptions& options, const std::string& name, spec
       return valid.error().within("--name");
     file.spec.name = options.new_name;
   }
-  TRY(apply_texts(options.flags, file.spec));
+  TRY(apply_to_file(options.flags, file));
   if (options.rebuild) return check_rebuild(name, file);
   return {};
 }
@@ -157,6 +158,7 @@ Submission submission_of(const CreateOptions& options, spec::JobFile file) {
   submission.data = std::move(file.data);
   submission.quiet = options.quiet;
   submission.waits = options.stream;
+  submission.wait_anyway = options.flags.wait_anyway;
   submission.links = links_of(file.keep_links);
   for (spec::StepFiles& step : file.steps)
     submission.steps.push_back({std::move(step.code_dir), std::move(step.build),
@@ -200,10 +202,14 @@ int create(Context& context, const CreateOptions& options) {
   if (file->environment && !options.quiet) show_ignored(context.terminal, file->spec);
   const int world_size = file->spec.is_pipeline() ? 0 : file->spec.world_size();
   const auto job = submit(context, **connection, submission_of(options, *std::move(file)));
-  if (!job) return refused(job.error(), otherwise);
+  if (!job) {
+    refused(job.error(), otherwise);
+    return after_refusal(context, job.error(), otherwise);
+  }
   if (options.stream)
-    return watch_to_end(context, **connection, *job,
-                        {true, options.quiet, world_size, options.format});
+    return watch_to_end(
+        context, **connection, *job,
+        {true, options.quiet, world_size, options.format, false, !options.flags.wait_anyway});
   return print_created(context, **connection, *job, options.format, otherwise);
 }
 

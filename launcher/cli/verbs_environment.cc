@@ -25,7 +25,7 @@ constexpr const char* kCreateExamples = R"(
   lockstep environment create -f env.yml
   lockstep environment create -f env.yml --name tools --version 3
   lockstep environment create -f environment.yml              a conda file, or its lock file
-A version never changes. If no version is given, a changed definition gets the next number.)";
+A version keeps its definition. If no version is given, a changed one gets the next number.)";
 constexpr const char* kPrepareExamples = R"(
   lockstep environment prepare -f tools@latest             on all nodes that can take jobs
   lockstep environment prepare -f env.yml --nodes 2
@@ -38,6 +38,7 @@ struct EnvironmentOptions {
   std::string label;    // show
   std::string file;     // create: a path; prepare: that, or a reference
   std::string project;  // create, prepare
+  bool include_archived = false, archived_only = false;  // list
   std::optional<int> nodes;
   bool rebuild = false;
   bool quiet = false;
@@ -99,7 +100,10 @@ int create(Context& context, const EnvironmentOptions& options) {
 int list(Context& context, const EnvironmentOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<EnvironmentsReply>(ListEnvironments{options.name});
+  ListEnvironments question{options.name, ArchivedToo::no};
+  if (options.include_archived) question.archived = ArchivedToo::yes;
+  if (options.archived_only) question.archived = ArchivedToo::only;
+  const auto reply = (*connection)->ask_for<EnvironmentsReply>(question);
   if (!reply) return fail(context.terminal, reply.error());
   return print(context, options.format, api::to_json(reply->environments),
                environment_table(reply->environments));
@@ -286,6 +290,10 @@ void add_looks(CLI::App& group, VerbTable table, const Options& options) {
       add_verb(group, table, options, "list", "list the newest version of each environment", list);
   list_verb.add_option("-n,--name", options->name, "list all versions of this environment")
       ->check(filled("leave it out to see all"));
+  auto* only =
+      list_verb.add_flag("--archived-only", options->archived_only, "only archived versions");
+  list_verb.add_flag("--include-archived", options->include_archived, "archived versions too")
+      ->excludes(only);
   add_format(list_verb, options->format);
   auto& show_verb =
       add_verb(group, table, options, "show",
@@ -350,6 +358,8 @@ void add_environment_verbs(VerbTable table) {
       ->check(filled("leave it out for 7d"));
   add_format(prune_verb, options->format);
   add_log(group, table, options);
+  add_environment_archive_verbs(group, table);
+  add_version_update_verb(group, table, NameKind::environment);
   add_name_verbs(group, table, NameKind::environment);
 }
 

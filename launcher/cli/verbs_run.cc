@@ -54,13 +54,16 @@ Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep fail
 Status check_code(const RunArguments& arguments) {
   std::error_code failure;
   const auto status = std::filesystem::status(arguments.code, failure);
-  if (arguments.code.empty() || std::filesystem::is_directory(status)) return {};
+  const bool is_good =
+      std::filesystem::is_directory(status) || std::filesystem::is_regular_file(status);
+  if (arguments.code.empty() || is_good) return {};
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("run: --code '{}' {}; name the source directory, or leave --code out to take the "
-                  "current one",
+      fmt::format("run: --code '{}' {}; name the source directory or a file, or leave --code out "
+                  "to take the current directory",
                   arguments.code,
-                  std::filesystem::exists(status) ? "is not a directory" : "does not exist"));
+                  std::filesystem::exists(status) ? "is neither a directory nor a file"
+                                                  : "does not exist"));
 }
 
 void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_environment) {
@@ -146,6 +149,7 @@ int run(Context& context, const RunArguments& given) {
   submission.quiet = arguments.quiet;
   submission.data = std::move(data);
   submission.waits = !arguments.detach;
+  submission.wait_anyway = arguments.wait_anyway;
   if (*environment) {
     auto resolved = resolve(**connection, **environment);
     if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
@@ -155,11 +159,14 @@ int run(Context& context, const RunArguments& given) {
   }
   submission.directory = arguments.code.empty() ? "." : arguments.code;
   submission.directory_was_named = !arguments.code.empty();
-  submission.links = arguments.links;
+  submission.links = arguments.links.value_or(snapshot::Links::follow);
   if (*array) become_array(submission, **array);
   const int world_size = *array ? 0 : submission.spec.world_size();
   const auto job = submit(context, **connection, std::move(submission));
-  if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
+  if (!job) {
+    fail(context.terminal, job.error());
+    return after_refusal(context, job.error(), kExitLockstepFailed);
+  }
   if (arguments.detach)
     return print_created(context, **connection, *job, arguments.format, kExitLockstepFailed);
   return watch_to_end(
@@ -358,9 +365,8 @@ void add_run_verb(VerbTable table) {
                    "what the ranks are told of each other (default none)")
       ->type_name("mpi|pytorch|tensorflow|ray|none");
   verb->add_option("--code", arguments->code,
-                   "source directory to upload (default: the current one)")
+                   "source directory to upload, or one file (default: the current directory)")
       ->check(filled("leave it out to take the current directory"));
-  add_links(*verb, arguments->links);
   verb->add_option("-e,--env", arguments->env,
                    "NAME to pass on its value in this shell, or NAME=VALUE, which `ps` shows to "
                    "every user of this machine; may be repeated")
@@ -386,13 +392,6 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--timeout", arguments->timeout,
                    "end the job after this time: 90, 90s, 5m, 2h, 1d")
       ->check(filled("leave it out to set no limit"));
-  verb->add_option("--grace", arguments->grace,
-                   "time between SIGTERM and SIGKILL: 60, 90s, 5m (default: the launcher's, 10s)")
-      ->check(filled("leave it out for the launcher's"));
-  verb->add_option("--signal", arguments->signal,
-                   "NAME@TIME: what its ranks get this long before the end of --timeout: USR1@60; "
-                   "only processes that handle the signal get it")
-      ->check(filled("leave it out for none"));
   verb->add_option("--priority", arguments->priority,
                    "low, medium (default) or high: which of the jobs that wait go first")
       ->check(priority_word());
@@ -450,8 +449,6 @@ void add_run_verb(VerbTable table) {
                  "return at once; print the job's name, or its record with -o");
   add_format(*verb, arguments->format, "print the job's record at the end: json or yaml",
              &arguments->outputs);
-  verb->add_flag("--wait-anyway", arguments->wait_anyway,
-                 "wait for nodes also where no node of the target can ever run the job");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   add_raw(*verb, arguments->raw);
   verb->add_option(

@@ -15,7 +15,7 @@ namespace {
 struct SnapshotOptions {
   std::string directory;
   bool skipped = false;
-  snapshot::Links links = snapshot::Links::follow;
+  std::optional<snapshot::Links> links;
   Format format = Format::table;
 };
 
@@ -73,7 +73,7 @@ int take(Context& context, const SnapshotOptions& options) {
   capture.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), options.directory);
   capture.allow_home_or_root = true;
   capture.own_files = context.home.path();
-  capture.links = options.links;
+  capture.links = options.links.value_or(snapshot::Links::follow);
   const auto snapshot = snapshot::capture(options.directory, capture);
   if (!snapshot) return fail(context.terminal, snapshot.error());
   for (const std::string& line : capture_lines(options.directory, snapshot->report))

@@ -47,7 +47,7 @@ int validate(Context& context, const ValidateOptions& options) {
       options.local ? spec::FindComponent() : component_finder(context);
   ReadJobFile read = read_job_file(options.file, options.overrides, options.flags, find);
   if (read.parsed)
-    if (const Status good = apply_texts(options.flags, read.parsed->spec); !good)
+    if (const Status good = apply_to_file(options.flags, *read.parsed); !good)
       return fail(context.terminal, good.error(), kExitUsage);
   if (read.parsed && read.parsed->spec.compute.empty() && !options.local) {
     const auto chosen = default_compute(context.home);

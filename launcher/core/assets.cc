@@ -62,6 +62,18 @@ std::optional<AssetVersion> Assets::remove(AssetKind kind, const std::string& na
   return removed;
 }
 
+void Assets::annotate(AssetKind kind, const VersionAnnotated& fact) {
+  const auto name = names_.find({kind, fact.name});
+  if (name == names_.end()) return;
+  std::vector<AssetVersion>& all = name->second.versions;
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const AssetVersion& known) {
+    return known.asset.version == fact.version;
+  });
+  if (found == all.rend()) return;
+  found->asset.description = fact.description;
+  found->asset.tags = fact.tags;
+}
+
 void Assets::apply(const AssetArchived& fact) {
   const auto name = names_.find({fact.kind, fact.name});
   if (name == names_.end()) return;

@@ -63,6 +63,8 @@ class Assets {
 
   void apply(Instant at, const AssetRegistered& fact, bool foreign);
   void apply(const AssetArchived& fact);
+  // `fact` is about a version of this kind.
+  void annotate(AssetKind kind, const VersionAnnotated& fact);
   // Removes a version and returns it; `version` "": the newest. nullopt: there is none.
   std::optional<AssetVersion> remove(AssetKind kind, const std::string& name,
                                      const std::string& version);

@@ -44,7 +44,8 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
   const bool is_ours = std::holds_alternative<LauncherItself>(input.caller);
   if (auto error = refused_by_quota(cluster, spec, input.snapshot_size); error && !is_ours)
     return error;
-  return spec.is_pipeline() ? refused_steps(cluster, spec) : refused_job(cluster, spec);
+  return spec.is_pipeline() ? refused_steps(cluster, spec, input.wait_anyway)
+                            : refused_job(cluster, spec, input.wait_anyway);
 }
 
 bool wants_high_priority(const JobSpec& spec) {
@@ -167,7 +168,7 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
   return source;
 }
 
-std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec) {
+std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec, bool wait_anyway) {
   const std::string target = target_of(spec);
   if (!cluster.state.computes().has(target)) {
     Error error = no_such_compute(cluster.state, target);
@@ -183,7 +184,9 @@ std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec) {
         !status)
       return status.error();
   if (auto error = refused_by_target(cluster, spec)) return error;
-  return never_possible(cluster, spec);
+  auto error = never_possible(cluster, spec);
+  const bool is_waited_for = wait_anyway && error && error->code == ErrorCode::unsatisfiable;
+  return is_waited_for ? std::nullopt : error;
 }
 
 void react(Context& core, const SubmitInput& input) {
@@ -243,8 +246,10 @@ void react(Context& core, const SubmitInput& input) {
   core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 
-std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec) {
+std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec,
+                                 bool wait_anyway) {
   SubmitInput input;
+  input.wait_anyway = wait_anyway;
   input.spec = spec;
   input.caller = caller;
   if (const Status owned = take_owner(cluster, caller, spec); !owned) return owned.error();

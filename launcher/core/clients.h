@@ -11,11 +11,12 @@ void react(Context& core, const UpdateJobInput& input);
 void react(Context& core, const ShareInput& input);
 
 // The error with which a submission of this job would be refused now; nullopt: it would be
-// accepted. Ignores the job's source.
-std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec);
+// accepted. Ignores the job's source. `wait_anyway`: as of Submit.
+std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec,
+                                 bool wait_anyway);
 
 // The part of it that is about the job's target and nodes.
-std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec);
+std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec, bool wait_anyway);
 
 // The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: there is no
 // such job, the caller may not read it, or it has saved none.

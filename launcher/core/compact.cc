@@ -148,13 +148,17 @@ struct Compaction::FactFilter {
     const auto [key, version] = key_of(fact);
     const AssetName* known = all.whole_.assets().find(kind_of(fact.asset), key.name);
     const AssetVersion* kept = known == nullptr ? nullptr : known->find(version);
-    return kept != nullptr && is_last(fact, key, version, kept->foreign);
+    if (kept == nullptr || !is_last(fact, key, version, kept->foreign)) return false;
+    fact.asset = kept->asset;  // as it was annotated since
+    return true;
   }
   bool operator()(AssetArchived&) const { return false; }  // closing() tells it anew
   bool operator()(EnvironmentRegistered& fact) const {
     const auto [key, version] = key_of(fact);
     const EnvironmentVersion* kept = all.whole_.registered(key.name, version);
-    return kept != nullptr && is_last(fact, key, version, kept->foreign);
+    if (kept == nullptr || !is_last(fact, key, version, kept->foreign)) return false;
+    fact.environment = kept->environment;  // as it was annotated since
+    return true;
   }
   // The version may have been deleted and registered again. Whose the name is does not follow from
   // its first version any more if that was deleted.
@@ -167,8 +171,10 @@ struct Compaction::FactFilter {
     return true;
   }
   bool operator()(VersionsDeleted&) const { return false; }
-  bool operator()(NameShared&) const { return false; }   // closing() tells it anew
-  bool operator()(NameSettled&) const { return false; }  // the same
+  bool operator()(NameShared&) const { return false; }           // closing() tells it anew
+  bool operator()(NameSettled&) const { return false; }          // the same
+  bool operator()(EnvironmentArchived&) const { return false; }  // the same
+  bool operator()(VersionAnnotated&) const { return false; }     // its registration has it
   bool operator()(EnvironmentWanted&) const { return true; }
   bool operator()(EnvironmentNotSolved&) const { return true; }
   bool operator()(EnvironmentLocked& fact) const {
@@ -300,6 +306,9 @@ std::vector<StampedFact> Compaction::closing() {
   for (const auto& [key, known] : whole_.assets().names())
     for (const AssetVersion& version : known.versions)
       if (version.archived) add(AssetArchived{key.first, key.second, version.asset.version, true});
+  for (const auto& [name, versions] : whole_.registered())
+    for (const EnvironmentVersion& version : versions)
+      if (version.archived) add(EnvironmentArchived{name, version.environment.spec.version, true});
   for (const auto& [name, pool] : whole_.shares().pools())
     for (const auto& [user, use] : pool.users) add(RecentUseSet{name, user, use.recent, use.at});
   return facts;

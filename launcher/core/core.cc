@@ -77,11 +77,11 @@ std::vector<Digest> Core::trees_of(NodeId id) const {
   return trees;
 }
 
-std::optional<JobView> Core::job_view(const JobId& id) const {
+std::optional<JobView> Core::job_view(const JobId& id, ViewDetail detail) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
   JobView view = view_of(impl_->context.cluster(), impl_->context.scheduler, *job,
-                         impl_->context.scheduler.position(*job));
+                         impl_->context.scheduler.position(*job), detail);
   view.steps = step_views(impl_->context.cluster(), impl_->context.scheduler, *job);
   for (const std::uint64_t order : state().children(id)) {
     ++view.children;
@@ -161,8 +161,9 @@ QuotaView Core::quota_view(const QuotaHolder& holder) const {
   return launcher::quota_view(impl_->context.cluster(), holder);
 }
 
-std::optional<Error> Core::why_refused(const JobSpec& spec, const Caller& caller) const {
-  return launcher::why_refused(impl_->context.cluster(), caller, spec);
+std::optional<Error> Core::why_refused(const JobSpec& spec, const Caller& caller,
+                                       bool wait_anyway) const {
+  return launcher::why_refused(impl_->context.cluster(), caller, spec, wait_anyway);
 }
 
 std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {

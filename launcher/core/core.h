@@ -74,9 +74,9 @@ class Core {
   // the node reported (roots.h).
   std::vector<Digest> trees_of(const JobId& job) const;
   std::vector<Digest> trees_of(NodeId node) const;
-  std::optional<JobView> job_view(const JobId& job) const;
+  std::optional<JobView> job_view(const JobId& job, ViewDetail detail = ViewDetail::whole) const;
   // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns
-  // false. `among`: only jobs of these orders (job_index.h); null: all.
+  // false; in outline. `among`: only jobs of these orders (job_index.h); null: all.
   void each_job_view(const JobId& after, const std::set<std::uint64_t>* among,
                      const std::function<bool(const Job&)>& wanted,
                      const std::function<bool(JobView)>& take) const;
@@ -93,8 +93,9 @@ class Core {
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;
   // The error with which a submission of this job would be refused now; nullopt: it would be
-  // accepted. Ignores the job's source.
-  std::optional<Error> why_refused(const JobSpec& spec, const Caller& caller) const;
+  // accepted. Ignores the job's source. `wait_anyway`: as of Submit.
+  std::optional<Error> why_refused(const JobSpec& spec, const Caller& caller,
+                                   bool wait_anyway = false) const;
   std::optional<NodeId> node_with_key(const PublicKey& key) const;
   // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.
   std::vector<NodeId> nodes_of(const AttemptId& attempt) const;

@@ -148,6 +148,8 @@ struct Effects {
   void operator()(const NameShared&) const {}
   void operator()(const VersionsDeleted&) const {}
   void operator()(const NameSettled&) const {}
+  void operator()(const EnvironmentArchived&) const {}
+  void operator()(const VersionAnnotated&) const {}
   void operator()(const EnvironmentRegistered&) const {}
   void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
   void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }

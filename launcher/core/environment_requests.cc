@@ -83,6 +83,32 @@ void react(Context& core, const CreateEnvironmentInput& input) {
   core.act(std::move(reply));
 }
 
+void react(Context& core, const ArchiveEnvironmentInput& input) {
+  const ArchiveEnvironment& ask = input.ask;
+  const NameKey key{NameKind::environment, ask.name};
+  const OwnedName* name = name_to_manage(core, input.reply, input.caller, key);
+  if (name == nullptr || !expect_version(core, input.reply, key, ask.version)) return;
+  const auto& registered = core.state.registered();
+  const auto known = registered.find(ask.name);
+  const auto is_other = [&](const EnvironmentVersion& one) {
+    return one.archived != ask.archived &&
+           (ask.version.empty() || one.environment.spec.version == ask.version);
+  };
+  const bool changes = known != registered.end() &&
+                       std::any_of(known->second.begin(), known->second.end(), is_other);
+  const std::string what = ask.version.empty()
+                               ? fmt::format("all versions of environment {}", ask.name)
+                               : fmt::format("environment {}:{}", ask.name, ask.version);
+  if (!changes)
+    return core.act(ReplyDone{
+        input.reply, fmt::format("{}: already {}archived", what, ask.archived ? "" : "not ")});
+  core.emit(EnvironmentArchived{ask.name, ask.version, ask.archived});
+  core.act(ReplyDone{input.reply, fmt::format("{}: {}", what,
+                                              ask.archived ? "archived; jobs that name a version "
+                                                             "still get it"
+                                                           : "restored")});
+}
+
 void react(Context& core, const PruneEnvironmentsInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::prune_environments)) return;
   core.emit(EnvironmentsPruned{core.now - input.unused_for, name_of(input.caller)});

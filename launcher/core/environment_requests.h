@@ -1,5 +1,5 @@
 #pragma once
-// Reactions to requests that register, prune and rebuild environments.
+// Reactions to requests that register, archive, prune and rebuild environments.
 
 #include "launcher/core/context.h"
 
@@ -7,6 +7,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const CreateEnvironmentInput& input);
 void react(Context& core, const PruneEnvironmentsInput& input);
+void react(Context& core, const ArchiveEnvironmentInput& input);
 
 // The project of a job or an environment name that the caller creates: `wanted` if it is not empty,
 // else the only project that the caller may submit into, else the default project.

@@ -133,7 +133,7 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
 
 ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   ExplainView view;
-  view.job = view_of(cluster, scheduler, job, scheduler.position(job));
+  view.job = view_of(cluster, scheduler, job, scheduler.position(job), ViewDetail::outline);
   LinesFor lines;
   lines.add(WordsOf::launcher, job.spec.compute_why);
   lines.add(WordsOf::launcher, binding_line(job.spec.binding));

@@ -76,6 +76,8 @@ struct JobOf {
   const JobId* operator()(const NameShared&) const { return nullptr; }
   const JobId* operator()(const VersionsDeleted&) const { return nullptr; }
   const JobId* operator()(const NameSettled&) const { return nullptr; }
+  const JobId* operator()(const EnvironmentArchived&) const { return nullptr; }
+  const JobId* operator()(const VersionAnnotated&) const { return nullptr; }
   const JobId* operator()(const SizeDefined&) const { return nullptr; }
   const JobId* operator()(const SizeRemoved&) const { return nullptr; }
   const JobId* operator()(const SizeGranted&) const { return nullptr; }

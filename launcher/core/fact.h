@@ -16,96 +16,11 @@
 #include "launcher/core/defined_sizes.h"
 #include "launcher/core/fair_share.h"
 #include "launcher/core/machines.h"
+#include "launcher/core/node_facts.h"
 #include "launcher/core/principals.h"
 
 namespace lockstep::launcher {
 
-struct TokenCreated {
-  Digest secret_hash;
-  Instant expires;
-  int uses = 1;
-  Approval approval = Approval::as_configured;
-  std::string pool = {};     // of the nodes that join with it; "": local
-  std::string machine = {};  // of the pool's target, whose agent may use it; "": any agent
-  std::string by = {};       // who made it; "": the launcher, or a fact of before
-  friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
-};
-struct NodeJoined {
-  NodeId node;
-  std::string name;
-  PublicKey key;
-  Digest token;
-  bool waits_for_approval = false;
-  std::string pool = {};     // never changes; "": local
-  std::string machine = {};  // of the pool's target; "": a provider did not make it
-  friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
-};
-struct NodeApproved {  // from now on the node gets work
-  NodeId node;
-  std::string by;
-  friend bool operator==(const NodeApproved&, const NodeApproved&) = default;
-};
-// A node's claim to be on a host (Inventory::host_id). Every account there can read that id, and a
-// hostile node may claim it too.
-struct HostClaim {
-  Instant since;
-  // Nodes that were on one host when the later one first said where it is have the same group, the
-  // id of one of them. They are one machine's, whatever its ids are after a reboot.
-  NodeId group;
-  friend bool operator==(const HostClaim&, const HostClaim&) = default;
-};
-struct NodeSessionStarted {  // a session was accepted
-  NodeId node;
-  BootId boot;
-  SessionId session;
-  Inventory inventory;
-  std::optional<HostClaim> claim = {};  // told by a compaction; else it follows from the sessions
-  std::string version = {};             // of the agent; "": of before it was kept
-  friend bool operator==(const NodeSessionStarted&, const NodeSessionStarted&) = default;
-};
-struct NodeLost {  // timeout, or proof of a reboot
-  NodeId node;
-  std::string reason;
-  friend bool operator==(const NodeLost&, const NodeLost&) = default;
-};
-struct NodeDrainChanged {
-  NodeId node;
-  bool draining = false;
-  std::string reason;
-  friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
-};
-// The agent was told that its machine will be taken away. Until a session starts that was told
-// nothing of it, the node takes no new work.
-struct NodeNoticed {
-  NodeId node;
-  Instant until;
-  std::string reason;
-  friend bool operator==(const NodeNoticed&, const NodeNoticed&) = default;
-};
-struct NodeLabelsChanged {
-  NodeId node;
-  NodeLabels labels;  // all that it has from now on
-  std::string by;
-  friend bool operator==(const NodeLabelsChanged&, const NodeLabelsChanged&) = default;
-};
-struct NodeRemoved {  // permanently: it holds no part, and its key is revoked
-  NodeId node;
-  std::string by;
-  friend bool operator==(const NodeRemoved&, const NodeRemoved&) = default;
-};
-
-struct TokenForgotten {  // the token can no longer be used
-  Digest secret_hash;
-  friend bool operator==(const TokenForgotten&, const TokenForgotten&) = default;
-};
-// Sets the revision of the node's desired state, and its history. Compaction writes this fact in
-// place of those that it dropped.
-struct NodeRevised {
-  NodeId node;
-  std::uint64_t revision = 0;
-  std::vector<NodeEvent> history = {};  // empty: it follows from the facts before
-  friend bool operator==(const NodeRevised&, const NodeRevised&) = default;
-};
 // Attempts placed from now on have an incarnation of at least this.
 struct IncarnationBegan {
   std::uint64_t incarnation = 0;
@@ -321,6 +236,14 @@ struct EnvironmentRegistered {
   bool foreign = false;      // from then, and by somebody whom its owner had not let
   friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
 };
+// Sets the archived flag of a version. Compaction writes this fact anew, in place of all that it
+// dropped.
+struct EnvironmentArchived {
+  std::string name;
+  std::string version;  // "": all versions that the name has now
+  bool archived = true;
+  friend bool operator==(const EnvironmentArchived&, const EnvironmentArchived&) = default;
+};
 // The node asked for a lock, because its plan had none for its platform.
 struct EnvironmentWanted {
   AttemptId attempt;
@@ -382,7 +305,7 @@ using Fact = std::variant<
     NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
     InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
     StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten, OutputsSoFar,
-    NameShared, VersionsDeleted, NameSettled>;
+    NameShared, VersionsDeleted, NameSettled, EnvironmentArchived, VersionAnnotated>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -36,7 +36,7 @@ bool is_chosen(const State& state, const Node& node, const Shape& shape) {
 struct Count {
   int all = 0;
   int fitting = 0;  // in the network that has most of them
-  bool lacks_label = false, is_small = false;
+  bool lacks_label = false, is_small = false, lacks_engine = false;
 };
 
 Count count(const Cluster& cluster, const std::string& pool, const Shape& shape) {
@@ -51,6 +51,7 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
       count.lacks_label = count.lacks_label || !shape.labels.empty();
     } else if (too_small(node.inventory, shape)) {
       count.is_small = true;
+      count.lacks_engine = shape.in_container && lacks_engine(node.inventory);
     } else {
       ++fitting[node.inventory.network];
     }
@@ -60,22 +61,53 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
   return count;
 }
 
+// Further nodes of a machine of ours are no larger than those that it has, and have no labels.
 std::string remedy(const Cluster& cluster, const std::string& pool, const Shape& shape,
                    const Count& count) {
   const bool is_ours = cluster.config.fixed_nodes && pool == kLocalCompute;
   const std::string more =
       is_ours ? fmt::format("start more nodes with `lockstep up --nodes {}`", shape.nodes)
               : fmt::format("join nodes that have it: `lockstep node token --compute {}`", pool);
+  const std::string or_more = is_ours ? "" : ", or " + more;
   if (count.lacks_label)
-    return fmt::format("give a node the label: `lockstep node label NODE {}`, or {}",
-                       labels_text(shape.labels), more);
+    return fmt::format("give a node the label: `lockstep node label NODE {}`{}",
+                       labels_text(shape.labels), or_more);
+  if (count.lacks_engine)
+    return fmt::format("install docker or podman on its nodes and restart their lockstep-agent{}",
+                       or_more);
   if (count.is_small)
     return fmt::format(
-        "ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file), or {}", more);
+        "ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file){}", or_more);
   if (count.fitting > 0)
     return fmt::format("ask for at most {} (-N; resources.instance_count in a job file), or {}",
                        counted(static_cast<std::size_t>(count.fitting), "node"), more);
   return more;
+}
+
+std::string who_can(const std::string& pool, int fitting) {
+  return fitting == 0 ? fmt::format("no node of target '{}' can ever take it", pool)
+                      : fmt::format("only {} of target '{}' can ever take it",
+                                    counted(static_cast<std::size_t>(fitting), "node"), pool);
+}
+
+// What the nodes of target local have that have reported.
+struct Local {
+  int known = 0, present = 0, fitting = 0, without_engine = 0;
+  std::string example;  // "local-0 has 0 gpus, 4 asked for"
+};
+
+Local count_local(const Cluster& cluster, const Shape& shape) {
+  Local local;
+  for (const Node& node : cluster.state.nodes_of(std::string(kLocalCompute))) {
+    if (!node.session) continue;
+    ++local.known;
+    if (!node.lost) ++local.present;
+    if (lacks_engine(node.inventory)) ++local.without_engine;
+    const auto reason = too_small(node.inventory, shape);
+    if (!reason) ++local.fitting;
+    if (reason && local.example.empty()) local.example = node.name + " " + *reason;
+  }
+  return local;
 }
 
 }  // namespace
@@ -102,12 +134,36 @@ std::optional<std::string> in_vain(const Cluster& cluster, const std::string& po
   if (names_removed) return std::nullopt;  // one of that name may come back
   const Count nodes = count(cluster, pool, shape);
   if (nodes.fitting >= shape.nodes) return std::nullopt;
-  const std::string who =
-      nodes.fitting == 0
-          ? fmt::format("no node of target '{}' can ever take it", pool)
-          : fmt::format("only {} of target '{}' can ever take it",
-                        counted(static_cast<std::size_t>(nodes.fitting), "node"), pool);
-  return fmt::format("{}; to change that, {}", who, remedy(cluster, pool, shape, nodes));
+  return fmt::format("{}; to change that, {}", who_can(pool, nodes.fitting),
+                     remedy(cluster, pool, shape, nodes));
+}
+
+std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& shape) {
+  if (!cluster.config.fixed_nodes) return std::nullopt;
+  const std::string pool(kLocalCompute);
+  const int fixed = *cluster.config.fixed_nodes;
+  const Local local = count_local(cluster, shape);
+  Count nodes;
+  const auto refusal = [&](const std::string& who) {
+    return make_error(ErrorCode::unsatisfiable,
+                      fmt::format("needs {}, but {}; to change that, {}", describe(shape), who,
+                                  remedy(cluster, pool, shape, nodes)));
+  };
+  if (const int size = std::max(fixed, local.present); shape.nodes > size) {
+    nodes.fitting = size;
+    return refusal(who_can(pool, size));
+  }
+  if (local.known < fixed || local.fitting >= shape.nodes) return std::nullopt;
+  if (shape.in_container && local.without_engine > local.known - shape.nodes)
+    return make_error(
+        ErrorCode::unsatisfiable,
+        fmt::format("needs a container engine on {}, but {} of the {} nodes of target '{}' have "
+                    "none: {}",
+                    shape.nodes == 1 ? "a node" : counted(shape.nodes, "node"),
+                    local.without_engine, local.known, pool, kNoEngine));
+  nodes.is_small = true;
+  nodes.fitting = local.fitting;
+  return refusal(fmt::format("{} ({})", who_can(pool, local.fitting), local.example));
 }
 
 }  // namespace lockstep::launcher

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/base/result.h"
 #include "launcher/core/placement.h"
 
 namespace lockstep::launcher {
@@ -13,6 +14,10 @@ namespace lockstep::launcher {
 // the pool's nodes cannot take now. nullopt: time alone may help.
 std::optional<std::string> in_vain(const Cluster& cluster, const std::string& pool,
                                    const Shape& shape);
+
+// The same of target local while the number of its nodes is fixed, also before they all are there:
+// unsatisfiable. LOST nodes do not count.
+std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& shape);
 
 // Whether nodes may be added to the pool without a person: its provider makes machines, or one that
 // is to become a node is not there yet.

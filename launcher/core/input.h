@@ -31,6 +31,7 @@ struct SubmitInput {
   Caller caller = {};
   Bytes snapshot_size = {};  // set if a quota limits it
   bool waits = false;        // the client waits for the job's end
+  bool wait_anyway = false;  // see Submit
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;
@@ -47,6 +48,16 @@ struct CreateAssetInput {
 struct ArchiveAssetInput {
   ReplyTo reply;
   ArchiveAsset ask;
+  Caller caller = {};
+};
+struct ArchiveEnvironmentInput {
+  ReplyTo reply;
+  ArchiveEnvironment ask;
+  Caller caller = {};
+};
+struct AnnotateVersionInput {
+  ReplyTo reply;
+  AnnotateVersion ask;
   Caller caller = {};
 };
 struct ShareNameInput {
@@ -257,15 +268,14 @@ struct OutputWrittenInput {
 
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input =
-    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
-                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
-                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
-                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
-                 ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
-                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
-                 ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
-                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
-                 ShareNameInput, DeleteVersionsInput, RevokeTokenInput>;
+using Input = std::variant<
+    SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput, JoinInput,
+    ShutdownInput, SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, LogsRefusedInput,
+    TickInput, CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput, KeysFileInput,
+    ApproveNodeInput, ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
+    ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
+    AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
+    ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput,
+    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput>;
 
 }  // namespace lockstep::launcher

@@ -6,7 +6,7 @@ namespace lockstep::launcher {
 
 void Lane::add(const CoreConfig& config, const Job& job) {
   over_quota_.remove(job);
-  jobs_.add(job, class_of(config, job.spec));
+  jobs_.add(job, class_of(config, job));
   const JobClass& kind = jobs_.class_of(job.order);
   if (parked_.count(kind.shape) != 0) {
     unsaid_.insert(job.order);
@@ -30,7 +30,7 @@ void Lane::remove(const Job& job) {
   jobs_.remove(job.order);
   over_quota_.remove(job);
   unsaid_.erase(job.order);
-  const auto parked = parked_.find(shape_of(job.spec));
+  const auto parked = parked_.find(shape_of(job));
   if (parked != parked_.end()) {
     parked->second.orders.erase(job.order);
     if (parked->second.orders.empty()) parked_.erase(parked);
@@ -70,7 +70,7 @@ void Lane::run(const Cluster& cluster, const Moves& moves) {
     full_.clear();
   }
   for (const std::uint64_t order : over_quota_.take_fitting(state))
-    jobs_.add(*job_at(order), class_of(cluster.config, job_at(order)->spec));
+    jobs_.add(*job_at(order), class_of(cluster.config, *job_at(order)));
   Pass(*this, cluster, moves).run(before);
   dirty_ = false;
 }
@@ -99,13 +99,13 @@ void Lane::park(const State& state, const Shape& shape, const Impossible& why, c
 }
 
 bool Lane::waits_in_vain(const Job& job) const {
-  const auto parked = parked_.find(shape_of(job.spec));
+  const auto parked = parked_.find(shape_of(job));
   return parked != parked_.end() && parked->second.in_vain && has(job);
 }
 
 std::string Lane::reason(const State& state, const Job& job) const {
   if (over_quota_.holds(job)) return over_quota_.reason(state, job).value_or("waits to be placed");
-  const auto parked = parked_.find(shape_of(job.spec));
+  const auto parked = parked_.find(shape_of(job));
   if (parked != parked_.end()) return parked->second.reason;
   if (!head_ || !jobs_.has(job.order)) return "waits to be placed";
   const std::string why = head_->reason + "; " + describe(head_->reservation);

@@ -62,7 +62,7 @@ class Lane {
   // The reason why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
   const std::optional<Head>& head() const { return head_; }
-  bool is_parked(const Job& job) const { return parked_.count(shape_of(job.spec)) != 0; }
+  bool is_parked(const Job& job) const { return parked_.count(shape_of(job)) != 0; }
   bool waits_in_vain(const Job& job) const;
 
   // Visits the jobs that wait for nodes, in the order of the queue, until `take` returns false.

@@ -2,22 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
 namespace {
-
-AssetKind asset_kind_of(NameKind kind) {
-  switch (kind) {
-    case NameKind::environment:
-    case NameKind::data: return AssetKind::data;
-    case NameKind::model: return AssetKind::model;
-    case NameKind::component: return AssetKind::component;
-  }
-  return AssetKind::data;
-}
 
 std::vector<std::string> versions_of(const State& state, const NameKey& key) {
   std::vector<std::string> versions;
@@ -45,19 +37,6 @@ Error no_such_name(const State& state, const Caller& caller, const NameKey& key)
   return make_error(
       ErrorCode::not_found,
       fmt::format("there is no environment '{}'; `lockstep environment list` shows all", key.name));
-}
-
-// Null: it was refused.
-const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
-                                const NameKey& key) {
-  const OwnedName* name = core.state.names().find(key.kind, key.name);
-  if (name == nullptr) {
-    const Error error = no_such_name(core.state, caller, key);
-    core.refuse(reply, error.code, error.message);
-    return nullptr;
-  }
-  return permitted(core, reply, caller, Permission::manage_names, object_of(key, *name)) ? name
-                                                                                         : nullptr;
 }
 
 // Why the user cannot be let add versions; "": they can.
@@ -129,6 +108,52 @@ std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holde
           is_in_bytes(limit) ? "SIZE" : "N"));
 }
 
+// What people note about the version.
+struct Texts {
+  std::string description;
+  std::map<std::string, std::string> tags;
+  std::string by;  // who registered it
+  std::int64_t bytes() const {
+    std::size_t bytes = description.size();
+    for (const auto& [key, value] : tags) bytes += key.size() + value.size();
+    return static_cast<std::int64_t>(bytes);
+  }
+};
+
+Texts texts_of(const State& state, const NameKey& key, const std::string& version) {
+  if (key.kind == NameKind::environment) {
+    const EnvironmentVersion& one = *state.registered(key.name, version);
+    return {one.environment.description, one.environment.tags, one.by};
+  }
+  const AssetVersion& one = *state.assets().find(asset_kind_of(key.kind), key.name)->find(version);
+  return {one.asset.description, one.asset.tags, one.by};
+}
+
+Texts changed_texts(Texts texts, const AnnotateVersion& ask) {
+  if (ask.description) texts.description = *ask.description;
+  if (ask.clear_tags) texts.tags.clear();
+  for (const std::string& tag : ask.remove_tags) texts.tags.erase(tag);
+  for (const auto& [tag, value] : ask.set_tags) texts.tags[tag] = value;
+  return texts;
+}
+
+// They count as whose the version is.
+std::optional<Error> why_not_changed(const Cluster& cluster, const OwnedName& name,
+                                     const AnnotateVersion& ask, const Texts& before,
+                                     const Texts& after) {
+  if (const Status good = validate_texts(ask.description.value_or(""), ask.set_tags); !good)
+    return good.error();
+  if (after.tags.size() > std::max(kMaxAssetTags, before.tags.size()))
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("tags: there would be {}; at most {} are possible",
+                                  after.tags.size(), kMaxAssetTags));
+  if (after.bytes() <= before.bytes()) return std::nullopt;
+  const auto more = static_cast<std::uint64_t>(after.bytes() - before.bytes());
+  for (const QuotaHolder& holder : holders_of(before.by, name.project))
+    if (auto error = over_limit(cluster, holder, QuotaLimit::version_bytes, more)) return error;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Object object_of(const NameKey& key, const OwnedName& name) {
@@ -136,6 +161,27 @@ Object object_of(const NameKey& key, const OwnedName& name) {
   object.grants = &name.grants;
   object.called = fmt::format("{} share {}", to_string(key.kind), key.name);
   return object;
+}
+
+const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
+                                const NameKey& key) {
+  const OwnedName* name = core.state.names().find(key.kind, key.name);
+  if (name == nullptr) {
+    const Error error = no_such_name(core.state, caller, key);
+    core.refuse(reply, error.code, error.message);
+    return nullptr;
+  }
+  return permitted(core, reply, caller, Permission::manage_names, object_of(key, *name)) ? name
+                                                                                         : nullptr;
+}
+
+bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
+                    const std::string& version) {
+  if (version.empty() || has_version(core.state, key, version)) return true;
+  core.refuse(reply, ErrorCode::not_found,
+              fmt::format("{} has no version '{}'; `lockstep {} list -n {}` shows all",
+                          describe(key), version, to_string(key.kind), key.name));
+  return false;
 }
 
 const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key) {
@@ -228,15 +274,32 @@ void react(Context& core, const ShareNameInput& input) {
   core.act(ReplyDone{input.reply, shared_text(key, *name, ask)});
 }
 
+void react(Context& core, const AnnotateVersionInput& input) {
+  const AnnotateVersion& ask = input.ask;
+  const NameKey key{ask.kind, ask.name};
+  const OwnedName* name = name_to_manage(core, input.reply, input.caller, key);
+  if (name == nullptr) return;
+  if (ask.version.empty())
+    return core.refuse(input.reply, ErrorCode::invalid_argument, "version: name one to change");
+  if (!expect_version(core, input.reply, key, ask.version)) return;
+  const Texts before = texts_of(core.state, key, ask.version);
+  Texts after = changed_texts(before, ask);
+  if (auto error = why_not_changed(core.cluster(), *name, ask, before, after))
+    return core.refuse(input.reply, error->code, std::move(error->message));
+  const std::string what = fmt::format("{} {}:{}", noun_of(key.kind), key.name, ask.version);
+  if (after.description == before.description && after.tags == before.tags)
+    return core.act(
+        ReplyDone{input.reply, what + " is unchanged: it has this description and these tags"});
+  core.emit(VersionAnnotated{ask.kind, ask.name, ask.version, std::move(after.description),
+                             std::move(after.tags), name_of(input.caller)});
+  core.act(ReplyDone{input.reply, what + " is updated"});
+}
+
 void react(Context& core, const DeleteVersionsInput& input) {
   const DeleteVersions& ask = input.ask;
   const NameKey key{ask.kind, ask.name};
   const OwnedName* name = name_to_manage(core, input.reply, input.caller, key);
-  if (name == nullptr) return;
-  if (!ask.version.empty() && !has_version(core.state, key, ask.version))
-    return core.refuse(input.reply, ErrorCode::not_found,
-                       fmt::format("{} has no version '{}'; `lockstep {} list -n {}` shows all",
-                                   describe(key), ask.version, to_string(key.kind), key.name));
+  if (name == nullptr || !expect_version(core, input.reply, key, ask.version)) return;
   std::vector<std::string> versions{ask.version};
   if (ask.version.empty()) versions = versions_of(core.state, key);
   for (const std::string& version : versions)

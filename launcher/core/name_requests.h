@@ -1,6 +1,6 @@
 #pragma once
 // Who may register a version under a name of environments, data, models or components, and
-// reactions to requests that share a name and delete versions.
+// reactions to requests that share a name, and that annotate and delete versions.
 
 #include "launcher/core/context.h"
 
@@ -8,9 +8,16 @@ namespace lockstep::launcher {
 
 void react(Context& core, const ShareNameInput& input);
 void react(Context& core, const DeleteVersionsInput& input);
+void react(Context& core, const AnnotateVersionInput& input);
 
 // The name as an object of requests. The name must outlive it.
 Object object_of(const NameKey& key, const OwnedName& name);
+// Null: there is no such name, or the caller may not manage it; the request was refused.
+const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
+                                const NameKey& key);
+// False: the name has no such version, and the request was refused. `version` "": any will do.
+bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
+                    const std::string& version);
 // Null: it is nobody's, or the caller may not see it.
 const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key);
 

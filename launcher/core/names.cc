@@ -30,6 +30,16 @@ std::string describe(const NameKey& key) {
   return fmt::format("{} '{}'", noun_of(key.kind), key.name);
 }
 
+AssetKind asset_kind_of(NameKind kind) {
+  switch (kind) {
+    case NameKind::environment:
+    case NameKind::data: return AssetKind::data;
+    case NameKind::model: return AssetKind::model;
+    case NameKind::component: return AssetKind::component;
+  }
+  return AssetKind::data;
+}
+
 std::uint64_t number_of_version(const std::string& version) {
   const bool counts = !version.empty() && version.size() <= kMaxCountedDigits &&
                       version.find_first_not_of("0123456789") == std::string::npos;
@@ -90,6 +100,12 @@ void Names::deleted(const Version& version, UsageTable& usage) {
   --versions_;
   count(usage, version.by, name.project, -1, -version.bytes);
   if (--name.versions == 0) count(usage, name.owner, name.project, 1, 0);
+}
+
+void Names::grown(const NameKey& key, const std::string& by, std::int64_t bytes,
+                  UsageTable& usage) {
+  const auto entry = names_.find(key);
+  if (entry != names_.end()) count(usage, by, entry->second.project, 0, bytes);
 }
 
 void Names::released(const NameKey& key, UsageTable& usage) {

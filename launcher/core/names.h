@@ -23,6 +23,7 @@ struct NameKey {
   friend auto operator<=>(const NameKey&, const NameKey&) = default;
 };
 std::string describe(const NameKey& key);  // "environment 'team'"
+AssetKind asset_kind_of(NameKind kind);    // of an environment: any
 
 // The owner lets a user, or all submitters of the name's project, add versions; or no longer.
 struct NameShared {
@@ -49,6 +50,17 @@ struct NameSettled {
   NameGrants grants;
   std::uint64_t last_number = 0;
   friend bool operator==(const NameSettled&, const NameSettled&) = default;
+};
+
+// All that people note about a version from now on. Compaction writes it into the fact that
+// registered the version.
+struct VersionAnnotated {
+  NameKind kind = NameKind::environment;
+  std::string name, version;
+  std::string description;
+  std::map<std::string, std::string> tags;
+  std::string by;
+  friend bool operator==(const VersionAnnotated&, const VersionAnnotated&) = default;
 };
 
 // A name stays its owner's when its last version is deleted: jobs and files of theirs may still
@@ -89,6 +101,8 @@ class Names {
   bool registered(const Version& version, const std::string& owner, const std::string& project,
                   bool foreign, UsageTable& usage);
   void deleted(const Version& version, UsageTable& usage);
+  // A version of `by` has so many more bytes.
+  void grown(const NameKey& key, const std::string& by, std::int64_t bytes, UsageTable& usage);
   void released(const NameKey& key, UsageTable& usage);  // it has no versions, and is nobody's now
   void apply(const NameShared& fact);
   void apply(const NameSettled& fact, UsageTable& usage);

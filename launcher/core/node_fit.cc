@@ -185,6 +185,8 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
   if (const auto why = why_no_account(node, shape.run_as))
     return "cannot run jobs as " + shape.run_as + ": " + *why;
+  if (shape.not_on.count(node.id) != 0)
+    return "does not have what the job names, as an attempt found";
   if (const std::string* lacks = cluster.watches.shortfall_of(node.id)) return *lacks;
   if (auto reason = why_not_chosen(cluster, node, shape)) return reason;
   if (auto reason = ends_before(cluster, node, shape)) return reason;

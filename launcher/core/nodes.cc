@@ -80,11 +80,25 @@ void give_up_parts(Context& core, const Node& node, const std::string& why) {
   }
 }
 
+namespace {
+
+// Labels belong to the machine. Those of a machine that a provider made stay with its target.
+NodeLabels labels_to_keep(const Node& node) {
+  const bool is_known = node.machine.empty() && !node.machine_id.empty();
+  return is_known ? node.labels : NodeLabels();
+}
+
+void emit_removed(Context& core, const Node& node, const std::string& by) {
+  const PublicKey key = node.key;
+  core.emit(NodeRemoved{node.id, by, labels_to_keep(node)});
+  core.act(RevokeNode{key});
+}
+
+}  // namespace
+
 void remove_node(Context& core, NodeId id, const std::string& by) {
   give_up_parts(core, *core.state.node(id), "its node was revoked by " + by);
-  const PublicKey key = core.state.node(id)->key;
-  core.emit(NodeRemoved{id, by});
-  core.act(RevokeNode{key});
+  emit_removed(core, *core.state.node(id), by);
 }
 
 void react(Context& core, const DrainInput& input) {
@@ -201,9 +215,7 @@ void react(Context& core, const RemoveNodeInput& input) {
                     "when its attempts have ended and their logs are collected",
                     name, counted(node->parts.size(), "attempt"),
                     to_string(node->parts.begin()->first)));
-  const PublicKey key = node->key;
-  core.emit(NodeRemoved{id, name_of(input.caller)});
-  core.act(RevokeNode{key});
+  emit_removed(core, *node, name_of(input.caller));
   core.act(ReplyDone{input.reply, "node " + name + " is removed"});
 }
 
@@ -313,7 +325,11 @@ void react(Context& core, const JoinInput& input) {
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);
   core.emit(NodeJoined{id, name, input.key, input.secret_hash,
-                       must_wait(core.config, grant.approval), grant.pool, grant.machine});
+                       must_wait(core.config, grant.approval), grant.pool, grant.machine,
+                       input.machine.machine_id});
+  if (const NodeLabels labels = core.state.kept_labels(input.machine.machine_id, name);
+      grant.machine.empty() && !labels.empty())
+    core.emit(NodeLabelsChanged{id, labels, ""});
   // Earlier calls of its provider had others.
   if (!grant.machine.empty()) forget_tokens(core, grant.pool, grant.machine, &input.secret_hash);
   core.act(AllowNode{id, input.key});

@@ -169,7 +169,7 @@ void Pass::place_now(const Job& job, Placed placed) {
   CHECK(!lane_.jobs_.has(order), "a placed job has left the queue");
   if (const auto next = lane_.over_quota_.take_next(state, job.spec))
     lane_.jobs_.add(*state.job(state.queue().at(*next)),
-                    class_of(cluster_.config, state.job(state.queue().at(*next))->spec));
+                    class_of(cluster_.config, *state.job(state.queue().at(*next))));
 }
 
 }  // namespace lockstep::launcher

@@ -281,7 +281,7 @@ void advance_pipeline(Context& core, const Job& job) {
   if (job.steps->all_over()) end(core, job);
 }
 
-std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec) {
+std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec, bool wait_anyway) {
   for (const PipelineStep& step : spec.pipeline->steps) {
     JobSpec one = step.spec;
     one.submitter = spec.submitter;
@@ -289,7 +289,7 @@ std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec) 
     one.run_as = spec.run_as;
     if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
     auto error = refused_by_quota(cluster, one, {});
-    if (!error) error = refused_job(cluster, one);
+    if (!error) error = refused_job(cluster, one, wait_anyway);
     if (error) return error->within("jobs." + step.name);
   }
   return std::nullopt;

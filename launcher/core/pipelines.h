@@ -10,8 +10,8 @@ namespace lockstep::launcher {
 void advance_pipeline(Context& core, const Job& job);
 
 // Why the pipeline could not be run as it is now: a step of it would be refused as a job. The error
-// begins with "jobs.STEP".
-std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec);
+// begins with "jobs.STEP". `wait_anyway`: as of Submit.
+std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec, bool wait_anyway);
 
 // What it waits for, for people: "2 steps run, 1 step is queued, 3 steps wait".
 std::string reason_of_steps(const State& state, const Job& job);

@@ -14,6 +14,7 @@
 #include "launcher/core/instances.h"
 #include "launcher/core/machine_life.h"
 #include "launcher/core/node_fit.h"
+#include "launcher/core/retry.h"
 #include "launcher/core/scaling.h"
 
 namespace lockstep::launcher {
@@ -327,6 +328,12 @@ Shape shape_of(const JobSpec& spec) {
           spec.in_container(), r.isolated, r.rdma,   r.labels, r.nodes, spec.timeout};
 }
 
+Shape shape_of(const Job& job) {
+  Shape shape = shape_of(job.spec);
+  shape.not_on = nodes_without(job, job.attempts.size());
+  return shape;
+}
+
 std::string describe(const Shape& shape) {
   std::vector<std::string> parts;
   if (shape.cpus)
@@ -400,7 +407,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
 
 Placement place(const Cluster& cluster, const Job& job) {
   if (auto off = why_off(cluster, job.pool)) return Blocked{*std::move(off)};
-  Shape shape = shape_of(job.spec);
+  Shape shape = shape_of(job);
   if (shape.rdma != Rdma::preferred) return place_shape(cluster, job, shape);
   shape.rdma = Rdma::required;
   Placement first = place_shape(cluster, job, shape);
@@ -468,37 +475,7 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                     "`lockstep compute update {} --max-instances {}`",
                     nodes, pool, most, pool, nodes));
   }
-  if (!cluster.config.fixed_nodes || pool != kLocalCompute) return std::nullopt;
-  const Shape shape = shape_of(spec);
-  const int fixed = *cluster.config.fixed_nodes;
-  int known = 0, present = 0, fitting = 0, without_engine = 0;
-  std::string example;
-  for (const Node& node : cluster.state.nodes_of(pool)) {
-    if (!node.session) continue;
-    ++known;
-    if (!node.lost) ++present;
-    const auto reason = too_small(node.inventory, shape);
-    if (!reason) ++fitting;
-    if (lacks_engine(node.inventory)) ++without_engine;
-    if (reason && example.empty()) example = node.name + " " + *reason;
-  }
-  if (const int size = std::max(fixed, present); shape.nodes > size)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("needs {} nodes, but target '{}' has {}; start more with "
-                                  "`lockstep up --nodes {}`",
-                                  shape.nodes, pool, size, shape.nodes));
-  if (known < fixed || fitting >= shape.nodes) return std::nullopt;
-  if (shape.in_container && without_engine > known - shape.nodes)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("needs a container engine on {}, but {} of the {} nodes of "
-                                  "target '{}' have none: {}",
-                                  shape.nodes == 1 ? "a node" : counted(shape.nodes, "node"),
-                                  without_engine, known, pool, kNoEngine));
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("needs {}, but {} of the {} nodes of target '{}' have enough ({}); ask for less: "
-                  "--cpus, --memory, --gpus, or lockstep.resources in a job file",
-                  describe(shape), fitting, known, pool, example));
+  return pool == kLocalCompute ? beyond_fixed_nodes(cluster, shape_of(spec)) : std::nullopt;
 }
 
 bool lacks_account(const Cluster& cluster, const Job& job) {
@@ -513,7 +490,7 @@ bool lacks_account(const Cluster& cluster, const Job& job) {
 }
 
 std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
-  const Shape shape = shape_of(job.spec);
+  const Shape shape = shape_of(job);
   const PoolNodes nodes = cluster.state.nodes_of(job.pool);
   std::vector<std::string> lines;
   for (const Node& node : nodes) {

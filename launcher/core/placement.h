@@ -7,6 +7,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,10 +37,12 @@ struct Shape {
   NodeLabels labels = {};               // that each node must have
   std::vector<std::string> names = {};  // the only nodes that may run it; empty: any
   std::optional<Duration> lasts = {};   // how long it may run at most; nullopt: it does not say
+  std::set<NodeId> not_on = {};         // nodes that do not have what the job names
   bool whole_node() const { return isolated || (!cpus && !memory && !gpus); }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
 Shape shape_of(const JobSpec& spec);
+Shape shape_of(const Job& job);            // with what its attempts showed
 std::string describe(const Shape& shape);  // "2 nodes with 4 cpus and 1 gpu each"
 
 struct Placed {
@@ -83,8 +86,8 @@ std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool
                                  const Shape& shape);
 
 // Why the job can never run on its target; nullopt otherwise. This is known only for elastic
-// targets with fewer machines, and for target local with a fixed number of nodes. Nodes that joined
-// beyond that number count as well, unless they are LOST.
+// targets with fewer machines (invalid_argument), and for target local with a fixed number of nodes
+// (unsatisfiable). Nodes that joined beyond that number count as well, unless they are LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
 // True if no node can have this job's account: the number of nodes is fixed, all of them have

@@ -5,6 +5,7 @@
 
 #include "launcher/core/children.h"
 #include "launcher/core/dependencies.h"
+#include "launcher/core/elsewhere.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/pipelines.h"
 #include "launcher/core/placement.h"
@@ -100,35 +101,61 @@ Tier tier_of(const State& state, const Job& job) {
   return compute == nullptr ? Tier::dedicated : compute->spec.scale.tier;
 }
 
-bool asks_for_what_is_not_there(const Attempt& attempt) {
+bool asks_for_what_is_wrong(const Attempt& attempt) {
   return attempt.ended && attempt.ended->cause == Cause::workspace_failed &&
          std::any_of(attempt.parts.begin(), attempt.parts.end(), [](const Part& part) {
            return part.finished() && part.report->exit && part.report->exit->hopeless;
          });
 }
 
+// Where another try could succeed.
+enum class Hope { anywhere, elsewhere, nowhere };
+
+Hope hope_of(const Cluster& cluster, const Job& job) {
+  const Attempt& last = job.attempts.back();
+  const bool has_no_account =
+      last.ended->cause == Cause::account_missing && lacks_account(cluster, job);
+  if (has_no_account || asks_for_what_is_wrong(last)) return Hope::nowhere;
+  return nodes_without(last).empty() ? Hope::anywhere : Hope::elsewhere;
+}
+
+std::optional<Retry> next_try(const Cluster& cluster, const Job& job, const ExitReport& report) {
+  switch (hope_of(cluster, job)) {
+    case Hope::anywhere: return retry_after(job, report, tier_of(cluster.state, job));
+    case Hope::elsewhere: return retry_elsewhere(cluster, job, report);
+    case Hope::nowhere: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// What the report of the last attempt does not say itself: why there is no other one.
+std::string why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
+  switch (hope_of(cluster, job)) {
+    case Hope::elsewhere: return nor_on(cluster.state, job);
+    case Hope::nowhere: return "";
+    case Hope::anywhere: break;
+  }
+  if (std::string given_up = why_given_up(job, report); !given_up.empty()) return given_up;
+  if (!is_retried(job.spec.retry, report) || job.attempts.size() == 1) return "";
+  return fmt::format(" (given up after {} attempts)", job.attempts.size());
+}
+
 void conclude(Context& core, const Job& job) {
   ExitReport report = *job.attempts.back().ended;
-  const bool has_no_account =
-      report.cause == Cause::account_missing && lacks_account(core.cluster(), job);
-  const bool hopeless = has_no_account || asks_for_what_is_not_there(job.attempts.back());
-  if (has_no_account)
+  const Cluster cluster = core.cluster();
+  if (report.cause == Cause::account_missing && lacks_account(cluster, job))
     report.message += fmt::format(
         "; no node of target '{}' can run jobs as this account: create the account on the nodes, "
         "and submit the job again",
         job.pool);
-  if (auto retry = hopeless ? std::nullopt : retry_after(job, report, tier_of(core.state, job))) {
+  if (auto retry = next_try(cluster, job, report)) {
     const Instant not_before = retry->backoff.count() > 0 ? core.now + retry->backoff : Instant{};
     core.emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why),
                           not_before});
     return;
   }
   if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
-  const std::string given_up = why_given_up(job, report);
-  report.message += given_up;
-  if (given_up.empty() && !hopeless && is_retried(job.spec.retry, report) &&
-      job.attempts.size() > 1)
-    report.message += fmt::format(" (given up after {} attempts)", job.attempts.size());
+  report.message += why_no_retry(cluster, job, report);
   report.message += logs_not_kept(core.state, job);
   core.emit(JobFinished{job.id, final_status(report), report});
 }

@@ -168,7 +168,7 @@ std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& sp
 }
 
 Reservation reserve(const Cluster& cluster, const Job& job) {
-  const Shape shape = shape_of(job.spec);
+  const Shape shape = shape_of(job);
   std::vector<Candidate> best;
   for (const NodeGroup& group : groups_of(cluster, job.pool, shape)) {
     if (group.size() < static_cast<std::size_t>(shape.nodes)) continue;

@@ -2,7 +2,9 @@
 // Decides whether a failed attempt is retried, and when the retry may start. The cause decides:
 // faults of the machines are retried, failures of the program only as the job's policy says. Pure.
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "launcher/core/state.h"
@@ -34,6 +36,11 @@ std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
 // Why a job whose machine has ended by itself once too often is not tried again, with both times;
 // "": it is not that.
 std::string why_given_up(const Job& job, const ExitReport& report);
+
+// The nodes of the attempt that did not have what the job names; empty unless it ended for that.
+std::set<NodeId> nodes_without(const Attempt& attempt);
+// The same of the job's first `attempts`.
+std::set<NodeId> nodes_without(const Job& job, std::size_t attempts);
 
 // True if the policy retries such an end, regardless of the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);

@@ -10,7 +10,9 @@
 
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
+#include "launcher/core/host_labels.h"
 #include "launcher/core/machine_life.h"
+#include "launcher/core/machine_names.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
@@ -166,6 +168,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
   std::map<std::string, Demand> of_users;  // what their jobs before this one need
+  LabelledHosts labelled(core.state, compute);
   const bool machines_end = lifetime_of_new(compute).has_value();
   core.scheduler.visit(target, [&](const Job& job) {
     Shape shape = shape_of(job.spec);
@@ -179,6 +182,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
       before = all;
     }
     if (shape.nodes > most_machines(compute.spec) || unfit(cluster, target, shape)) return true;
+    if (!labelled.take(shape)) return true;
     if (!packer.add(shape)) return false;
     if (need.jobs++ == 0) need.first = job.id.value;
     if (need.shapes.size() < kMostShapes) need.shapes.insert(shape);
@@ -194,39 +198,6 @@ std::string why_wanted(const Need& need) {
     why = fmt::format("{} wait, first job '{}'", counted(need.jobs, "job"), need.first);
   return why;
 }
-
-// Names of new machines: hosts that are free, or the next numbers.
-class NewNames {
- public:
-  NewNames(const std::string& target, const Compute& compute)
-      : target_(target), compute_(compute), last_(compute.last_machine) {}
-  std::optional<std::string> next() {
-    if (compute_.spec.source != NodeSource::ssh) return fmt::format("{}-{}", target_, ++last_);
-    const auto& avoided = compute_.avoided;
-    for (const SshHost& host : compute_.spec.hosts)
-      if (std::find(avoided.begin(), avoided.end(), host.name) == avoided.end() && take(host.name))
-        return host.name;
-    for (const std::string& name : avoided)
-      if (is_host(name) && take(name)) return name;
-    return std::nullopt;
-  }
-
- private:
-  bool is_host(const std::string& name) const {
-    const auto& hosts = compute_.spec.hosts;
-    return std::any_of(hosts.begin(), hosts.end(),
-                       [&](const SshHost& host) { return host.name == name; });
-  }
-  // False: it is a machine already.
-  bool take(const std::string& name) {
-    return compute_.machines.count(name) == 0 && used_.insert(name).second;
-  }
-
-  const std::string& target_;
-  const Compute& compute_;
-  std::int64_t last_;
-  std::set<std::string> used_;
-};
 
 class Scaler {
  public:
@@ -245,13 +216,13 @@ class Scaler {
         need.machines - (supply.idle - static_cast<int>(useless.size())) - supply.coming;
     if (missing > 0) {
       make_room(supply, missing, useless);
-      grow(supply, missing, why_wanted(need));
+      grow(supply, missing, why_wanted(need), need.shapes);
     } else {
       shrink(supply, -missing, useless);
     }
     const Supply after = supply_of(core_, target_, compute_);
     if (after.staying() < scale_.min_instances)
-      grow(after, scale_.min_instances - after.staying(), why_at_least(compute_, scale_));
+      grow(after, scale_.min_instances - after.staying(), why_at_least(compute_, scale_), {});
   }
 
  private:
@@ -309,9 +280,10 @@ class Scaler {
     for (auto& [name, why] : leave) dismiss(name, std::move(why));
   }
 
-  void grow(const Supply& supply, int count, const std::string& why) {
+  void grow(const Supply& supply, int count, const std::string& why,
+            const std::set<Shape>& shapes) {
     if (compute_.not_before > core_.now) return;
-    NewNames names(target_, compute_);
+    NewNames names(target_, compute_, shapes);
     const int most = most_machines(compute_.spec) - supply.total;
     for (int i = 0; i < std::min(count, most); ++i) {
       auto name = names.next();

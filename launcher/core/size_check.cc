@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/core/fabric.h"
+#include "launcher/core/host_labels.h"
 #include "launcher/core/shared_machine.h"
 #include "launcher/core/size_requests.h"
 
@@ -32,14 +33,23 @@ const Size* size_of_target(const Cluster& cluster, const std::string& target) {
   return size_called(cluster.state, cluster.config, compute->spec.size);
 }
 
+namespace {
+
+// True if no machine that the target does not have yet would have the labels that a part asks for.
+bool excluded_by_labels(const State& state, const Compute* compute, const Shape& shape) {
+  if (shape.labels.empty()) return false;
+  if (compute == nullptr) return true;
+  if (compute->spec.source != NodeSource::ssh) return !would_have(*compute, "", shape.labels);
+  const SuitedHosts hosts = suited_hosts(state, *compute, shape);
+  return hosts.without_node == 0 || hosts.all < shape.nodes;
+}
+
+}  // namespace
+
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape) {
   // Containers share this machine with each other and with its own node, pods theirs with others.
   const Compute* compute = cluster.state.computes().find(target);
-  if (compute == nullptr && !shape.labels.empty()) return true;
-  for (const auto& [key, value] : shape.labels) {
-    const auto has = compute->spec.labels.find(key);
-    if (has == compute->spec.labels.end() || has->second != value) return true;
-  }
+  if (excluded_by_labels(cluster.state, compute, shape)) return true;
   const NodeSource source = compute == nullptr ? NodeSource::none : compute->spec.source;
   if (shape.isolated && (source == NodeSource::docker || source == NodeSource::kubernetes))
     return true;

@@ -20,7 +20,8 @@ std::optional<std::string> shortfall(const Inventory& inventory, const Size& siz
 const Size* size_of_target(const Cluster& cluster, const std::string& target);
 
 // True if a machine that the target does not have yet could not run a part: by the target's size,
-// or because new machines have no labels but those of the target, and names that nobody knows.
+// or because new machines have no labels but those of the target and of its hosts, and names that
+// nobody knows.
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape);
 
 // Checks one node, all nodes of a target, or all nodes of the targets with this size again.

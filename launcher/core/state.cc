@@ -35,9 +35,11 @@ JobSize size_of(const Job& job) {
     for (const Part& part : attempt.parts) {
       for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
       if (!part.finished()) continue;
-      if (part.report->exit)
-        for (const LogSize& log : part.report->exit->logs)
+      if (const auto& exit = part.report->exit) {
+        size.logs.count += exit->log_times.count;
+        for (const LogSize& log : exit->logs)
           size.logs.count += log.stdout_bytes + log.stderr_bytes + log.environment_bytes;
+      }
       for (const CollectedOutput& output : part.report->outputs)
         size.outputs.count += output.size.count;
     }
@@ -90,6 +92,11 @@ NodeLabels State::labels_of(const Node& node) const {
 const Node* State::node(NodeId id) const {
   const auto it = nodes_.find(id);
   return it == nodes_.end() ? nullptr : &it->second;
+}
+
+NodeLabels State::kept_labels(const std::string& machine_id, const std::string& name) const {
+  const auto kept = labels_of_removed_.find({machine_id, name});
+  return kept == labels_of_removed_.end() ? NodeLabels() : kept->second;
 }
 
 const std::set<NodeId>& State::nodes_on_host(const std::string& host_id) const {
@@ -308,7 +315,7 @@ const EnvironmentVersion* State::registered(const std::string& name,
   const std::vector<EnvironmentVersion>& all = it->second;
   const OwnedName* owned = owned_names_.find(NameKind::environment, name);
   const auto is_wanted = [&](const EnvironmentVersion& known) {
-    return version.empty() ? counts(known.foreign, known.by, *owned)
+    return version.empty() ? !known.archived && counts(known.foreign, known.by, *owned)
                            : known.environment.spec.version == version;
   };
   const auto found = std::find_if(all.rbegin(), all.rend(), is_wanted);

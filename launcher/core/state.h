@@ -44,8 +44,9 @@ struct Node {
   std::string name;
   PublicKey key;
   Instant joined;
-  std::string pool;     // to which it belongs; never changes
-  std::string machine;  // of the pool's target; "": a provider did not make it; never changes
+  std::string pool;        // to which it belongs; never changes
+  std::string machine;     // of the pool's target; "": a provider did not make it; never changes
+  std::string machine_id;  // as it joined; "": unknown. Cloned images share one
   // The newest session; none before the first. `inventory` and `boot` came with it.
   std::optional<SessionId> session;
   BootId boot;
@@ -269,6 +270,7 @@ struct EnvironmentVersion {
   std::string by;
   std::string project;   // of the name, set by its first version; "": the default one
   bool foreign = false;  // see EnvironmentRegistered
+  bool archived = false;
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
@@ -377,6 +379,8 @@ class State {
   const Node* node_with_key(const PublicKey& key) const;
   const Node* node_called(const std::string& name_or_id) const;
   const std::map<NodeId, RemovedNode>& removed_nodes() const { return removed_; }
+  // What the node of this name on this machine had when it was removed.
+  NodeLabels kept_labels(const std::string& machine_id, const std::string& name) const;
   // Null unless `key` belonged to a removed node.
   const RemovedNode* removed_with_key(const PublicKey& key) const;
   const Job* job_of_submission(const std::string& submission) const;
@@ -437,6 +441,8 @@ class State {
   // The nodes with parts of isolated jobs, by host_id; no set is empty.
   std::map<std::string, std::set<NodeId>> isolated_;
   std::map<NodeId, RemovedNode> removed_;
+  // Labels that people set on nodes that are removed, by machine id and name.
+  std::map<std::pair<std::string, std::string>, NodeLabels> labels_of_removed_;
   std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;
   // Orders of the steps' jobs that completed, by family and reuse key; no set is empty.

@@ -48,10 +48,11 @@ std::string why_it_waits(const Job& job, const PipelineStep& step, const Steps::
 void add_job(const Cluster& cluster, const Scheduler& scheduler, const Job& job, StepView* view) {
   view->status = job.status();
   view->compute = job.spec.compute;
-  const JobView whole = view_of(cluster, scheduler, job, 0);
-  if (view->reason.empty()) view->reason = whole.reason;
-  if (!whole.attempts.empty()) view->started = whole.attempts.back().started;
-  view->ended = whole.ended;
+  const JobView own = view_of(cluster, scheduler, job, 0, ViewDetail::outline);
+  if (view->reason.empty()) view->reason = own.reason;
+  if (!own.attempts.empty()) view->started = own.attempts.back().started;
+  view->ended = own.ended;
+  view->in_vain = own.in_vain;
 }
 
 }  // namespace

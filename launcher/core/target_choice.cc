@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "common/domain/image_replacement.h"
+#include "common/domain/pipeline.h"
 #include "launcher/core/in_vain.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/size_check.h"
@@ -116,12 +119,35 @@ std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec&
 
 namespace {
 
-std::optional<std::string> why_in_vain(const Cluster& cluster, const JobSpec& spec) {
-  if (spec.is_pipeline()) return std::nullopt;
+// "it needs 5 nodes, and only 2 nodes of target 'lab' can ever take it; to change that, …".
+std::optional<std::string> needs_in_vain(const Cluster& cluster, const JobSpec& spec) {
   const Shape shape = shape_of(spec);
   const auto vain = in_vain(cluster, cluster.state.computes().pool_of(target_of(spec)), shape);
   if (!vain) return std::nullopt;
-  return fmt::format("the job waits in vain: it needs {}, and {}", describe(shape), *vain);
+  return fmt::format("it needs {}, and {}", describe(shape), *vain);
+}
+
+// Of the first step that waits in vain once it begins. Steps that are alike are looked at once.
+std::optional<std::string> first_step_in_vain(const Cluster& cluster, const JobSpec& spec) {
+  std::set<std::pair<std::string, Shape>> seen;
+  for (const PipelineStep& step : spec.pipeline->steps) {
+    JobSpec one = step.spec;
+    one.run_as = spec.run_as;
+    if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
+    if (!seen.emplace(target_of(one), shape_of(one)).second) continue;
+    if (const auto vain = needs_in_vain(cluster, one))
+      return spec.pipeline->array.empty()
+                 ? fmt::format("step '{}' waits in vain: {}", step.name, *vain)
+                 : fmt::format("task {} waits in vain: {}", step.name, *vain);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> why_in_vain(const Cluster& cluster, const JobSpec& spec) {
+  if (spec.is_pipeline()) return first_step_in_vain(cluster, spec);
+  const auto vain = needs_in_vain(cluster, spec);
+  if (!vain) return std::nullopt;
+  return "the job waits in vain: " + *vain;
 }
 
 }  // namespace

@@ -114,6 +114,7 @@ struct State::Applier {
     node.waits_for_approval = fact.waits_for_approval;
     node.pool = pool_in(fact);
     node.machine = fact.machine;
+    node.machine_id = fact.machine_id;
     state.computes_.add_node(node.pool, fact.node);
     if (!node.machine.empty()) {
       state.computes_.machine_joined(at, node.pool, node.machine, fact.node);
@@ -206,6 +207,10 @@ struct State::Applier {
     const Node& node = state.node_ref(fact.node);
     CHECK(node.parts.empty(), "a node is removed only when it holds nothing");
     state.removed_[fact.node] = RemovedNode{node.name, node.key, fact.by, at};
+    if (fact.labels.empty())
+      state.labels_of_removed_.erase({node.machine_id, node.name});
+    else
+      state.labels_of_removed_[{node.machine_id, node.name}] = fact.labels;
     state.revoked_[node.key] = fact.node;
     state.keys_.erase(node.key);
     state.names_.erase(node.name);
@@ -649,10 +654,42 @@ struct State::Applier {
     const Digest definition = digest_of(spec.definition);
     auto& versions = state.registered_[spec.name];
     const std::string project = versions.empty() ? fact.project : versions.front().project;
-    versions.push_back({fact.environment, definition, at, fact.by, project, false});
+    versions.push_back({fact.environment, definition, at, fact.by, project, false, false});
     versions.back().foreign = state.owned_names_.registered(version_of(versions.back()), fact.owner,
                                                             project, fact.foreign, state.usage_);
     ++state.named_[definition];
+  }
+  void operator()(const EnvironmentArchived& fact) const {
+    const auto known = state.registered_.find(fact.name);
+    if (known == state.registered_.end()) return;
+    for (EnvironmentVersion& version : known->second)
+      if (fact.version.empty() || version.environment.spec.version == fact.version)
+        version.archived = fact.archived;
+  }
+  void operator()(const VersionAnnotated& fact) const {
+    if (fact.kind == NameKind::environment) return annotate_environment(fact);
+    const AssetKind kind = asset_kind_of(fact.kind);
+    const AssetName* name = state.assets_.find(kind, fact.name);
+    const AssetVersion* known = name == nullptr ? nullptr : name->find(fact.version);
+    if (known == nullptr) return;
+    const std::int64_t before = version_bytes(known->asset);
+    state.assets_.annotate(kind, fact);
+    grow(fact, known->by, version_bytes(known->asset) - before);
+  }
+  void annotate_environment(const VersionAnnotated& fact) const {
+    const auto known = state.registered_.find(fact.name);
+    if (known == state.registered_.end()) return;
+    for (auto it = known->second.rbegin(); it != known->second.rend(); ++it) {
+      RegisteredEnvironment& environment = it->environment;
+      if (environment.spec.version != fact.version) continue;
+      const std::int64_t before = version_bytes(environment);
+      environment.description = fact.description;
+      environment.tags = fact.tags;
+      return grow(fact, it->by, version_bytes(environment) - before);
+    }
+  }
+  void grow(const VersionAnnotated& fact, const std::string& by, std::int64_t bytes) const {
+    state.owned_names_.grown({fact.kind, fact.name}, by, bytes, state.usage_);
   }
   static Names::Version version_of(const EnvironmentVersion& version) {
     const RegisteredEnvironment& environment = version.environment;

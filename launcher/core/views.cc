@@ -128,7 +128,8 @@ std::vector<std::string> addresses_of(const Inventory& inventory) {
   return addresses;
 }
 
-PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank) {
+PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank,
+                      ViewDetail detail) {
   const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
   PartView view;
   view.node = part.node;
@@ -138,8 +139,9 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   view.first_rank = job.spec.first_rank_on(rank);
   view.allotment = part.allotment;
   view.environment = environment_of(cluster.state, job, part);
-  if (const Node* node = cluster.state.node(part.node))
-    view.addresses = addresses_of(node->inventory);
+  const bool is_whole = detail == ViewDetail::whole;
+  const Node* node = cluster.state.node(part.node);
+  if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
@@ -148,7 +150,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
       view.limits = part.report->exit->limits;
       view.notes = part.report->exit->notes;
       view.used = used_by(*part.report->exit);
-      view.ended = ended_of(*part.report->exit);
+      if (is_whole) view.ended = ended_of(*part.report->exit);
     }
     if (part.gone) view.progress = part.gone->why;
     return view;
@@ -169,7 +171,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     const auto limits = watch->limits.find(attempt.id);
     if (limits != watch->limits.end()) view.limits = limits->second;
     const auto ended = watch->ended.find(attempt.id);
-    if (ended != watch->ended.end()) view.ended = ended->second;
+    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
     const auto newer = watch->progress.find(attempt.id);
     if (newer != watch->progress.end()) view.progress = newer->second;
   }
@@ -200,7 +202,8 @@ Instant started_of(const Part& part) {
   return part.report->exit->started;
 }
 
-AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt) {
+AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt,
+                            ViewDetail detail) {
   AttemptView view;
   view.number = attempt.id.number;
   view.placed = attempt.placed;
@@ -210,7 +213,7 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   view.checkpoint = checkpoint_of(attempt);
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
-    view.parts.push_back(view_of_part(cluster, job, attempt, i));
+    view.parts.push_back(view_of_part(cluster, job, attempt, i, detail));
     const Instant started = started_of(part);
     if (started.ns == 0) continue;
     if (view.started.ns == 0 || started < view.started) view.started = started;
@@ -257,7 +260,7 @@ std::string progress_of_parts(const Cluster& cluster, const Job& job, const Atte
   std::size_t behind = 0;
   for (int i = 0; i < attempt.size(); ++i) {
     if (reached(attempt.parts[static_cast<std::size_t>(i)]) || ++behind > kNamed) continue;
-    PartView view = view_of_part(cluster, job, attempt, i);
+    PartView view = view_of_part(cluster, job, attempt, i, ViewDetail::outline);
     if (view.progress.empty()) view.progress = to_string(view.state);
     named.emplace_back(std::move(view.node_name), std::move(view.progress));
   }
@@ -375,7 +378,7 @@ FollowedBy what_followed(const Attempt& attempt, const std::string& why) {
 }
 
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
-                int queue_position) {
+                int queue_position, ViewDetail detail) {
   JobView view;
   view.spec = job.spec;
   if (job.spec.is_child() && job.child_of.value.empty()) {  // the parent was deleted
@@ -397,7 +400,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
       ready_at(cluster, job) > cluster.now)
     view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
-    view.attempts.push_back(view_of_attempt(cluster, job, attempt));
+    view.attempts.push_back(view_of_attempt(cluster, job, attempt, detail));
   if (job.merged) view.merged = *job.merged;
   view.writes = job.writes;
   if (job.spec.pipeline) {
@@ -449,7 +452,8 @@ void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const Job
   const std::uint64_t before = last ? last->order : std::numeric_limits<std::uint64_t>::max();
   Positions positions(scheduler);
   state.each_older(before, among, [&](const Job& job) {
-    return !wanted(job) || take(view_of(cluster, scheduler, job, positions.of(job)));
+    return !wanted(job) ||
+           take(view_of(cluster, scheduler, job, positions.of(job), ViewDetail::outline));
   });
 }
 

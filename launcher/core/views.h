@@ -16,8 +16,9 @@ namespace lockstep::launcher {
 
 // The caller counts `queue_position`, because it may show many jobs: see Scheduler::position.
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
-                int queue_position);
-// Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns false.
+                int queue_position, ViewDetail detail);
+// Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns false;
+// in outline.
 void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
                    const std::set<std::uint64_t>* among,
                    const std::function<bool(const Job&)>& wanted,

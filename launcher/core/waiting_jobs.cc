@@ -78,8 +78,8 @@ bool visit_level(const WaitingJobs::Level& level, const WaitingJobs::ShareOf& sh
 
 }  // namespace
 
-JobClass class_of(const CoreConfig& config, const JobSpec& spec) {
-  return {shape_of(spec), longest_hold(config, spec)};
+JobClass class_of(const CoreConfig& config, const Job& job) {
+  return {shape_of(job), longest_hold(config, job.spec)};
 }
 
 void WaitingJobs::add(const Job& job, JobClass kind) {

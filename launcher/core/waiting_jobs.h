@@ -26,7 +26,7 @@ struct JobClass {
   std::optional<Duration> longest;  // how long it holds its nodes at most; absent: no limit
   friend auto operator<=>(const JobClass&, const JobClass&) = default;
 };
-JobClass class_of(const CoreConfig& config, const JobSpec& spec);
+JobClass class_of(const CoreConfig& config, const Job& job);
 
 class WaitingJobs {
  public:

@@ -228,6 +228,7 @@ Status Daemon::open_audit() {
       NodeAlarms::Ports{[](const std::string& line) { spdlog::warn("{}", line); },
                         [](const std::string& line) { spdlog::info("{}", line); },
                         [this](AuditEntry news) { auditor->record(std::move(news)); }});
+  node_alarms->begin(durable.now(), durable.core().state().nodes());
   transport.on_refused(
       [this](const std::string& domain, const PublicKey& key, const std::string& address) {
         AuditEntry refused;

@@ -43,6 +43,7 @@ EnvironmentView mapped(const State& state, const Viewer& viewer, const Wanted& w
       view_of(state, viewer, {std::move(found), definition, {}, "environments.map", ""});
   view.project.clear();  // everybody's
   view.owner.clear();
+  view.archived = false;
   view.grants = {};
   return view;
 }

@@ -8,6 +8,23 @@
 
 namespace lockstep::launcher {
 
+namespace {
+
+Instant lost_since(const Node& node, Instant otherwise) {
+  const auto event = std::find_if(node.history.rbegin(), node.history.rend(),
+                                  [](const NodeEvent& one) { return one.what == "Lost"; });
+  return event == node.history.rend() ? otherwise : event->at;
+}
+
+}  // namespace
+
+void NodeAlarms::begin(Instant now, const std::map<NodeId, Node>& nodes) {
+  for (const auto& [id, node] : nodes)
+    if (node.lost)
+      lost_.insert_or_assign(
+          id, Lost{node.name, lost_since(node, now), {kFirstReminder, kLongestReminder}});
+}
+
 void NodeAlarms::take(Instant now, const std::vector<NodeNews>& news) {
   for (const NodeNews& one : news) take_one(now, one);
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Tells the operator which nodes are not heard: in the launcher's log and in the audit log when a
-// node falls silent, is lost, or is heard again, and in the log again and again while it stays
-// LOST, after growing pauses. It decides nothing.
+// node falls silent, is lost, or is heard again, and in the log again while it stays LOST: at a
+// start of the launcher, and after growing pauses. It decides nothing.
 
 #include <functional>
 #include <map>
@@ -12,6 +12,7 @@
 #include "common/base/time.h"
 #include "common/domain/audit.h"
 #include "launcher/core/core.h"
+#include "launcher/core/state.h"
 
 namespace lockstep::launcher {
 
@@ -23,6 +24,8 @@ class NodeAlarms {
   };
   explicit NodeAlarms(Ports ports) : ports_(std::move(ports)) {}
 
+  // Of the recovered nodes, those that are LOST are due to be told of.
+  void begin(Instant now, const std::map<NodeId, Node>& nodes);
   void take(Instant now, const std::vector<NodeNews>& news);
   // Tells of nodes that are still LOST when that is due. `is_there`: the launcher knows the node.
   void remind(Instant now, const std::function<bool(NodeId)>& is_there);

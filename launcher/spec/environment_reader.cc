@@ -98,9 +98,9 @@ Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
 
 // What `environment show` says of a registered one beside its definition, of use to readers alone.
 bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
-  static constexpr std::array<std::string_view, 9> kInner{"created_at",  "created_by", "provider",
-                                                          "definition",  "project",    "owner",
-                                                          "shared_with", "locks",      "last_job"};
+  static constexpr std::array<std::string_view, 10> kInner{
+      "created_at", "created_by",  "provider", "definition", "project",
+      "owner",      "shared_with", "archived", "locks",      "last_job"};
   const bool is_key = entry.key == "creation_context" || entry.key == "lockstep";
   if (!is_key || !section_.empty() || entry.value.kind != YamlNode::Kind::mapping) return false;
   const auto& inner = entry.value.entries;

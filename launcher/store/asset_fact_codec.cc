@@ -78,4 +78,33 @@ Status from_wire(const NameSettled& from, launcher::NameSettled* to) {
   return from_wire(from.grants(), &to->grants);
 }
 
+void to_wire(const launcher::EnvironmentArchived& from, EnvironmentArchived* to) {
+  to->set_name(from.name);
+  to->set_version(from.version);
+  to->set_archived(from.archived);
+}
+Status from_wire(const EnvironmentArchived& from, launcher::EnvironmentArchived* to) {
+  TRY(read_text(from.name(), "archived.name", &to->name));
+  to->archived = from.archived();
+  return read_text(from.version(), "archived.version", &to->version);
+}
+
+void to_wire(const launcher::VersionAnnotated& from, VersionAnnotated* to) {
+  to->set_kind(wire_enum<NameKind>(from.kind));
+  to->set_name(from.name);
+  to->set_version(from.version);
+  to->set_description(from.description);
+  write_map(from.tags, to->mutable_tags());
+  to->set_by(from.by);
+}
+Status from_wire(const VersionAnnotated& from, launcher::VersionAnnotated* to) {
+  constexpr std::size_t kMostTags = 1'000;  // an environment may have so many
+  TRY(read_name_kind(from.kind(), "annotated.kind", &to->kind));
+  TRY(read_text(from.name(), "annotated.name", &to->name));
+  TRY(read_text(from.version(), "annotated.version", &to->version));
+  TRY(read_text(from.description(), "annotated.description", &to->description));
+  TRY(read_map(from.tags(), kMostTags, "annotated.tags", &to->tags));
+  return read_text(from.by(), "annotated.by", &to->by);
+}
+
 }  // namespace lockstep::pb

@@ -1,5 +1,5 @@
 #pragma once
-// Facts about registered data and models, and about the owners of names, in the journal.
+// Facts about registered data and models, and about names and their versions, in the journal.
 
 #include "launcher/core/fact.h"
 #include "proto/journal.pb.h"
@@ -16,5 +16,9 @@ void to_wire(const launcher::VersionsDeleted& from, VersionsDeleted* to);
 Status from_wire(const VersionsDeleted& from, launcher::VersionsDeleted* to);
 void to_wire(const launcher::NameSettled& from, NameSettled* to);
 Status from_wire(const NameSettled& from, launcher::NameSettled* to);
+void to_wire(const launcher::EnvironmentArchived& from, EnvironmentArchived* to);
+Status from_wire(const EnvironmentArchived& from, launcher::EnvironmentArchived* to);
+void to_wire(const launcher::VersionAnnotated& from, VersionAnnotated* to);
+Status from_wire(const VersionAnnotated& from, launcher::VersionAnnotated* to);
 
 }  // namespace lockstep::pb

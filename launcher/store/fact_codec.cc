@@ -154,6 +154,7 @@ struct FactWriter {
     to->set_waits_for_approval(f.waits_for_approval);
     to->set_pool(f.pool);
     to->set_machine(f.machine);
+    to->set_machine_id(f.machine_id);
   }
   void operator()(const launcher::JobShared& f) const {
     auto* to = wire->mutable_job_shared();
@@ -217,6 +218,7 @@ struct FactWriter {
   void operator()(const launcher::NodeRemoved& f) const {
     wire->mutable_node_removed()->set_node(f.node.value);
     wire->mutable_node_removed()->set_by(f.by);
+    write_map(f.labels, wire->mutable_node_removed()->mutable_labels());
   }
   void operator()(const launcher::TokenForgotten& f) const {
     wire->mutable_token_forgotten()->set_secret_hash(std::string(f.secret_hash.view()));
@@ -324,6 +326,12 @@ struct FactWriter {
   void operator()(const launcher::NameSettled& f) const {
     to_wire(f, wire->mutable_name_settled());
   }
+  void operator()(const launcher::EnvironmentArchived& f) const {
+    to_wire(f, wire->mutable_environment_archived());
+  }
+  void operator()(const launcher::VersionAnnotated& f) const {
+    to_wire(f, wire->mutable_version_annotated());
+  }
   void operator()(const launcher::EnvironmentWanted& f) const {
     auto* to = wire->mutable_environment_wanted();
     to_wire(f.attempt, to->mutable_attempt());
@@ -396,6 +404,7 @@ Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
   to->waits_for_approval = from.waits_for_approval();
   TRY(read_text(from.pool(), "node.pool", &to->pool));
   TRY(read_text(from.machine(), "node.machine", &to->machine));
+  TRY(read_text(from.machine_id(), "node.machine_id", &to->machine_id));
   return read_digest(from.token(), "node.token", &to->token);
 }
 Status from_wire(const JobShared& from, launcher::JobShared* to) {
@@ -450,6 +459,7 @@ Status from_wire(const NodeDrainChanged& from, launcher::NodeDrainChanged* to) {
 }
 Status from_wire(const NodeRemoved& from, launcher::NodeRemoved* to) {
   to->node = NodeId(from.node());
+  TRY(read_map(from.labels(), 10 * kMaxNodeLabels, "removed.labels", &to->labels));
   return read_text(from.by(), "removed.by", &to->by);
 }
 Status from_wire(const TokenForgotten& from, launcher::TokenForgotten* to) {
@@ -693,6 +703,10 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kVersionsDeleted:
       return read_into<launcher::VersionsDeleted>(from.versions_deleted(), to);
     case Fact::kNameSettled: return read_into<launcher::NameSettled>(from.name_settled(), to);
+    case Fact::kEnvironmentArchived:
+      return read_into<launcher::EnvironmentArchived>(from.environment_archived(), to);
+    case Fact::kVersionAnnotated:
+      return read_into<launcher::VersionAnnotated>(from.version_annotated(), to);
     case Fact::kOutputsMerged: return read_into<launcher::OutputsMerged>(from.outputs_merged(), to);
     case Fact::kOutputWritten: return read_into<launcher::OutputWritten>(from.output_written(), to);
     case Fact::kOutputNotWritten:

@@ -111,7 +111,8 @@ Result<std::string> load_key(const std::string& path, bool may_make) {
 
 }  // namespace
 
-Result<std::unique_ptr<SecretStore>> SecretStore::open(const std::string& folder) {
+Result<std::unique_ptr<SecretStore>> SecretStore::open(const std::string& folder,
+                                                       MissingKey missing) {
   TRY(io::make_directories(folder, 0700));
   TRY_ASSIGN(Database database, Database::open(folder + "/secrets.db"));
   // What was overwritten or removed is not left in free pages.
@@ -122,7 +123,8 @@ Result<std::unique_ptr<SecretStore>> SecretStore::open(const std::string& folder
   TRY(database.execute(kTable));
   TRY_ASSIGN(const std::int64_t rows, database.number("SELECT COUNT(*) FROM secrets"));
   const std::string key_path = folder + "/key";
-  TRY_ASSIGN(std::string key, load_key(key_path, rows == 0));
+  const bool may_make = missing == MissingKey::create && rows == 0;
+  TRY_ASSIGN(std::string key, load_key(key_path, may_make));
   return std::unique_ptr<SecretStore>(
       new SecretStore(std::move(database), key_path, std::move(key)));
 }

@@ -54,8 +54,10 @@ Result<std::uint64_t> save_secrets(const LauncherHome& home, const std::string& 
                                    const std::string& to) {
   TRY_ASSIGN(const PublicKey key, read_backup_key(key_path));
   std::vector<StoredSecret> secrets;
-  if (has_secrets(home)) {
-    TRY_ASSIGN(const auto store, SecretStore::open(home.secrets()));
+  TRY_ASSIGN(const std::uint64_t there, count_secrets(home));
+  if (there > 0) {  // else the launcher may have no key yet
+    TRY_ASSIGN(const auto store,
+               SecretStore::open(home.secrets(), SecretStore::MissingKey::refuse));
     TRY_ASSIGN(secrets, store->all());
   }
   const std::uint64_t count = secrets.size();

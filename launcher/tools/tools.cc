@@ -66,7 +66,8 @@ int fail(const char* command, const Error& error) {
     case ErrorCode::unsupported:
     case ErrorCode::corrupt:
     case ErrorCode::io:
-    case ErrorCode::internal: break;
+    case ErrorCode::internal:
+    case ErrorCode::unsatisfiable: break;
   }
   return static_cast<int>(ExitCode::store_refused);
 }

@@ -15,7 +15,7 @@
 #include "common/base/redrawn.h"
 #include "common/base/utf8.h"
 #include "common/io/disk.h"
-#include "common/io/log_times.h"
+#include "runner/steps/log_stamps.h"
 
 namespace lockstep::runner {
 namespace {
@@ -29,10 +29,6 @@ constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure repor
 constexpr std::uint64_t kBlock = 4096;
 constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
 constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
-// The least between two times of a stream. Ranks of other nodes write in between, too.
-constexpr Duration kStampAlone = milliseconds(10);
-constexpr Duration kStampAmongOthers = milliseconds(1);
-static_assert(kStampAlone <= kLogTimeStep);
 
 // The last bytes of a file of this size, `most` at most.
 std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
@@ -51,12 +47,12 @@ struct LogCapture::Stream {
     std::string tail;         // of these, for failure reports
     std::uint64_t begun = 0;  // bytes of a character at the limit, not yet among the dropped
   };
-  Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), times(p) {}
+  Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), stamps(p) {}
 
   int rank = 0;
   LogStream which = LogStream::out;
   std::string path;
-  io::LogTimes times;
+  LogStamps stamps;
   io::Fd pipe;  // the end we read; empty after its end
   io::Fd file;
   std::uint64_t bytes = 0;  // in the file
@@ -64,11 +60,11 @@ struct LogCapture::Stream {
   std::uint64_t freed = 0;  // of these, given back to the disk
   std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
-  Instant stamped;          // when its last time was written
   char last = '\n';         // in the file
   std::optional<Cut> cut;   // nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }
+  std::uint64_t kept() const { return bytes + stamps.size().count; }
 };
 
 LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool, Bytes limit)
@@ -125,7 +121,7 @@ std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
   const std::uint64_t half = limit_bytes_ / 2;
   const std::uint64_t common = half - std::min(half, kept_);
   const std::uint64_t mine = half / streams_.size();
-  return std::max(common, mine - std::min(mine, stream.bytes));
+  return std::max(common, mine - std::min(mine, stream.kept()));
 }
 
 void LogCapture::pause(Stream& stream) {
@@ -172,7 +168,7 @@ void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
                             static_cast<off_t>(stream.freed),
                             static_cast<off_t>(end - stream.freed));
   stream.freed = end;
-  stream.times.free_before(end);
+  stream.stamps.free_before(end);
 }
 
 // "output of rank 3 is paused: …"; "" while no rank has written what is not read.
@@ -211,15 +207,6 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   return length;
 }
 
-// Between streams the times are all that is known of the order afterwards, so what another stream
-// wrote meanwhile needs a time soon. A time that cannot be written is not worth a rank's wait.
-void LogCapture::stamp(Stream& stream) {
-  const bool alone = std::exchange(last_read_, &stream) == &stream;
-  const Instant now = clock_.now();
-  if (now < stream.stamped + (alone ? kStampAlone : kStampAmongOthers)) return;
-  if (stream.times.append({{stream.bytes, now}})) stream.stamped = now;
-}
-
 // How much was read, kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
@@ -227,7 +214,8 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   const std::uint64_t left = left_to_keep(stream);
   const ssize_t length = read_pipe(stream, std::min(most, left));
   if (length <= 0) return 0;
-  stamp(stream);
+  const bool is_alone = std::exchange(last_read_, &stream) == &stream;
+  kept_ += stream.stamps.read_at(stream.bytes, clock_.now(), is_alone).count;
   const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(length));
   stream.pending = bytes;
   // What is kept ends between characters.
@@ -386,6 +374,12 @@ std::vector<LogSize> LogCapture::sizes() const {
         stream->bytes;
   }
   return result;
+}
+
+Bytes LogCapture::times() const {
+  Bytes all;
+  for (const auto& stream : streams_) all.count += stream->stamps.size().count;
+  return all;
 }
 
 std::string LogCapture::stderr_tail(int rank) const {

@@ -30,8 +30,8 @@ class LogCapture {
  public:
   // `spool`: the most output, of all ranks together, that is stored while the launcher has not
   // taken it. Any stream may use one half; the other half is divided equally among the streams, so
-  // that one loud rank cannot block the others. `limit`: the most output, of all ranks together,
-  // that is kept at all; divided in the same way.
+  // that one loud rank cannot block the others. `limit`: the most output with its times, of all
+  // ranks together, that is kept at all; divided in the same way.
   LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool = kDefaultLogSpool,
              Bytes limit = kDefaultLogLimit);
   ~LogCapture();
@@ -54,6 +54,7 @@ class LogCapture {
   // retry_at().
   bool drain();
   std::vector<LogSize> sizes() const;
+  Bytes times() const;  // the size of the files with the times, of all ranks together
   std::string stderr_tail(int rank) const;  // the last kStderrTailBytes, even if they were dropped
 
   // From now on, output that cannot be written is dropped instead of blocking the rank. For an
@@ -79,7 +80,6 @@ class LogCapture {
   void watch(Stream& stream);
   void take_some(Stream& stream);
   std::uint64_t read_some(Stream& stream, std::uint64_t most);
-  void stamp(Stream& stream);
   ssize_t read_pipe(Stream& stream, std::uint64_t most);
   std::uint64_t drop_some(Stream& stream);
   bool flush(Stream& stream);
@@ -102,7 +102,7 @@ class LogCapture {
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
   const Stream* last_read_ = nullptr;
   std::uint64_t spooled_ = 0;  // bytes written and not taken, all streams
-  std::uint64_t kept_ = 0;     // bytes written, all streams
+  std::uint64_t kept_ = 0;     // bytes written, with their times, all streams
   // Not zero-initialised, so that only the pages that are used take memory.
   const std::unique_ptr<char[]> buffer_;
   bool waits_for_disk_ = true;

@@ -1,5 +1,7 @@
 """The audit log: who did what and who was refused, whole after kill -9, and what is found when it was changed."""
 import json
+import os
+import pwd
 import subprocess
 
 import pytest
@@ -147,3 +149,17 @@ def test_a_backup_has_it_and_a_restored_launcher_goes_on(site, people):  # noqa:
     told = json.loads(site.ok("audit", "verify", "--home", str(copy), "-o", "json"))
     assert told["whole"] and told["entries"] > 5
     subprocess.run([daemon, "fsck", "--home", str(copy)], check=True, capture_output=True)
+
+
+def test_a_name_that_was_added_again_finds_the_entries_of_both(site):
+    site.up(1)
+    account = pwd.getpwuid(os.getuid()).pw_name
+    site.ok("user", "add", "zoe", "--role", "viewer", "--account", account)
+    site.ok("user", "remove", "zoe")
+    site.ok("user", "add", "zoe", "--role", "viewer", "--account", account)
+    site.ok("user", "role", "zoe~2", "submitter")
+    done = site.run("audit", "--user", "zoe")
+    assert done.returncode == 0 and b"user zoe~2" in done.stdout and b"remove user" in done.stdout, done
+    assert b"these are entries of 2 users, zoe, zoe~2" in done.stderr, done
+    only = site.run("audit", "--user", "zoe~2")
+    assert b"remove user" not in only.stdout and only.stderr == b"", only

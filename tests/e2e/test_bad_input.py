@@ -5,7 +5,7 @@ import pytest
 
 from harness.site import BUILD
 
-USAGE, REFUSED = 2, 125
+USAGE, REFUSED, IN_VAIN = 2, 125, 1
 
 
 class File:
@@ -74,7 +74,7 @@ CASES = {
     "bad-distribution": (["run", "--distribution", "mpich", "--", "true"], {USAGE}, ["mpich"]),
     "missing-code-dir": (["run", "--code", "nowhere", "--", "true"], {USAGE, REFUSED}, ["nowhere"]),
     "whole-root": (["run", "--", "true"], {USAGE, REFUSED}, ["/", "--code"]),
-    "more-nodes-than-exist": (["run", "-N", "9", "--", "true"], {REFUSED}, ["9 nodes", "up --nodes 9"]),
+    "more-nodes-than-exist": (["run", "-N", "9", "--", "true"], {IN_VAIN}, ["9 nodes", "up --nodes 9"]),
     "unknown-job": (["job", "show", "no_such_job"], {1, USAGE, REFUSED}, ["no_such_job"]),
     "cancel-unknown-job": (["job", "cancel", "no_such_job"], {1, USAGE, REFUSED}, ["no_such_job"]),
     "unknown-node": (["node", "show", "nowhere"], {1, USAGE, REFUSED}, ["nowhere"]),

@@ -7,6 +7,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import time
 
 import pytest
 from harness.accounts import Neighbour
@@ -96,6 +97,38 @@ def test_children_end_with_their_parent_and_survive_launcher_and_agent(any_site)
         assert done.returncode == 0, done.stderr.decode()
     kid = site.wait_for_status("kid", "Canceled")
     assert "job parent" in json.dumps(kid)
+
+
+def test_a_child_that_needs_what_its_parent_holds_is_refused_with_the_way_out(any_site):
+    """If the parent waits for it, neither would ever go on."""
+    site = any_site.up(1)
+    script = "lockstep run --name kid -- true 2>&1; echo \"EXIT=$?\"; lockstep run --detach --name later -- true 2>&1"
+    site.submit("--name", "parent", "--retry", "0", "--", "bash", "-c", script)
+    site.wait_for_status("parent", "Completed")
+    said = text_of(site, "parent")
+    waited, later = said.split("EXIT=")
+    assert "job 'parent', which submits it, holds so much of target 'local' (local-0)" in waited, said
+    assert "would wait for each other for ever" in waited and "--cpus" in waited, said
+    assert not later.startswith("0\n") and "it starts when that has ended" in later, said
+    site.wait_for_status("later", "Completed")
+    assert site.run("job", "show", "kid").returncode == 1
+
+
+def test_a_rank_that_waits_for_its_child_ends_with_it_when_its_job_is_canceled(any_site):
+    """It was killed after the grace time, though its child had ended."""
+    site = any_site.up(1)
+    saves = "trap 'sleep 1; echo saved; exit 3' TERM; echo up; sleep 600 & wait"
+    site.submit("--name", "parent", "--retry", "0", "--grace", "90", *SHARE, "--",
+                "lockstep", "run", "--name", "kid", *SHARE, "--", "bash", "-c", saves)
+    wait_until(lambda: "up\n" in text_of(site, "parent"), "the child's output is in its parent's")
+    began = time.monotonic()
+    site.ok("job", "cancel", "parent")
+    parent = site.wait_for_status("parent", *FINAL)
+    assert parent["status"] == "Canceled" and site.show("kid")["status"] == "Canceled", parent
+    assert time.monotonic() - began < 60, "it waited for the end of the grace time"
+    rank, = parent["attempts"][0]["parts"][0]["rank_states"]
+    assert rank["exit_code"] != 137, f"it was killed: {rank}"
+    assert "saved\n" in text_of(site, "parent"), "it showed the child's output to the end"
 
 
 def test_a_credential_is_for_its_job_alone_and_ends_with_it(any_site):

@@ -120,6 +120,18 @@ def test_an_output_of_a_pipeline_is_registered_too(data):
     assert data.json("data", "show", "best")["lockstep"]["made_by"] == "p_a"
 
 
+def test_what_is_noted_about_a_version_changes_later(data):
+    data.ok("model", "create", "-n", "net", "--path", "set", "--tags", "stage=test")
+    done = data.run("model", "update", "net:1", "--set", "tags.stage=production", "--set", "description=the best")
+    assert done.returncode == 0 and b"model net:1 is updated" in done.stderr, done
+    data.ok("model", "update", "net", "-l", "latest", "--set", "tags.owner=ada", "--remove", "tags.stage")
+    data.kill(data.launcher_pids())
+    shown = data.json("model", "show", "net")
+    assert (shown["tags"], shown["description"]) == ({"owner": "ada"}, "the best")
+    done = data.run("model", "update", "net:1", "--set", "path=./other")
+    assert done.returncode == 2 and b"'path' cannot be changed" in done.stderr, done
+
+
 def test_what_is_archived_is_found_by_its_version_alone(data):
     data.ok("data", "create", "-n", "faces", "--path", "set")
     data.write("set/a.txt", "changed\n")

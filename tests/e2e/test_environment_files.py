@@ -95,6 +95,28 @@ def test_a_definition_is_named_shown_and_listed(site):
     assert site.json("environment", "list") == listed, "names outlive a launcher that is killed"
 
 
+def test_what_is_archived_is_found_by_its_version_alone(site):
+    site.up(1)
+    for interpreter in ("python3", "/usr/bin/python3"):
+        site.write("env.yml", f"name: tools\ninterpreter: {interpreter}\n")
+        site.ok("environment", "create", "-f", "env.yml")
+    assert b"environment tools:2: archived" in site.run("environment", "archive", "-n", "tools", "-l", "latest").stderr
+    assert site.json("environment", "show", "tools@latest")["version"] == "1"
+    assert [e["version"] for e in site.json("environment", "list", "-n", "tools")] == ["1"]
+    assert site.ok("run", "-q", "--environment", "tools:2", "--", "echo", "two") == "two\n"
+    site.ok("environment", "archive", "tools")
+    assert site.json("environment", "list") == []
+    only = site.json("environment", "list", "-n", "tools", "--archived-only")
+    assert [(e["version"], e["lockstep"]["archived"]) for e in only] == [("2", True), ("1", True)]
+    refused(site, REFUSED, ["all versions of environment 'tools' are archived", "environment restore -n tools"],
+            "run", "--environment", "tools@latest", "--", "true")
+    site.ok("environment", "restore", "tools:2")
+    site.ok("environment", "update", "tools", "--set", "tags.team=vision", "--set", "description=for tests")
+    site.kill(site.launcher_pids())
+    shown = site.json("environment", "show", "tools")
+    assert (shown["version"], shown["tags"], shown["description"]) == ("2", {"team": "vision"}, "for tests")
+
+
 def test_prune_says_what_it_does(up_site):
     done = up_site.run("environment", "prune", "--unused-for", "5m")
     assert done.returncode == 0 and b"not used for 5m" in done.stderr, done

@@ -91,7 +91,7 @@ def test_a_job_waits_for_gpus_that_another_holds_and_says_so(gpu_site):
 
 def test_more_gpus_than_any_node_has_are_refused_with_the_reason(gpu_site):
     done = gpu_site().run("run", "--gpus", "9", "--", "true")
-    assert done.returncode == 125 and b"has 8 gpus, 9 asked for" in done.stderr, done.stderr
+    assert done.returncode == 1 and b"has 8 gpus, 9 asked for" in done.stderr, done.stderr
 
 
 def test_isolated_gpus_are_one_for_each_rank(gpu_site):

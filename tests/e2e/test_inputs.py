@@ -195,9 +195,9 @@ def test_a_direct_path_is_used_in_place(data):
 
 
 def test_a_direct_path_that_a_node_lacks_is_said(data):
-    job = run(data, "command: 'true'\ninputs: {d: {path: /no/such/set, mode: direct}}\n"
-                    "lockstep: {retry: {max: 0}}\n", "j", status="Failed")
+    job = run(data, "command: 'true'\ninputs: {d: {path: /no/such/set, mode: direct}}\n", "j", status="Failed")
     assert "input 'd': /no/such/set does not exist on this node" in job["report"]["message"], job["report"]
+    assert len(job["attempts"]) == 1, "not there is no outage"
 
 
 def test_inputs_lie_beside_a_source_tree(data):

@@ -178,6 +178,11 @@ def test_a_reused_step_has_the_log_and_files_of_the_job_it_was_reused_from(up_si
         done = site.run(*words)
         assert done.returncode == 0 and done.stdout.decode().endswith("making\n"), done
         assert done.stderr.decode().count("was reused from job first_make") == 1, done
+    done = site.run("job", "logs", "second", "-f")
+    assert done.returncode == 0 and done.stdout.decode().endswith("making\n"), done
+    done = site.run("job", "stream", "second")
+    assert (done.returncode, done.stdout) == (0, b""), done
+    assert done.stderr.decode().count("make: reused from job first_make\n") == 1, done
     done = site.run("job", "files", "second", "--step", "make")
     assert b"outputs/left" in done.stdout and b"reused from job first_make, whose files these are" in done.stderr, done
     assert site.run("job", "cat", "second", "outputs/left", "--step", "make").stdout == b"1\n"

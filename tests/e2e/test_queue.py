@@ -22,8 +22,24 @@ def test_a_hundred_queued_jobs_run_in_order_of_submission(site):
 def test_a_job_that_can_never_run_is_refused_with_the_way_out(any_site):
     any_site.up(2)
     done = any_site.run("run", "-N", "5", "--", "true")
-    assert done.returncode == 125 or done.returncode == 2
+    assert done.returncode == 1
     assert b"5 nodes" in done.stderr and b"lockstep up --nodes 5" in done.stderr, done.stderr
+    assert any_site.json("job", "list") == []
+
+
+def test_what_waits_in_vain_waits_where_that_is_asked_for(site):
+    site.up(1)
+    site.ok("run", "--detach", "--name", "wide", "-N", "2", "--wait-anyway", "--", "true")
+    assert site.show("wide")["status"] == "Queued"
+    array = site.run("run", "--array", "0-2", "-N", "2", "--", "true")
+    assert array.returncode == 1 and b"only 1 node of target 'local' can ever take it" in array.stderr, array.stderr
+    site.write("job.yml", "command: 'true'\nresources: {instance_count: 2}\n")
+    refused = site.run("job", "validate", "-f", "job.yml")
+    assert refused.returncode == 2 and b"can ever take it" in refused.stderr, refused.stderr
+    site.ok("job", "validate", "-f", "job.yml", "--wait-anyway")
+    created = site.ok("job", "create", "-f", "job.yml", "--wait-anyway").strip()
+    assert site.show(created)["status"] == "Queued"
+    site.ok("job", "cancel", "wide", created)
 
 
 def test_a_waiting_job_says_why(site):

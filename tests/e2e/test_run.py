@@ -53,6 +53,14 @@ def test_a_rank_sees_a_clean_environment(any_site):
     assert variables[b"USER"].decode() == any_site.environment()["USER"]
 
 
+def test_the_code_may_be_one_file(site):
+    site.up(1)
+    site.write("tools/hello.py", "print('hello')\n")
+    site.write("tools/other.py", "")
+    words = ("run", "--code", "tools/hello.py", "--", "sh", "-c", "test ! -e other.py && python3 hello.py")
+    assert site.ok(*words) == "hello\n"
+
+
 def test_the_snapshot_is_the_working_directory_and_writes_stay_private(any_site):
     any_site.up(2)
     any_site.write("data/input.txt", "original\n")

@@ -424,7 +424,9 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "OutputsSoFar",
                                            "NameShared",
                                            "VersionsDeleted",
-                                           "NameSettled"};
+                                           "NameSettled",
+                                           "EnvironmentArchived",
+                                           "VersionAnnotated"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   const JobId* job = launcher::job_of(fact.fact);

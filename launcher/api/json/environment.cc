@@ -133,6 +133,7 @@ Json to_json(const EnvironmentView& view) {
                       {"project", text_or_null(view.project)},
                       {"owner", text_or_null(view.owner)},
                       {"shared_with", to_json(view.grants)},
+                      {"archived", view.archived},
                       {"locks", locks},
                       {"last_job", text_or_null(view.last_job.value)}};
   return json;

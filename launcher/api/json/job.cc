@@ -393,7 +393,19 @@ Json to_json(const std::string& file, const JobFileChecked& checked) {
 
 Json to_json(const Done& done) { return {{"message", done.message}}; }
 
-Json to_json(const std::vector<JobView>& jobs) { return list_of<JobView>(jobs, to_json); }
+namespace {
+
+// A list does not know how ranks ended: see ViewDetail.
+Json listed(const JobView& job) {
+  Json json = to_json(job);
+  for (Json& attempt : json["attempts"])
+    for (Json& part : attempt["parts"]) part["rank_states"] = Json::array();
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const std::vector<JobView>& jobs) { return list_of<JobView>(jobs, listed); }
 Json to_json(const std::vector<JobEvent>& events) { return list_of<JobEvent>(events, to_json); }
 
 }  // namespace lockstep::api

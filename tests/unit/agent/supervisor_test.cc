@@ -216,6 +216,7 @@ TEST_F(SupervisorTest, TellsWhatEndedWhileNoAgentWatched) {
   put(crashed.assignment(), wire::encode(make_assignment("crashed", "crash")));
   put(crashed.runner_log(), "its last word\n");
   put(crashed.log(2, LogStream::err), "oh no\n");
+  put(crashed.log(2, LogStream::err) + ".times", std::string(32, 't'));
   put(crashed.runner_pid(), "1 1\n");
   const io::AttemptDir fresh = home_.attempt({JobId("fresh"), 1});
   put(fresh.assignment(), wire::encode(make_assignment("fresh", "finish")));
@@ -226,6 +227,7 @@ TEST_F(SupervisorTest, TellsWhatEndedWhileNoAgentWatched) {
   ASSERT_EQ(all.parts.size(), 3u);
   EXPECT_EQ(all.parts[0].runner, FoundPart::Runner::gone);
   EXPECT_EQ(all.parts[0].logs, (std::vector<LogSize>{{2, 0, 6}}));
+  EXPECT_EQ(all.parts[0].log_times, Bytes{32});
   EXPECT_EQ(all.parts[0].last_words, "its last word");
   EXPECT_EQ(all.parts[1].runner, FoundPart::Runner::never_started);
   EXPECT_EQ(all.parts[2].runner, FoundPart::Runner::finished);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/utf8.h"
+#include "common/io/log_times.h"
 #include "runner/steps/log_capture.h"
 #include "tests/unit/runner/process_probe.h"
 
@@ -49,8 +50,8 @@ TEST_F(LogLimitTest, AFloodIsCutAtTheLimitAndTheRankGoesOn) {
   writers.err.reset();
   ASSERT_TRUE(logs_.drain());
   const std::string kept = text(0);
-  EXPECT_GE(kept.size(), kLimit / 2);
-  EXPECT_LE(kept.size(), kLimit + kNoticeAtMost);
+  EXPECT_GE(kept.size() + logs_.times().count, kLimit / 2);
+  EXPECT_LE(kept.size() + logs_.times().count, kLimit + kNoticeAtMost);
   EXPECT_EQ(logs_.sizes()[0].stdout_bytes, kept.size());
   const auto notice = kept.find(
       "\n[lockstep: this log is cut here: the limit of the job's logs on "
@@ -84,11 +85,12 @@ TEST_F(LogLimitTest, IsCutBetweenCharacters) {
 }
 
 TEST_F(LogLimitTest, ALogThatJustFitsIsNotCut) {
+  constexpr std::uint64_t kWithoutTimes = kLimit / 2 - (8 << 10);
   auto writers = *logs_.open(0, geteuid());
-  write(writers.out, std::string(kLimit / 2, 'x'));
+  write(writers.out, std::string(kWithoutTimes, 'x'));
   writers.out.reset();
   ASSERT_TRUE(logs_.drain());
-  EXPECT_EQ(text(0), std::string(kLimit / 2, 'x'));
+  EXPECT_EQ(text(0), std::string(kWithoutTimes, 'x'));
   EXPECT_EQ(logs_.dropped().ranks, 0);
 }
 
@@ -98,6 +100,19 @@ TEST_F(LogLimitTest, ALoudRankLeavesTheOthersTheirShare) {
   write(loud.out, std::string(4 * kLimit, 'x'));
   write(quiet.out, "the last words\n");
   EXPECT_TRUE(turn_until(loop_, [&] { return text(1) == "the last words\n"; }));
+}
+
+// A file of times grew without a bound beside lines of a few bytes.
+TEST_F(LogLimitTest, TimesCountAsTheOutputDoes) {
+  auto writers = *logs_.open(0, geteuid());
+  write(writers.out, "x\n");
+  ASSERT_TRUE(turn_until(loop_, [&] { return text(0) == "x\n"; }));
+  const std::string path = io::LogTimes(attempt_.log(0, LogStream::out)).path();
+  EXPECT_EQ(logs_.times(), Bytes{io::LogTimes::kEntryBytes});
+  EXPECT_EQ(io::read_file(path)->size(), io::LogTimes::kEntryBytes);
+  write(writers.out, std::string(kLimit, 'x'));
+  const std::uint64_t kept = text(0).find("[lockstep:");
+  EXPECT_LE(kept + logs_.times().count, kLimit / 2 + 2 * io::LogTimes::kEntryBytes);
 }
 
 TEST_F(LogLimitTest, AFailureReportQuotesTheEndThatWasNotKept) {

@@ -332,6 +332,17 @@ TEST_F(AgentCore, StagingFailureIsTheReason) {
   give(WorkspaceStaged{part(1).attempt, {}});  // doubled
 }
 
+TEST_F(AgentCore, WhetherAnotherTryOfStagingCouldSucceedIsTold) {
+  open();
+  accept({part(1)});
+  take<StageWorkspace>();
+  observed_and_acked();
+  give(WorkspaceStaged{part(1).attempt, make_error(ErrorCode::unsatisfiable, "/no/such/set")});
+  const auto last = observed_and_acked();
+  EXPECT_TRUE(last.exit->absent) << "on another node";
+  EXPECT_FALSE(last.exit->hopeless);
+}
+
 TEST_F(AgentCore, RunnerThatCannotStart) {
   open();
   accept({part(1)});

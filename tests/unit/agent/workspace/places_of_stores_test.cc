@@ -115,9 +115,9 @@ TEST_F(PlacesOfStores, APathThatIsNotThereIsNoOutageAndADirectoryThatIsNotMounte
     return staged ? ErrorCode::internal : staged.error().code;
   };
   EXPECT_EQ(code(stage(InputMode::ro_mount, InputType::uri_folder, "none")),
-            ErrorCode::invalid_argument);
+            ErrorCode::unsatisfiable);
   EXPECT_EQ(code(stage(InputMode::download, InputType::uri_file, "set/none.txt")),
-            ErrorCode::invalid_argument);
+            ErrorCode::unsatisfiable);
   EXPECT_EQ(code(stage(InputMode::ro_mount, InputType::uri_file, "set")),
             ErrorCode::invalid_argument);
   fs::rename(dir_ / "store", dir_ / "unmounted");

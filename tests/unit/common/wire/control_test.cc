@@ -198,7 +198,7 @@ TEST(ControlCodec, EveryEnumValueSurvives) {
     ASSERT_TRUE(received);
     EXPECT_TRUE(std::get<JobReply>(received->body).job == view);
   }
-  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i) {
+  for (int i = 0; i <= static_cast<int>(kLastErrorCode); ++i) {
     const Refused refused{static_cast<ErrorCode>(i), "why"};
     const auto received = there(to_client(refused));
     ASSERT_TRUE(received);
@@ -216,6 +216,34 @@ TEST(ControlCodec, AnotherVersionIsRefusedAndBothAreNamed) {
   EXPECT_THAT(received.error().message, HasSubstr("version 7"));
   EXPECT_THAT(received.error().message, HasSubstr("speaks version 1"));
   EXPECT_EQ(wire::peek_sequence(bytes), 7u);
+}
+
+// An earlier client refused the whole list of users because of one role.
+TEST(ControlCodec, ARoleThatEarlierPeersDoNotKnowIsInAListThatTheySkip) {
+  UserView user;
+  user.name = user.account = "ann";
+  user.grants = {{Role::submitter, "default"}, {Role::priority, "default"}};
+  const UsersReply reply{{user}};
+  const auto bytes = wire::encode(Envelope<ClientReply>{kProtocolVersion, 7, 5, 0, reply});
+  pb::Envelope wire;
+  ASSERT_TRUE(wire.ParseFromString(bytes));
+  ASSERT_EQ(wire.users_reply().users_size(), 1);
+  ASSERT_EQ(wire.users_reply().users(0).grants_size(), 1);
+  EXPECT_EQ(wire.users_reply().users(0).grants(0).role(), 2);
+  const auto received = wire::decode_envelope<ClientReply>(bytes);
+  ASSERT_TRUE(received) << received.error().message;
+  EXPECT_TRUE(std::get<UsersReply>(received->body) == reply);
+}
+
+TEST(ControlCodec, ARefusalHasACodeThatEarlierPeersKnow) {
+  const ClientReply reply = Refused{ErrorCode::unsatisfiable, "no node can take it"};
+  const auto bytes = wire::encode(Envelope<ClientReply>{kProtocolVersion, 7, 5, 0, reply});
+  pb::Envelope wire;
+  ASSERT_TRUE(wire.ParseFromString(bytes));
+  EXPECT_EQ(wire.refused().code(), pb::ERROR_CODE_INVALID_ARGUMENT);
+  const auto received = wire::decode_envelope<ClientReply>(bytes);
+  ASSERT_TRUE(received) << received.error().message;
+  EXPECT_EQ(std::get<Refused>(received->body).code, ErrorCode::unsatisfiable);
 }
 
 TEST(ControlCodec, AMissingBodyIsRefused) {

@@ -277,6 +277,7 @@ class Filler {
   void fill(NameGrants& v) { auto& [a, b] = v; each(a, b); }
   void fill(ShareName& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(DeleteVersions& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(AnnotateVersion& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(AssetReply& v) { auto& [a] = v; each(a); }
   void fill(AssetsReply& v) { auto& [a, b] = v; each(a, b); }
 
@@ -320,8 +321,8 @@ class Filler {
   void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(ExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
@@ -405,7 +406,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
     (void)for_all;  // it is sent to nobody
   }
-  void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(MergedOutput& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(NodeView& v) {
@@ -416,8 +417,8 @@ class Filler {
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentView& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(FileChanges& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -454,10 +455,11 @@ class Filler {
   void fill(HeartbeatAck& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
-  void fill(Submit& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(Submit& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CreateEnvironment& v) { auto& [a, b] = v; each(a, b); }
   void fill(ShowEnvironment& v) { auto& [a] = v; each(a); }
-  void fill(ListEnvironments& v) { auto& [a] = v; each(a); }
+  void fill(ListEnvironments& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ArchiveEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PruneEnvironments& v) { auto& [a] = v; each(a); }
   void fill(EnvironmentReply& v) { auto& [a] = v; each(a); }
   void fill(EnvironmentsReply& v) { auto& [a] = v; each(a); }
@@ -489,7 +491,7 @@ class Filler {
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
-  void fill(CheckJobFile& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(CheckJobFile& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
@@ -573,7 +575,10 @@ class Filler {
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
-  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(launcher::NodeJoined& v) {
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
+  }
   void fill(launcher::SizeDefined& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeRemoved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::SizeGranted& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -610,7 +615,7 @@ class Filler {
   }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::NodeRemoved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::JobSubmitted& v) {
     auto& [a, b, c, d, e, f, g] = v;
     each(a, b, c, d, e, f, g);
@@ -636,6 +641,8 @@ class Filler {
   void fill(launcher::NameShared& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::VersionsDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::NameSettled& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::EnvironmentArchived& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::VersionAnnotated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::AssetArchived& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::ProjectCreated& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::ProjectRemoved& v) { auto& [a, b] = v; each(a, b); }

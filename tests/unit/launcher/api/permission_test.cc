@@ -114,6 +114,9 @@ ShareName/undo         ---    yyy   ---      y--       ---    y--      ---  ---
 DeleteVersions         ---    yyy   ---      y--       ---    y--      ---  ---
 DeleteVersions/data    ---    yyy   ---      y--       ---    y--      ---  ---
 DeleteVersions/with    ---    yyy   ---      y--       ---    y--      ---  ---
+ArchiveEnvironment     ---    yyy   ---      y--       ---    y--      ---  ---
+AnnotateVersion        ---    yyy   ---      y--       ---    y--      ---  ---
+AnnotateVersion/with   ---    yyy   ---      y--       ---    y--      ---  ---
 ListDatastores         -      y     y        y         y      y        -    y
 )";
 
@@ -181,8 +184,10 @@ const std::vector<std::vector<std::string>> kRows = {
     {"DeleteVersions", "DeleteVersions/data", "DeleteVersions/with"},
     {"ListTokens"},
     {"RevokeToken"},
+    {"ArchiveEnvironment"},
+    {"AnnotateVersion", "AnnotateVersion/with"},
 };
-constexpr std::size_t kMessages = 60;
+constexpr std::size_t kMessages = 62;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -270,6 +275,23 @@ const std::map<std::string, Make>& questions() {
        [](World& w, Whose of) {
          w.share_names();
          return ShareName{NameKind::environment, w.environment(of), "", false};
+       }},
+      {"ArchiveEnvironment",
+       [](World& w, Whose of) {
+         return ArchiveEnvironment{w.environment(of), "1", true};
+       }},
+      {"AnnotateVersion",
+       [](World& w, Whose of) {
+         AnnotateVersion ask{NameKind::environment, w.environment(of), "1"};
+         ask.set_tags["stage"] = kCanaryValue;
+         return ask;
+       }},
+      {"AnnotateVersion/with",
+       [](World& w, Whose of) {
+         w.share_names();
+         AnnotateVersion ask{NameKind::data, w.asset(of), "1"};
+         ask.description = kCanaryValue;
+         return ask;
        }},
       {"DeleteVersions",
        [](World& w, Whose of) {

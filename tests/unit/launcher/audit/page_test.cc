@@ -62,6 +62,25 @@ TEST_F(Pages, AreOfAUserOrANodeAndWhatWasDoneToThem) {
   EXPECT_EQ(all(of_both), (std::vector<std::string>{"node n1"}));
 }
 
+TEST_F(Pages, OfANameThatWasAddedAgainAreOfAllOfThem) {
+  AuditLog log = open();
+  log.add(entry_of("ann", "cancel job", "job a"));
+  log.add(entry_of("root", "remove user", "user ann"));
+  log.add(entry_of("ann~2 (attempt b.1)", "submit job", "job b"));
+  log.add(entry_of("root", "give role", "user ann~2"));
+  log.add(entry_of("anna", "cancel job", "job c"));
+  log.add(entry_of("ann~x", "cancel job", "job d"));
+  ASSERT_TRUE(log.write(kThen));
+  QueryAudit query;
+  query.user = "ann";
+  EXPECT_EQ(all(query), (std::vector<std::string>{"job a", "user ann", "job b", "user ann~2"}));
+  query.user = "ann~2";
+  EXPECT_EQ(all(query), (std::vector<std::string>{"job b", "user ann~2"}));
+  EXPECT_EQ(user_in(entry_of("ann~2 (attempt b.1)", "submit job", "job b"), "ann"), "ann~2");
+  EXPECT_EQ(user_in(entry_of("root", "remove user", "user ann"), "ann"), "ann");
+  EXPECT_EQ(user_in(entry_of("bob", "cancel job", "job a"), "ann"), "");
+}
+
 TEST_F(Pages, AreOfAVerbAnObjectOrAProject) {
   AuditLog log = open();
   const auto add = [&log](const std::string& what, const std::string& object,

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 
 #include "launcher/cli/called_programs.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::cli {
 namespace {
@@ -86,13 +88,59 @@ TEST(DistributionNotes, ProgramsThatStartRanksThemselves) {
               ElementsAre(StartsWith("the command calls `torchrun`")));
 }
 
+TEST(DistributionNotes, StartersBehindOtherProgramsAreNoticed) {
+  for (const Command& command : {Command(Argv{{"env", "A=1", "-u", "B", "mpirun", "./hello"}}),
+                                 Command(Argv{{"time", "-p", "mpirun", "./hello"}}),
+                                 Command(Argv{{"nice", "-n", "5", "/usr/bin/mpirun", "./hello"}}),
+                                 Command(Argv{{"env", "A=1", "bash", "-lc", "cd b; mpirun ./a"}}),
+                                 Command(ShellCommand{"cd b\nbash -c \"exec mpirun ./a\""})})
+    EXPECT_THAT(notes(command, 1, 1), ElementsAre(StartsWith("the command calls `mpirun`")));
+  EXPECT_THAT(notes(Argv{{"env", "A=mpirun", "./hello", "mpirun"}}, 1, 1), IsEmpty());
+}
+
+TEST(DistributionNotes, FilesInTheTextOfAShellAreLookedAt) {
+  const auto of_ring = ElementsAre(StartsWith("ring.py uses MPI"));
+  EXPECT_THAT(notes(Argv{{"env", "A=1", "bash", "-c", "python3 ring.py"}}), of_ring);
+  EXPECT_THAT(notes(Argv{{"nice", "python3", "ring.py"}}), of_ring);
+}
+
+TEST(DistributionNotes, ASourceMayBeOneFile) {
+  const test::TempDir temp;
+  const std::string file = temp.path() + "/ring.py";
+  std::ofstream(file) << "from mpi4py import MPI\n";
+  EXPECT_EQ(source_reader(file)("ring.py"), "from mpi4py import MPI\n");
+  EXPECT_EQ(source_reader(file)("./ring.py"), "from mpi4py import MPI\n");
+  EXPECT_EQ(source_reader(file)("other.py"), std::nullopt);
+  EXPECT_EQ(source_reader(temp.path())("ring.py"), "from mpi4py import MPI\n");
+}
+
 TEST(CalledPrograms, OnlyWhereACommandMayBegin) {
-  for (const char* line :
-       {"srun x", "  srun", "a; srun x", "a && srun x", "x=$(srun x)", "time srun x",
-        "A=1 B=2 srun x", "/opt/slurm/bin/srun x", "if srun x; then", "\"$(srun x)\"", "`srun x`"})
+  for (const char* line : {"srun x",
+                           "  srun",
+                           "a; srun x",
+                           "a && srun x",
+                           "x=$(srun x)",
+                           "time srun x",
+                           "A=1 B=2 srun x",
+                           "/opt/slurm/bin/srun x",
+                           "if srun x; then",
+                           "\"$(srun x)\"",
+                           "`srun x`",
+                           "nice srun x",
+                           "nice -n 5 srun x",
+                           "timeout -k 5 60 srun x",
+                           "env -i A=1 srun x",
+                           "bash -c 'srun x'",
+                           "bash -euo pipefail -c \"cd a && srun x\"",
+                           "(cd a; srun x)",
+                           "nodes=($(srun x))",
+                           "case $A in b) srun x;; esac",
+                           "nice \\\n srun x",
+                           "a \"b\" | srun x"})
     EXPECT_TRUE(calls(line, "srun")) << line;
-  for (const char* line :
-       {"echo srun", "my-srun", "srun.py", "a srun x", "./my/srunner", "x=srun", "\"srun x\"", ""})
+  for (const char* line : {"echo srun", "my-srun", "srun.py", "a srun x", "./my/srunner", "x=srun",
+                           "\"srun x\"", "", "echo '$(srun x)'", "# srun x", "bash srun x",
+                           "bash -c 'echo srun'", "timeout srun x", "echo \\; srun"})
     EXPECT_FALSE(calls(line, "srun")) << line;
 }
 

@@ -119,7 +119,7 @@ TEST(EnvironmentJson, HasItsContentAndWhatIsKnownOfIt) {
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
     "lockstep": {"provider": "venv", "definition": ")" +
                                 digest_of(kVenv).hex() + R"(", "project": "vision",
-      "owner": null, "shared_with": {"project": false, "users": []},
+      "owner": null, "shared_with": {"project": false, "users": []}, "archived": false,
       "locks": [{"platform": "linux-x86_64-python3.11", "lock": ")" +
                                 kLock.hex() + R"(",
                  "solved_at": "2030-01-01T12:00:05.000Z", "node_name": "n1", "job": "first"}],

@@ -48,8 +48,8 @@ TEST(JobFlags, RunCreateAndValidateHaveThemAlike) {
   const CLI::App& job = *tree.app().get_subcommand("job");
   for (const CLI::App* verb : {tree.app().get_subcommand("run"), job.get_subcommand("create"),
                                job.get_subcommand("validate")})
-    for (const char* flag :
-         {"--tag", "--experiment", "--display-name", "--input", "--output", "--compute"})
+    for (const char* flag : {"--tag", "--experiment", "--display-name", "--input", "--output",
+                             "--compute", "--links", "--grace", "--signal", "--wait-anyway"})
       EXPECT_NE(verb->get_option_no_throw(flag), nullptr) << verb->get_name() << " " << flag;
 }
 
@@ -68,6 +68,33 @@ TEST(JobFlags, TextsAreOfTheJobAndItsSteps) {
   EXPECT_EQ(job->spec.pipeline->steps[0].spec.experiment_name, "digits");
   flags.tags = {"owner"};
   EXPECT_EQ(apply_texts(flags, job->spec).error().message, "--tag 'owner' is not KEY=VALUE");
+}
+
+TEST(JobFlags, TheEndAndTheLinksAreOfTheJobAndItsSteps) {
+  JobFlags flags;
+  flags.grace = "60";
+  flags.signal = "USR1@30";
+  flags.links = snapshot::Links::keep;
+  auto job = spec::parse_job("job.yml", "command: x\nlimits: {timeout: 90}\n");
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(apply_to_file(flags, *job));
+  EXPECT_EQ(job->spec.stop.grace, seconds(60));
+  EXPECT_EQ(job->spec.stop.signal->before, seconds(30));
+  EXPECT_TRUE(job->keep_links);
+  auto steps = spec::parse_job("job.yml",
+                               "jobs: {a: {command: x, limits: {timeout: 90}}, b: {command: x}}\n");
+  ASSERT_TRUE(steps);
+  EXPECT_TRUE(apply_to_file(flags, *steps)
+                  .error()
+                  .message.starts_with("jobs.b: lockstep.signal: comes before the end of "
+                                       "limits.timeout, and the job has none"));
+  flags.signal.clear();
+  ASSERT_TRUE(apply_to_file(flags, *steps));
+  EXPECT_EQ(steps->spec.pipeline->steps[1].spec.stop.grace, seconds(60));
+  EXPECT_TRUE(steps->steps[0].keep_links);
+  flags.grace = "soon";
+  EXPECT_EQ(apply_to_file(flags, *job).error().message,
+            "--grace 'soon' is not a time; write seconds, or 90s, 5m");
 }
 
 TEST_F(JobFlagsOnDisk, InputsOfAFileKeepTheirKind) {

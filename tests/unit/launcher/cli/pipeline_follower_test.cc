@@ -146,10 +146,12 @@ TEST(StepLines, WhatIsNotRunFollowsWhatFailed) {
   EXPECT_TRUE(said[1].after_all);
 }
 
-TEST(StepLines, WhoComesLaterIsNotToldThePast) {
+TEST(StepLines, WhoComesLaterIsNotToldThePastButWhatWasReused) {
   StepLines lines(false);
   EXPECT_EQ(texts(lines.on_steps(sample_pipeline().steps, kNoon)),
+            "prepare: reused from job old_prepare\n"
             "nested.train: Running (job p_nested_train)\n");
+  EXPECT_EQ(texts(lines.on_steps(sample_pipeline().steps, kNoon)), "");
 }
 
 TEST(StepLines, AWaitInTheQueueIsSaidWhenItLasts) {
@@ -161,6 +163,23 @@ TEST(StepLines, AWaitInTheQueueIsSaidWhenItLasts) {
   const std::string wait = "train: Queued (job p_train): waits for 2 free nodes\n";
   EXPECT_EQ(texts(lines.on_steps(steps, kNoon + seconds(2))), wait);
   EXPECT_EQ(texts(lines.on_steps(steps, kNoon + seconds(3))), "");
+}
+
+TEST(StepLines, WhatWaitsInVainIsSaidWhenNothingElseRuns) {
+  StepView wide = sample_step("wide", StepPhase::running);
+  wide.status = JobStatus::queued;
+  wide.started = {};
+  wide.reason = "needs 5 nodes; ask for less";
+  std::vector<StepView> steps{sample_step("prepare", StepPhase::completed), wide,
+                              sample_step("score", StepPhase::waiting)};
+  EXPECT_EQ(in_vain_line(steps), std::nullopt) << "time may help";
+  steps[1].in_vain = true;
+  EXPECT_EQ(in_vain_line(steps), "wide: Queued (job p_wide): needs 5 nodes; ask for less");
+  steps[2] = sample_step("score", StepPhase::running);
+  EXPECT_EQ(in_vain_line(steps), std::nullopt) << "another step runs";
+  steps[2] = sample_step("score", StepPhase::completed);
+  steps[1].started = kNoon;
+  EXPECT_EQ(in_vain_line(steps), std::nullopt) << "it ran before: its nodes may come back";
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
@@ -269,6 +288,55 @@ TEST_F(FollowingAPipeline, CtrlCCancelsThePipelineThatWeCreated) {
   EXPECT_TRUE(seen.end->interrupted);
   EXPECT_EQ(launcher.cancels(), 1);
   EXPECT_NE(seen.err.find("lockstep: canceling p and its steps"), std::string::npos) << seen.err;
+}
+
+TEST_F(FollowingAPipeline, OneWhoseStepsWereAllReusedSaysFromWhereAndEnds) {
+  FakePipeline::Script over;
+  over.job = sample_pipeline();
+  over.job.status = JobStatus::completed;
+  over.job.steps = {sample_step("a", StepPhase::reused), sample_step("b", StepPhase::reused)};
+  over.final_job = over.job;
+  FakePipeline launcher(std::move(over));
+  FollowOptions later = options();
+  later.is_over = true;
+  const Seen seen = follow(launcher, later);
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::finished);
+  EXPECT_EQ(seen.out, "");
+  EXPECT_EQ(seen.err,
+            "lockstep: a: reused from job p_a\n"
+            "lockstep: b: reused from job p_b\n");
+}
+
+FakePipeline::Script waiting_in_vain() {
+  FakePipeline::Script script;
+  script.job = sample_pipeline();
+  script.job.steps = {sample_step("a", StepPhase::running), sample_step("b", StepPhase::waiting)};
+  StepView& first = script.job.steps[0];
+  first.status = JobStatus::queued;
+  first.started = {};
+  first.in_vain = true;
+  first.reason = "needs 5 nodes";
+  script.final_job = script.job;
+  script.final_job.status = JobStatus::canceled;
+  for (StepView& step : script.final_job.steps) step = sample_step(step.name, StepPhase::skipped);
+  script.ends_by_itself = false;
+  return script;
+}
+
+TEST_F(FollowingAPipeline, OneWhoseStepWaitsInVainIsCanceledWithItsReason) {
+  FakePipeline launcher(waiting_in_vain());
+  FollowOptions leaving = options();
+  leaving.leave_in_vain = true;
+  leaving.cancel_on_interrupt = true;
+  const Seen seen = follow(launcher, leaving);
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::finished);
+  EXPECT_TRUE(seen.end->in_vain);
+  EXPECT_EQ(launcher.cancels(), 1);
+  EXPECT_EQ(seen.err,
+            "lockstep: a: Queued (job p_a): needs 5 nodes\n"
+            "lockstep: p is canceled, because it would wait in vain; --wait-anyway waits\n");
 }
 
 TEST_F(FollowingAPipeline, CtrlCLeavesThatOfOthersAlone) {

@@ -155,6 +155,41 @@ TEST_F(AssetTest, CompactionKeepsTheFlagsAndDropsWhatChangedThem) {
   EXPECT_EQ(kept, 1U);
 }
 
+TEST_F(AssetTest, DescriptionAndTagsChangeLaterAndCountAsTheirMakers) {
+  create(files("a"));
+  const auto update = [&](AnnotateVersion ask, const std::string& user = "ada") {
+    ask.kind = NameKind::data;
+    ask.name = "faces";
+    launcher.send(AnnotateVersionInput{launcher.next_reply(), std::move(ask), UserCaller{user}});
+    const auto refused = launcher.take<ReplyRefused>();
+    if (!refused.empty()) return refused.front().message;
+    return launcher.expect_one<ReplyDone>().message;
+  };
+  AnnotateVersion ask;
+  ask.version = "1";
+  ask.description = "ten faces";
+  ask.set_tags = {{"stage", "test"}, {"owner", "ada"}};
+  EXPECT_EQ(update(ask), "data asset faces:1 is updated");
+  EXPECT_EQ(update(ask), "data asset faces:1 is unchanged: it has this description and these tags");
+  EXPECT_EQ(faces().find("1")->asset.description, "ten faces");
+  EXPECT_EQ(faces().find("1")->asset.tags.at("stage"), "test");
+  EXPECT_EQ(create(files("a")), "1") << "its content is the same";
+  AnnotateVersion remove;
+  remove.version = "1";
+  remove.remove_tags = {"stage", "nosuch"};
+  EXPECT_EQ(update(remove), "data asset faces:1 is updated");
+  EXPECT_EQ(faces().find("1")->asset.tags.size(), 1U);
+  EXPECT_EQ(faces().find("1")->asset.description, "ten faces");
+  remove.version = "2";
+  EXPECT_THAT(update(remove), HasSubstr("data asset 'faces' has no version '2'"));
+  ask.set_tags = {{"", "x"}};
+  EXPECT_THAT(update(ask), HasSubstr("tags: a key has 1 to 1024 bytes"));
+  std::size_t annotations = 0;
+  for (const StampedFact& fact : compact(launcher.all_facts()))
+    annotations += std::holds_alternative<VersionAnnotated>(fact.fact) ? 1 : 0;
+  EXPECT_EQ(annotations, 0U) << "the registration has them";
+}
+
 TEST_F(AssetTest, ItsFilesAreKeptArchivedOrNot) {
   create(files("a"));
   create(files("b"));

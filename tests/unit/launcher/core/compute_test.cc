@@ -172,7 +172,7 @@ TEST_F(ComputeTargets, OnlyLocalHasAFixedNumberOfNodes) {
   fixed.send(ComputeInput{fixed.next_reply(), CreateCompute{own_pool("lab")}, UserCaller{"root"}});
   fixed.expect_one<ReplyCompute>();
   JobSpec spec = job_spec("gang", 2);
-  EXPECT_THAT(fixed.submit_refused(spec).message, HasSubstr("target 'local' has 1"));
+  EXPECT_THAT(fixed.submit_refused(spec).message, HasSubstr("only 1 node of target 'local'"));
   spec.compute = "lab";
   EXPECT_EQ(fixed.status(fixed.submit(spec)), JobStatus::queued);
   fixed.drop_notices();

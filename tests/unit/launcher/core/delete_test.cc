@@ -285,7 +285,8 @@ TEST_F(Delete, SoMuchOfLogsAndOutputsIsKept) {
     end.attempt = attempt(job);
     end.state = PartState::finished;
     end.exit = node_exit({rank_exit(0)});
-    end.exit->logs = {{0, 30, 15}};
+    end.exit->logs = {{0, 20, 15}};
+    end.exit->log_times = Bytes{10};
     end.outputs = {{OutputKind::outputs, "", sha256(name), 1, Bytes{10}, {}}};
     launcher->observe(n1, end);
     launcher->take<AwaitLogs>();

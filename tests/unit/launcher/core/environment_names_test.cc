@@ -45,6 +45,54 @@ TEST(EnvironmentNames, AVersionNeverChanges) {
   EXPECT_EQ(launcher.facts<EnvironmentRegistered>().size(), 1U);
 }
 
+// ---- archive and texts --------------------------------------------------------------------------
+
+std::string archive_tools(TestLauncher& launcher, const std::string& version, bool archived = true,
+                          const std::string& user = "ada") {
+  launcher.send(ArchiveEnvironmentInput{
+      launcher.next_reply(), {"tools", version, archived}, UserCaller{user}});
+  const auto refused = launcher.take<ReplyRefused>();
+  if (!refused.empty()) return refused.front().message;
+  return launcher.expect_one<ReplyDone>().message;
+}
+
+std::string newest_tools(const TestLauncher& launcher) {
+  const EnvironmentVersion* found = launcher.core->state().registered("tools", "");
+  return found == nullptr ? "none" : found->environment.spec.version;
+}
+
+TEST(EnvironmentNames, AnArchivedVersionIsNotTheLatest) {
+  TestLauncher launcher;
+  create(launcher, named("", "a"));
+  create(launcher, named("", "b"));
+  EXPECT_EQ(archive_tools(launcher, "2"),
+            "environment tools:2: archived; jobs that name a version still get it");
+  EXPECT_EQ(newest_tools(launcher), "1");
+  EXPECT_NE(launcher.core->state().registered("tools", "2"), nullptr) << "a job that names it";
+  EXPECT_EQ(archive_tools(launcher, "2"), "environment tools:2: already archived");
+  EXPECT_THAT(archive_tools(launcher, "9"), ::testing::HasSubstr("has no version '9'"));
+  EXPECT_EQ(create(launcher, named("", "b")), "3") << "what is archived is not given out again";
+  EXPECT_THAT(archive_tools(launcher, ""),
+              ::testing::HasSubstr("all versions of environment tools: archived"));
+  EXPECT_EQ(newest_tools(launcher), "none");
+  EXPECT_EQ(archive_tools(launcher, "", false), "all versions of environment tools: restored");
+  EXPECT_EQ(newest_tools(launcher), "3");
+}
+
+TEST(EnvironmentNames, TextsOfAVersionChangeLater) {
+  TestLauncher launcher;
+  create(launcher, named("", "a"));
+  AnnotateVersion ask{NameKind::environment, "tools", "1"};
+  ask.description = "for tests";
+  ask.set_tags["team"] = "vision";
+  launcher.send(AnnotateVersionInput{launcher.next_reply(), ask, UserCaller{"ada"}});
+  EXPECT_EQ(launcher.expect_one<ReplyDone>().message, "environment tools:1 is updated");
+  const auto& known = launcher.core->state().registered("tools", "1")->environment;
+  EXPECT_EQ(known.description, "for tests");
+  EXPECT_EQ(known.tags.at("team"), "vision");
+  EXPECT_EQ(create(launcher, named("", "a")), "1") << "its definition is the same";
+}
+
 // ---- projects ----------------------------------------------------------------------------------
 
 std::string create_as(TestLauncher& launcher, const std::string& user, const std::string& name,

@@ -91,6 +91,50 @@ TEST_F(Labels, OfATargetsFileAreNotAskedForInVain) {
   EXPECT_THAT(why_it_waits(job), HasSubstr("ask for less (--cpus"));
 }
 
+TEST_F(Labels, OfAHostThatIsNotAttachedMakeItTheNextMachine) {
+  ComputeSpec spec;
+  spec.name = "lab";
+  spec.type = ComputeType::amlcompute;
+  spec.source = NodeSource::ssh;
+  spec.scale = {Tier::dedicated, 0, 2, seconds(10)};
+  for (const char* name : {"vm1", "vm2", "vm3"}) spec.hosts.push_back(host(name));
+  make(spec);
+  JobSpec first = job_spec("first");
+  first.compute = "lab";
+  first.resources.nodes = {"vm3"};
+  const JobId job = launcher.submit(first);
+  drop_notices();
+  const CallProvider attaches = only_call();
+  EXPECT_THAT(attaches.machines, ElementsAre("vm3")) << "the job names it";
+  std::vector<FakeNode> nodes = all_join(attaches);
+  label({"vm3", {{"rack", "7"}}, {}});
+  launcher.finished(nodes[0], attempt(job), node_exit({rank_exit(0)}));
+  drop_notices();
+  pass(seconds(15), nodes);
+  const CallProvider removal = only_call();
+  ASSERT_EQ(removal.verb, ProviderVerb::remove);
+  absent(removal, "vm3");
+  ends(removal);
+  ASSERT_FALSE(launcher.core->node_view("vm3").has_value());
+  std::vector<JobId> jobs;
+  for (const char* name : {"second", "third"}) {
+    JobSpec wanted = job_spec(name);
+    wanted.compute = "lab";
+    wanted.resources.labels = {{"rack", "7"}};
+    jobs.push_back(launcher.submit(wanted));
+    drop_notices();
+  }
+  const CallProvider again = only_call();
+  EXPECT_THAT(again.machines, ElementsAre("vm3")) << "no other host helps them";
+  launcher.join_with(secret("vm3"), "vm3-again", inventory());
+  drop_notices();
+  running(again, "vm3");
+  ends(again);
+  EXPECT_EQ(launcher.status(jobs[0]), JobStatus::preparing);
+  EXPECT_EQ(launcher.status(jobs[1]), JobStatus::queued);
+  EXPECT_TRUE(calls().empty());
+}
+
 TEST_F(Labels, OfATargetsFileAreThoseOfMachinesThatItMakes) {
   ComputeSpec spec;
   spec.name = "lab";

@@ -97,6 +97,21 @@ TEST_F(Pipelines, AStepBeginsWithWhatTheStepsBeforeItMade) {
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
 }
 
+TEST_F(Pipelines, AStepThatWaitsInVainIsSaidAtSubmissionAndWhenItWaits) {
+  PipelineStep wide = step("wide", {"a"});
+  wide.spec.resources.instance_count = 5;
+  launcher.send(SubmitInput{launcher.next_reply(), "s", pipeline("p", {step("a"), wide}), ""});
+  const auto submitted = launcher.expect_one<ReplySubmitted>();
+  launcher.drop_notices();
+  EXPECT_THAT(submitted.notes,
+              ElementsAre(HasSubstr("step 'wide' waits in vain: it needs 5 nodes, and only 2 nodes "
+                                    "of target 'local' can ever take it; to change that, ")));
+  EXPECT_FALSE(launcher.view(submitted.job).steps[1].in_vain) << "it waits for step a";
+  end(JobId("p_a"), "A");
+  EXPECT_TRUE(launcher.view(submitted.job).steps[1].in_vain);
+  EXPECT_FALSE(launcher.view(submitted.job).steps[0].in_vain);
+}
+
 TEST_F(Pipelines, WhatNeedsAFailedStepIsNotRunAndTheOthersAre) {
   const JobId job = start(
       pipeline("p", {step("a"), step("b"), step("c", {"a"}), step("d", {"c"}), step("e", {"b"})}));

@@ -108,9 +108,31 @@ TEST(Queue, AParkedJobGetsItsTurnBeforeLaterOnesWhenNodesJoin) {
 TEST(Queue, RefusesMoreNodesThanAFixedTargetHas) {
   TestLauncher launcher(fixed(2));
   const Error error = launcher.submit_refused(job_spec("big", 5));
-  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error.code, ErrorCode::unsatisfiable);
   EXPECT_EQ(error.message,
-            "needs 5 nodes, but target 'local' has 2; start more with `lockstep up --nodes 5`");
+            "needs 5 nodes, but only 2 nodes of target 'local' can ever take it; to change that, "
+            "ask for at most 2 nodes (-N; resources.instance_count in a job file), or start more "
+            "nodes with `lockstep up --nodes 5`");
+}
+
+TEST(Queue, WhoWaitsAnywayIsTakenByAFixedTarget) {
+  TestLauncher launcher(fixed(1));
+  FakeNode n1 = launcher.join("n1");
+  JobSpec gpus = job_spec("gpus");
+  gpus.resources.gpus = 4;
+  EXPECT_EQ(launcher.submit_refused(gpus).message,
+            "needs 1 node with 4 gpus, but no node of target 'local' can ever take it (n1 has 0 "
+            "gpus, 4 asked for); to change that, ask for less (--cpus, --memory, --gpus; "
+            "lockstep.resources in a job file)");
+  SubmitInput anyway{launcher.next_reply(), "anyway", gpus, ""};
+  anyway.wait_anyway = true;
+  launcher.send(std::move(anyway));
+  launcher.expect_one<ReplySubmitted>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(JobId("gpus")), JobStatus::queued);
+  EXPECT_TRUE(launcher.view(JobId("gpus")).in_vain);
+  EXPECT_TRUE(launcher.core->why_refused(job_spec("pair", 2), LauncherItself{}));
+  EXPECT_FALSE(launcher.core->why_refused(job_spec("pair", 2), LauncherItself{}, true));
 }
 
 // `lockstep up --nodes 1`, and agents that joined by hand.
@@ -119,7 +141,9 @@ TEST(Queue, NodesThatJoinedBeyondTheFixedNumberCount) {
   std::vector<FakeNode> nodes;
   for (const char* name : {"n1", "n2", "n3"}) nodes.push_back(launcher.join(name));
   EXPECT_EQ(launcher.submit_refused(job_spec("four", 4)).message,
-            "needs 4 nodes, but target 'local' has 3; start more with `lockstep up --nodes 4`");
+            "needs 4 nodes, but only 3 nodes of target 'local' can ever take it; to change that, "
+            "ask for at most 3 nodes (-N; resources.instance_count in a job file), or start more "
+            "nodes with `lockstep up --nodes 4`");
   EXPECT_EQ(launcher.status(launcher.submit(job_spec("three", 3))), JobStatus::preparing);
 }
 
@@ -130,7 +154,7 @@ TEST(Queue, ALostNodeBeyondTheFixedNumberDoesNotCount) {
   launcher.pass(minutes(5), {&n1});
   ASSERT_EQ(launcher.liveness(n2), Liveness::lost);
   EXPECT_THAT(launcher.submit_refused(job_spec("pair", 2)).message,
-              ::testing::HasSubstr("target 'local' has 1; start more"));
+              ::testing::HasSubstr("only 1 node of target 'local' can ever take it"));
 }
 
 TEST(Queue, RefusesMorePerNodeThanAnyNodeOfAFixedTargetHas) {
@@ -142,7 +166,7 @@ TEST(Queue, RefusesMorePerNodeThanAnyNodeOfAFixedTargetHas) {
   FakeNode n2 = launcher.join("n2");
   wide.name = "wider";
   const Error error = launcher.submit_refused(wide);
-  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error.code, ErrorCode::unsatisfiable);
   EXPECT_THAT(error.message, ::testing::HasSubstr("has 0 gpus, 1 asked for"));
 }
 

@@ -66,6 +66,43 @@ TEST_F(RemoveNode, IsNoNodeAnyMore) {
   EXPECT_EQ(launcher.facts<NodeRemoved>().size(), 1U);
 }
 
+// Its labels went with the node, though the machine is the same.
+TEST_F(RemoveNode, ItsMachineThatJoinsAgainHasItsLabels) {
+  const Digest token = sha256("by hand");
+  launcher.send(
+      TokenInput{launcher.next_reply(), token, launcher.now + minutes(60), 10, UserCaller{"ann"}});
+  launcher.expect_one<ReplyDone>();
+  const auto join = [&](const std::string& name, const std::string& key, const std::string& id) {
+    launcher.send(JoinInput{launcher.next_reply(), token, PublicKey(key), name, {"", id, {}}});
+    launcher.take<ReplyJoined>();
+    launcher.take<AllowNode>();
+    launcher.drop_notices();
+    return launcher.core->node_view(name)->labels;
+  };
+  const auto label = [&](const NodeLabels& set, const std::vector<std::string>& unset) {
+    launcher.send(LabelInput{launcher.next_reply(), {"n7", set, unset}, UserCaller{"ann"}});
+    launcher.expect_one<ReplyDone>();
+    launcher.drop_notices();
+  };
+  const auto remove_n7 = [&] {
+    remove("n7");
+    launcher.take<ReplyDone>();
+    launcher.take<RevokeNode>();
+  };
+  EXPECT_EQ(join("n7", "first", "machine-7"), NodeLabels{});
+  label({{"rack", "7"}}, {});
+  remove_n7();
+  EXPECT_EQ(join("n8", "clone", "machine-7"), NodeLabels{}) << "cloned images share the id";
+  EXPECT_EQ(join("n7", "second", "machine-7"), (NodeLabels{{"rack", "7"}}));
+  remove_n7();
+  EXPECT_EQ(join("n7", "third", "machine-9"), NodeLabels{}) << "another machine";
+  remove_n7();
+  EXPECT_EQ(join("n7", "fourth", "machine-7"), (NodeLabels{{"rack", "7"}}));
+  label({}, {"rack"});
+  remove_n7();
+  EXPECT_EQ(join("n7", "fifth", "machine-7"), NodeLabels{}) << "what was removed stays removed";
+}
+
 TEST_F(RemoveNode, TellsTheAgentThatComesBack) {
   launcher.pass(seconds(5), {&n1});
   removed(n2, "n2");

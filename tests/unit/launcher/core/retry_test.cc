@@ -41,6 +41,70 @@ TEST(Retry, AWorkspaceThatCanNeverBeIsNotTriedAgain) {
   }
 }
 
+NodeExitReport lacking(const std::string& path) {
+  NodeExitReport exit =
+      node_failure(Cause::workspace_failed, path + " does not exist on this node");
+  exit.absent = true;
+  return exit;
+}
+
+TEST(Retry, WhatANodeDoesNotHaveIsLookedForOnEachOtherNodeOnce) {
+  TestLauncher launcher;
+  std::vector<FakeNode> nodes;
+  for (const char* name : {"n1", "n2", "n3"}) nodes.push_back(launcher.join(name));
+  JobSpec spec = job_spec("job");
+  spec.retry.max = 0;
+  const JobId job = launcher.submit(spec);
+  for (std::uint32_t number = 1; number <= 3; ++number) {
+    FakeNode& node = nodes[number - 1];
+    ASSERT_EQ(launcher.placed_on(attempt(job, number)), std::vector<NodeId>{node.id});
+    launcher.finished(node, attempt(job, number), lacking("/data/none"));
+  }
+  for (const JobRequeued& fact : launcher.facts<JobRequeued>()) EXPECT_FALSE(fact.charged);
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_THAT(launcher.view(job).reason,
+              ::testing::AllOf(HasSubstr("on node n3"), HasSubstr("(nor on n1, n2)"),
+                               ::testing::Not(HasSubstr("given up"))));
+}
+
+TEST(Retry, WhatANodeHasThatTheFirstLackedIsUsed) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.finished(n1, attempt(job), lacking("/data/set"));
+  launcher.run_solo(n2, attempt(job, 2), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+// Its other nodes have the same files.
+TEST(Retry, WhatOneNodeOfAHostDoesNotHaveIsNotLookedForOnTheOthersOfThatHost) {
+  TestLauncher launcher;
+  Inventory shared = inventory();
+  shared.host_id = "machine-1";
+  FakeNode n1 = launcher.join("n1", shared), n2 = launcher.join("n2", shared);
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.finished(n1, attempt(job), lacking("/data/none"));
+  EXPECT_THAT(launcher.facts<JobRequeued>(), IsEmpty());
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+}
+
+// One that waits for the others must not be sent to the first node again, nor keep jobs with equal
+// requests from it.
+TEST(Retry, ANodeThatDoesNotHaveItIsNotAskedAgainWhileTheOthersAreBusy) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  JobSpec other = job_spec("other");
+  other.resources.nodes = {"n2"};
+  const JobId busy = launcher.submit(other);
+  const JobId job = launcher.submit(job_spec("job"));
+  const JobId next = launcher.submit(job_spec("next"));
+  launcher.finished(n1, attempt(job), lacking("/data/set"));
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_EQ(launcher.placed_on(attempt(next)), std::vector<NodeId>{n1.id});
+  launcher.run_solo(n2, attempt(busy), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.placed_on(attempt(job, 2)), std::vector<NodeId>{n2.id});
+}
+
 TEST(Retry, UserErrorsNeverAre) {
   for (const Cause cause : {Cause::exit_code, Cause::signal, Cause::out_of_memory, Cause::mpi_abort,
                             Cause::command_not_found, Cause::exit_without_finalize}) {

@@ -33,6 +33,25 @@ TEST(Views, AnAttemptShowsItsPartsByNodeRank) {
   EXPECT_EQ(view.parts[1].progress, "the node has not answered yet");
 }
 
+// A list of jobs on a thousand nodes had sixteen addresses of each, and the end of each rank.
+TEST(Views, AnOutlineHasNoAddressesAndNoEndsOfRanks) {
+  TestLauncher launcher;
+  Inventory with_network = inventory();
+  with_network.address = "10.93.0.1";
+  FakeNode n1 = launcher.join("n1", with_network);
+  const JobId job = launcher.submit(job_spec("job", 1, 2));
+  launcher.run_solo(n1, attempt(job), node_exit({rank_exit(0), rank_exit(1)}));
+  launcher.drop_notices();
+  PartView whole = launcher.view(job).attempts.at(0).parts.at(0);
+  EXPECT_EQ(whole.addresses, std::vector<std::string>{"10.93.0.1"});
+  EXPECT_EQ(whole.ended.size(), 2U);
+  whole.addresses.clear();
+  whole.ended.clear();
+  const auto outline = launcher.core->job_view(job, ViewDetail::outline);
+  EXPECT_EQ(outline->attempts.at(0).parts.at(0), whole) << "all else is in it";
+  EXPECT_EQ(launcher.core->job_views().at(0).attempts.at(0).parts.at(0), whole);
+}
+
 TEST(Views, AJobThatIsPreparedShowsHowFarItsNodesAre) {
   TestLauncher launcher;
   std::vector<FakeNode> nodes;

@@ -45,8 +45,9 @@ class Environments : public testing::Test {
     const auto* reply = std::get_if<EnvironmentReply>(&answer);
     return reply == nullptr ? EnvironmentView{} : reply->environment;
   }
-  std::vector<std::string> list(const std::string& name = "") const {
-    const ClientReply answer = list_environments(state_, name, viewer_);
+  std::vector<std::string> list(const std::string& name = "",
+                                ArchivedToo archived = ArchivedToo::no) const {
+    const ClientReply answer = list_environments(state_, name, viewer_, archived);
     EXPECT_EQ(refusal(answer), "");
     std::vector<std::string> all;
     if (const auto* reply = std::get_if<EnvironmentsReply>(&answer))
@@ -99,6 +100,24 @@ TEST_F(Environments, AreListedByNameAndOneByOneNewestFirst) {
   add(host("b", "2", "b"));
   EXPECT_EQ(list(), (std::vector<std::string>{"a:1", "b:2"}));
   EXPECT_EQ(list("b"), (std::vector<std::string>{"b:2", "b:1"}));
+}
+
+TEST_F(Environments, ArchivedOnesAreLeftOutOfListsAndOfLatest) {
+  add(host("tools", "1", "a"));
+  add(host("tools", "2", "b"));
+  add(host("old", "1", "c"));
+  state_.apply(kNow, EnvironmentArchived{"tools", "2", true});
+  state_.apply(kNow, EnvironmentArchived{"old", "", true});
+  EXPECT_EQ(show("tools@latest").environment.spec.version, "1");
+  EXPECT_TRUE(show("tools:2").archived) << "by its version it is there";
+  EXPECT_EQ(list(), (std::vector<std::string>{"tools:1"}));
+  EXPECT_EQ(list("tools"), (std::vector<std::string>{"tools:1"}));
+  EXPECT_EQ(list("", ArchivedToo::yes), (std::vector<std::string>{"old:1", "tools:2"}));
+  EXPECT_EQ(list("tools", ArchivedToo::only), (std::vector<std::string>{"tools:2"}));
+  EXPECT_EQ(refusal(show_environment(state_, "old@latest", viewer_)),
+            "all versions of environment 'old' are archived, or by others than its owner and those "
+            "whom the owner lets; name one, or restore it with `lockstep environment restore -n "
+            "old`");
 }
 
 TEST_F(Environments, ALongListFitsIntoAMessage) {

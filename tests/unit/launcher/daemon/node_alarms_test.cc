@@ -57,6 +57,24 @@ TEST_F(Alarms, ItIsToldAgainAfterGrowingPauses) {
               SizeIs(::testing::AllOf(::testing::Ge(7u), ::testing::Le(12u))));
 }
 
+// Of a node that was LOST before the launcher's restart no line said so any more.
+TEST_F(Alarms, NodesThatWereLostBeforeAreToldOnceAtTheStartAndThenAfterGrowingPauses) {
+  std::map<NodeId, Node> nodes;
+  for (const std::uint64_t id : {2U, 3U, 4U}) {
+    nodes[NodeId(id)].name = "n" + std::to_string(id);
+    if (id != 4) nodes[NodeId(id)].lost = "silence";
+  }
+  nodes[NodeId(2)].history = {{now - minutes(180), "Lost", "silence"}, {now, "Labelled", ""}};
+  alarms.begin(now, nodes);
+  EXPECT_THAT(after(seconds(59)), ElementsAre("still LOST, the first for " +
+                                              format_duration(minutes(180)) + ": nodes n2, n3"));
+  EXPECT_THAT(entries, IsEmpty()) << "the audit log has it from then";
+  EXPECT_THAT(after(seconds(2)), SizeIs(1));
+  alarms.take(now, {news(2, Liveness::alive), news(3, Liveness::alive)});
+  EXPECT_THAT(informed.front(), HasSubstr("node n2 reports again after 3h"));
+  EXPECT_EQ(alarms.next_deadline(), Instant::never());
+}
+
 TEST_F(Alarms, ANodeThatReportsAgainIsToldWithItsAbsence) {
   alarms.take(now, {news(2, Liveness::unknown, "it has not reported for 3s")});
   alarms.take(now + seconds(2), {news(2, Liveness::alive)});

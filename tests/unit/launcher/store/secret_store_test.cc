@@ -79,6 +79,16 @@ TEST_F(SecretStoreTest, ARowThatWasGivenAnotherOwnerIsNotDecrypted) {
   EXPECT_EQ(value.error().code, ErrorCode::corrupt);
 }
 
+// A backup beside a running launcher made a key that the launcher did not have.
+TEST_F(SecretStoreTest, WhoOnlyReadsMakesNoKey) {
+  ASSERT_TRUE(open());
+  std::filesystem::remove(folder_ + "/key");
+  const auto store = SecretStore::open(folder_, SecretStore::MissingKey::refuse);
+  ASSERT_FALSE(store);
+  EXPECT_THAT(store.error().message, HasSubstr("restore the key file"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/key"));
+}
+
 TEST_F(SecretStoreTest, WithoutItsKeyItDoesNotOpenAndMakesNoOther) {
   ASSERT_TRUE(open()->set("alice", "TOKEN", "hers", Instant{1}));
   std::filesystem::remove(folder_ + "/key");

@@ -1,0 +1,57 @@
+#include "launcher/core/elsewhere.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "launcher/core/node_fit.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr std::size_t kMostNamedNodes = 8;
+
+// The hosts of these nodes: their other nodes have the same files.
+std::set<std::string> hosts_of(const State& state, const std::set<NodeId>& nodes) {
+  std::set<std::string> hosts;
+  for (const NodeId id : nodes) {
+    const Node* node = state.node(id);
+    if (node != nullptr && !node->inventory.host_id.empty()) hosts.insert(node->inventory.host_id);
+  }
+  return hosts;
+}
+
+}  // namespace
+
+std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job,
+                                     const ExitReport& report) {
+  if (job.cancel_by || job.uncharged_retries >= kMaxUnchargedRetries) return std::nullopt;
+  const std::set<NodeId> before = nodes_without(job, job.attempts.size() - 1);
+  const std::set<NodeId> now = nodes_without(job.attempts.back());
+  const bool is_tried_twice =
+      std::any_of(now.begin(), now.end(), [&](const NodeId id) { return before.count(id) != 0; });
+  if (is_tried_twice) return std::nullopt;
+  const Shape shape = shape_of(job);
+  const std::set<std::string> hosts = hosts_of(cluster.state, shape.not_on);
+  int others = 0;
+  for (const Node& node : cluster.state.nodes_of(job.pool))
+    if (hosts.count(node.inventory.host_id) == 0 && !never_fits(cluster, node, shape)) ++others;
+  if (others < shape.nodes) return std::nullopt;
+  return Retry{
+      false, report.message + "; trying another node, which does not count as a retry", {}};
+}
+
+std::string nor_on(const State& state, const Job& job) {
+  std::vector<std::string> names;
+  for (const NodeId id : nodes_without(job, job.attempts.size() - 1))
+    names.push_back(state.node_name(id));
+  if (names.empty()) return "";
+  const std::size_t more = names.size() - std::min(names.size(), kMostNamedNodes);
+  names.resize(names.size() - more);
+  return fmt::format(" (nor on {}{})", fmt::join(names, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+}  // namespace lockstep::launcher
