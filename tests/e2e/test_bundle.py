@@ -136,7 +136,8 @@ def test_all_of_lockstep_runs_from_a_bundle(bundle_site, bundle):
         assert not foreign, (site.command_of(pid), foreign)
     examined = json.loads(site.ok("doctor", "-o", "json", "--agent-home", site.home / "nodes/local-0"))
     assert all(each["verdict"] != "problem" for each in examined["findings"]), examined
-    assert any(path.startswith(f"{bundle}/lib/pmix/") for path in libraries_in(server)), libraries_in(server)
+    for pid in servers:
+        assert any(path.startswith(f"{bundle}/lib/pmix/") for path in libraries_in(pid)), libraries_in(pid)
     site.ok("job", "cancel", name)
     site.wait_for_status(name, "Canceled")
     check_ranks_see_nothing(site, bundle)
