@@ -22,7 +22,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTick = seconds(1);
-constexpr Duration kLastAnswer = milliseconds(300);
+constexpr Duration kLastAnswer = milliseconds(300);  // to a cancel, when a second Ctrl-C leaves
 constexpr Duration kBulkWithin = seconds(7);  // of the port for logs, while the other answers
 constexpr Duration kLiveEvery = milliseconds(100);
 constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
