@@ -211,13 +211,8 @@ TEST(HeadStart, DialsOnlyWhenThereIsSomethingToSend) {
   EXPECT_EQ(dialled, 0);
   fill(f.source, 100, 50'000);
   // A capture that ends before the first answer leaves all to the upload.
-  std::atomic<int> read{0};
   snapshot::CaptureOptions answered_meanwhile;
-  answered_meanwhile.on_read = [&](const std::string&) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (++read > 80 && f.server.messages() < 2 && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::yield();
-  };
+  answered_meanwhile.on_read = until_second_question(f.server, 95);
   const auto captured = capture_and_send(dial, f.source.path(), answered_meanwhile);
   ASSERT_TRUE(captured);
   EXPECT_EQ(dialled, 1);
