@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <optional>
 
 #include "agent/workspace/made_files.h"
@@ -372,8 +373,11 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
                snapshot::capture_tree(std::move(again), place.folder,
                                       {is_upper, lower, false, previous_, {}, selection_}));
     const Digest captured = tree.root;
-    if (!torn.empty()) {
-      TRY_ASSIGN(out.pieces, snapshot::set_aside(torn, tree));
+    std::vector<snapshot::TornFile> aside;
+    std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
+                 [](const snapshot::TornFile& file) { return file.whole != nullptr; });
+    if (!aside.empty()) {
+      TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
     }
     const bool is_empty_selection =
         selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;

@@ -58,25 +58,51 @@ Result<bool> is_torn(const io::Fd& checkpoint, const CheckpointMemory& memory,
 
 Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const OutputFolder& found,
                                                    const Interrupted& at) {
-  std::vector<snapshot::TornFile> none;
-  const bool may_have = place.kind == OutputKind::outputs || place.kind == OutputKind::named;
-  if (!may_have || at.killed.empty() || at.so_far == nullptr) return none;
-  const auto memory = at.so_far->places.find({place.kind, place.name});
-  if (memory == at.so_far->places.end() || memory->second.folder != found.folder) return none;
-  return memory->second.capture.torn(io::Fd(::openat(found.opened.fd.get(), ".", kFolderFlags)),
-                                     place.folder, memory->second.options.is_upper, at.killed);
+  const bool may_have = place.kind == OutputKind::outputs || place.kind == OutputKind::named ||
+                        place.kind == OutputKind::checkpoint;
+  if (!may_have || at.killed.empty()) return std::vector<snapshot::TornFile>();
+  const snapshot::LiveCapture nothing;
+  const snapshot::LiveCapture* known = &nothing;
+  bool is_upper = true;
+  if (at.so_far != nullptr) {
+    const auto memory = at.so_far->places.find({place.kind, place.name});
+    if (memory != at.so_far->places.end() && memory->second.folder == found.folder) {
+      known = &memory->second.capture;
+      is_upper = memory->second.options.is_upper;
+    }
+  }
+  TRY_ASSIGN(auto torn, known->torn(io::Fd(::openat(found.opened.fd.get(), ".", kFolderFlags)),
+                                    place.folder, is_upper, at.killed));
+  // is_torn() has looked at the files that the last captured checkpoint has.
+  if (place.kind == OutputKind::checkpoint && at.checkpoint != nullptr)
+    std::erase_if(torn, [&](const snapshot::TornFile& file) {
+      return at.checkpoint->files.count(file.path) != 0;
+    });
+  return torn;
 }
 
+namespace {
+
+std::string said_of(const snapshot::TornFile& file) {
+  if (!file.whole)
+    return fmt::format("{} was being written when a rank was killed, and may be unfinished",
+                       quoted_name(file.path));
+  return fmt::format(
+      "{} was being rewritten when its rank was killed: its last complete version "
+      "is kept, and the unfinished one beside it, marked as partial",
+      quoted_name(file.path));
+}
+
+}  // namespace
+
 void list_torn(const std::vector<snapshot::TornFile>& torn, CollectedOutput& out) {
-  out.partial = torn.size();
   for (const snapshot::TornFile& file : torn) {
-    ++out.files;
-    out.size.count += file.whole->identity.size;
-    if (out.problems.size() < kMaxOutputProblems)
-      out.problems.push_back(
-          fmt::format("{} was being rewritten when its rank was killed: its last complete version "
-                      "is kept, and the unfinished one beside it, marked as partial",
-                      quoted_name(file.path)));
+    if (file.whole) {
+      ++out.partial;
+      ++out.files;
+      out.size.count += file.whole->identity.size;
+    }
+    if (out.problems.size() < kMaxOutputProblems) out.problems.push_back(said_of(file));
   }
 }
 

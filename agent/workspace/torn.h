@@ -33,10 +33,13 @@ Result<Look> look_of(io::Fd folder, std::string_view shown_as);
 Result<bool> is_torn(const io::Fd& checkpoint, const CheckpointMemory& memory,
                      const std::vector<Instant>& killed);
 
-// Such files of an output. Of ./logs none: a log is always being written, and has its own name.
+// Such files of an output, and those that were written just then without a complete version before
+// (of a checkpoint these alone). Of ./logs none: a log is always being written, and has its own
+// name.
 Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const OutputFolder& found,
                                                    const Interrupted& at);
-// Counts them, and says so as problems of the output.
+// Counts those that have a complete version, and says of all what is kept as problems of the
+// output.
 void list_torn(const std::vector<snapshot::TornFile>& torn, CollectedOutput& out);
 
 }  // namespace lockstep::agent

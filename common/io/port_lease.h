@@ -2,10 +2,9 @@
 // A TCP port leased to one holder per network namespace. The lock is an abstract unix socket named
 // after the port: all users of the namespace share these names, the kernel drops a name with its
 // last holder, and opening one can neither block nor follow a link. The port itself is kept bound
-// (SO_REUSEADDR, never listening), so that the user's program can still bind and listen. A name
-// alone is no lease: if no other port is left, a port that nobody has bound is leased although
-// somebody has its name. Leased ports lie outside ip_local_port_range, so that the kernel gives
-// them to nobody.
+// (SO_REUSEADDR, never listening), so that the user's program can still bind and listen. Who
+// holds a name without its port has no lease: when all names are held, a port that nobody has bound
+// is leased. Leased ports lie outside ip_local_port_range, so that the kernel gives them to nobody.
 
 #include <cstdint>
 

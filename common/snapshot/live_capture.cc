@@ -327,9 +327,13 @@ Result<std::vector<TornFile>> LiveCapture::torn(io::Fd folder, const std::string
       const Version whole = kept == kept_.end() ? nullptr : kept->second.whole;
       const bool is_same_file = whole && whole->identity.device == file.identity.device &&
                                 whole->identity.inode == file.identity.inode;
-      if (!is_same_file || whole->identity == file.identity) continue;
+      if (whole && (!is_same_file || whole->identity == file.identity)) continue;
       if (torn.size() == kMaxPiecedFiles / 2 || path.size() > kMaxTargetBytes) continue;
       if (!was_cut_off(file.identity.ctime_ns, killed)) continue;
+      if (!whole) {
+        torn.push_back({path, nullptr});
+        continue;
+      }
       const io::Fd fd =
           open_entry(scan.root.get(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
       if (fd && !is_continued(fd.get(), file.identity, *whole)) torn.push_back({path, whole});

@@ -52,7 +52,8 @@ class LiveCapture {
   // that could not be held in memory are left out for a while.
   void not_sent(bool changed);
   // Files of the folder that were being rewritten in place when a program was killed: the receiver
-  // has a complete version, and what is there does not begin with it.
+  // has a complete version, and what is there does not begin with it. Besides, without a version,
+  // those that were written just then and never were complete before.
   Result<std::vector<TornFile>> torn(io::Fd folder, const std::string& shown_as, bool is_upper,
                                      const std::vector<Instant>& killed) const;
 

@@ -15,7 +15,7 @@ namespace lockstep::snapshot {
 
 struct TornFile {
   std::string path;  // relative to the tree
-  Version whole;     // its last complete version, which the receiver has
+  Version whole;     // its last complete version, which the receiver has; null: there is none
 };
 
 // Whether a file whose status changed last at `ctime_ns` (wall clock) may have been in the middle
@@ -25,9 +25,9 @@ bool was_cut_off(std::int64_t ctime_ns, const std::vector<Instant>& killed);
 // Whether the open file begins with what the tree has at `path`; false: it has no such file.
 bool begins_with(int fd, const LowerTree& tree, const std::string& path);
 
-// Takes the files out of the captured tree; a complete version that is one blob takes its file's
-// place there. Returns the list of pieces (pieces.h) with both versions of each file; its objects
-// are added to the tree's.
+// Takes the files, each of which has a complete version, out of the captured tree; a complete
+// version that is one blob takes its file's place there. Returns the list of pieces (pieces.h) with
+// both versions of each file; its objects are added to the tree's.
 Result<Digest> set_aside(const std::vector<TornFile>& torn, Snapshot& tree);
 
 }  // namespace lockstep::snapshot

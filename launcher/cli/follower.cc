@@ -22,6 +22,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTick = seconds(1);
+constexpr Duration kLastAnswer = milliseconds(300);  // to a cancel, when a second Ctrl-C leaves
 constexpr Duration kBulkWithin = seconds(7);  // of the port for logs, while the other answers
 constexpr Duration kLiveEvery = milliseconds(100);
 constexpr Duration kStatesEvery = seconds(1);  // of a line that is redrawn, off a terminal
@@ -99,6 +100,7 @@ struct Follower::Impl {
   void on_signal(int signal);
   void on_interrupt();
   void ask_to_cancel();
+  void await_answer(Instant until);
   void show_state(Instant now);
   void tell_of_lost();
   void leave_in_vain();
@@ -269,6 +271,8 @@ void Follower::Impl::on_job(const JobView& view) {
   lease.renewed(listening.total());
   if (job && is_final(job->status)) return;  // an answer that was on its way
   job = view;
+  if (cancel == FollowEnd::Cancel::unanswered && view.status == JobStatus::cancel_requested)
+    cancel = FollowEnd::Cancel::agreed;
   const Instant now = clock.now();
   if (options.show_state) {
     say_notes();
@@ -436,6 +440,13 @@ Status Follower::Impl::listen() {
   return connection.listen(std::move(listener));
 }
 
+// The launcher's answer to the cancel may be under way: what is said last should be true.
+void Follower::Impl::await_answer(Instant until) {
+  for (Instant now = clock.now(); cancel == FollowEnd::Cancel::unanswered && now < until;
+       now = clock.now())
+    connection.loop().turn(until - now);
+}
+
 FollowEnd Follower::Impl::end(FollowEnd::How how) {
   order.release_all();
   merge.finish();
@@ -454,8 +465,10 @@ Result<FollowEnd> Follower::run() {
     if (me.failure) return *me.failure;
     if (me.hung_up) return me.end(FollowEnd::How::hung_up);
     if (!me.output_open) return me.end(FollowEnd::How::output_closed);
-    if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0))
+    if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0)) {
+      me.await_answer(now + kLastAnswer);
       return me.end(FollowEnd::How::detached);
+    }
     if (me.finished()) return me.end(FollowEnd::How::finished);
     if (now >= me.next_tick) me.tick(now);
     if (now >= me.lines.next_deadline()) me.show_state(now);

@@ -28,7 +28,7 @@ constexpr int kMostRounds = 100;     // for a tree that forks faster than we loo
 constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
 // While processes fork and end, the kernel's list may miss one that is there.
 constexpr int kEmptyLooks = 3;
-constexpr useconds_t kBetweenEmptyLooks = 1'000;
+constexpr useconds_t kBetweenLooks = 1'000;
 constexpr int kMostLooks = 1'000;  // for who is not stopped yet
 
 void move(int pid, const std::vector<std::string>& procs_files) {
@@ -159,13 +159,16 @@ std::vector<int> CgroupJoiner::others_in(const std::string& nursery) const {
 // Who is still here after the ranks' trees have joined is an orphan, or was born meanwhile. They
 // are stopped first: a move waits for all forks that are under way, seconds on a busy machine, and
 // processes that end as soon as their child is there are gone by then, for as long as they fork.
+// Who is exiting cannot be moved: on a busy machine it is waited for until it had its turn.
 void CgroupJoiner::move_members(const Work& work, Halt& halt) const {
   int empty_looks = 0;
+  std::vector<int> before;
   for (int sweep = 0; sweep < kMostSweeps && empty_looks < kEmptyLooks; ++sweep) {
     stop_all(work.nursery, halt);
     const std::vector<int> others = others_in(work.nursery);
     empty_looks = others.empty() ? empty_looks + 1 : 0;
-    if (others.empty()) usleep(kBetweenEmptyLooks);
+    if (others.empty() || others == before) usleep(kBetweenLooks);
+    before = others;
     for (const int pid : others) move(pid, work.procs_files);
   }
 }

@@ -35,6 +35,7 @@ class Lockstep:
         self.launcher = Launcher(directory)
 
     def start(self):
+        os.environ["LOCKSTEP_SHARED_MACHINES"] = "1"  # they may offer the same cores
         self.launcher.start()
         self.launcher.authorize()
         token = self.directory / "token"

@@ -44,9 +44,10 @@ class Lockstep:
         self.processes = []
 
     def spawn(self, name, *words):
+        env = {**os.environ, "LOCKSTEP_SHARED_MACHINES": "1"}  # each node offers all of this machine
         with open(self.home / f"{name}.log", "wb") as log:
             self.processes.append(subprocess.Popen([self.bin / words[0], *map(str, words[1:])], stdout=log, stderr=log,
-                                                   stdin=subprocess.DEVNULL, start_new_session=True))
+                                                   stdin=subprocess.DEVNULL, env=env, start_new_session=True))
 
     def start(self):
         self.spawn("lockstepd", "lockstepd", "--home", self.launcher_home, "--allow-root", "--log-level", "warn")

@@ -153,6 +153,31 @@ TEST_F(DockerTest, BuildxDoesNotRunGitInTheContext) {
   EXPECT_THAT(told.log, HasSubstr("git: /dev/null false false"));
 }
 
+TEST_F(DockerTest, EachAccountHasBuildCachesOfItsOwn) {
+  dir.file("engine",
+           "#!/bin/sh\n"
+           "case $1 in\n"
+           "info) echo '{\"ServerVersion\": \"28\", \"MemoryLimit\": true,"
+           " \"ClientInfo\": {\"Plugins\": [{\"Name\": \"buildx\"}]}}' ;;\n"
+           "build) for word; do case $word in *CACHE*) echo \"<$word>\" ;; esac; done; exit 1 ;;\n"
+           "esac\n",
+           0755);
+  more = {{"LOCKSTEP_CONTAINER_ENGINE", dir / "engine"}};
+  const auto definition = dockerfile("FROM base:1\nRUN --mount=type=cache,target=/c true\n");
+  const auto space = [&](const std::string& user, const std::string& name) {
+    Site where = site(name);
+    where.image.user = user;
+    const std::string log = solve(definition, where).log;
+    const std::string begin = "<BUILDKIT_CACHE_MOUNT_NS=lockstep-";
+    EXPECT_THAT(log, HasSubstr(begin));
+    return log.substr(log.find(begin), begin.size() + 64);
+  };
+  const std::string nobodys = space("nobody", "one");
+  EXPECT_NE(nobodys, space("daemon", "two"));
+  EXPECT_NE(nobodys, space("", "three")) << "the agent's own";
+  EXPECT_EQ(nobodys, space("nobody", "four"));
+}
+
 TEST_F(DockerTest, AnImageThatNoRegistryHasComesWithTheLock) {
   docker().import_busybox("base:1");
   const Site where = sharing("solve");

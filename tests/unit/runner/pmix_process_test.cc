@@ -71,7 +71,6 @@ TEST_P(PmixOfRunner, ItIsNotCountedAmongTheRanks) {
   if (running_as_root() && !GetParam()) {
     EXPECT_TRUE(wait_until(ranks_moved));
   }
-  usleep(20'000);
   EXPECT_EQ(file_of(server_, "cgroup"), of_runner);
 }
 

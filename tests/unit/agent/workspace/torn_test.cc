@@ -142,7 +142,10 @@ TEST(Torn, WhatGrewWasReplacedOrIsNewIsAsItIs) {
   f.write_in_place("logs/state", "new");
   const CollectedOutput left = f.end(OutputKind::outputs, f.now());
   EXPECT_FALSE(left.pieces.has_value());
-  EXPECT_TRUE(left.problems.empty());
+  ASSERT_EQ(left.problems.size(), 1u) << "of the new one alone";
+  EXPECT_EQ(left.problems[0],
+            "fresh was being written when a rank was killed, and may be unfinished");
+  EXPECT_EQ(left.partial, 0u);
   EXPECT_EQ(f.read(left, "metrics.csv"), "1\n2\n");
   EXPECT_EQ(f.read(left, "replaced"), "new");
   EXPECT_EQ(f.read(left, "fresh"), "new");
@@ -185,7 +188,21 @@ TEST(Torn, ACheckpointThatOnlyGrewIsTheNewest) {
   const CollectedOutput left = f.end(OutputKind::checkpoint, f.now());
   EXPECT_EQ(f.read(left, "runs/events"), "1\n2\n");
   EXPECT_EQ(f.read(left, "epoch-2.pt"), "step 200");
-  EXPECT_TRUE(left.problems.empty());
+  ASSERT_EQ(left.problems.size(), 1u);
+  EXPECT_EQ(left.problems[0],
+            "epoch-2.pt was being written when a rank was killed, and may be unfinished");
+}
+
+TEST(Torn, AnAgentThatWasStartedAnewSaysWhatMayBeUnfinished) {
+  Torn f;
+  f.write("outputs/model.pt", "complete");
+  f.send_so_far(1);
+  f.write_in_place("outputs/model.pt", "hal");
+  f.so_far = {};
+  const CollectedOutput left = f.end(OutputKind::outputs, f.now());
+  EXPECT_EQ(f.read(left, "model.pt"), "hal");
+  ASSERT_EQ(left.problems.size(), 1u);
+  EXPECT_NE(left.problems[0].find("may be unfinished"), std::string::npos) << left.problems[0];
 }
 
 }  // namespace

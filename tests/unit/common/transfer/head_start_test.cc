@@ -97,12 +97,12 @@ TEST(HeadStart, WhatWasReadIsThereBeforeTheUpload) {
 // While the launcher is slow to answer the first question, more files are read than one message may
 // name.
 TEST(HeadStart, FilesReadDuringTheFirstQuestionAreAskedAboutInSeveral) {
-  constexpr unsigned kFiles = 21'000;
-  static_assert(kFiles > kMaxDigestsPerRequest);
+  constexpr unsigned kFiles = 21'000, kReadMeanwhile = kFiles - 200;
+  static_assert(kReadMeanwhile > kMaxDigestsPerRequest);
   std::atomic<unsigned> read{0};
   Fixture f([&](unsigned n) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (n == 0 && read < kFiles && std::chrono::steady_clock::now() < deadline)
+    while (n == 0 && read < kReadMeanwhile && std::chrono::steady_clock::now() < deadline)
       std::this_thread::yield();
     return Fate::pass;
   });
@@ -110,7 +110,10 @@ TEST(HeadStart, FilesReadDuringTheFirstQuestionAreAskedAboutInSeveral) {
     f.source.file("d" + std::to_string(i % 100) + "/" + std::to_string(i),
                   "file " + std::to_string(i));
   snapshot::CaptureOptions capture;
-  capture.on_read = [&](const std::string&) { ++read; };
+  capture.on_read = [&, hold = until_second_question(f.server, kFiles - 100)](const auto& path) {
+    ++read;
+    hold(path);
+  };
   auto cli = f.connect();
   const auto captured = capture_and_send(cli, f.source.path(), capture);
   ASSERT_TRUE(captured) << captured.error().message;
@@ -208,13 +211,8 @@ TEST(HeadStart, DialsOnlyWhenThereIsSomethingToSend) {
   EXPECT_EQ(dialled, 0);
   fill(f.source, 100, 50'000);
   // A capture that ends before the first answer leaves all to the upload.
-  std::atomic<int> read{0};
   snapshot::CaptureOptions answered_meanwhile;
-  answered_meanwhile.on_read = [&](const std::string&) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (++read > 80 && f.server.messages() < 2 && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::yield();
-  };
+  answered_meanwhile.on_read = until_second_question(f.server, 95);
   const auto captured = capture_and_send(dial, f.source.path(), answered_meanwhile);
   ASSERT_TRUE(captured);
   EXPECT_EQ(dialled, 1);

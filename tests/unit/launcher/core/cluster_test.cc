@@ -6,6 +6,7 @@ namespace lockstep::launcher {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Nodes : ::testing::Test {
   TestLauncher launcher;
@@ -215,6 +216,21 @@ TEST_F(Approvals, NodesOfEarlierJournalsNeedNone) {
   State state;
   state.apply({1}, NodeJoined{NodeId(1), "n1", PublicKey("k"), sha256("t")});
   EXPECT_FALSE(state.nodes().at(NodeId(1)).waits_for_approval);
+}
+
+TEST(LaunchersAccount, IsGivenToOthersWithAWarning) {
+  CoreConfig config;
+  config.account = "lockstep";
+  TestLauncher launcher(config);
+  const auto said = [&](PrincipalInput::Ask ask) {
+    launcher.send(PrincipalInput{{}, std::move(ask)});
+    return launcher.expect_one<ReplyDone>().message;
+  };
+  const std::string warning = "Warning: lockstep is the account that this launcher runs as";
+  EXPECT_THAT(said(AddUser{"bob", "lockstep", {}, {Role::submitter, "default"}}),
+              HasSubstr(warning));
+  EXPECT_THAT(said(SetAccount{"bob", "bob"}), Not(HasSubstr("Warning")));
+  EXPECT_THAT(said(SetAccount{"bob", "lockstep"}), HasSubstr("jobs of bob can read and change"));
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // protocols, about other people's things, damaged or not, as fast as they can. Nothing of anybody
 // else is read or changed, the launcher answers others, and its memory stays bounded.
 //
-// LOCKSTEP_HOSTILE_SECONDS: how long each goes on (default 3).
+// LOCKSTEP_HOSTILE_SECONDS: how long each goes on (default 3); more than 290 need
+// LOCKSTEP_TEST_LIMIT, too.
 
 #include <gmock/gmock.h>
 

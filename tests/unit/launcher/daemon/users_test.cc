@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<KeysFile::Line>;
 
-// What the file says now, and not what was read a moment ago.
+// Reads the file again first.
 bool lists_by_now(AuthorizedUsers& users, const PublicKey& key) {
   std::this_thread::sleep_for(kKeysFileHolds);
   return users.lists(key);
