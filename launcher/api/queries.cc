@@ -51,8 +51,8 @@ std::size_t rough_bytes(const JobView& view) {
   for (const auto& attempt : view.attempts) {
     bytes += 64 + of_report(attempt.report);
     for (const auto& part : attempt.parts)
-      bytes += 96 + part.progress.size() +
-               4 * (part.allotment.cpus.size() + part.allotment.gpus.size());
+      bytes +=
+          96 + part.progress.size() + 4 * (part.allotment.cpus.size() + part.allotment.gpus.size());
   }
   return bytes + of_report(view.report);
 }

@@ -183,7 +183,9 @@ TEST_F(LogSpoolTest, StreamsThatTakeTurnsHaveTheTimesOfTheirTurns) {
   ASSERT_EQ(second.size(), 3u);
   for (std::size_t turn = 0; turn < 3; ++turn) {
     EXPECT_LT(first[turn].at, second[turn].at);
-    if (turn > 0) EXPECT_LT(second[turn - 1].at, first[turn].at);
+    if (turn > 0) {
+      EXPECT_LT(second[turn - 1].at, first[turn].at);
+    }
   }
 }
 

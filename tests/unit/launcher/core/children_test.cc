@@ -4,6 +4,7 @@
 #include "launcher/core/children.h"
 
 #include "common/domain/pipeline.h"
+#include "launcher/core/users.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
