@@ -171,12 +171,26 @@ std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec&
   return notes;
 }
 
+namespace {
+
+// An ssh target's host of which no machine is made yet.
+bool is_host_to_come(const Cluster& cluster, const std::string& target, const std::string& name) {
+  const Compute* compute = cluster.state.computes().find(target);
+  if (compute == nullptr || cluster.state.node_called(name) != nullptr) return false;
+  const auto& hosts = compute->spec.hosts;
+  return std::any_of(hosts.begin(), hosts.end(),
+                     [&](const SshHost& host) { return host.name == name; });
+}
+
+}  // namespace
+
 std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& spec) {
   const std::string target = target_of(spec);
   const std::string pool = cluster.state.computes().pool_of(target);
   for (const std::string& name : spec.resources.nodes) {
     const Node* node = cluster.state.node_called(name);
     if (node != nullptr && node->name == name && node->pool == pool) continue;
+    if (is_host_to_come(cluster, pool, name)) continue;
     if (node == nullptr || node->name != name)
       return make_error(ErrorCode::not_found,
                         fmt::format("lockstep.nodes: there is no node '{}'; `lockstep node list` "

@@ -204,7 +204,7 @@ bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
                  std::move(*data)};
   if (follower.filter.times)
     chunk.times = store_.times(key, position, position + chunk.data.size());
-  chunk.more = follower.pending.size() > 1;
+  chunk.more = follower.pending.size() > 1 || position + chunk.data.size() < extent->written;
   const auto size = chunk.data.size();
   if (!send_(peer, follower.sequence, std::move(chunk))) return false;
   position += size;

@@ -21,6 +21,7 @@ void PendingLogs::remove(const LogKey& key) {
 
 LogKey PendingLogs::next(const LogKey& last) const {
   const Turn& first = *order_.begin();
+  if (turn_of(last, first.at).is_rank != first.is_rank) return first.key;
   const auto after = order_.upper_bound({first.attempt, first.is_rank, first.at, last});
   const bool is_equal = after != order_.end() && after->attempt == first.attempt &&
                         after->is_rank == first.is_rank && after->at == first.at;

@@ -89,7 +89,8 @@ Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
                                                  const io::KeyPair& keys) {
   TRY(start_sodium());
   const std::size_t begin = kHead.size() + kKeyCharacters + 1;
-  const bool has_form = sealed.starts_with(kHead) && sealed.size() >= begin + crypto_box_SEALBYTES;
+  const bool has_form = sealed.starts_with(kHead) &&
+                        sealed.size() >= begin + crypto_box_SEALBYTES && sealed[begin - 1] == '\n';
   if (!has_form) return make_error(ErrorCode::corrupt, "these are no sealed secrets");
   const std::string to = sealed.substr(kHead.size(), kKeyCharacters);
   if (to != keys.public_key.value)

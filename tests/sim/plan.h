@@ -11,6 +11,7 @@ namespace lockstep::sim {
 
 // Submits jobs beside ada, who may do everything.
 inline constexpr const char* kSecondUser = "bea";
+inline constexpr const char* kSecondUsersPriority = "second user's priority";
 inline constexpr const char* kNote = "noted by its owner";  // the only change of texts
 
 struct RankPlan {

@@ -155,7 +155,7 @@ void Workload::begin() {
   ask(
       launcher::PrincipalInput{
           {}, ChangeRole{kSecondUser, {Role::priority, std::string(kDefaultProject)}, false}},
-      "second user's priority");
+      kSecondUsersPriority);
   jobs_left_ = cluster_.world.random.between(3, 14);
   has_pipelines_ = jobs_left_ % 3 == 0 && !cluster_.weather.long_cuts;
   has_children_ = jobs_left_ % 4 == 0;
@@ -604,6 +604,8 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     // The second user is not there yet.
     if (submit != nullptr && code == ErrorCode::permission_denied &&
         submit->spec.submitter == kSecondUser)
+      return ask(request.input, request.what);
+    if (request.what == kSecondUsersPriority && code == ErrorCode::not_found)
       return ask(request.input, request.what);
     // A job that it was to run after was deleted meanwhile.
     if (submit != nullptr && code == ErrorCode::not_found && !submit->spec.queue.after.empty()) {

@@ -124,7 +124,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"job", "logs", "x", "--rank", "-1"}, "--rank"},
       {{"job", "download"}, "NAME"},
       {{"job", "download", "x", "--all", "--output-name", "m"}, "--all"},
-      {{"job", "download", "x", "-p", ""}, "leave it out to take the current folder"},
+      {{"job", "download", "x", "-p", ""}, "leave it out to take ./NAME"},
       {{"job", "logs", "x", "--stdout", "--stderr"}, "--stderr"},
       {{"job", "list", "--limit", "0"}, "'0' is not a whole number of at least 1"},
       {{"job", "logs", "x", "--tail", "-1"}, "'-1' is not a whole number of at least 0"},

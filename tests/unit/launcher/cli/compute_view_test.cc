@@ -162,8 +162,9 @@ TEST(ComputeJson, HasAllOfTheMachines) {
      "node": "", "about": {}, "failure": {"step": "connect", "code": "unreachable",
      "message": "no ssh server answers at vm2: Connection refused", "count": 2,
      "retry_at": "2030-01-01T12:01:10.000Z"}}])"));
-  EXPECT_EQ(json["lockstep"],
-            Json::parse(R"({"node_source": "ssh", "tunnel": "", "settings": {}, "hosts": [
+  EXPECT_EQ(
+      json["lockstep"],
+      Json::parse(R"({"node_source": "ssh", "tunnel": "", "settings": {}, "labels": {}, "hosts": [
     {"name": "vm1", "address": "vm1", "user": "ann", "port": 2222, "key": "", "password_secret": "",
      "secret_owner": "", "jump": "", "directory": ""}]})"));
 }

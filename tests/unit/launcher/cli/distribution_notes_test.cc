@@ -89,7 +89,7 @@ TEST(DistributionNotes, ProgramsThatStartRanksThemselves) {
 }
 
 TEST(DistributionNotes, StartersBehindOtherProgramsAreNoticed) {
-  for (const Command& command : {Command(Argv{{"env", "A=1", "-u", "B", "mpirun", "./hello"}}),
+  for (const Command& command : {Command(Argv{{"env", "-u", "B", "A=1", "mpirun", "./hello"}}),
                                  Command(Argv{{"time", "-p", "mpirun", "./hello"}}),
                                  Command(Argv{{"nice", "-n", "5", "/usr/bin/mpirun", "./hello"}}),
                                  Command(Argv{{"env", "A=1", "bash", "-lc", "cd b; mpirun ./a"}}),

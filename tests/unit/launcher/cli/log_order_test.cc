@@ -164,7 +164,8 @@ TEST(LogOrder, WhateverTheChunksTheOrderIsThatOfTime) {
       for (const LogTime& time : source.times)
         if (time.offset >= source.sent && time.offset < end) times.push_back(time);
       order.add(chunk(static_cast<int>(first), source.sent,
-                      source.data.substr(source.sent, end - source.sent), times, waiting > 1));
+                      source.data.substr(source.sent, end - source.sent), times,
+                      waiting > 1 || end < source.data.size()));
       source.sent = end;
     }
     ASSERT_EQ(shown, wanted) << "seed " << seed;

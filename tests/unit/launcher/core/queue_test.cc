@@ -73,9 +73,10 @@ TEST(Queue, AWaitInVainIsSaidWithWhatWouldChangeIt) {
               ::testing::HasSubstr("has 0 gpus, 4 asked for); no node of target 'local' can ever "
                                    "take it; to change that, ask for less (--cpus, "));
   FakeNode n3 = launcher.join("n3", inventory(4, gibibytes(8), 4));
-  EXPECT_EQ(launcher.status(bare), JobStatus::preparing);
-  EXPECT_FALSE(launcher.view(few).in_vain) << "it waits for its nodes now";
-  EXPECT_FALSE(launcher.view(bare).in_vain);
+  EXPECT_EQ(launcher.status(few), JobStatus::preparing);
+  EXPECT_FALSE(launcher.view(few).in_vain);
+  EXPECT_EQ(launcher.status(bare), JobStatus::queued);
+  EXPECT_FALSE(launcher.view(bare).in_vain) << "it waits for its turn now";
 }
 
 // What a node's return, its approval or its first report changes is worth waiting for.

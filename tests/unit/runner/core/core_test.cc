@@ -71,7 +71,7 @@ TEST_F(RunnerCore, GangWaitsForTheTableAndTheTree) {
 }
 
 TEST_F(RunnerCore, AnEarlySignalComesOnceBeforeTheTimeLimit) {
-  auto assignment = part(1, 0);
+  auto assignment = part(1, 1);
   assignment.spec.timeout = seconds(60);
   assignment.spec.stop.signal = EarlySignal{SIGUSR1, seconds(20)};
   run_solo(assignment);
