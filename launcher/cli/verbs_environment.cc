@@ -217,6 +217,12 @@ int log(Context& context, const EnvironmentOptions& options) {
   const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.job)});
   if (!known) return fail(context.terminal, known.error());
   const JobSpec& spec = known->job.spec;
+  // One that may see the job but not read it is shown a job without its environment.
+  if (!spec.environment)
+    if (const auto readable = (*connection)->ask_for<EventsReply>(
+            ListEvents{JobId(options.job), Instant::never()});
+        !readable)
+      return fail(context.terminal, readable.error());
   if (!spec.environment)
     return fail(context.terminal,
                 wrong(fmt::format("log: {} has no environment; its ranks use each node's PATH as "

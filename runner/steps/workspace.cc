@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -123,9 +124,12 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
   }
   if (!plan.mount_point.empty()) {
     TRY(io::make_private_folders(parent_of(plan.mount_point)));
-    workspace.short_path_ = io::short_path(directory);
-    if (const std::string& path = workspace.short_path_; !path.empty())
-      TRY(io::make_private_folders(parent_of(path)));
+    const std::string path = io::short_path(directory);
+    const Status made = path.empty() ? Status() : io::make_private_folders(parent_of(path));
+    if (made)
+      workspace.short_path_ = path;
+    else
+      spdlog::warn("{}; the paths of the ranks are long", made.error().message);
   }
   return workspace;
 }

@@ -290,6 +290,7 @@ def test_an_environment_tells_bob_of_no_job_of_alices(world):
     of_alice, of_bob = (json.loads(person.ok("environment", "show", "tools", "-o", "json"))["lockstep"]["locks"]
                         for person in (alice, bob))
     assert [lock["job"] for lock in of_alice] == ["hers-9e02"] and of_bob == [], "nor of what was solved for it"
+    assert "may not" in why_refused(bob, "environment", "log", "hers-9e02")
     bob.ok("job", "cancel", "his-9e02")
     bob.wait_for_status("his-9e02", "Canceled")
 
