@@ -183,7 +183,7 @@ def test_a_launcher_of_the_command_line_has_azures_datastores(site):
     """A file with default datastore paths runs without a line in datastores.yml, which may name other folders."""
     site.up(1)
     site.write("write.yml", "command: echo x > ${{outputs.a}}/x; echo y > ${{outputs.b}}/y\noutputs:\n"
-                            "  a: {path: azureml://datastores/workspaceblobstore/paths/azureml/${{name}}/a}\n"
+                            "  a: {path: 'azureml://datastores/workspaceblobstore/paths/azureml/${{name}}/a'}\n"
                             "  b: {path: 'azureml://datastores/${{default_datastore}}/paths/b'}\n")
     site.ok("job", "create", "-f", "write.yml", "--name", "writes", "--stream")
     store = site.home / "datastores/workspaceblobstore"
@@ -209,7 +209,8 @@ def test_a_root_agent_gives_nobody_more_than_their_own_rights(site):
     with existing(*PEOPLE, group=GROUP):
         site.up(1)
         alice = Neighbour(site, PEOPLE[0])
-        assert [s["name"] for s in alice.json("datastore", "list")] == ["store"]
+        assert {s["name"] for s in alice.json("datastore", "list")} == {
+            "store", "workspaceartifactstore", "workspaceblobstore"}
         assert "no datastore 'only-bob' for you" in refusal(alice, "azureml://datastores/only-bob/paths/open")
         read(alice, "open", "azureml://datastores/store/paths/open", more="; id -un")
         assert alice.logs("open").decode().split() == ["open", "lockstep-alice"]

@@ -75,7 +75,8 @@ def test_run_says_in_few_lines_how_an_environment_is_made(prepared):
     assert done.returncode == 0 and b"inner 1.0 " in done.stdout, done
     assert len(said) <= 6 and max(map(len, said)) < 300 and not any("[environment" in line for line in said), said
     assert len(site.ok("environment", "log", "few").splitlines()) > len(said)
-    assert b"[environment local-0]" in site.run("job", "stream", "few").stderr, "who asks for it, gets it"
+    streamed = site.run("job", "stream", "few").stderr.decode()
+    assert site.ok("environment", "log", "few") in streamed, "who asks for it, gets it"
 
     (site.work / "requirements.txt").write_text((site.work / "requirements.txt").read_text() + "nosuchpackage\n")
     done = site.run("job", "create", "-f", "job.yml", "--name", "bad", "--stream", timeout=200)

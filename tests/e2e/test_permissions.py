@@ -143,7 +143,7 @@ def test_all_that_ended_is_ones_own_and_is_asked_for(site, people):  # noqa: F81
         site.wait_for_status(name, "Completed")
     for answer in (b"n", b"", b"yess"):
         said, code = answer_at_a_terminal(alice, answer, "job", "delete", "--all-final")
-        assert "Delete all your jobs that have ended" in said and "nothing was deleted" in said and code == 1, said
+        assert "Delete all of your jobs that have ended" in said and "nothing was deleted" in said and code == 1, said
     assert hers in alice.ok("job", "list")
     for person in ("olga", "vic"):
         said, code = answer_at_a_terminal(people[person], b"y", "job", "delete", "--all-final")

@@ -279,7 +279,7 @@ def test_an_array_waits_for_another_job_and_its_tasks_have_names(one):
     assert "waits for job 'prep' to complete" in one.show("then/2")["reason"]
     assert ended(one, "then")["status"] == "Completed"
     prep, task = one.show("prep"), one.show("then/2")
-    assert task["attempts"][0]["started_at"] >= prep["ended_at"], (task, prep)
+    assert task["attempts"][0]["started"] >= prep["ended_at"], (task, prep)
     assert "outputs/index" in one.ok("job", "files", "then/2")
     assert one.ok("job", "cat", "then/1", "outputs/index") == "1\n"
     assert "said-2" in one.ok("job", "logs", "then/2")

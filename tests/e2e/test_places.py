@@ -71,7 +71,8 @@ def run_twice(site, name, nodes, *words):
     return [path for path, _ in paths], done.stderr.decode()
 
 
-# A socket below the given folder with 60 bytes of its own; what `multiprocessing` makes has fewer.
+# A socket below the given folder with 60 bytes of its own; what `multiprocessing` makes has fewer. The other folders
+# of an ordinary user's agent lie in that user's home, whose path counts.
 SOCKETS = """
 import multiprocessing, os, socket
 tmp = os.environ["TMPDIR"]
@@ -83,7 +84,9 @@ if __name__ == "__main__":
         print("shared", shared["x"])
 long = {k: v for k, v in os.environ.items()
         if v.startswith("/") and ":" not in v and os.path.isdir(v) and ".lockstep/checkpoint" not in v}
-print("long", {k: v for k, v in long.items() if len(v) > 47 and k not in ("HOME", "OLDPWD")})
+most = 47 if os.geteuid() == 0 else len(os.environ["HOME"]) + 34
+skipped = ("HOME", "OLDPWD") if os.geteuid() == 0 else ("HOME", "OLDPWD", "PWD")
+print("long", {k: v for k, v in long.items() if len(v) > most and k not in skipped})
 """
 
 

@@ -114,7 +114,7 @@ def test_a_host_of_root_gets_a_unit_whose_restart_and_upgrade_leave_jobs_alone(l
     for line in ("Restart=always", "KillMode=process", "Delegate=yes", "OOMPolicy=continue",
                  "WantedBy=multi-user.target", "RestartPreventExitStatus=2", "StartLimitIntervalSec=0",
                  f'ExecStart="{target.folder}/current/bin/lockstep-agent" --home "{target.folder}/agent" --name vm1 '
-                 f"--token-file {target.folder}/token --share all"):
+                 f"--token-file {target.folder}/token --share all --advertise all"):
         assert f"\n{line}\n" in text, text
     verified(text, tmp_path)
     flag = tmp_path / "flag"

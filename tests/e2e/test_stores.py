@@ -133,7 +133,7 @@ def test_what_no_job_refers_to_is_removed_from_disk(site, operator):
 def test_deleting_many_says_what_was_kept_in_few_lines(site):
     site.up(1)
     done = site.run("job", "delete", "--all-final")
-    assert done.returncode == 0 and b"no job has ended: nothing was deleted" in done.stderr, done.stderr
+    assert done.returncode == 0 and b"no job of yours has ended: nothing was deleted" in done.stderr, done.stderr
     for name in ("a", "b"):
         site.ok("run", "--name", name, "--", "true")
     done = site.run("job", "delete", "a", "b", *(f"nobody-{i}" for i in range(25)))

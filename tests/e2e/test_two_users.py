@@ -448,7 +448,7 @@ def looks_for_it(world, canary, since):
 
     shown = bob.ok("job", "show", "hers", "-o", "json") + bob.ok("job", "explain", "hers") + bob.ok("job", "list")
     assert canary not in shown and "sleep 600" not in shown
-    for words in (("job", "logs", "hers"), ("job", "events", "hers"), ("job", "download", "hers", "-p", "got"),
+    for words in (("job", "logs", "hers"), ("job", "events", "hers"), ("job", "download", "hers", "-p", "theirs"),
                   ("job", "cancel", "hers"), ("job", "delete", "hers")):
         assert "belongs to user 'lockstep-alice'" in bob.refused(*words), words
 

@@ -116,7 +116,7 @@ void print_jobs() {
   auto job = filled<JobView>();
   for (const auto state :
        {OutputWrite::State::waiting, OutputWrite::State::written, OutputWrite::State::given_up}) {
-    job.writes.front().output = job.spec.outputs.front().name;
+    job.writes.front().output = job.merged.front().name = job.spec.outputs.front().name;
     job.writes.front().state = state;
     print("job", api::to_json(job));
   }
