@@ -6,7 +6,7 @@ from harness.screen import OnATerminal
 
 # Clears the screen, asks for an answer, sets the title; CSI and NEL of C1; reorders, hides, overwrites; no UTF-8.
 HOSTILE = ("\x1b[2J\x1b[5n\x1b]0;title\x07", "\x9b2J\x85", "\u202egnp.exe\u2066\u200b\u061c", "\x7f\x08\ufeff\U000e0041")
-BYTES = "".join(HOSTILE).encode() + b"good\rbad \xff\xe2\x82 end"
+BYTES = b"good\r" + "".join(HOSTILE).encode() + b"bad \xff\xe2\x82 end"
 OURS = re.compile(rb"\x1b\[(?:[0-9;]*m|K|J|[0-9]+A)")  # colours, and the status line's
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 
