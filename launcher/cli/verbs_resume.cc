@@ -55,8 +55,7 @@ Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& opti
   spec.step.clear();
   spec.parent_attempt = 0;
   if (spec.display_name == spec.name) spec.display_name.clear();
-  spec.queue.after.clear();  // they had ended
-  spec.queue.not_before = {};
+  wait_for_nothing(spec);
   const JobId before(std::exchange(spec.name, options.new_name));
   if (!spec.pipeline) {
     spec.from_checkpoint_of = before;

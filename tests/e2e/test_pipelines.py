@@ -290,6 +290,9 @@ def test_an_array_waits_for_another_job_and_its_tasks_have_names(one):
     one.run("run", "--name", "failed", *small, "--", "false")
     one.ok("run", "--detach", "--name", "never", *small, "--array", "0-1", "--after", "failed", "--", "true")
     assert ended(one, "never")["status"] in ("Canceled", "Failed")
+    one.ok("job", "delete", "failed")
+    one.ok("job", "resume", "never", "--name", "rest")
+    assert ended(one, "rest")["status"] == "Completed", "it waits for no job that failed or is deleted"
     later = one.run("run", "--name", "later", *small, "--array", "0-1", "--begin", "1s", "--", "true")
     assert later.returncode == 0, later.stderr.decode()
 
