@@ -33,6 +33,19 @@ TEST(JobOfStep, SaysWhoseAReusedStepsFilesAre) {
   EXPECT_EQ(reused_text(job.steps[1], "log this is"), "");
 }
 
+TEST(JobOfStep, OfAReusedStepNoVerbChangesTheOtherJob) {
+  const JobView job = sample_pipeline();
+  EXPECT_EQ(own_job_of_step("job update", job, "nested.train").value(), JobId("p_nested_train"));
+  const auto reused = own_job_of_step("job update", job, "prepare");
+  ASSERT_FALSE(reused);
+  EXPECT_EQ(reused.error().code, ErrorCode::conflict);
+  EXPECT_EQ(reused.error().message,
+            "job update: step 'prepare' was reused from job old_prepare; to change that one, name "
+            "it");
+  EXPECT_EQ(own_job_of_step("job update", job, "train").error().message,
+            job_of_step("job update", job, "train").error().message);
+}
+
 TEST(ResumedJob, NeitherItNorATaskOfItsArrayWaits) {
   JobSpec task;
   task.queue.after = {{JobId("prep"), AfterWhen::completed}};
