@@ -14,8 +14,8 @@ constexpr std::size_t kLongestName = 1'024;
 
 }  // namespace
 
-void mark_downloaded(const std::string& folder, const std::string& job) {
-  (void)::setxattr(folder.c_str(), kAttribute, job.data(), job.size(), 0);
+bool mark_downloaded(const std::string& folder, const std::string& owner) {
+  return ::setxattr(folder.c_str(), kAttribute, owner.data(), owner.size(), 0) == 0;
 }
 
 std::optional<std::string> downloaded_from(int folder) {

@@ -1,8 +1,9 @@
 #pragma once
-// Marks a folder as one that `lockstep job download` made, with an extended attribute that names
-// the job. It stays with the folder when that is renamed, and goes with it. A snapshot of source
-// leaves marked folders out, and a download never mixes two jobs in one. Where the file system has
-// no attributes of users, nothing is marked.
+// Marks a folder as one that `lockstep job download` or `model download` made, with an extended
+// attribute that names its owner: a job, or NAME:VERSION. It stays with the folder when that is
+// renamed, and goes with it. A snapshot of source leaves marked folders out, and a download never
+// mixes two owners in one. Where the file system has no attributes of users, nothing is marked, and
+// the caller says so.
 
 #include <optional>
 #include <string>
@@ -10,11 +11,12 @@
 namespace lockstep::snapshot {
 
 // In SkippedPath::pattern.
-inline constexpr char kDownloaded[] = "made by lockstep job download";
+inline constexpr char kDownloaded[] = "downloaded by lockstep";
 
-void mark_downloaded(const std::string& folder, const std::string& job);
+// False: the folder cannot be marked.
+bool mark_downloaded(const std::string& folder, const std::string& owner);
 
-// The job; nullopt: not marked, or not readable.
+// The owner; nullopt: not marked, or not readable.
 std::optional<std::string> downloaded_from(int folder);
 std::optional<std::string> downloaded_from(const std::string& folder);
 

@@ -57,7 +57,7 @@ Status fetch_into(Context& context, Connection& connection, const RegisteredAsse
   const auto done = download_asset(connection, asset, begun, progress, Modes::exact);
   context.terminal.clear_status();
   const Status status =
-      done ? put_in_place(begun + "/" + done->path, folder) : Status(done.error());
+      done ? put_in_place(begun + "/" + done->trees.front().path, folder) : Status(done.error());
   const Status removed = io::remove_tree(begun);
   return status ? removed : status;
 }

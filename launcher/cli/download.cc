@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/blob_store.h"
@@ -17,6 +16,7 @@
 #include "common/snapshot/downloaded.h"
 #include "common/snapshot/materialize.h"
 #include "common/transfer/transfer.h"
+#include "launcher/cli/download_marks.h"
 #include "launcher/cli/move_tree.h"
 #include "launcher/cli/pieced_files.h"
 
@@ -26,45 +26,18 @@ namespace {
 
 constexpr Duration kSilenceOfLauncher = seconds(30);
 
-constexpr const char* kTopFolders[] = {"artifacts", "named-outputs", "checkpoint"};
-
-// Files of two jobs are never mixed.
-Status check_place(const std::string& folder, const std::string& owner) {
-  struct stat info {};
-  if (::stat(folder.c_str(), &info) == 0 && !S_ISDIR(info.st_mode))
-    return make_error(ErrorCode::conflict,
-                      fmt::format("{} is a file; name a folder with -p", quoted_name(folder)));
-  if (owner.empty()) return {};
-  std::vector<std::string> places{folder};
-  for (const char* top : kTopFolders) places.push_back(folder + "/" + top);
-  for (const std::string& place : places) {
-    const auto other = snapshot::downloaded_from(place);
-    if (!other || *other == owner) continue;
-    return make_error(ErrorCode::conflict,
-                      fmt::format("{} holds what was downloaded of {}; name another folder with -p",
-                                  quoted_name(place), quoted_name(*other)));
-  }
-  return {};
-}
-
-void mark_made(const std::string& ready, const std::string& owner) {
-  if (owner.empty()) return;
-  for (const char* top : kTopFolders)
-    if (io::exists(ready + "/" + top)) snapshot::mark_downloaded(ready + "/" + top, owner);
-}
-
 // A folder in the target, so that finished files only need a rename; removed with all in it, unless
 // the download was broken off: then the next one of the same job goes on from there.
 class Beginnings {
  public:
-  // `owner`: as of download_job; "" for none.
   static Result<std::unique_ptr<Beginnings>> make(const std::string& folder,
                                                   const std::string& what,
-                                                  const std::string& owner) {
-    TRY(check_place(folder, owner));
+                                                  const DownloadMarks& marks) {
+    TRY(check_target(folder, marks));
     const bool is_new = !io::exists(folder);
     TRY(io::make_directories(folder));
-    if (is_new && !owner.empty()) snapshot::mark_downloaded(folder, owner);
+    const bool is_marked =
+        !is_new || !marks_target(marks) || snapshot::mark_downloaded(folder, marks.owner);
     const std::string path = folder + "/.lockstep-download-" + what;
     if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
       return errno_error(errno, "cannot make " + path);
@@ -76,7 +49,10 @@ class Beginnings {
       return make_error(ErrorCode::conflict,
                         fmt::format("another download of {} into {} is running", what, folder));
     TRY(io::remove_tree(path + "/ready"));
-    return std::unique_ptr<Beginnings>(new Beginnings(folder, path, *std::move(lock), is_new));
+    // It stays when the download is broken off.
+    if (!marks.owner.empty()) snapshot::mark_downloaded(path, marks.owner);
+    return std::unique_ptr<Beginnings>(
+        new Beginnings(folder, path, *std::move(lock), is_new, is_marked));
   }
   ~Beginnings() {
     if (!is_kept_) static_cast<void>(io::remove_tree(path_));
@@ -85,6 +61,13 @@ class Beginnings {
   Beginnings(const Beginnings&) = delete;
   Beginnings& operator=(const Beginnings&) = delete;
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+  // Marks what is ready; returns the folder of the target that cannot be marked, or "".
+  std::string mark(const DownloadMarks& marks) const {
+    const auto unmarked = mark_folders(*this / "ready", marks);
+    if (!is_marked_) return folder_;
+    return unmarked ? folder_ + "/" + *unmarked : "";
+  }
 
   // Nothing was moved yet.
   Error broken_off(Error error) {
@@ -102,14 +85,18 @@ class Beginnings {
   }
 
  private:
-  Beginnings(std::string folder, std::string path, io::FileLock lock, bool is_new)
+  static bool marks_target(const DownloadMarks& marks) {
+    return !marks.owner.empty() && marks.folders.front().empty();
+  }
+  Beginnings(std::string folder, std::string path, io::FileLock lock, bool is_new, bool is_marked)
       : folder_(std::move(folder)),
         path_(std::move(path)),
         lock_(std::move(lock)),
-        is_new_(is_new) {}
+        is_new_(is_new),
+        is_marked_(is_marked) {}
   const std::string folder_, path_;
   const io::FileLock lock_;
-  const bool is_new_;
+  const bool is_new_, is_marked_;
   bool is_kept_ = false;
 };
 
@@ -204,13 +191,13 @@ Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs) 
 namespace {
 
 Result<Downloaded> download(Connection& connection, const JobId& job, const std::string& what,
-                            const std::string& owner, DownloadPlan plan, const std::string& folder,
-                            const OnText& progress) {
-  TRY_ASSIGN(const std::unique_ptr<Beginnings> begun, Beginnings::make(folder, what, owner));
+                            const DownloadMarks& marks, DownloadPlan plan,
+                            const std::string& folder, const OnText& progress) {
+  TRY_ASSIGN(const std::unique_ptr<Beginnings> begun, Beginnings::make(folder, what, marks));
   auto done = make_ready(connection, job, plan, *begun, progress);
   if (!done) return begun->broken_off(done.error());
   if (done->trees.empty() && done->logs.empty()) return done;
-  mark_made(*begun / "ready", owner);
+  done->unmarked = begun->mark(marks);
   const Status moved = move_tree(*begun / "ready", folder);
   if (moved) return done;
   return moved.error().code == ErrorCode::conflict ? begun->broken_off(moved.error())
@@ -222,12 +209,12 @@ Result<Downloaded> download(Connection& connection, const JobId& job, const std:
 Result<Downloaded> download_job(Connection& connection, const JobId& job, const std::string& owner,
                                 DownloadPlan plan, const std::string& folder,
                                 const OnText& progress) {
-  return download(connection, job, job.value, owner, std::move(plan), folder, progress);
+  return download(connection, job, job.value, marks_of_job(owner), std::move(plan), folder,
+                  progress);
 }
 
-Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,
-                                      const std::string& folder, const OnText& progress,
-                                      Modes modes) {
+Result<Downloaded> download_asset(Connection& connection, const RegisteredAsset& asset,
+                                  const std::string& folder, const OnText& progress, Modes modes) {
   DownloadPlan plan;
   plan.modes = modes;
   DownloadPlan::Tree& tree = plan.trees.emplace_back();
@@ -236,9 +223,8 @@ Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAs
   tree.from.push_back({0, *asset.tree});
   const std::string what =
       fmt::format("{}-{}-{}", to_string(kind_of(asset)), asset.name, asset.version);
-  TRY_ASSIGN(Downloaded done,
-             download(connection, JobId(), what, "", std::move(plan), folder, progress));
-  return std::move(done.trees.front());
+  const DownloadMarks marks = modes == Modes::exact ? DownloadMarks{} : marks_of_asset(asset);
+  return download(connection, JobId(), what, marks, std::move(plan), folder, progress);
 }
 
 }  // namespace lockstep::cli

@@ -43,6 +43,7 @@ struct Downloaded {
   std::uint32_t attempt = 0;
   std::vector<DownloadedTree> trees;
   std::vector<LogFile> logs;  // below "artifacts/user_logs"
+  std::string unmarked = {};  // the folder that could not be marked (download_marks.h); "": none
 };
 
 enum class Modes { by_umask, exact };  // of the files that are written
@@ -75,16 +76,18 @@ std::vector<std::string> output_problems(const AttemptView& attempt,
 Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
 using OnText = std::function<void(const std::string&)>;  // progress, in words
-// The folders that it makes are marked as `owner`'s (snapshot/downloaded.h): the job's, or the
+// The folders that it makes are marked as `owner`'s (download_marks.h): the job's, or the
 // pipeline's that the job is a step of. Conflict: `folder` is a file, or holds what was downloaded
 // of another one.
 Result<Downloaded> download_job(Connection& connection, const JobId& job, const std::string& owner,
                                 DownloadPlan plan, const std::string& folder,
                                 const OnText& progress);
-// The files of a registered version (its tree is known), into a folder of its name below `folder`.
-// Modes::exact: with the modes that they have in the tree, so that they make the same tree again.
-Result<DownloadedTree> download_asset(Connection& connection, const RegisteredAsset& asset,
-                                      const std::string& folder, const OnText& progress,
-                                      Modes modes = Modes::by_umask);
+// The files of a registered version (its tree is known), one tree into a folder of its name below
+// `folder`, which is marked as the version's. Conflict: as of download_job.
+// Modes::exact: Lockstep's own copy, with the modes that the files have in the tree, so that they
+// make the same tree again; nothing is marked.
+Result<Downloaded> download_asset(Connection& connection, const RegisteredAsset& asset,
+                                  const std::string& folder, const OnText& progress,
+                                  Modes modes = Modes::by_umask);
 
 }  // namespace lockstep::cli

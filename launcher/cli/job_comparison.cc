@@ -12,6 +12,7 @@
 #include "common/io/run_program.h"
 #include "launcher/cli/left_files.h"
 #include "launcher/cli/pipeline_difference.h"
+#include "launcher/cli/step_choice.h"
 
 namespace lockstep::cli {
 namespace {
@@ -111,8 +112,9 @@ class JobComparer {
   // Someone who may see the job but not read it is shown it without code and words; to compare such
   // jobs is refused, as their events are.
   Result<JobView> readable(const std::string& name) {
-    TRY_ASSIGN(JobReply reply, connection_.ask_for<JobReply>(ShowJob{JobId(name), true}));
-    TRY(connection_.ask_for<EventsReply>(ListEvents{JobId(name), Instant::never()}));
+    TRY_ASSIGN(const JobId job, named_job(connection_, "job compare", name));
+    TRY_ASSIGN(JobReply reply, connection_.ask_for<JobReply>(ShowJob{job, true}));
+    TRY(connection_.ask_for<EventsReply>(ListEvents{job, Instant::never()}));
     return std::move(reply.job);
   }
 

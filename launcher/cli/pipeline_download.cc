@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/domain/pipeline.h"
+#include "launcher/cli/download_marks.h"
 #include "launcher/cli/step_choice.h"
 
 namespace lockstep::cli {
@@ -25,6 +26,7 @@ Status check_name(const JobView& job, const std::string& name) {
 }
 
 void add(Downloaded done, const std::string& below, PipelineDownloaded& all) {
+  all.is_marked = all.is_marked && done.unmarked.empty();
   for (DownloadedTree& tree : done.trees) {
     tree.path = below + "/" + tree.path;
     all.trees.push_back(std::move(tree));
@@ -107,6 +109,7 @@ Result<PipelineDownloaded> download_pipeline(Connection& connection, const JobVi
   if (request.steps)
     for (const StepView& step : job.steps)
       TRY(add_step(connection, name, step, request.folder, progress, all));
+  if (!all.is_marked) all.notes.push_back(unmarked_text(request.folder + "/" + name));
   return all;
 }
 

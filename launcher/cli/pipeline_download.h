@@ -20,7 +20,9 @@ struct PipelineDownloaded {
   std::vector<DownloadedTree> trees;  // paths below `folder`
   std::vector<LogFile> logs;          // names are paths below `folder`
   std::vector<std::string> problems;
-  std::vector<std::string> notes;  // for people: the jobs whose files stand in for a step's
+  // For people: the jobs whose files stand in for a step's; a folder that could not be marked.
+  std::vector<std::string> notes;
+  bool is_marked = true;
 };
 
 // The pipeline's merged outputs that have files; an error names those that it has.

@@ -46,7 +46,20 @@ Result<PipelineSpec> tasks_to_resume(const JobView& array) {
   return tasks;
 }
 
+void wait_for_nothing(QueueSettings& queue) {
+  queue.after.clear();
+  queue.not_before = {};
+}
+
 }  // namespace
+
+void wait_for_nothing(JobSpec& spec) {
+  wait_for_nothing(spec.queue);
+  if (!spec.pipeline) return;
+  PipelineSpec pipeline = *spec.pipeline;
+  for (PipelineStep& step : pipeline.steps) wait_for_nothing(step.spec.queue);
+  spec.pipeline = std::move(pipeline);
+}
 
 Result<PipelineSpec> steps_to_resume(Connection& connection, const JobView& job) {
   PipelineSpec pipeline = *job.spec.pipeline;

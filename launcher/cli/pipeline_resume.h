@@ -7,6 +7,9 @@
 
 namespace lockstep::cli {
 
+// What the job, and each task of an array, waited for has ended, failed or is deleted by now.
+void wait_for_nothing(JobSpec& spec);
+
 // Changes the steps of `job`, which has ended: one that did not complete starts from the checkpoint
 // that its job saved. Of an array, only the tasks that did not complete are left; conflict: all
 // did.

@@ -49,12 +49,48 @@ std::string reused_text(const StepView& step, const std::string& what) {
   return fmt::format("step '{}' was reused from job {}, whose {}", step.name, step.job.value, what);
 }
 
-Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word) {
+Result<JobId> own_job_of_step(const std::string& verb, const JobView& job,
+                              const std::string& name) {
+  TRY_ASSIGN(JobId own, job_of_step(verb, job, name));
+  for (const StepView& step : job.steps)
+    if (step.name == name && step.phase == StepPhase::reused)
+      return make_error(
+          ErrorCode::conflict,
+          fmt::format("{}: step '{}' was reused from job {}; to change that one, name it", verb,
+                      step.name, step.job.value));
+  return own;
+}
+
+namespace {
+
+using OfStep = Result<JobId> (*)(const std::string& verb, const JobView& job,
+                                 const std::string& name);
+
+Result<JobId> job_of_word(Connection& connection, const std::string& verb, const std::string& word,
+                          OfStep of_step) {
   const auto slash = word.find('/');
   if (slash == word.npos) return JobId(word);
   TRY_ASSIGN(const JobReply whole,
              connection.ask_for<JobReply>(ShowJob{JobId(word.substr(0, slash))}));
-  return job_of_step(verb, whole.job, word.substr(slash + 1));
+  return of_step(verb, whole.job, word.substr(slash + 1));
+}
+
+}  // namespace
+
+Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word) {
+  return job_of_word(connection, verb, word, job_of_step);
+}
+
+Result<JobId> job_to_change(Connection& connection, const std::string& verb,
+                            const std::string& word) {
+  return job_of_word(connection, verb, word, own_job_of_step);
+}
+
+Result<JobId> job_to_read(Connection& connection, Terminal& terminal, const std::string& verb,
+                          const std::string& word, const std::string& what) {
+  if (word.find('/') == word.npos) return JobId(word);
+  TRY_ASSIGN(const JobView job, chosen_job(connection, terminal, verb, word, "", what));
+  return JobId(job.spec.name);
 }
 
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,

@@ -25,9 +25,21 @@ Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std
 // "log this is".
 std::string reused_text(const StepView& step, const std::string& what);
 
-// The job of `word`, NAME or NAME/STEP, for a verb that says which job it is about anyhow. Asks the
-// launcher only for NAME/STEP. Errors as of job_of_step.
+// The step's own job: of a step that was reused, which would change another pipeline's job, a
+// conflict that names that job. Other errors as of job_of_step.
+Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const std::string& name);
+
+// Each verb that takes a job's name has it from one of these. `word` is NAME or NAME/STEP; the
+// launcher is asked only for NAME/STEP.
+// For a verb that says which job it is about anyhow. Errors as of job_of_step.
 Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word);
+// For a verb that reads the job and does not say which: says on `terminal` where a reused one is
+// from. `what` as of reused_text.
+Result<JobId> job_to_read(Connection& connection, Terminal& terminal, const std::string& verb,
+                          const std::string& word, const std::string& what);
+// For a verb that changes the job. Errors as of own_job_of_step.
+Result<JobId> job_to_change(Connection& connection, const std::string& verb,
+                            const std::string& word);
 
 // The job of `word` as of named_job, or that of its step `step_option`. Says on `terminal` where a
 // reused one is from.

@@ -102,8 +102,8 @@ void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
   }
   if (first.empty()) return;
   context.terminal.print_line(fmt::format(
-      "not sent: {}{}, which `lockstep job download` made; what the job needs of it, move to a "
-      "folder of your own",
+      "not sent: {}{}, which lockstep downloaded; what the job needs of it, move to a folder of "
+      "your own",
       quoted_name(first),
       more == 0 ? "" : fmt::format(" and {} more folder{}", more, more == 1 ? "" : "s")));
 }

@@ -11,6 +11,7 @@
 #include "launcher/cli/asset_words.h"
 #include "launcher/cli/component_store.h"
 #include "launcher/cli/download.h"
+#include "launcher/cli/download_marks.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/verbs_name.h"
@@ -183,9 +184,11 @@ int download(Context& context, const AssetArguments& arguments) {
                      [&](const std::string& text) { context.terminal.progress(text); });
   context.terminal.clear_status();
   if (!done) return fail(context.terminal, done.error());
+  const DownloadedTree& tree = done->trees.front();
   context.terminal.print_line(fmt::format("{}: {}/{}: {} file{}, {}", reference_of(found->asset),
-                                          arguments.folder, done->path, done->files,
-                                          done->files == 1 ? "" : "s", to_string(done->size)));
+                                          arguments.folder, tree.path, tree.files,
+                                          tree.files == 1 ? "" : "s", to_string(tree.size)));
+  if (!done->unmarked.empty()) context.terminal.print_line(unmarked_text(done->unmarked));
   return 0;
 }
 

@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/job.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -138,40 +140,60 @@ bool is_confirmed(Context& context, const DeleteOptions& options) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int delete_jobs(Context& context, const DeleteOptions& options) {
+Error wrong_deletion(std::string what) {
+  return make_error(ErrorCode::invalid_argument, "job delete: " + std::move(what));
+}
+
+// All but the names of the jobs.
+Result<DeleteJobs> deletion_from(const DeleteOptions& options) {
   DeleteJobs request;
-  for (const auto& name : options.names) {
-    if (const Status valid = validate_job_name(name); !valid)
-      return fail(context.terminal, valid.error().within("job delete"), kExitUsage);
-    request.jobs.push_back(JobId(name));
-  }
+  for (const std::string& name : options.names)
+    if (const Status valid = validate_job_name(name.substr(0, name.find('/'))); !valid)
+      return valid.error().within("job delete");
   request.all_users = options.all_users;
   request.all_final = options.all_final || options.all_users || !options.older_than.empty();
   if (!options.older_than.empty()) {
     request.older_than = parse_duration(options.older_than);
     if (request.older_than < Duration::zero())
-      return fail(context.terminal,
-                  make_error(ErrorCode::invalid_argument,
-                             fmt::format("job delete: --older-than '{}' is not a time; write 12h, "
-                                         "30d",
-                                         options.older_than)),
-                  kExitUsage);
+      return wrong_deletion(
+          fmt::format("--older-than '{}' is not a time; write 12h, 30d", options.older_than));
   }
-  if (request.jobs.empty() && !request.all_final)
-    return fail(context.terminal,
-                make_error(ErrorCode::invalid_argument,
-                           "job delete: name the jobs, or give --all-final, --older-than or "
-                           "--all-users"),
-                kExitUsage);
+  if (options.names.empty() && !request.all_final)
+    return wrong_deletion("name the jobs, or give --all-final, --older-than or --all-users");
+  return request;
+}
+
+// Sets request.jobs. Those that are not there do not keep the others.
+std::vector<JobsDeleted::Kept> take_names(Connection& connection,
+                                          const std::vector<std::string>& names,
+                                          DeleteJobs& request) {
+  std::vector<JobsDeleted::Kept> unknown;
+  for (const std::string& name : names) {
+    auto job = job_to_change(connection, "job delete", name);
+    if (job)
+      request.jobs.push_back(*std::move(job));
+    else
+      unknown.push_back({JobId(name), job.error().code, job.error().message});
+  }
+  return unknown;
+}
+
+int delete_jobs(Context& context, const DeleteOptions& options) {
+  auto request = deletion_from(options);
+  if (!request) return fail(context.terminal, request.error(), kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  if (request.all_final && !is_confirmed(context, options)) {
+  if (request->all_final && !is_confirmed(context, options)) {
     context.terminal.print_line("nothing was deleted");
     return kExitFailure;
   }
-  const auto below = below_of(**connection, request.jobs);
-  const auto result = delete_all(**connection, std::move(request));
+  auto unknown = take_names(**connection, options.names, *request);
+  const bool asks = request->all_final || !request->jobs.empty();
+  const auto below = below_of(**connection, request->jobs);
+  auto result =
+      asks ? delete_all(**connection, *std::move(request)) : Result<JobsDeleted>(JobsDeleted{});
   if (!result) return fail(context.terminal, result.error());
+  std::move(unknown.begin(), unknown.end(), std::back_inserter(result->kept));
   std::string text;
   for (const JobId& job : result->jobs) text += job.value + "\n";
   const int shown = print(context, options.format, api::to_json(*result), text);

@@ -4,6 +4,7 @@
 
 #include "common/base/quoted_name.h"
 #include "launcher/cli/download.h"
+#include "launcher/cli/download_marks.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/pipeline_download.h"
 #include "launcher/cli/step_choice.h"
@@ -184,6 +185,7 @@ int download(Context& context, DownloadOptions options) {
                                  [&](const std::string& text) { context.terminal.progress(text); });
   context.terminal.clear_status();
   if (!done) return fail(context.terminal, at_launcher(endpoint, done.error()));
+  if (!done->unmarked.empty()) context.terminal.print_line(unmarked_text(done->unmarked));
   const auto problems = output_problems(job.attempts[done->attempt - 1], request);
   for (const std::string& problem : problems) context.terminal.print_line(in_one_line(problem));
   const std::string lost = request.artifacts && request.attempt == 0 ? not_kept_text(job) : "";

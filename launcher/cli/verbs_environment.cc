@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/container_places.h"
+#include "common/domain/pipeline.h"
 #include "common/io/process.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
@@ -11,6 +12,7 @@
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/follower.h"
 #include "launcher/cli/past_launcher.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/verbs_name.h"
@@ -211,38 +213,47 @@ int prune(Context& context, const EnvironmentOptions& options) {
   return print(context, options.format, api::to_json(*reply), "");
 }
 
+// That the job has a log of its environment, and one of the node rank that is asked for.
+Status check_log(Connection& connection, const JobSpec& spec, const EnvironmentOptions& options) {
+  if (spec.is_pipeline()) {
+    const bool is_array = !spec.pipeline->array.empty();
+    return wrong(
+        fmt::format("log: {0} is {1}, and its environments are those of its {2}s' jobs; "
+                    "name one as {0}/{3}",
+                    spec.name, is_array ? "an array" : "a pipeline", is_array ? "task" : "step",
+                    is_array ? "INDEX" : "STEP"));
+  }
+  // One that may see the job but not read it is shown a job without its environment.
+  if (!spec.environment) {
+    TRY(connection.ask_for<EventsReply>(ListEvents{JobId(spec.name), Instant::never()}));
+    return wrong(fmt::format("log: {} has no environment; its ranks use each node's PATH as it is",
+                             spec.name));
+  }
+  const int nodes = spec.resources.instance_count;
+  if (options.node_rank && *options.node_rank >= nodes)
+    return wrong(fmt::format("log: {0} has no node rank {2}; its node ranks are 0 to {1}",
+                             spec.name, nodes - 1, *options.node_rank));
+  return {};
+}
+
 int log(Context& context, const EnvironmentOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.job)});
-  if (!known) return fail(context.terminal, known.error());
-  const JobSpec& spec = known->job.spec;
-  // One that may see the job but not read it is shown a job without its environment.
-  if (!spec.environment)
-    if (const auto readable = (*connection)->ask_for<EventsReply>(
-            ListEvents{JobId(options.job), Instant::never()});
-        !readable)
-      return fail(context.terminal, readable.error());
-  if (!spec.environment)
-    return fail(context.terminal,
-                wrong(fmt::format("log: {} has no environment; its ranks use each node's PATH as "
-                                  "it is",
-                                  options.job)));
-  const int nodes = spec.resources.instance_count;
-  if (options.node_rank && *options.node_rank >= nodes)
-    return fail(context.terminal,
-                wrong(fmt::format("log: {0} has no node rank {2}; its node ranks are 0 to {1}",
-                                  options.job, nodes - 1, *options.node_rank)),
-                kExitUsage);
+  const auto job = chosen_job(**connection, context.terminal, "environment log", options.job, "",
+                              "environment's log this is");
+  if (!job) return fail(context.terminal, job.error());
+  const JobSpec& spec = job->spec;
+  if (const Status good = check_log(**connection, spec, options); !good)
+    return fail(context.terminal, good.error(), spec.environment ? kExitUsage : kExitFailure);
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
-  follow.job = JobId(options.job);
+  follow.job = JobId(spec.name);
   follow.show_state = false;
   follow.until_final = options.follow;
   follow.filter.stream = LogStream::environment;
   follow.filter.node_rank = options.node_rank;
   follow.raw = options.raw;
-  follow.single_log = nodes == 1 || options.node_rank.has_value();
+  follow.single_log = spec.resources.instance_count == 1 || options.node_rank.has_value();
   if (options.follow) hold_interrupts(true);
   const auto end =
       Follower(

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/job.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -118,9 +119,13 @@ class EventFollower {
   bool away_ = false;
 };
 
-int events(Context& context, const EventsOptions& options) {
+int events(Context& context, EventsOptions options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
+  const auto job =
+      job_to_read(**connection, context.terminal, "job events", options.name, "events these are");
+  if (!job) return fail(context.terminal, job.error());
+  options.name = job->value;
   if (options.follow) return EventFollower(context, **connection, options).run();
   return list(context, **connection, options);
 }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -11,12 +12,15 @@ namespace {
 using FlagRequest = ClientRequest (*)(const JobId& job);
 
 // Each by itself: one that is refused does not keep the others from it.
-int set_flag(Context& context, const std::vector<std::string>& names, FlagRequest request) {
+int set_flag(Context& context, const std::string& verb, const std::vector<std::string>& names,
+             FlagRequest request) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   int code = 0;
   for (const std::string& name : names) {
-    const auto reply = (*connection)->ask_for<Done>(request(JobId(name)));
+    const auto job = job_to_change(**connection, verb, name);
+    const auto reply =
+        job ? (*connection)->ask_for<Done>(request(*job)) : Result<Done>(job.error());
     if (reply)
       context.terminal.print_line(reply->message);
     else
@@ -35,9 +39,9 @@ void add_verb(CLI::App& group, VerbTable table, const char* name, const char* wh
   verb->parse_complete_callback([option] {
     if (option->count() == 0) throw CLI::RequiredError("NAME");
   });
-  verb->callback([table, names, request] {
-    table.action = [names, request](Context& context) {
-      return set_flag(context, *names, request);
+  verb->callback([table, name, names, request] {
+    table.action = [words = "job " + std::string(name), names, request](Context& context) {
+      return set_flag(context, words, *names, request);
     };
   });
 }

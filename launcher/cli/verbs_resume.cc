@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "launcher/cli/pipeline_resume.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 
@@ -47,7 +48,8 @@ Status check_ended(const JobView& job) {
 }
 
 Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& options) {
-  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(options.name), true}));
+  TRY_ASSIGN(const JobId ended, named_job(connection, "job resume", options.name));
+  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{ended, true}));
   TRY(check_owner(connection, reply.job.spec));
   TRY(check_ended(reply.job));
   JobSpec spec = std::move(reply.job.spec);
@@ -55,8 +57,7 @@ Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& opti
   spec.step.clear();
   spec.parent_attempt = 0;
   if (spec.display_name == spec.name) spec.display_name.clear();
-  spec.queue.after.clear();  // they had ended
-  spec.queue.not_before = {};
+  wait_for_nothing(spec);
   const JobId before(std::exchange(spec.name, options.new_name));
   if (!spec.pipeline) {
     spec.from_checkpoint_of = before;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "launcher/cli/job_changes.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -38,9 +39,14 @@ int update(Context& context, const UpdateOptions& options) {
   const auto priority = priority_from(options.priority);
   int worst = 0;
   for (const std::string& name : options.names) {
-    changes->job = JobId(name);
+    const auto job = job_to_change(**connection, "job update", name);
+    if (!job) {
+      worst = std::max(worst, fail(context.terminal, job.error()));
+      continue;
+    }
+    changes->job = *job;
     int code = has_changes ? ask(context, **connection, *changes) : 0;
-    if (code == 0 && priority) code = ask(context, **connection, UpdateJob{JobId(name), *priority});
+    if (code == 0 && priority) code = ask(context, **connection, UpdateJob{*job, *priority});
     worst = std::max(worst, code);
   }
   return worst;

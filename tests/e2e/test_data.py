@@ -78,6 +78,12 @@ def test_a_model_comes_from_a_job_and_is_downloaded(data):
     said = data.run("model", "download", "net", "--download-path", "got")
     assert said.returncode == 0 and "net:1: got/net: 1 file, 5 B" in said.stderr.decode(), said
     assert (data.work / "got/net/weights").read_text() == "best\n"
+    data.ok("model", "download", "net", "--download-path", "got")  # again
+    assert data.ok("run", "-q", "--", "find", ".", "-name", "weights") == "", "it is not sent along"
+    data.ok("model", "create", "-n", "net", "--path", "set")
+    mixed = data.run("model", "download", "net", "--download-path", "got")
+    assert mixed.returncode == 1 and b"got/net holds what was downloaded of net:1; name another folder" in mixed.stderr, mixed
+    assert [p.name for p in (data.work / "got/net").iterdir()] == ["weights"]
     read(data, "three", "azureml:net:1", file="/weights")
     assert data.logs("three") == b"best\n", "the files are the model's, too"
 

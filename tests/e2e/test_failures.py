@@ -204,3 +204,24 @@ def test_one_grace_for_all_ends_on_two_nodes(any_site):
         told = any_site.ok("job", "events", name) + any_site.ok("job", "explain", name)
         assert "nobody" not in told, told
         assert job["report"]["cause"] == ("timeout" if how == "times-out" else "exit_code"), job["report"]
+
+
+WARNED = """
+import signal, sys, time
+began = time.monotonic()
+def warned(*_):
+    print(f"warned after {time.monotonic() - began:.1f} s", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGUSR1, warned)
+time.sleep(1000)
+"""
+
+
+def test_a_job_gets_its_early_signal_and_may_end_before_its_time_limit(site):
+    """The shell around it does not handle the signal, so it does not get it."""
+    site.up(1)
+    site.write("warned.py", WARNED)
+    done = site.run("run", "--timeout", "8s", "--signal", "USR1@4s", "--", "sh", "-c",
+                    "/usr/bin/python3 warned.py; echo went on after $?")
+    assert done.returncode == 0, done
+    assert b"warned after " in done.stdout and b"went on after 0" in done.stdout, done

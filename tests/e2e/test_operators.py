@@ -300,3 +300,29 @@ def test_tokens_are_listed_without_their_secrets_and_revoked(site, operator):
     assert late.wait(timeout=60) == 1 and states(site) == {"n1": "ALIVE"}
     for words in (["--uses", "1001"], ["--valid-for", "31d"]):
         assert site.run("node", "token", *words).returncode == 2, words
+
+
+SAVES = """
+import signal, sys, time
+def save(*_):
+    time.sleep(3)
+    print("saved", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+def test_a_job_that_asks_for_more_time_outlives_the_launchers_grace(site, operator):
+    """Here it is 1 s, where others have 10 s."""
+    operator.launcher("--stop-grace", "1s")
+    operator.agent("n1", "--token-file", operator.token())
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
+    site.write("saves.py", SAVES)
+    for name, words, saved in (("asks", ("--grace", "30s"), True), ("other", (), False)):
+        site.submit("--name", name, *words, "--", "/usr/bin/python3", "saves.py")
+        wait_until(lambda name=name: b"ready" in site.logs(name), f"{name} is ready", 30)
+        site.ok("job", "cancel", name)
+        site.wait_for_status(name, "Canceled")
+        assert (b"saved" in site.logs(name)) == saved, (name, site.logs(name))

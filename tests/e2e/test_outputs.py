@@ -167,7 +167,7 @@ def test_two_downloads_never_mix_and_are_not_sent_along(any_site):
     site.ok("job", "download", "owl")  # again
     done = site.run("run", "--name", "later", "--", "ls")
     assert b"owl" not in done.stdout and b"pig" not in done.stdout, done
-    assert done.stderr.count(b"which `lockstep job download` made") == 1 and b"owl/ and 1 more folder" in done.stderr, done
+    assert done.stderr.count(b"which lockstep downloaded") == 1 and b"owl/ and 1 more folder" in done.stderr, done
     assert "owl/" in site.ok("snapshot", ".", "--skipped")
 
     site.ok("job", "download", "owl", "-p", "results")

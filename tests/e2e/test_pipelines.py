@@ -290,8 +290,35 @@ def test_an_array_waits_for_another_job_and_its_tasks_have_names(one):
     one.run("run", "--name", "failed", *small, "--", "false")
     one.ok("run", "--detach", "--name", "never", *small, "--array", "0-1", "--after", "failed", "--", "true")
     assert ended(one, "never")["status"] in ("Canceled", "Failed")
+    one.ok("job", "delete", "failed")
+    one.ok("job", "resume", "never", "--name", "rest")
+    assert ended(one, "rest")["status"] == "Completed", "it waits for no job that failed or is deleted"
     later = one.run("run", "--name", "later", *small, "--array", "0-1", "--begin", "1s", "--", "true")
     assert later.returncode == 0, later.stderr.decode()
+
+
+def test_each_verb_that_takes_a_job_takes_a_task_of_an_array(one):
+    one.ok("run", "--name", "sweep", "--cpus", "1", "--memory", "64m", "--gpus", "0", "--array", "0-1", "--", "true")
+    assert one.ok("job", "events", "sweep/1") == one.ok("job", "events", "sweep_1")
+    assert one.ok("job", "events", "-f", "sweep/1") == one.ok("job", "events", "-f", "sweep_1")
+    assert one.json("job", "compare", "sweep/0", "sweep/1")["b"] == "sweep_1"
+    one.ok("job", "update", "sweep/1", "--set", "tags.best=yes")
+    assert one.show("sweep_1")["tags"] == {"best": "yes"} and one.show("sweep_0")["tags"] == {}
+    for verb in ("share", "unshare"):
+        done = one.run("job", verb, "sweep/1")
+        assert done.returncode == 0 and b"job 'sweep_1' is " in done.stderr, done
+    for verb in ("delete", "archive", "restore"):
+        done = one.run("job", verb, "sweep/1")
+        assert done.returncode == 1 and b"'sweep_1' is step '1' of pipeline 'sweep'" in done.stderr, done
+    done = one.run("job", "resume", "sweep/1")
+    assert done.returncode == 1 and b"job 'sweep_1' has saved no checkpoint" in done.stderr, done
+    done = one.run("environment", "log", "sweep/1")
+    assert done.returncode == 1 and b"log: sweep_1 has no environment" in done.stderr, done
+    done = one.run("environment", "log", "sweep")
+    assert done.returncode == 1 and b"name one as sweep/INDEX" in done.stderr, done
+    for words in (("events",), ("update", "--priority", "low"), ("delete",), ("share",), ("archive",), ("resume",), ("compare", "sweep/0")):
+        done = one.run("job", *words, "sweep/9")
+        assert done.returncode == 1 and f"job {words[0]}: sweep has no task '9'; its tasks: 0, 1" in done.stderr.decode(), done
 
 
 def test_tasks_and_steps_begin_with_another_jobs_checkpoint(one):

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/snapshot/downloaded.h"
+#include "launcher/cli/download_marks.h"
 #include "launcher/cli/move_tree.h"
 #include "tests/unit/common/snapshot/trees.h"
 
@@ -131,6 +133,41 @@ TEST(PlanDownload, AJobThatWasNeverStartedLeftNothing) {
   JobView job = job_with_two_attempts();
   job.attempts.clear();
   EXPECT_EQ(plan_download(job, {}).error().message, "j was not started, so it has no files");
+}
+
+// ---- marks -------------------------------------------------------------------------------------
+
+RegisteredAsset net_of_version(const std::string& version) {
+  RegisteredAsset asset;
+  asset.name = "net";
+  asset.version = version;
+  return asset;
+}
+
+TEST(DownloadMarks, TheFolderOfAModelIsMarkedAndTakesNoOtherVersion) {
+  TempDir dir;
+  dir.folder("net");
+  dir.folder("own");
+  EXPECT_EQ(mark_folders(dir.path(), marks_of_asset(net_of_version("1"))), std::nullopt);
+  EXPECT_EQ(snapshot::downloaded_from(dir / "net"), "net:1") << "no user attributes in /tmp";
+  EXPECT_EQ(snapshot::downloaded_from(dir.path()), std::nullopt) << "other models go there, too";
+  EXPECT_TRUE(check_target(dir.path(), marks_of_asset(net_of_version("1")))) << "the same again";
+  const Status mixed = check_target(dir.path(), marks_of_asset(net_of_version("2")));
+  ASSERT_FALSE(mixed);
+  EXPECT_EQ(mixed.error().message, dir / "net" +
+                                       " holds what was downloaded of net:1; name another folder "
+                                       "with -p");
+  EXPECT_FALSE(check_target(dir / "net", marks_of_job("owl"))) << "a job's files neither";
+  EXPECT_TRUE(check_target(dir / "own", marks_of_job("owl")));
+}
+
+TEST(DownloadMarks, AFolderThatCannotBeMarkedIsSaidWithWhatToDo) {
+  EXPECT_EQ(mark_folders("/proc", {"owl", {"", "nowhere", "self", "sys"}}), "self")
+      << "/proc has no user attributes";
+  EXPECT_EQ(mark_folders("/proc", {"", {"self"}}), std::nullopt) << "nothing was to be marked";
+  const std::string text = unmarked_text("./owl");
+  EXPECT_NE(text.find("./owl cannot be marked as a download"), text.npos) << text;
+  EXPECT_NE(text.find(".gitignore, or download outside the source with -p"), text.npos) << text;
 }
 
 // ---- move --------------------------------------------------------------------------------------

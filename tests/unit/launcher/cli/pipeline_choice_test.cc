@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/array.h"
 #include "launcher/cli/job_filter.h"
 #include "launcher/cli/log_selection.h"
 #include "launcher/cli/pipeline_download.h"
+#include "launcher/cli/pipeline_resume.h"
 #include "launcher/cli/step_choice.h"
 #include "tests/unit/launcher/cli/pipeline_samples.h"
 
@@ -29,6 +31,37 @@ TEST(JobOfStep, SaysWhoseAReusedStepsFilesAre) {
   EXPECT_EQ(reused_text(job.steps[0], "log this is"),
             "step 'prepare' was reused from job old_prepare, whose log this is");
   EXPECT_EQ(reused_text(job.steps[1], "log this is"), "");
+}
+
+TEST(JobOfStep, OfAReusedStepNoVerbChangesTheOtherJob) {
+  const JobView job = sample_pipeline();
+  EXPECT_EQ(own_job_of_step("job update", job, "nested.train").value(), JobId("p_nested_train"));
+  const auto reused = own_job_of_step("job update", job, "prepare");
+  ASSERT_FALSE(reused);
+  EXPECT_EQ(reused.error().code, ErrorCode::conflict);
+  EXPECT_EQ(reused.error().message,
+            "job update: step 'prepare' was reused from job old_prepare; to change that one, name "
+            "it");
+  EXPECT_EQ(own_job_of_step("job update", job, "train").error().message,
+            job_of_step("job update", job, "train").error().message);
+}
+
+TEST(ResumedJob, NeitherItNorATaskOfItsArrayWaits) {
+  JobSpec task;
+  task.queue.after = {{JobId("prep"), AfterWhen::completed}};
+  task.queue.not_before = kNoon;
+  task.queue.priority = Priority::low;
+  JobSpec array = as_array(task, array_from("0-2").value());
+  wait_for_nothing(array);
+  ASSERT_EQ(array.pipeline->steps.size(), 3u);
+  for (const PipelineStep& step : array.pipeline->steps) {
+    EXPECT_TRUE(step.spec.queue.after.empty()) << step.name;
+    EXPECT_EQ(step.spec.queue.not_before, Instant{}) << step.name;
+    EXPECT_EQ(step.spec.queue.priority, Priority::low) << step.name;
+  }
+  wait_for_nothing(task);
+  EXPECT_TRUE(task.queue.after.empty());
+  EXPECT_EQ(task.queue.not_before, Instant{});
 }
 
 TEST(SelectionOfAPipeline, RanksAndNodesNeedAStep) {
