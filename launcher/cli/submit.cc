@@ -347,13 +347,6 @@ transfer::TransferOptions upload_limits(const Context& context) {
   return waiting_for_local(context, kDownWhileSending);
 }
 
-int after_refusal(Context& context, const Error& error, int otherwise) {
-  if (error.code != ErrorCode::unsatisfiable) return otherwise;
-  context.terminal.print_line(
-      "the job is not submitted, because it would wait in vain; --wait-anyway waits");
-  return kExitFailure;
-}
-
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));

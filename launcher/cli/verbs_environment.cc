@@ -11,7 +11,7 @@
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/follower.h"
 #include "launcher/cli/past_launcher.h"
-#include "launcher/cli/submit.h"
+#include "launcher/cli/submit_and_watch.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/verbs_name.h"
 #include "launcher/spec/conda_lock.h"
@@ -42,6 +42,7 @@ struct EnvironmentOptions {
   std::optional<int> nodes;
   bool rebuild = false;
   bool quiet = false;
+  bool wait_anyway = false;  // in vain
   std::string unused_for = "7d";
   std::string job;
   std::optional<int> node_rank;
@@ -183,13 +184,15 @@ int prepare(Context& context, const EnvironmentOptions& options) {
   if (!environment) return fail(context.terminal, environment.error(), kExitLockstepFailed);
   const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
   if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
-  const auto job = submit(context, **connection,
-                          {preparing_job(std::move(environment->spec), *nodes, options.project),
-                           std::nullopt, false, options.rebuild, std::move(environment->build)});
-  if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
-  WatchOptions watch{true, options.quiet, *nodes, options.format};
+  Submission submission;
+  submission.spec = preparing_job(std::move(environment->spec), *nodes, options.project);
+  submission.rebuild = options.rebuild;
+  submission.build = std::move(environment->build);
+  submission.waits = true;
+  submission.wait_anyway = options.wait_anyway;
+  WatchOptions watch{true, options.quiet, 0, options.format};
   watch.environment_log = true;
-  return watch_to_end(context, **connection, *job, watch);
+  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed);
 }
 
 int prune(Context& context, const EnvironmentOptions& options) {
@@ -219,8 +222,8 @@ int log(Context& context, const EnvironmentOptions& options) {
   const JobSpec& spec = known->job.spec;
   // One that may see the job but not read it is shown a job without its environment.
   if (!spec.environment)
-    if (const auto readable = (*connection)->ask_for<EventsReply>(
-            ListEvents{JobId(options.job), Instant::never()});
+    if (const auto readable =
+            (*connection)->ask_for<EventsReply>(ListEvents{JobId(options.job), Instant::never()});
         !readable)
       return fail(context.terminal, readable.error());
   if (!spec.environment)
@@ -329,6 +332,7 @@ void add_prepare(CLI::App& group, VerbTable table, const Options& options) {
       ->check(filled("leave it out for the project default"));
   verb.add_flag("--rebuild", options->rebuild, "solve and build the environment again");
   verb.add_flag("-q,--quiet", options->quiet, "print only failures");
+  add_wait_anyway(verb, options->wait_anyway);
   add_format(verb, options->format, "print the job's record at the end: json or yaml");
 }
 
