@@ -202,7 +202,8 @@ TEST(JobText, SaysWhatWasNotKept) {
   first.files = 2;
   first.size = mebibytes(41);
   EXPECT_EQ(not_kept_text(job),
-            "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep");
+            "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep "
+            "(lockstep.keep in a job file)");
   EXPECT_NE(job_text(job, kNoon).find("not kept:     model.pt, checkpoints/ (2 files"),
             std::string::npos);
   const Json node = api::to_json(job)["attempts"].back()["parts"][0]["not_kept"];
@@ -215,7 +216,7 @@ TEST(JobText, SaysWhatWasNotKept) {
   job.attempts.back().parts.push_back(second);
   EXPECT_EQ(not_kept_text(job),
             "model.pt, checkpoints/, other and 3 more (at least 4 files on 2 nodes, 82.0 MiB); "
-            "write to outputs/ or use --keep");
+            "write to outputs/ or use --keep (lockstep.keep in a job file)");
 }
 
 TEST(JobText, SaysHowLongAllAttemptsRan) {
