@@ -53,14 +53,16 @@ Error BuildCgroup::explain(const Error& error) const {
   if (memory_ && cgroups_ && cgroups_->out_of_memory(0))
     return make_error(
         ErrorCode::unavailable,
-        fmt::format("making the environment needs more memory than this job's builds may "
-                    "have ({}); ask for more (--memory). {}",
-                    to_string(*memory_), error.message));
+        fmt::format(
+            "making the environment needs more memory than this job's builds may "
+            "have ({}); ask for more (--memory; lockstep.resources.memory in a job file). {}",
+            to_string(*memory_), error.message));
   if (const long long refused = cgroups_ ? cgroups_->refused_forks(0) : 0; refused > 0)
     return make_error(
         ErrorCode::unavailable,
         fmt::format("the environment's build could not start {} of its processes or threads: this "
-                    "job's builds may have at most {}; ask for more (--pids-limit). {}",
+                    "job's builds may have at most {}; ask for more (--pids-limit; "
+                    "lockstep.limits.pids in a job file). {}",
                     with_commas(refused), with_commas(pids_), error.message));
   return error;
 }

@@ -86,7 +86,7 @@ Status validate(const StopPolicy& policy, const std::optional<Duration>& timeout
   if (!timeout)
     return invalid(
         "lockstep.signal: comes before the end of limits.timeout, and the job has none; set "
-        "limits.timeout (--timeout)");
+        "--timeout, or limits.timeout in a job file");
   if (policy.signal->before >= *timeout)
     return invalid("lockstep.signal: is to come " + format_duration(policy.signal->before) +
                    " before the end of limits.timeout, which is " + format_duration(*timeout) +

@@ -18,6 +18,11 @@ bool mark_downloaded(const std::string& folder, const std::string& owner) {
   return ::setxattr(folder.c_str(), kAttribute, owner.data(), owner.size(), 0) == 0;
 }
 
+void pass_mark_on(int from, int to) {
+  const auto job = downloaded_from(from);
+  if (job) (void)::fsetxattr(to, kAttribute, job->data(), job->size(), 0);
+}
+
 std::optional<std::string> downloaded_from(int folder) {
   char name[kLongestName];
   const ssize_t size = ::fgetxattr(folder, kAttribute, name, sizeof name);

@@ -16,6 +16,9 @@ inline constexpr char kDownloaded[] = "downloaded by lockstep";
 // False: the folder cannot be marked.
 bool mark_downloaded(const std::string& folder, const std::string& owner);
 
+// Marks the folder `to` as `from` is, if that is marked.
+void pass_mark_on(int from, int to);
+
 // The owner; nullopt: not marked, or not readable.
 std::optional<std::string> downloaded_from(int folder);
 std::optional<std::string> downloaded_from(const std::string& folder);

@@ -23,7 +23,7 @@ namespace lockstep::snapshot {
 
 // The end of an error about what links lead to.
 inline constexpr const char kKeepLinks[] =
-    ", or keep links: --links keep, or lockstep.links: keep in a job file";
+    ", or, if it goes with a job, keep links: --links keep, or lockstep.links: keep in a job file";
 
 class Scanner {
  public:

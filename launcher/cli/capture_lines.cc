@@ -38,8 +38,20 @@ std::string one(const snapshot::FollowedLink& link) {
                      link.files == 1 ? "" : "s", to_string(link.total));
 }
 
+std::string way_out(CapturedFor purpose) {
+  return purpose == CapturedFor::job
+             ? "--links keep (lockstep.links in a job file) takes links as they are"
+             : "what is registered always has it; remove a link to leave it out";
+}
+
+std::string way_to_less(CapturedFor purpose) {
+  return purpose == CapturedFor::job
+             ? "name what the job does not need in .amlignore or .gitignore, or keep the links"
+             : "remove the links whose files need not be registered";
+}
+
 void add_followed(const std::string& folder, const std::vector<snapshot::FollowedLink>& all,
-                  std::vector<std::string>& lines) {
+                  CapturedFor purpose, std::vector<std::string>& lines) {
   std::vector<snapshot::FollowedLink> outer;
   std::copy_if(all.begin(), all.end(), std::back_inserter(outer),
                [](const auto& link) { return link.is_outermost; });
@@ -52,16 +64,14 @@ void add_followed(const std::string& folder, const std::vector<snapshot::Followe
     total.count += link.total.count;
     if (words.size() < kMostNamed) words.push_back(one(link));
   }
-  lines.push_back(fmt::format(
-      "{} of {} {} out of it, so what {} to is taken along: {}; --links keep (lockstep.links in a "
-      "job file) takes links as they are",
-      counted(outer.size(), "symlink"), folder, outer.size() == 1 ? "leads" : "lead",
-      outer.size() == 1 ? "it leads" : "they lead", list_of(std::move(words), outer.size())));
+  lines.push_back(fmt::format("{} of {} {} out of it, so what {} to is taken along: {}; {}",
+                              counted(outer.size(), "symlink"), folder,
+                              outer.size() == 1 ? "leads" : "lead",
+                              outer.size() == 1 ? "it leads" : "they lead",
+                              list_of(std::move(words), outer.size()), way_out(purpose)));
   if (total > kMuchThroughLinks)
-    lines.push_back(fmt::format(
-        "that adds {} to {}: name what the job does not need in .amlignore or .gitignore, or keep "
-        "the links",
-        to_string(total), folder));
+    lines.push_back(
+        fmt::format("that adds {} to {}: {}", to_string(total), folder, way_to_less(purpose)));
 }
 
 void add_kept(const std::string& folder, const std::vector<snapshot::KeptLink>& kept,
@@ -81,10 +91,10 @@ void add_kept(const std::string& folder, const std::vector<snapshot::KeptLink>& 
 }  // namespace
 
 std::vector<std::string> capture_lines(const std::string& folder,
-                                       const snapshot::CaptureReport& report) {
+                                       const snapshot::CaptureReport& report, CapturedFor purpose) {
   const std::string shown = quoted_name(folder);
   std::vector<std::string> lines = report.notes;
-  add_followed(shown, report.followed, lines);
+  add_followed(shown, report.followed, purpose, lines);
   add_kept(shown, report.kept, lines);
   return lines;
 }

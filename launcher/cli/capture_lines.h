@@ -14,9 +14,14 @@ namespace lockstep::cli {
 // More than this through links gets a line of its own, with the ways to leave it out.
 inline constexpr Bytes kMuchThroughLinks{1'000'000'000};
 
+// Where the files go. The links of a job are kept where it says so; what is registered (`data`,
+// `model` and `component create`) has none that lead out of it.
+enum class CapturedFor { job, registration };
+
 // `folder`: for people. Names of files are quoted where they need it.
 std::vector<std::string> capture_lines(const std::string& folder,
-                                       const snapshot::CaptureReport& report);
+                                       const snapshot::CaptureReport& report,
+                                       CapturedFor purpose = CapturedFor::job);
 
 // Lines that the capturing thread has for the terminal, which another thread writes to.
 class PendingLines {

@@ -168,8 +168,7 @@ void add_job_flags(CLI::App& verb, JobFlags& flags) {
                   "USR1@60; only processes that handle the signal get it")
       ->check(filled("leave it out for none"));
   add_links(verb, flags.links);
-  verb.add_flag("--wait-anyway", flags.wait_anyway,
-                "wait for nodes also where no node of the target can ever run the job");
+  add_wait_anyway(verb, flags.wait_anyway);
 }
 
 Status apply_texts(const JobFlags& flags, JobSpec& spec) {

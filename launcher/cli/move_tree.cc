@@ -12,6 +12,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/snapshot/downloaded.h"
 
 namespace lockstep::cli {
 
@@ -92,8 +93,8 @@ Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd&
         return in_the_way(errno, target);
       continue;
     }
-    if (io::disk::mkdirat(to.get(), name.c_str(), 0700) != 0 && errno != EEXIST)
-      return in_the_way(errno, target);
+    const bool is_new = io::disk::mkdirat(to.get(), name.c_str(), 0700) == 0;
+    if (!is_new && errno != EEXIST) return in_the_way(errno, target);
     const io::Fd into(::openat(to.get(), name.c_str(), kFolderFlags));
     if (!into) return in_the_way(errno, target);
     // Whatever the ranks' folder allowed: it is emptied, and filled, by its owner.
@@ -101,6 +102,7 @@ Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd&
       return errno_error(errno, from_path + "/" + name);
     const io::Fd out_of(::openat(from.get(), name.c_str(), kFolderFlags));
     if (!out_of) return errno_error(errno, from_path + "/" + name);
+    if (is_new) snapshot::pass_mark_on(out_of.get(), into.get());
     TRY(move_into(out_of, from_path + "/" + name, into, target));
     if (::fchmod(into.get(), (info.st_mode & 0777) | 0700) != 0) return errno_error(errno, target);
   }

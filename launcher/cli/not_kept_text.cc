@@ -49,10 +49,10 @@ std::string not_kept_text(const JobView& job) {
   for (const std::string& name : sum.names)
     names += (names.empty() ? "" : ", ") + in_one_line(name);
   if (sum.more > 0) names += fmt::format(" and {} more", sum.more);
-  return fmt::format("{} ({}{} file{}{}, {}); write to outputs/ or use --keep", names,
-                     sum.at_least ? "at least " : "", sum.files, sum.files == 1 ? "" : "s",
-                     sum.nodes > 1 ? fmt::format(" on {} nodes", sum.nodes) : "",
-                     to_string(sum.size));
+  return fmt::format(
+      "{} ({}{} file{}{}, {}); write to outputs/ or use --keep (lockstep.keep in a job file)",
+      names, sum.at_least ? "at least " : "", sum.files, sum.files == 1 ? "" : "s",
+      sum.nodes > 1 ? fmt::format(" on {} nodes", sum.nodes) : "", to_string(sum.size));
 }
 
 }  // namespace lockstep::cli

@@ -45,7 +45,7 @@ std::string memory(const JobView& job, const ExitReport& report) {
         limit);
   return fmt::format(
       "  the job's memory limit is {} on each node, for all its ranks there: ask for more with "
-      "--memory (lockstep.resources.memory)\n",
+      "--memory (lockstep.resources.memory in a job file)\n",
       limit);
 }
 
@@ -82,7 +82,8 @@ std::string missing_module(const JobView& job, const ExitReport& report) {
         name, package);
   return fmt::format(
       "  the node's Python has no module '{}': add it with --pip {}, --requirements FILE or "
-      "--conda-file FILE; a module of your own must be in the source directory\n",
+      "--conda-file FILE (environment.conda_file in a job file); a module of your own must be in "
+      "the source directory\n",
       name, package);
 }
 

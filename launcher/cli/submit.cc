@@ -59,7 +59,9 @@ class UploadProgress {
 struct Taking {
   snapshot::Links links = snapshot::Links::follow;
   bool quiet = false;
+  CapturedFor purpose = CapturedFor::job;
 };
+constexpr Taking kToRegister{snapshot::Links::follow, false, CapturedFor::registration};
 
 // What the capture found out is said before anything is sent.
 Result<transfer::Captured> capture(Context& context, Connection& connection,
@@ -71,7 +73,7 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
   PendingLines lines;
   if (!how.quiet)
     options.on_scanned = [&](const snapshot::CaptureReport& report) {
-      lines.add(capture_lines(directory, report));
+      lines.add(capture_lines(directory, report, how.purpose));
     };
   UploadProgress shown(context.terminal);
   const auto show = [&](const transfer::Progress& progress) {
@@ -347,13 +349,6 @@ transfer::TransferOptions upload_limits(const Context& context) {
   return waiting_for_local(context, kDownWhileSending);
 }
 
-int after_refusal(Context& context, const Error& error, int otherwise) {
-  if (error.code != ErrorCode::unsatisfiable) return otherwise;
-  context.terminal.print_line(
-      "the job is not submitted, because it would wait in vain; --wait-anyway waits");
-  return kExitFailure;
-}
-
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
@@ -395,7 +390,8 @@ Status send_build(Context& context, Connection& connection, const spec::BuildFol
 
 Result<snapshot::Snapshot> send_source(Context& context, Connection& connection,
                                        const std::string& folder) {
-  TRY_ASSIGN(transfer::Captured captured, capture_source(context, connection, folder, true, {}));
+  TRY_ASSIGN(transfer::Captured captured,
+             capture_source(context, connection, folder, true, kToRegister));
   TRY(upload(context, connection, captured));
   return std::move(captured.snapshot);
 }
@@ -404,7 +400,8 @@ Result<snapshot::Snapshot> send_data(Context& context, Connection& connection,
                                      const std::string& path, const std::string& file) {
   spec::LocalData local;
   local.path = path;
-  TRY_ASSIGN(transfer::Captured captured, capture_data(context, connection, local, file, {}));
+  TRY_ASSIGN(transfer::Captured captured,
+             capture_data(context, connection, local, file, kToRegister));
   TRY(upload(context, connection, captured));
   return std::move(captured.snapshot);
 }
@@ -413,7 +410,7 @@ Status send_files(Context& context, Connection& connection, const spec::LocalDat
                   RegisteredAsset& asset) {
   const BeforeRequest before(context.terminal, BeforeRequest::Kind::registration);
   TRY_ASSIGN(const transfer::Captured captured,
-             capture_data(context, connection, local, asset.file, {}));
+             capture_data(context, connection, local, asset.file, kToRegister));
   asset.tree = captured.snapshot.root;
   return before.explained(upload(context, connection, captured));
 }

@@ -53,10 +53,6 @@ struct Submission {
 // Interrupts end the process until the job exists, and are blocked from then on.
 Result<JobId> submit(Context& context, Connection& connection, Submission submission);
 
-// After the error of a refused submission was printed: says how to wait all the same, if the job
-// would wait in vain for nodes. The exit code: 1 then, else `otherwise`.
-int after_refusal(Context& context, const Error& error, int otherwise);
-
 // Of an upload for a request: it fails soon after a local launcher went away.
 transfer::TransferOptions upload_limits(const Context& context);
 

@@ -41,6 +41,11 @@ void add_raw(CLI::App& verb, bool& raw) {
                 "replace text, or type");
 }
 
+void add_wait_anyway(CLI::App& verb, bool& wait_anyway) {
+  verb.add_flag("--wait-anyway", wait_anyway,
+                "wait for nodes also where no node of the target can ever run the job");
+}
+
 void add_links(CLI::App& verb, std::optional<snapshot::Links>& links) {
   verb.add_option_function<std::string>(
           "--links",

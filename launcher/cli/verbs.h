@@ -98,6 +98,9 @@ void add_format(CLI::App& verb, Format& format,
 // "--raw": a terminal gets what a job wrote as it is.
 void add_raw(CLI::App& verb, bool& raw);
 
+// "--wait-anyway": of the verbs that submit a job; Submission::wait_anyway.
+void add_wait_anyway(CLI::App& verb, bool& wait_anyway);
+
 // "--links follow|keep": what becomes of symlinks that lead out of the source folder.
 void add_links(CLI::App& verb, std::optional<snapshot::Links>& links);
 

@@ -14,7 +14,7 @@
 #include "launcher/cli/job_file_request.h"
 #include "launcher/cli/job_flags.h"
 #include "launcher/cli/plan.h"
-#include "launcher/cli/submit.h"
+#include "launcher/cli/submit_and_watch.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/spec/job_file.h"
 
@@ -200,17 +200,9 @@ int create(Context& context, const CreateOptions& options) {
   if (const Status good = EnvironmentResolver(**connection).resolve_all(*file); !good)
     return refused(good.error(), otherwise);
   if (file->environment && !options.quiet) show_ignored(context.terminal, file->spec);
-  const int world_size = file->spec.is_pipeline() ? 0 : file->spec.world_size();
-  const auto job = submit(context, **connection, submission_of(options, *std::move(file)));
-  if (!job) {
-    refused(job.error(), otherwise);
-    return after_refusal(context, job.error(), otherwise);
-  }
-  if (options.stream)
-    return watch_to_end(
-        context, **connection, *job,
-        {true, options.quiet, world_size, options.format, false, !options.flags.wait_anyway});
-  return print_created(context, **connection, *job, options.format, otherwise);
+  return submit_and_watch(context, **connection, submission_of(options, *std::move(file)),
+                          {true, options.quiet, 0, options.format}, otherwise,
+                          [&](const Error& error) { refused(error, otherwise); });
 }
 
 }  // namespace

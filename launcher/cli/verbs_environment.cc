@@ -13,7 +13,7 @@
 #include "launcher/cli/follower.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/step_choice.h"
-#include "launcher/cli/submit.h"
+#include "launcher/cli/submit_and_watch.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/verbs_name.h"
 #include "launcher/spec/conda_lock.h"
@@ -44,6 +44,7 @@ struct EnvironmentOptions {
   std::optional<int> nodes;
   bool rebuild = false;
   bool quiet = false;
+  bool wait_anyway = false;  // in vain
   std::string unused_for = "7d";
   std::string job;
   std::optional<int> node_rank;
@@ -185,13 +186,15 @@ int prepare(Context& context, const EnvironmentOptions& options) {
   if (!environment) return fail(context.terminal, environment.error(), kExitLockstepFailed);
   const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
   if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
-  const auto job = submit(context, **connection,
-                          {preparing_job(std::move(environment->spec), *nodes, options.project),
-                           std::nullopt, false, options.rebuild, std::move(environment->build)});
-  if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
-  WatchOptions watch{true, options.quiet, *nodes, options.format};
+  Submission submission;
+  submission.spec = preparing_job(std::move(environment->spec), *nodes, options.project);
+  submission.rebuild = options.rebuild;
+  submission.build = std::move(environment->build);
+  submission.waits = true;
+  submission.wait_anyway = options.wait_anyway;
+  WatchOptions watch{true, options.quiet, 0, options.format};
   watch.environment_log = true;
-  return watch_to_end(context, **connection, *job, watch);
+  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed);
 }
 
 int prune(Context& context, const EnvironmentOptions& options) {
@@ -340,6 +343,7 @@ void add_prepare(CLI::App& group, VerbTable table, const Options& options) {
       ->check(filled("leave it out for the project default"));
   verb.add_flag("--rebuild", options->rebuild, "solve and build the environment again");
   verb.add_flag("-q,--quiet", options->quiet, "print only failures");
+  add_wait_anyway(verb, options->wait_anyway);
   add_format(verb, options->format, "print the job's record at the end: json or yaml");
 }
 

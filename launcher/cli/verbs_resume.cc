@@ -7,7 +7,7 @@
 
 #include "launcher/cli/pipeline_resume.h"
 #include "launcher/cli/step_choice.h"
-#include "launcher/cli/submit.h"
+#include "launcher/cli/submit_and_watch.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -18,6 +18,7 @@ struct ResumeOptions {
   std::string new_name;  // "" = a generated one
   bool stream = false;
   bool quiet = false;
+  bool wait_anyway = false;  // in vain
   Format format = Format::table;
 };
 
@@ -79,15 +80,12 @@ int resume(Context& context, const ResumeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   auto spec = spec_to_resume(**connection, options);
   if (!spec) return fail(context.terminal, spec.error(), otherwise);
-  const int world_size = spec->is_pipeline() ? 0 : spec->world_size();
   Submission submission;
   submission.spec = *std::move(spec);
-  const auto job = submit(context, **connection, std::move(submission));
-  if (!job) return fail(context.terminal, job.error(), otherwise);
-  if (options.stream)
-    return watch_to_end(context, **connection, *job,
-                        {true, options.quiet, world_size, options.format});
-  return print_created(context, **connection, *job, options.format, otherwise);
+  submission.waits = options.stream;
+  submission.wait_anyway = options.wait_anyway;
+  return submit_and_watch(context, **connection, std::move(submission),
+                          {true, options.quiet, 0, options.format}, otherwise);
 }
 
 }  // namespace
@@ -105,6 +103,7 @@ void add_resume_verb(CLI::App& group, VerbTable table) {
   verb->add_flag("--stream", options->stream,
                  "follow the new job to its end, and return its exit code");
   verb->add_flag("-q,--quiet", options->quiet, "with --stream: only the job's output and failures");
+  add_wait_anyway(*verb, options->wait_anyway);
   add_format(*verb, options->format, "print the job's record: json or yaml");
   verb->callback([table, options] {
     table.action = [options](Context& context) { return resume(context, *options); };

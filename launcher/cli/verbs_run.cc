@@ -19,7 +19,7 @@
 #include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/sbatch.h"
-#include "launcher/cli/submit.h"
+#include "launcher/cli/submit_and_watch.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -161,17 +161,8 @@ int run(Context& context, const RunArguments& given) {
   submission.directory_was_named = !arguments.code.empty();
   submission.links = arguments.links.value_or(snapshot::Links::follow);
   if (*array) become_array(submission, **array);
-  const int world_size = *array ? 0 : submission.spec.world_size();
-  const auto job = submit(context, **connection, std::move(submission));
-  if (!job) {
-    fail(context.terminal, job.error());
-    return after_refusal(context, job.error(), kExitLockstepFailed);
-  }
-  if (arguments.detach)
-    return print_created(context, **connection, *job, arguments.format, kExitLockstepFailed);
-  return watch_to_end(
-      context, **connection, *job,
-      {true, arguments.quiet, world_size, arguments.format, arguments.raw, !arguments.wait_anyway});
+  const WatchOptions watch{true, arguments.quiet, 0, arguments.format, arguments.raw};
+  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "common/domain/image_replacement.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
+#include "launcher/cli/in_vain_lines.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
@@ -325,8 +326,10 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                    ? silence_text(job.silent)
                    : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
   if (!columns) return table.text();
-  return table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},
-                    {"RESTARTS", "NODESxRANKS", "RAN", "EXPERIMENT", "USER", "DISPLAY NAME"});
+  const std::string text =
+      table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},
+                 {"RESTARTS", "NODESxRANKS", "RAN", "EXPERIMENT", "USER", "DISPLAY NAME"});
+  return text + in_vain_lines(jobs, text);
 }
 
 std::string job_text(const JobView& job, Instant now) {

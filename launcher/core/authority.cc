@@ -150,7 +150,8 @@ std::string other_projects(const Row& row, const User& user, const Object& objec
   for (const Grant& grant : user.grants)
     if (is_of_project(grant.role) && reach_of(row, grant.role) != Reach::none)
       names += (names.empty() ? "" : " or ") + ("--project " + grant.project);
-  return names.empty() ? "" : "; or name a project of yours: " + names;
+  if (names.empty()) return "";
+  return fmt::format("; or name a project of yours: {} (lockstep.project in a job file)", names);
 }
 
 Decision refused(const Row& row, const User& user, const Object& object) {

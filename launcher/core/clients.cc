@@ -126,8 +126,9 @@ void settle_time(JobSpec& spec, Instant now) {
 
 constexpr std::string_view kWayOut =
     "the two would wait for each other for ever. Let the job that submits hold less (--cpus, "
-    "--memory, --gpus; lockstep.resources in a job file), or submit with --detach, so that the "
-    "child starts when it has ended";
+    "--memory, --gpus; lockstep.resources in a job file), or do not wait for the child (`lockstep "
+    "run --detach`, or `lockstep job create` without `--stream`): it starts when that job has "
+    "ended";
 
 // The first that a step names in vain.
 Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,

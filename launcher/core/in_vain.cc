@@ -22,7 +22,8 @@ bool is_complete(const Cluster& cluster, const std::string& pool) {
   return static_cast<int>(nodes.size()) >= *cluster.config.fixed_nodes;
 }
 
-// By name and label. Who shares a machine, or which port of a fabric is down, may change.
+// By name and label. Who shares a machine, which port of a fabric is down, and whether a node knows
+// an account may change; that it has no RDMA device at all does not.
 bool is_chosen(const State& state, const Node& node, const Shape& shape) {
   if (!shape.names.empty() &&
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())
@@ -36,7 +37,7 @@ bool is_chosen(const State& state, const Node& node, const Shape& shape) {
 struct Count {
   int all = 0;
   int fitting = 0;  // in the network that has most of them
-  bool lacks_label = false, is_small = false, lacks_engine = false;
+  bool lacks_label = false, is_small = false, lacks_engine = false, lacks_rdma = false;
 };
 
 Count count(const Cluster& cluster, const std::string& pool, const Shape& shape) {
@@ -52,6 +53,8 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
     } else if (too_small(node.inventory, shape)) {
       count.is_small = true;
       count.lacks_engine = shape.in_container && lacks_engine(node.inventory);
+    } else if (shape.rdma == Rdma::required && node.inventory.rdma_ports.empty()) {
+      count.lacks_rdma = true;
     } else {
       ++fitting[node.inventory.network];
     }
@@ -78,6 +81,8 @@ std::string remedy(const Cluster& cluster, const std::string& pool, const Shape&
   if (count.is_small)
     return fmt::format(
         "ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file){}", or_more);
+  if (count.lacks_rdma)
+    return fmt::format("leave out --rdma (lockstep.rdma in a job file){}", or_more);
   if (count.fitting > 0)
     return fmt::format("ask for at most {} (-N; resources.instance_count in a job file), or {}",
                        counted(static_cast<std::size_t>(count.fitting), "node"), more);

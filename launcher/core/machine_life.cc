@@ -58,7 +58,7 @@ std::optional<std::string> outlives_machines(const Compute& compute,
   const std::string& name = compute.spec.name;
   return fmt::format(
       "the job may run for {} (limits.timeout), and a machine of target '{}' ends after {}; give "
-      "the job a shorter limit (--timeout){}",
+      "the job a shorter limit (--timeout; limits.timeout in a job file){}",
       format_duration(*lasts), name, format_duration(*lifetime),
       compute.spec.source == NodeSource::slurm
           ? fmt::format(", or the machines more time with `lockstep compute update {} --set "

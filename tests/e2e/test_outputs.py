@@ -264,7 +264,7 @@ def test_what_ranks_made_elsewhere_is_named_at_the_end(any_site):
     done = any_site.run("run", "--name", "j", "--", "sh", "-c", LEAVE)
     assert done.returncode == 0, done.stderr
     want = ("not kept: checkpoints/, model.pt, a/, train.py (4 files, 4.8 MiB); "
-            "write to outputs/ or use --keep")
+            "write to outputs/ or use --keep (lockstep.keep in a job file)")
     said, = not_kept_line(done)
     assert said.endswith(want), said
     assert not_kept(any_site, "j") == {"names": ["checkpoints/", "model.pt", "a/", "train.py"], "more": 0,

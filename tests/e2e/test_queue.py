@@ -42,6 +42,22 @@ def test_what_waits_in_vain_waits_where_that_is_asked_for(site):
     site.ok("job", "cancel", "wide", created)
 
 
+def test_to_resume_and_to_prepare_do_not_wait_in_vain(site):
+    """They waited for ever, or were refused with no way out."""
+    site.up(1)
+    site.ok("run", "--detach", "--name", "wide", "--array", "0-1", "-N", "2", "--wait-anyway", "--", "true")
+    site.ok("job", "cancel", "wide")
+    site.wait_for_status("wide", "Canceled")
+    site.write("env.yml", "interpreter: python3\n")
+    for words in (("job", "resume", "wide", "--stream"), ("environment", "prepare", "-f", "env.yml", "-N", "2")):
+        done = site.run(*words)
+        assert done.returncode == 1, done.stderr
+        assert b"can ever take it" in done.stderr and b"--wait-anyway waits" in done.stderr, done.stderr
+    again = site.ok("job", "resume", "wide", "--wait-anyway").strip()
+    site.ok("job", "cancel", again)
+    site.wait_for_status(again, "Canceled")
+
+
 def test_a_waiting_job_says_why(site):
     site.up(2)
     blocker = site.submit("-N", "2", "--name", "blocker", "--", "sleep", "1000")

@@ -54,14 +54,14 @@ TEST_F(BuildHog, OfMemoryIsEndedAtTheJobsLimitAndThatIsSaid) {
                 job.spec.resources.memory = job.allotment.memory = mebibytes(64);
               }),
               HasSubstr("needs more memory than this job's builds may have (1.0 GiB); ask for more "
-                        "(--memory)"));
+                        "(--memory; lockstep.resources.memory in a job file)"));
 }
 
 TEST_F(BuildHog, OfProcessesIsRefusedMoreAtTheJobsLimitAndThatIsSaid) {
   source_package(
       "    for i in range(200):\n        if os.fork() == 0: time.sleep(5); os._exit(0)\n");
   EXPECT_THAT(failure([](Assignment& job) { job.spec.limits.pids = 60; }),
-              HasSubstr("this job's builds may have at most 60; ask for more (--pids-limit)"));
+              HasSubstr("this job's builds may have at most 60; ask for more (--pids-limit; "));
   EXPECT_TRUE(Keeping::programs().empty());
 }
 

@@ -35,7 +35,7 @@ TEST(StopPolicy, NamesWhatCannotBe) {
   EXPECT_EQ(fault(warned, minutes(5)), "");
   EXPECT_EQ(fault(warned),
             "lockstep.signal: comes before the end of limits.timeout, and the job has none; set "
-            "limits.timeout (--timeout)");
+            "--timeout, or limits.timeout in a job file");
   EXPECT_EQ(fault(warned, seconds(60)),
             "lockstep.signal: is to come 1m00s before the end of limits.timeout, which is 1m00s; "
             "write a shorter time");

@@ -21,6 +21,18 @@ TEST(CaptureLines, NamesWhatLinksAdd) {
                    "(lockstep.links in a job file) takes links as they are"}));
 }
 
+// `data`, `model` and `component create` have neither the flag nor the key.
+TEST(CaptureLines, OfARegistrationNoFlagIsAdvised) {
+  snapshot::CaptureReport report;
+  report.followed = {{"a/", "/mnt/a", true, 1, gibibytes(3)}};
+  EXPECT_EQ(capture_lines("src", report, CapturedFor::registration),
+            (Lines{"1 symlink of src leads out of it, so what it leads to is taken along: a -> "
+                   "/mnt/a (1 file, 3.0 GiB); what is registered always has it; remove a link to "
+                   "leave it out",
+                   "that adds 3.0 GiB to src: remove the links whose files need not be "
+                   "registered"}));
+}
+
 TEST(CaptureLines, AGigabyteHasALineOfItsOwn) {
   snapshot::CaptureReport report;
   report.followed = {{"a/", "/mnt/a", true, 1, gibibytes(3)}};

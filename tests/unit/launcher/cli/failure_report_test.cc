@@ -100,8 +100,8 @@ TEST(FailureReport, AMissingModuleSaysHowToAddIt) {
   EXPECT_NE(
       failure_report(job).find(
           "  the node's Python has no module 'cv2': add it with --pip opencv-python-headless, "
-          "--requirements FILE or --conda-file FILE; a module of your own must be in the "
-          "source directory\n"),
+          "--requirements FILE or --conda-file FILE (environment.conda_file in a job file); a "
+          "module of your own must be in the source directory\n"),
       std::string::npos)
       << failure_report(job);
   job.spec.environment = EnvironmentSpec{"", "", VenvEnvironment{}};

@@ -214,6 +214,26 @@ TEST_F(Following, CtrlCCancelsAndWaitsForTheEnd) {
   EXPECT_NE(ended.err.find("canceling j"), std::string::npos) << ended.err;
 }
 
+// Its reason is said whole, also with --quiet.
+TEST_F(Following, AJobThatWaitsInVainIsCanceledWithItsReason) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  plan.job.status = JobStatus::queued;
+  plan.job.attempts.clear();
+  plan.job.reason = "needs 5 nodes";
+  plan.job.in_vain = true;
+  FollowOptions options;
+  options.cancel_on_interrupt = true;
+  options.show_state = false;
+  options.leave_in_vain = true;
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCanceled) << ended.err;
+  EXPECT_EQ(launcher_->cancels(), 1);
+  EXPECT_EQ(ended.err,
+            "lockstep: j: Queued (needs 5 nodes)\n"
+            "lockstep: j is canceled, because it would wait in vain; --wait-anyway waits\n");
+}
+
 TEST_F(Following, CtrlCInAStreamOnlyLeaves) {
   auto plan = script(1);
   plan.ends_by_itself = false;

@@ -1,5 +1,6 @@
 // Each flag that an error, a help text or a guide writes behind a verb of `lockstep` is one that
-// the verb takes: what is advised is not refused.
+// the verb takes: what is advised is not refused. A flag without a verb is one that all verbs which
+// may say so take, or the key of a job file stands beside it.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 #include "launcher/cli/verb_tree.h"
@@ -100,6 +102,95 @@ int check_text(const CLI::App& root, const fs::path& path, const std::string& te
       ADD_FAILURE() << path.string() << ": `lockstep " << line << "`: unknown " << flag;
   }
   return lines;
+}
+
+// What is within quotes, comments left out.
+std::vector<std::string> literals_of(const std::string& text) {
+  std::vector<std::string> literals;
+  std::istringstream lines(with_joined_literals(text));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.substr(std::min(line.find_first_not_of(' '), line.size())).starts_with("//")) continue;
+    for (auto at = line.find('"'); at != std::string::npos; at = line.find('"', at + 1)) {
+      const std::size_t begin = at + 1;
+      for (at = begin; at < line.size() && line[at] != '"'; ++at)
+        if (line[at] == '\\') ++at;
+      if (at >= line.size()) break;
+      literals.push_back(line.substr(begin, at - begin));
+    }
+  }
+  return literals;
+}
+
+// Those of a sentence: not the name of a flag alone, nor what stands in backquotes.
+std::vector<std::string> flags_of_message(const std::string& message) {
+  std::vector<std::string> flags;
+  bool is_quoted = false;
+  std::size_t words = 0;
+  for (std::size_t at = 0; at < message.size(); ++at) {
+    if (message[at] == '`') is_quoted = !is_quoted;
+    const bool begins = at == 0 || message[at - 1] == ' ' || message[at - 1] == '(';
+    if (!begins || message[at] == ' ') continue;
+    ++words;
+    const std::string word = message.substr(at, message.find(' ', at) - at);
+    if (word[0] != '-' || is_quoted) continue;
+    if (std::string flag = flag_of(word); !flag.empty()) flags.push_back(std::move(flag));
+  }
+  return words > 1 ? flags : std::vector<std::string>();
+}
+
+// What they say is of other verbs or programs, or said by `run` alone.
+const std::set<std::string> kNotOfJobs = {
+    "common/domain/docker_options.cc",  // docker's own options
+    "common/domain/job_spec.cc",        // the same
+    "common/snapshot/capture.cc",       // of the working directory, which only `run` takes
+    "launcher/core/name_requests.cc",   // names of environments and assets
+    "launcher/core/shared_machine.cc",  // lockstep-agent's
+    "launcher/core/user_changes.cc"};   // `user role`
+
+// What all verbs say that submit a job or show its end.
+std::vector<fs::path> files_of_jobs() {
+  const fs::path root(LOCKSTEP_SOURCE);
+  std::vector<fs::path> files;
+  for (const char* name :
+       {"capture_lines.cc", "failure_text.cc", "follower.cc", "not_kept_text.cc",
+        "pipeline_follower.cc", "remedies.cc", "submit.cc", "submit_and_watch.cc"})
+    files.push_back(root / "launcher/cli" / name);
+  for (const char* folder :
+       {"common/domain", "common/snapshot", "launcher/core", "agent/environment"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const bool is_code = entry.path().extension() == ".cc" || entry.path().extension() == ".h";
+      if (is_code && !kNotOfJobs.contains(entry.path().lexically_relative(root).string()))
+        files.push_back(entry.path());
+    }
+  return files;
+}
+
+TEST(NamedFlags, ThatNotAllSubmittingVerbsTakeStandBesideTheKeyOfAJobFile) {
+  const VerbTree tree;
+  const CLI::App& run = *tree.app().get_subcommand("run");
+  const CLI::App& create = *tree.app().get_subcommand("job")->get_subcommand("create");
+  int beside_keys = 0;
+  for (const fs::path& file : files_of_jobs())
+    for (const std::string& message : literals_of(text_of(file)))
+      for (const std::string& flag : flags_of_message(message)) {
+        const bool is_of_both =
+            run.get_option_no_throw(flag) == nullptr || create.get_option_no_throw(flag) != nullptr;
+        const bool has_key = message.find("in a job file") != std::string::npos;
+        if (has_key) ++beside_keys;
+        EXPECT_TRUE(is_of_both || has_key)
+            << file.string() << ": \"" << message << "\": `lockstep job create` has no " << flag
+            << "; name the key \"in a job file\" beside it";
+      }
+  EXPECT_GT(beside_keys, 10);
+}
+
+TEST(NamedFlags, WhatSubmitsAJobTakesTheFlagThatItsRefusalAdvises) {
+  const VerbTree tree;
+  const CLI::App& job = *tree.app().get_subcommand("job");
+  const CLI::App& environment = *tree.app().get_subcommand("environment");
+  for (const CLI::App* verb : {tree.app().get_subcommand("run"), job.get_subcommand("create"),
+                               job.get_subcommand("resume"), environment.get_subcommand("prepare")})
+    EXPECT_NE(verb->get_option_no_throw("--wait-anyway"), nullptr) << verb->get_name();
 }
 
 TEST(NamedFlags, OfGuidesAreTakenByTheirVerbs) {

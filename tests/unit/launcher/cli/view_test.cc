@@ -112,6 +112,24 @@ TEST(JobTable, FitsTheTerminal) {
   EXPECT_EQ(job_table({job}, kNoon, 60).find("RESTARTS"), std::string::npos);
 }
 
+// The column cut it off, and with it what to do.
+TEST(JobTable, TheReasonOfAWaitInVainIsWhole) {
+  JobView job;
+  job.spec.name = "wide";
+  job.status = JobStatus::queued;
+  job.reason =
+      "needs 5 nodes, but only 2 nodes of target 'lab' can ever take it; to change that, "
+      "ask for at most 2 nodes";
+  JobView other = job;
+  other.spec.name = "other";
+  job.in_vain = true;
+  const std::string table = job_table({job, other}, kNoon, 80);
+  EXPECT_TRUE(table.ends_with("…\nwide: " + job.reason + "\n")) << table;
+  EXPECT_EQ(table.find("other: "), std::string::npos) << table;
+  EXPECT_EQ(job_table({job}, kNoon).find("wide: "), std::string::npos);
+  EXPECT_EQ(job_table({job}, kNoon, 400), job_table({job}, kNoon)) << "it is in the table";
+}
+
 TEST(JobText, OutputsHaveTheTypeOfTheFileAndTheNameThatTheyGot) {
   JobView job = sample_job();
   job.spec.outputs = {{"net"}, {"table"}, {"score", OutputType::uri_file}};
@@ -202,7 +220,8 @@ TEST(JobText, SaysWhatWasNotKept) {
   first.files = 2;
   first.size = mebibytes(41);
   EXPECT_EQ(not_kept_text(job),
-            "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep");
+            "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep "
+            "(lockstep.keep in a job file)");
   EXPECT_NE(job_text(job, kNoon).find("not kept:     model.pt, checkpoints/ (2 files"),
             std::string::npos);
   const Json node = api::to_json(job)["attempts"].back()["parts"][0]["not_kept"];
@@ -215,7 +234,7 @@ TEST(JobText, SaysWhatWasNotKept) {
   job.attempts.back().parts.push_back(second);
   EXPECT_EQ(not_kept_text(job),
             "model.pt, checkpoints/, other and 3 more (at least 4 files on 2 nodes, 82.0 MiB); "
-            "write to outputs/ or use --keep");
+            "write to outputs/ or use --keep (lockstep.keep in a job file)");
 }
 
 TEST(JobText, SaysHowLongAllAttemptsRan) {

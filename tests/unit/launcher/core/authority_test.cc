@@ -310,7 +310,7 @@ TEST(Authority, ARefusalSaysWhoseItIsAndWhichRoleWouldDo) {
   EXPECT_EQ(may(two, me, Permission::submit, {"me", "default"}).why,
             "user 'me' may not submit jobs in project default; an admin may allow it with "
             "`lockstep user role me submitter --project default`; or name a project of yours: "
-            "--project speech or --project vision");
+            "--project speech or --project vision (lockstep.project in a job file)");
   EXPECT_EQ(may(principals, me, Permission::submit, {"", "speech"}).why,
             "user 'me' may not submit jobs in project speech; an admin may allow it with "
             "`lockstep user role me submitter --project speech`");

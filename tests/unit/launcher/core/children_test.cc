@@ -206,6 +206,9 @@ TEST_F(Children, OneThatIsWaitedForAndNeedsItsParentsNodesIsRefused) {
               HasSubstr("needs 1 node with 1 cpu, 1.0 GiB memory, 0 gpus, and job 'whole', which "
                         "submits it, holds so much of target 'local' (n1): the two would wait for "
                         "each other for ever. Let the job that submits hold less (--cpus, "));
+  EXPECT_THAT(refusal.message,
+              HasSubstr("do not wait for the child (`lockstep run --detach`, or `lockstep job "
+                        "create` without `--stream`): it starts when that job has ended"));
   launcher.send(request(small("later"), of(whole)));
   const auto submitted = launcher.take<ReplySubmitted>();
   launcher.drop_notices();

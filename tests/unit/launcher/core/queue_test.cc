@@ -79,6 +79,24 @@ TEST(Queue, AWaitInVainIsSaidWithWhatWouldChangeIt) {
   EXPECT_FALSE(launcher.view(bare).in_vain) << "it waits for its turn now";
 }
 
+TEST(Queue, WithoutAnyRdmaDeviceRdmaIsWaitedForInVain) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("fabric");
+  spec.resources.rdma = Rdma::required;
+  const JobId fabric = launcher.submit(spec);
+  EXPECT_TRUE(launcher.view(fabric).in_vain);
+  EXPECT_THAT(launcher.view(fabric).reason,
+              ::testing::HasSubstr("no node of target 'local' can ever take it; to change that, "
+                                   "leave out --rdma (lockstep.rdma in a job file), or join nodes "
+                                   "that have it: "));
+  Inventory down = inventory();
+  down.rdma_ports.emplace_back().state = "DOWN";
+  FakeNode n2 = launcher.join("n2", down);
+  EXPECT_EQ(launcher.status(fabric), JobStatus::queued);
+  EXPECT_FALSE(launcher.view(fabric).in_vain) << "its port may come up";
+}
+
 // What a node's return, its approval or its first report changes is worth waiting for.
 TEST(Queue, NodesThatMayComeBackAreNotInVain) {
   TestLauncher launcher;
