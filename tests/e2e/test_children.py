@@ -103,8 +103,8 @@ def test_a_child_that_needs_what_its_parent_holds_is_refused_with_the_way_out(an
     """If the parent waits for it, neither would ever go on."""
     site = any_site.up(1)
     site.write("env.yml", "interpreter: python3\n")
-    script = ("lockstep run --name kid -- true 2>&1; lockstep environment prepare -f env.yml -N 1 2>&1; echo \"EXIT=$?\"; "
-              "lockstep run --detach --name later -- true 2>&1")
+    script = ("lockstep run --name kid -- true 2>&1; lockstep environment prepare -f env.yml -N 1 2>&1; "
+              "echo \"EXIT=$?\"; lockstep run --detach --name later -- true 2>&1")
     site.submit("--name", "parent", "--retry", "0", "--", "bash", "-c", script)
     site.wait_for_status("parent", "Completed")
     said = text_of(site, "parent")
