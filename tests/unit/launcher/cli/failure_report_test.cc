@@ -83,7 +83,7 @@ TEST(FailureReport, OutOfMemoryNamesTheLimitAndHowToRaiseIt) {
             "  then terminated: ranks 0-2\n"
             "  the job's memory limit is 100.0 MiB on each node, for all its ranks there: ask for "
             "more with "
-            "--memory (lockstep.resources.memory)\n"
+            "--memory (lockstep.resources.memory in a job file)\n"
             "  look at it with: lockstep job logs gray_pig --rank 3\n");
   job.spec.resources.memory.reset();
   EXPECT_NE(failure_report(job).find(
