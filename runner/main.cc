@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/digest.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/fork_server.h"
@@ -71,6 +72,7 @@ void warm_up() {
   const auto report = wire::decode_exit_report(wire::encode(NodeExitReport()));
   (void)wire::decode_runner_control(wire::encode(RunnerControl(RunnerStatus())));
   (void)io::current_user();
+  (void)sha256("");
   tzset();
   io::EventLoop().turn(Duration::zero());
   spdlog::debug("warm: {}", assignment && plan && report);
