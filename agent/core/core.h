@@ -35,8 +35,8 @@ struct FromLauncher {
 };  // SessionAccepted/Refused/Lost, Desired, acks
 struct WorkspaceStaged {
   AttemptId attempt;
-  // invalid_argument: what the job asks for is wrong, and no other try can succeed; unsatisfiable:
-  // this node does not have it.
+  // invalid_argument: the job asks for something wrong, so no node can stage it.
+  // unsatisfiable: this node does not have a path that the job names.
   Status result;
   std::optional<CollectedOutput> restored = {};
   Cause cause = Cause::workspace_failed;  // used if `result` is an error

@@ -103,7 +103,7 @@ Status stage_place(const InputParts& parts, const DataInput& input, MountedInput
   return {};
 }
 
-// "Not there" is no outage of the datastore's directory: this node finds the same in another try.
+// A path that is missing in a datastore stays missing on this node, so another try would not help.
 Status without_outages(Status staged) {
   if (staged) return staged;
   Error error = std::move(staged).error();

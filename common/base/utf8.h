@@ -30,8 +30,8 @@ std::size_t whole_characters(std::string_view text);
 std::string_view head(std::string_view text, std::size_t limit);
 std::string_view tail(std::string_view text, std::size_t limit);
 
-// UTF-16 that begins with its byte order mark, as PowerShell writes it, as UTF-8 without a mark.
-// nullopt: the text has no such mark, or is no UTF-16.
+// Converts UTF-16 with a byte order mark, as PowerShell writes it, to UTF-8 without a mark.
+// nullopt: the text has no UTF-16 byte order mark, or is not valid UTF-16.
 std::optional<std::string> from_utf16(std::string_view text);
 bool has_utf16_mark(std::string_view text);
 

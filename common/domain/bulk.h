@@ -186,9 +186,9 @@ struct LogChunk {
   std::uint64_t offset = 0;
   std::string data;
   std::vector<LogTime> times = {};  // if asked for; the first may lie before `offset`
-  // Other logs of this follow have bytes that are not sent yet. Of the logs that wait, the one
-  // whose next byte is the oldest is sent first, so what comes next is no older than the begin of
-  // this.
+  // Logs of this follow, this one included, have bytes that are not sent yet. The launcher sends
+  // the log with the oldest next byte first, so the next chunk does not begin earlier than this
+  // one.
   bool more = false;
   friend bool operator==(const LogChunk&, const LogChunk&) = default;
 };

@@ -65,7 +65,7 @@ struct RankExit {
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;
 
-// How a rank ended, without its words: for people, also while others of its node still run.
+// How a rank ended, without what it wrote. It is shown even while other ranks of the node run.
 struct RankEnd {
   int rank = 0;       // global
   int exit_code = 0;  // of the rank itself; 128 + signal when one killed it
@@ -115,8 +115,9 @@ struct NodeExitReport {
   std::vector<std::string> limits = {};      // see PartReport
   std::vector<std::string> notes = {};       // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
-  // Why its workspace could not be staged. `hopeless`: what the job asks for is wrong on every
-  // node. `absent`: this node does not have what the job names (a path), and another one may.
+  // Set if the workspace could not be staged. `hopeless`: it would fail on every node, because the
+  // job asks for something wrong. `absent`: a path that it names is missing here, maybe not
+  // elsewhere.
   bool hopeless = false;
   Bytes log_times = {};  // what the times of all of `logs` take beside them (common/io/log_times.h)
   bool absent = false;   // see `hopeless`

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-// nullopt: it is no such time, or longer than a hundred years ("UNLIMITED", "NOT_SET").
+// nullopt: the text is not a time of Slurm ("UNLIMITED", "NOT_SET"), or is over a hundred years.
 std::optional<Duration> parse_slurm_time(const std::string& text);
 
 }  // namespace lockstep

@@ -38,7 +38,9 @@ std::string short_path_in_container(const AttemptDir& directory) {
 
 Status link_short_path(const AttemptDir& directory) {
   const std::string path = short_path(directory);
-  if (path.empty()) return make_error(ErrorCode::unsupported, "there is no place for a short path");
+  if (path.empty())
+    return make_error(ErrorCode::unsupported,
+                      "this user has neither a home directory with a short path nor /run/user/UID");
   TRY(make_private_folders(path.substr(0, path.rfind('/'))));
   unlink_short_path(directory);
   if (disk::symlinkat(directory.path().c_str(), AT_FDCWD, path.c_str()) != 0)

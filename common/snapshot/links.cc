@@ -83,7 +83,7 @@ std::string joined(const std::string& folder, const std::string& below) {
   return folder + (folder.ends_with('/') ? "" : "/") + below;
 }
 
-// The name below `folder` that the path goes through; "": it is no path below it.
+// The first name of the path after `folder`; "" if the path does not lie below `folder`.
 std::string first_below(const std::string& path, const std::string& folder) {
   if (path == folder || !is_or_is_below(path, folder)) return "";
   const std::size_t begin = folder == "/" ? 1 : folder.size() + 1;
@@ -113,13 +113,13 @@ std::string LinkRules::why_not(const std::string& real) const {
   if (is_or_is_below(real, own_files_)) return "Lockstep's own files and keys are there";
   const auto names = components(real);
   if (std::any_of(names.begin(), names.end(), holds_keys)) return "keys are kept there";
-  // Settings and keys of programs; what a cache has is data.
+  // Programs keep settings and keys in hidden folders. ~/.cache has data only.
   const std::string hidden = first_below(real, home_);
   if (hidden.starts_with('.') && hidden != ".cache" &&
       hidden != first_below(tops_.front().real, home_))
     return "it is in a hidden folder of your home directory";
   for (const char* system : {"/proc", "/sys"})
-    if (is_or_is_below(real, system)) return "it is no file of a disk";
+    if (is_or_is_below(real, system)) return "it lies in /proc or /sys";
   return "";
 }
 

@@ -28,6 +28,18 @@ class Labels : public Elastic {
       ends(call);
     }
   }
+  // A target with one host, whose node joins.
+  void create_with_vm1() {
+    create({"vm1"});
+    stash();
+    drop_notices();
+    for (const CallProvider& call : calls()) {
+      launcher.join_with(secret("vm1"), "vm1", inventory());
+      drop_notices();
+      running(call, "vm1");
+      ends(call);
+    }
+  }
   // Its agent is a new one, with a key of its own, and so another node.
   void attach_host(const std::string& name, const std::string& node_name) {
     ask(AttachHosts{"lab", {host(name)}});
@@ -46,15 +58,7 @@ class Labels : public Elastic {
 };
 
 TEST_F(Labels, OfAHostStayWhenItIsDetachedAndAttachedAgain) {
-  create({"vm1"});
-  stash();
-  drop_notices();
-  for (const CallProvider& call : calls()) {
-    launcher.join_with(secret("vm1"), "vm1", inventory());
-    drop_notices();
-    running(call, "vm1");
-    ends(call);
-  }
+  create_with_vm1();
   EXPECT_EQ(label({"vm1", {{"rack", "7"}}, {}}), "node vm1 has the labels rack=7");
   detach_host("vm1");
   ASSERT_FALSE(launcher.core->node_view("vm1").has_value());
@@ -68,15 +72,7 @@ TEST_F(Labels, OfAHostStayWhenItIsDetachedAndAttachedAgain) {
 }
 
 TEST_F(Labels, OfATargetsFileAreNotAskedForInVain) {
-  create({"vm1"});
-  stash();
-  drop_notices();
-  for (const CallProvider& call : calls()) {
-    launcher.join_with(secret("vm1"), "vm1", inventory());
-    drop_notices();
-    running(call, "vm1");
-    ends(call);
-  }
+  create_with_vm1();
   ComputeSpec spec = launcher.core->state().computes().find("lab")->spec;
   spec.labels = {{"rack", "7"}};
   ask(UpdateCompute{spec});
