@@ -109,7 +109,7 @@ void Client::stop_watching() {
 }
 
 Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd,
-                     int connection_fd) {
+                     int connection_fd, int flags) {
   const std::string block = encode(rank);
   if (block.size() > kMaxBlockBytes)
     return make_error(
@@ -119,7 +119,15 @@ Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_f
                     id, block.size(), kMaxBlockBytes));
   TRY_ASSIGN(const io::Fd memory, sealed(block));
   const int fds[kMaxFds] = {memory.get(), stdin_fd, stdout_fd, stderr_fd, connection_fd};
-  return send({kMagic, Type::start, id, 0, 0}, fds, connection_fd < 0 ? kStartFds : kMaxFds);
+  return send({kMagic, Type::start, id, flags, 0}, fds, connection_fd < 0 ? kStartFds : kMaxFds);
+}
+
+void Client::signal(int id, int signal_number) {
+  if (!send({kMagic, Type::signal, id, signal_number, 0}, nullptr, 0)) lose();
+}
+
+void Client::end(int id) {
+  if (!send({kMagic, Type::end, id, 0, 0}, nullptr, 0)) lose();
 }
 
 void Client::signal_all(int signal_number) {
@@ -136,9 +144,9 @@ void Client::kill_all() {
 
 // A signal that is sent again and again is kept once.
 Status Client::keep(const Header& header, const int* fds, int count) {
-  const bool is_repeated = count == 0 && !kept_.empty() &&
-                           kept_.back().header.type == header.type &&
-                           kept_.back().header.value == header.value;
+  const bool is_repeated =
+      count == 0 && !kept_.empty() && kept_.back().header.type == header.type &&
+      kept_.back().header.id == header.id && kept_.back().header.value == header.value;
   if (is_repeated) return {};
   Order order{header, {}};
   for (int i = 0; i < count; ++i) {
@@ -220,6 +228,7 @@ void Client::receive() {
       case Type::signal:
       case Type::kill_all:
       case Type::quit:
+      case Type::end:
       case Type::warn: return lose();  // ours to send
     }
   }

@@ -20,7 +20,7 @@
 
 namespace lockstep::spawn {
 
-// Everything about one rank's process.
+// Everything about one rank's process, or that of a kept program (protocol.h).
 struct RankProcess {
   std::string program;  // a path, or a bare name to look up in `path`
   std::string path;     // PATH of the lookup
@@ -80,8 +80,11 @@ class Client {
 
   // None of these blocks: orders that a frozen lockstep-spawn does not take are kept until it does.
   // The caller keeps the descriptors and closes them. `connection_fd`: see kConnectionFd; -1: none.
+  // `flags`: of StartFlag.
   Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd,
-               int connection_fd = -1);
+               int connection_fd = -1, int flags = 0);
+  void signal(int id, int signal_number);
+  void end(int id);  // a kept program and all that it started
   void signal_all(int signal_number);
   void warn_all(int signal_number);  // only processes that handle it
   void kill_all();

@@ -6,19 +6,28 @@
 // that is passed with the packet.
 //
 // runner -> spawn
-//   start    {id}; ancillary fds: [memfd of the argument block, stdin, stdout, stderr], and maybe
-//            [connection], which the rank has as kConnectionFd; it inherits no other
-//   signal   {id or kAll, value = signal}: to the process group of that rank, or of every live rank
+//   start    {id, value = StartFlag bits}; ancillary fds: [memfd of the argument block, stdin,
+//            stdout, stderr], and maybe [connection], which the rank has as kConnectionFd; it
+//            inherits no other
+//   signal   {id or kAll, value = signal}: to the process group of that rank, or of every live
+//            rank; of a kept program to the foreground group of its terminal, else to its own group
 //   warn     {value = signal}: to each process in the group of a live rank that handles the signal
+//   end      {id}: SIGKILL to a kept program and to all that it started, until none is left
 //   kill_all {}: SIGKILL to every descendant, repeated until none is left
 //   quit     {}: kill_all, then exit 0
 // spawn -> runner
 //   started  {id, value = pid}: exec succeeded
 //   failed   {id, value = errno, stage = SpawnStage}: the rank never ran
-//   exited   {id, value = wait status, cpu_us, largest_kib}
+//   exited   {id, value = wait status, cpu_us, largest_kib}; of a kept program when nothing of it
+//            is left
 //   empty    {}: the answer to kill_all: no descendant is left
 // When the socket closes, lockstep-spawn kills every descendant and exits. It is a child subreaper,
-// so orphaned descendants become its children; each rank has PR_SET_PDEATHSIG SIGKILL.
+// so orphaned descendants become its children; each rank has PR_SET_PDEATHSIG SIGKILL. Each names
+// lockstep-spawn with PR_SET_PTRACER, so that where Yama's ptrace_scope is 1 a kept program may
+// trace it; the mark is not inherited by a rank's children.
+//
+// A kept program runs below a keeper (keeper.h), and is no rank: `signal` and `warn` to kAll leave
+// it out.
 
 #include <cstdint>
 
@@ -33,12 +42,18 @@ inline constexpr int kMaxFds = kStartFds + 1;        // and the connection
 inline constexpr int kConnectionFd = 20;
 inline constexpr std::uint32_t kMaxBlockBytes = 64u << 20;
 
+enum StartFlag : std::int32_t {
+  kKept = 1,      // below a keeper
+  kTerminal = 2,  // stdin becomes the controlling terminal
+};
+
 enum class Type : std::uint32_t {
   start = 1,
   signal = 2,
   kill_all = 3,
   quit = 4,
   warn = 5,
+  end = 6,
   started = 11,
   failed = 12,
   exited = 13,
@@ -62,7 +77,7 @@ struct Header {
   std::uint32_t magic = kMagic;
   Type type{};
   std::int32_t id = 0;
-  std::int32_t value = 0;  // pid, signal, wait status or errno
+  std::int32_t value = 0;  // flags, pid, signal, wait status or errno
   std::int32_t stage = 0;  // SpawnStage, in `failed`
   // In `exited`: cpu time, and the most resident memory of one process. As wait4(2) has them: of
   // the rank and of the descendants that were waited for.

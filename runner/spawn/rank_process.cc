@@ -5,6 +5,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -121,26 +122,29 @@ void exec_program(const MappedBlock& block) {
   errno = found_but_denied ? EACCES : ENOENT;
 }
 
-[[noreturn]] void fail(int error_fd, SpawnStage stage) {
+}  // namespace
+
+void fail(int error_fd, SpawnStage stage) {
   const StartFailure failure{static_cast<std::int32_t>(stage), errno};
   [[maybe_unused]] const ssize_t written = write(error_fd, &failure, sizeof failure);
   _exit(127);
 }
 
-}  // namespace
-
 void become_rank(const MappedBlock& block, const int stdio[3], int connection, int error_fd,
-                 int parent) {
+                 const Place& place) {
   setsid();
   if (!join_cgroups(block)) fail(error_fd, SpawnStage::cgroup);
   if (!set_limits(block)) fail(error_fd, SpawnStage::rlimit);
   if (!set_affinity(block)) fail(error_fd, SpawnStage::affinity);
   if (!set_stdio(stdio) || !set_connection(connection, &error_fd))
     fail(error_fd, SpawnStage::stdio);
+  if (place.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(error_fd, SpawnStage::stdio);
   if (!set_ids(block)) fail(error_fd, SpawnStage::ids);
   // After the ids: a change of them clears it. The parent may have died before it was set.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail(error_fd, SpawnStage::fork);
-  if (getppid() != parent) _exit(127);
+  if (getppid() != place.parent) _exit(127);
+  // A kernel without Yama knows no such call, and needs none.
+  prctl(PR_SET_PTRACER, place.spawn, 0, 0, 0);
   umask(022);
   if (chdir(block.cwd()) != 0) fail(error_fd, SpawnStage::chdir);
   reset_signals();

@@ -11,9 +11,17 @@ struct StartFailure {
   std::int32_t error = 0;  // errno
 };
 
-// `stdio`: they become fds 0, 1 and 2. `connection`: it becomes kConnectionFd; -1: none. `parent`:
-// getpid() of lockstep-spawn before the fork.
+struct Place {
+  int parent = 0;         // getpid() of the parent before the fork
+  int spawn = 0;          // the pid of lockstep-spawn, whose descendants may trace the rank
+  bool terminal = false;  // stdin becomes the controlling terminal
+};
+
+// `stdio`: they become fds 0, 1 and 2. `connection`: it becomes kConnectionFd; -1: none.
 [[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int connection,
-                              int error_fd, int parent);
+                              int error_fd, const Place& place);
+
+// For whoever could not even fork.
+[[noreturn]] void fail(int error_fd, SpawnStage stage);
 
 }  // namespace lockstep::spawn

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runner/spawn/keeper.h"
 #include "runner/spawn/rank_process.h"
 #include "runner/spawn/start_block.h"
 #include "runner/spawn/sweep.h"
@@ -31,6 +32,11 @@ Header exit_of(int id, int status, const rusage& used) {
           0,
           static_cast<std::uint32_t>(used.ru_maxrss),
           us(used.ru_utime) + us(used.ru_stime)};
+}
+
+void close_both(const int (&fds)[2]) {
+  for (const int fd : fds)
+    if (fd >= 0) close(fd);
 }
 
 }  // namespace
@@ -91,9 +97,10 @@ void Spawner::receive() {
         c->cmsg_len <= CMSG_LEN(sizeof fds))
       std::memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
   switch (header.type) {
-    case Type::start: start(header.id, fds); break;
+    case Type::start: start(header.id, header.value, fds); break;
     case Type::signal: signal_ranks(header.id, header.value); break;
     case Type::warn: warn_ranks(header.value); break;
+    case Type::end: end_kept(header.id); break;
     case Type::kill_all:
       killing_ = true;
       kill_rounds_ = 0;
@@ -111,28 +118,36 @@ void Spawner::receive() {
     if (fd >= 0) close(fd);
 }
 
-void Spawner::start(int id, int (&fds)[kMaxFds]) {
+void Spawner::start(int id, int flags, int (&fds)[kMaxFds]) {
   MappedBlock block;
   int error = fds[kStartFds - 1] < 0 ? EBADMSG : block.map(fds[0]);
-  int pipe_fds[2];
+  int pipe_fds[2], keeper_fds[2] = {-1, -1};
   if (error == 0 && killing_) error = ECANCELED;
-  if (error == 0 && pipe2(pipe_fds, O_CLOEXEC) != 0) error = errno;
+  if (error == 0 && (flags & kKept) != 0 && pipe2(keeper_fds, O_CLOEXEC | O_NONBLOCK) != 0)
+    error = errno;
+  if (error == 0 && pipe2(pipe_fds, O_CLOEXEC) != 0) {
+    error = errno;
+    close_both(keeper_fds);
+  }
   if (error != 0) return send(Type::failed, id, error, static_cast<int>(SpawnStage::fork));
-  const int parent = getpid();
+  const Place place{getpid(), getpid(), (flags & kTerminal) != 0};
   // Blocked until the rank execs: a SIGTERM in between must reach it, though we ignore ours.
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t pid = fork();
-  if (pid == 0) become_rank(block, fds + 1, fds[kStartFds], pipe_fds[1], parent);
+  if (pid == 0 && (flags & kKept) != 0) keep(block, fds + 1, {pipe_fds[1], keeper_fds[1]}, place);
+  if (pid == 0) become_rank(block, fds + 1, fds[kStartFds], pipe_fds[1], place);
   error = errno;
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(pipe_fds[1]);
   if (pid < 0) {
     close(pipe_fds[0]);
+    close_both(keeper_fds);
     return send(Type::failed, id, error, static_cast<int>(SpawnStage::fork));
   }
-  ranks_.push_back({id, pid, pipe_fds[0], false});
+  if (keeper_fds[1] >= 0) close(keeper_fds[1]);
+  ranks_.push_back({id, pid, pipe_fds[0], false, keeper_fds[0], 0});
 }
 
 // The error pipe is readable: a StartFailure, or its end, which exec closed.
@@ -143,24 +158,41 @@ void Spawner::finish_start(Rank& rank) {
   close(rank.error_fd);
   rank.error_fd = -1;
   rank.failed = length == sizeof failure;
+  // A keeper says the pid before it closes its end of the error pipe.
+  int program = 0;
+  if (rank.is_kept() && read(rank.keeper_fd, &program, sizeof program) == sizeof program)
+    rank.program = program;
   if (rank.failed)
     send(Type::failed, rank.id, failure.error, failure.stage);
   else
-    send(Type::started, rank.id, rank.pid);
+    send(Type::started, rank.id, rank.is_kept() ? rank.program : rank.pid);
+}
+
+void Spawner::signal_rank(const Rank& rank, int signal_number) {
+  if (!rank.is_kept()) {
+    // Before setsid in the child there is no such group yet; then the process alone.
+    if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
+    return;
+  }
+  const int group = rank.program > 0 ? group_to_signal(rank.program, rank.pid) : -1;
+  if (group > 0) kill(-group, signal_number);
 }
 
 void Spawner::signal_ranks(int id, int signal_number) {
   for (const Rank& rank : ranks_)
-    if (id == kAll || rank.id == id) {
-      // Before setsid in the child there is no such group yet; then the process alone.
-      if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
-    }
+    if (id == kAll ? !rank.is_kept() : rank.id == id) signal_rank(rank, signal_number);
+}
+
+void Spawner::end_kept(int id) {
+  for (const Rank& rank : ranks_)
+    if (rank.id == id && rank.is_kept()) kill(rank.pid, kEndKeeper);
 }
 
 // To the others it would be the end: a shell that waits for the program which handles it.
 void Spawner::warn_ranks(int signal_number) {
   for (const Rank& rank : ranks_)
-    for (const int pid : handlers_in_group(rank.pid, signal_number)) kill(pid, signal_number);
+    if (!rank.is_kept())
+      for (const int pid : handlers_in_group(rank.pid, signal_number)) kill(pid, signal_number);
 }
 
 void Spawner::reap() {
@@ -172,6 +204,11 @@ void Spawner::reap() {
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (ranks_[i].pid != pid) continue;
       if (ranks_[i].error_fd >= 0) finish_start(ranks_[i]);
+      if (ranks_[i].is_kept()) {  // a keeper that was killed says nothing: then its own status
+        int told = 0;
+        if (read(ranks_[i].keeper_fd, &told, sizeof told) == sizeof told) status = told;
+        close(ranks_[i].keeper_fd);
+      }
       if (!ranks_[i].failed) send(exit_of(ranks_[i].id, status, used));
       ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(i));
       break;
@@ -184,11 +221,18 @@ bool Spawner::children_left() const {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
+void Spawner::kill_each() {
+  for (const Rank& rank : ranks_) {
+    signal_rank(rank, SIGKILL);
+    if (rank.is_kept()) kill(rank.pid, SIGKILL);
+  }
+}
+
 // First the ranks' own groups, which is cheap and mostly enough; then whatever /proc still shows.
 void Spawner::pursue_kill() {
   if (children_left()) {
     if (kill_rounds_++ == 0)
-      signal_ranks(kAll, SIGKILL);
+      kill_each();
     else
       kill_descendants();
     reap();

@@ -1,6 +1,6 @@
 #pragma once
-// The main object of lockstep-spawn: it takes orders from the socket, forks ranks, reaps them and
-// their orphans, and reports. Single-threaded; it decides nothing.
+// The main object of lockstep-spawn: it takes orders from the socket, forks ranks and
+// keepers, reaps them and their orphans, and reports. Single-threaded; it decides nothing.
 
 #include <cstddef>
 #include <vector>
@@ -22,11 +22,17 @@ class Spawner {
     int pid = 0;
     int error_fd = -1;  // >= 0 until exec has succeeded or failed
     bool failed = false;
+    int keeper_fd = -1;  // >= 0: `pid` is the keeper of a program; it tells us over this pipe
+    int program = 0;     // the pid of the kept program, once it was started
+    bool is_kept() const { return keeper_fd >= 0; }
   };
 
   void receive();
-  void start(int id, int (&fds)[kMaxFds]);
+  void start(int id, int flags, int (&fds)[kMaxFds]);
+  void signal_rank(const Rank& rank, int signal_number);
   void signal_ranks(int id, int signal_number);
+  void end_kept(int id);
+  void kill_each();
   void warn_ranks(int signal_number);
   void finish_start(Rank& rank);
   void reap();

@@ -18,6 +18,7 @@ struct Entry {
   int pid = 0;
   int parent = 0;
   int group = 0;
+  int foreground = -1;  // of its terminal
 };
 
 // From /proc/PID/stat, which holds a name of any characters in parentheses; parent 0 when the
@@ -33,9 +34,9 @@ Entry look_at(int pid) {
   text[length] = '\0';
   const char* after_name = std::strrchr(text, ')');
   char state = 0;
-  Entry entry{pid, 0, 0};
-  if (after_name == nullptr ||
-      std::sscanf(after_name + 1, " %c %d %d", &state, &entry.parent, &entry.group) != 3)
+  Entry entry{pid, 0, 0, -1};
+  if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d %d %*d %*d %d", &state,
+                                           &entry.parent, &entry.group, &entry.foreground) != 4)
     return {};
   return entry;
 }
@@ -88,6 +89,13 @@ std::vector<int> handlers_in_group(int group, int signal_number) {
   for (const Entry& entry : processes())
     if (entry.group == group && handles(entry.pid, signal_number)) found.push_back(entry.pid);
   return found;
+}
+
+int group_to_signal(int pid, int parent) {
+  const Entry entry = look_at(pid);
+  if (entry.parent != parent || parent <= 0) return -1;
+  const int group = entry.foreground > 0 ? entry.foreground : entry.group;
+  return group > 1 ? group : -1;
 }
 
 void kill_descendants() {

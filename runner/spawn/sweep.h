@@ -12,6 +12,10 @@ std::vector<int> descendants_of(int root);
 // The processes of a group that have a handler for the signal, from one scan of /proc.
 std::vector<int> handlers_in_group(int group, int signal_number);
 
+// The process group that a signal for a child of `parent` goes to: the foreground group of its
+// terminal, else its own. -1: there is no such child any more.
+int group_to_signal(int pid, int parent);
+
 // Sends SIGKILL to every descendant of this process; as PID 1 of a pid namespace, to every process
 // in it. New ones may appear meanwhile: repeat until waitpid(-1) returns ECHILD.
 void kill_descendants();
