@@ -47,6 +47,8 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
 
 namespace {
 
+bool is_rank(int id) { return id < kFirstAttachedId; }
+
 // Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
 // off now, and puts the ends of ranks on all nodes in order by that.
 void follow_wall_clock(NodeExitReport& report, Duration set_by) {
@@ -81,7 +83,8 @@ Status Runner::run() {
                            {[this] { return shown(core_.report()); },
                             [this](Assignment assignment) { on_assignment(std::move(assignment)); },
                             [this](const LogsTaken& taken) { logs_.taken(taken.logs); },
-                            [this](const EndPart& order) { end(order); }}));
+                            [this](const EndPart& order) { end(order); },
+                            [this](const AttachFrame& frame) { take_attach_frame(frame); }}));
   // Before anyone hears that it runs: whatever fills the disk from then on, the report has its
   // place.
   if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
@@ -137,6 +140,7 @@ void Runner::look_at_clock() {
   if (now >= sweep_at_) sweep();
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (now >= sampler_.next_sample()) sample_ranks();
+  if (attachments_) attachments_->expire(now);
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
@@ -146,6 +150,7 @@ Duration Runner::until_deadline() {
   const Instant next =
       std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
                 join_at_, unpause_at_, sweep_at_, look_at_limits_at_, sampler_.next_sample(),
+                attachments_ ? attachments_->next_deadline() : Instant::never(),
                 setup_.container ? setup_.container->next_deadline() : Instant::never(),
                 bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
@@ -173,10 +178,14 @@ void Runner::take_inputs() {
 
 spawn::Client::Events Runner::spawn_events() {
   return {
-      [this](int rank, int pid) { rank_started(rank, pid); },
-      [this](int rank, int error, spawn::SpawnStage stage) { rank_failed(rank, error, stage); },
-      [this](int rank, int wait_status, const spawn::Spent& spent) {
-        rank_exited(rank, wait_status, spent);
+      [this](int id, int pid) {
+        is_rank(id) ? rank_started(id, pid) : attachments_->started(id, pid);
+      },
+      [this](int id, int error, spawn::SpawnStage stage) {
+        is_rank(id) ? rank_failed(id, error, stage) : attachments_->failed(id, error, stage);
+      },
+      [this](int id, int wait_status, const spawn::Spent& spent) {
+        is_rank(id) ? rank_exited(id, wait_status, spent) : attachments_->exited(id, wait_status);
       },
       [this] {
         if (spawner_ == Spawner::kills) spawner_ = Spawner::serves;

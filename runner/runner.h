@@ -13,6 +13,7 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/port_lease.h"
+#include "runner/attach/attachments.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
@@ -121,6 +122,16 @@ class Runner {
   void give_up_starts(const std::string& why);
   void fail_start(int rank, const std::string& why);
 
+  // runner_attach.cc: attachments to ranks
+  class AttachDoor;
+  void open_to_attachments();
+  void take_attach_frame(const AttachFrame& frame);
+  int spawn_pid() const;
+  void note_rank(int rank, spawn::RankProcess process);
+  void end_attachments();
+  bool drain_main();
+  Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
+
   // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
   void perform(const WarnRanks& action);
@@ -179,6 +190,10 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
+  std::map<int, RankHere> ranks_here_;  // those that were started
+  std::unique_ptr<MainStreams> main_;   // of rank 0, if the job has a terminal; see drain_main()
+  std::unique_ptr<AttachPlace> attach_door_;
+  std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
 };
 
 }  // namespace lockstep::runner

@@ -65,6 +65,7 @@ void Runner::begin_launching() {
     launch_.client_folder = client_folder(launch_.container != nullptr);
   }
   launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
+  open_to_attachments();
   bootstrap_ = make_bootstrap(*gang_, loop_, std::move(setup_.pmix), bootstrap_events());
   bootstrap_->begin([this](const Status& begun) { bootstrap_begun(begun); });
 }
@@ -154,11 +155,16 @@ Status Runner::start_rank(const StartRank& action, Bootstrap::RankVariables vari
   TRY(prepare_launch(launch_, launch));
   if (action.local_rank == 0 && launch.process.program == "/bin/sh")
     spdlog::warn("there is no /bin/bash: the command runs under /bin/sh");
-  TRY_ASSIGN(const auto writers, logs_.open(action.rank, setup_.run_as.uid));
+  TRY_ASSIGN(auto writers, logs_.open(action.rank, setup_.run_as.uid));
   TRY_ASSIGN(const io::Fd null, io::open_file("/dev/null", O_RDONLY));
   const io::Fd connection = bootstrap_->connection(action.rank);
-  return setup_.isolation.spawn->start(action.rank, launch.process, null.get(), writers.out.get(),
-                                       writers.err.get(), connection.get());
+  const bool is_main = action.rank == 0 && orders_.assignment.spec.terminal != TerminalKind::none;
+  TRY(is_main
+          ? start_main(launch.process, std::move(writers), connection.get())
+          : setup_.isolation.spawn->start(action.rank, launch.process, null.get(),
+                                          writers.out.get(), writers.err.get(), connection.get()));
+  note_rank(action.rank, std::move(launch.process));
+  return {};
 }
 
 void Runner::refuse_starts(const std::string& why) {

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "runner/runner.h"
+#include "runner/spawn/start_failure.h"
 #include "runner/spawn/sweep.h"
 
 namespace lockstep::runner {
@@ -21,35 +21,6 @@ constexpr Duration kHearsWithin = seconds(1);  // a signal, unless it is frozen
 constexpr Duration kSweepEvery = milliseconds(5);
 constexpr Duration kSweepTimeout = seconds(5);  // one in the kernel's hands may take longer
 
-const char* name_of(spawn::SpawnStage stage) {
-  switch (stage) {
-    case spawn::SpawnStage::fork: return "fork";
-    case spawn::SpawnStage::chdir: return "enter the working directory";
-    case spawn::SpawnStage::ids: return "become the run-as user";
-    case spawn::SpawnStage::rlimit: return "set limits";
-    case spawn::SpawnStage::affinity: return "bind to cpus";
-    case spawn::SpawnStage::cgroup: return "join cgroups";
-    case spawn::SpawnStage::stdio: return "set up stdio";
-    case spawn::SpawnStage::exec: return "exec";
-  }
-  return "start";
-}
-
-// execve says ENOENT for a script whose interpreter is missing, too.
-std::string exec_error(const std::string& program, int error) {
-  const bool is_path = program.find('/') != std::string::npos;
-  return fmt::format("{}{}: {}", program,
-                     error == ENOENT && is_path ? " (or the interpreter in its #! line)" : "",
-                     std::strerror(error));
-}
-
-// As shells have it.
-int exit_code_of(int error, spawn::SpawnStage stage) {
-  if (stage != spawn::SpawnStage::exec) return 125;
-  if (error == ENOENT || error == ENOTDIR) return 127;
-  return error == E2BIG || error == ENOMEM ? 125 : 126;
-}
-
 std::string program_of(const Command& command) {
   const auto* argv = std::get_if<Argv>(&command);
   return argv != nullptr && !argv->words.empty() ? argv->words[0] : "the shell";
@@ -59,6 +30,7 @@ std::string program_of(const Command& command) {
 
 void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
+  ranks_here_[rank].pid = pid;
   feed(RankStarted{rank, pid});
   sampler_.started(clock_.now(), rank, pid);
   const auto& cgroups = setup_.isolation.cgroups;
@@ -112,11 +84,11 @@ void Runner::record_started() {
 }
 
 void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
-  const int code = exit_code_of(error, stage);
-  const std::string why = stage == spawn::SpawnStage::exec
-                              ? exec_error(program_of(orders_.assignment.spec.command), error)
-                              : fmt::format("cannot {}: {}", name_of(stage), std::strerror(error));
+  const int code = spawn::exit_code_of(error, stage);
+  const std::string why =
+      spawn::why_not_started(program_of(orders_.assignment.spec.command), error, stage);
   spdlog::error("rank {} did not start: {}", rank, why);
+  ranks_here_[rank].lives = false;
   feed(RankStartFailed{rank, code, why});
 }
 
@@ -128,6 +100,8 @@ bool Runner::was_out_of_memory(int rank) {
 
 void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   joining_.erase(rank);
+  ranks_here_[rank].lives = false;
+  if (attachments_) attachments_->rank_exited(rank, wait_status);
   sampler_.exited(rank, spent.cpu_time, spent.largest);
   RankExited exited;
   exited.rank = rank;
@@ -145,9 +119,7 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
 void Runner::sample_ranks() {
   const auto& cgroups = setup_.isolation.cgroups;
   RankSampler::Look look;
-  look.spawn_pid = setup_.container         ? setup_.container->spawn_pid()
-                   : setup_.isolation.spawn ? setup_.isolation.spawn->pid()
-                                            : -1;
+  look.spawn_pid = spawn_pid();
   if (cgroups && !setup_.container)
     look.cgroup = [&](int rank) {
       return cgroups->memory_directory(rank - orders_.assignment.first_rank());
@@ -170,6 +142,7 @@ void Runner::tell_totals() {
 
 void Runner::perform(const SignalRanks& action) {
   spdlog::info("signal {} to all ranks", action.signal);
+  end_attachments();
   if (setup_.isolation.spawn) setup_.isolation.spawn->signal_all(action.signal);
   const bool is_first = action.signal != SIGKILL && unpause_at_ == Instant::never();
   if (is_first && setup_.container) unpause_at_ = clock_.now() + kHearsWithin;
@@ -188,6 +161,7 @@ void Runner::unpause() {
 }
 
 void Runner::perform(const KillEverything&) {
+  end_attachments();
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.
@@ -209,6 +183,7 @@ void Runner::perform(const KillEverything&) {
 void Runner::frozen_removed() {
   if (spawner_ != Spawner::kills) return;
   spawner_ = Spawner::gone;
+  if (attachments_) attachments_->spawn_lost();
   feed(SpawnLost{"the container had to be removed"});
 }
 
@@ -216,6 +191,7 @@ void Runner::frozen_removed() {
 void Runner::spawn_lost() {
   if (spawner_is_lost()) return;
   spdlog::error("lockstep-spawn is gone");
+  if (attachments_) attachments_->spawn_lost();
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
   sweep_until_ = clock_.now() + kSweepTimeout;
@@ -254,7 +230,7 @@ void Runner::perform(const DrainLogs&) {
 }
 
 void Runner::drain_if_empty() {
-  if (stage_ != Stage::draining || is_killing() || !logs_.drain()) return;
+  if (stage_ != Stage::draining || is_killing() || !drain_main() || !logs_.drain()) return;
   stage_ = Stage::drained;
   feed(LogsDrained{logs_.sizes()});
 }

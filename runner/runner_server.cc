@@ -6,6 +6,12 @@
 #include "common/wire/runner.h"
 
 namespace lockstep::runner {
+namespace {
+
+// More than all windows of a part together: an agent that does not read.
+constexpr std::size_t kMaxAttachBacklog = 64u << 20;
+
+}  // namespace
 
 Result<std::unique_ptr<RunnerServer>> RunnerServer::listen(io::EventLoop& loop,
                                                            const std::string& directory,
@@ -48,6 +54,8 @@ void RunnerServer::receive(std::uint64_t connection, const std::string& frame) {
     return events_.on_logs_taken(*taken);
   if (const auto* end = message ? std::get_if<EndPart>(&*message) : nullptr)
     return events_.on_end(*end);
+  if (const auto* attach = message ? std::get_if<AttachFrame>(&*message) : nullptr)
+    return events_.on_attach(*attach);
   spdlog::warn("connection {} sent an unexpected message: {}", connection,
                message ? "a status" : message.error().message);
 }
@@ -62,6 +70,12 @@ void RunnerServer::tell(const PartUse& use) {
   const std::string frame = wire::encode(RunnerControl(RanksUse{use}));
   for (const auto& [id, connection] : connections_)
     if (connection->backlog_bytes() == 0) connection->send(frame);
+}
+
+void RunnerServer::tell(const AttachFrame& attach) {
+  const std::string frame = wire::encode(RunnerControl(attach));
+  for (const auto& [id, connection] : connections_)
+    if (connection->backlog_bytes() < kMaxAttachBacklog) connection->send(frame);
 }
 
 std::size_t RunnerServer::backlog_bytes() const {

@@ -1,7 +1,8 @@
 #pragma once
 // The runner's end of control.sock. Any number of agents may connect and leave (an agent restarts).
 // Each gets the full status when it connects and at each change. Each may send the assignment, the
-// log sizes that the launcher has, and the order to end the part, any number of times.
+// log sizes that the launcher has, and the order to end the part, any number of times. Frames of
+// attachments go both ways; one that no agent hears is lost, and repaired by its client.
 
 #include <functional>
 #include <map>
@@ -21,6 +22,7 @@ class RunnerServer {
     std::function<void(Assignment)> on_assignment;
     std::function<void(const LogsTaken&)> on_logs_taken;
     std::function<void(const EndPart&)> on_end;
+    std::function<void(const AttachFrame&)> on_attach;
   };
 
   static Result<std::unique_ptr<RunnerServer>> listen(io::EventLoop& loop,
@@ -32,6 +34,7 @@ class RunnerServer {
 
   void tell(const PartReport& report);
   void tell(const PartUse& use);
+  void tell(const AttachFrame& frame);
   std::size_t backlog_bytes() const;  // queued for all agents together
 
  private:

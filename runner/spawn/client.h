@@ -80,7 +80,7 @@ class Client {
 
   // None of these blocks: orders that a frozen lockstep-spawn does not take are kept until it does.
   // The caller keeps the descriptors and closes them. `connection_fd`: see kConnectionFd; -1: none.
-  // `flags`: of StartFlag.
+  // `flags`: kKept, kTerminal.
   Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd,
                int connection_fd = -1, int flags = 0);
   void signal(int id, int signal_number);

@@ -6,7 +6,7 @@
 // that is passed with the packet.
 //
 // runner -> spawn
-//   start    {id, value = StartFlag bits}; ancillary fds: [memfd of the argument block, stdin,
+//   start    {id, value = flags}; ancillary fds: [memfd of the argument block, stdin,
 //            stdout, stderr], and maybe [connection], which the rank has as kConnectionFd; it
 //            inherits no other
 //   signal   {id or kAll, value = signal}: to the process group of that rank, or of every live
@@ -42,10 +42,9 @@ inline constexpr int kMaxFds = kStartFds + 1;        // and the connection
 inline constexpr int kConnectionFd = 20;
 inline constexpr std::uint32_t kMaxBlockBytes = 64u << 20;
 
-enum StartFlag : std::int32_t {
-  kKept = 1,      // below a keeper
-  kTerminal = 2,  // stdin becomes the controlling terminal
-};
+// Flags of `start`.
+inline constexpr std::int32_t kKept = 1;      // below a keeper
+inline constexpr std::int32_t kTerminal = 2;  // stdin becomes the controlling terminal
 
 enum class Type : std::uint32_t {
   start = 1,

@@ -331,6 +331,17 @@ void LogCapture::close(Stream& stream) {
   stream.paused = false;
 }
 
+bool LogCapture::take_now(int rank) {
+  for (const LogStream which : {LogStream::out, LogStream::err}) {
+    const auto found = by_key_.find({rank, which});
+    if (found == by_key_.end() || !found->second->pipe) continue;
+    Stream& stream = *found->second;
+    if (!stream.pending.empty()) return false;
+    read_some(stream, kReadBytes);
+  }
+  return true;
+}
+
 bool LogCapture::drain() {
   std::vector<Stream*> dirty;
   for (auto& stream : streams_) {

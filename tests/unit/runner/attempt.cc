@@ -164,18 +164,22 @@ FakeAgent::FakeAgent(const Attempt& attempt) {
   setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
 }
 
+std::optional<RunnerControl> FakeAgent::next_message() {
+  std::uint32_t length = 0;
+  if (recv(socket_.get(), &length, 4, MSG_WAITALL) != 4) return std::nullopt;
+  std::string frame(length, '\0');
+  if (recv(socket_.get(), frame.data(), length, MSG_WAITALL) != static_cast<ssize_t>(length))
+    return std::nullopt;
+  auto message = wire::decode_runner_control(frame);
+  if (!message) return std::nullopt;
+  return *std::move(message);
+}
+
 // What ranks use is told too, from time to time.
 std::optional<PartReport> FakeAgent::next_report() {
-  while (true) {
-    std::uint32_t length = 0;
-    if (recv(socket_.get(), &length, 4, MSG_WAITALL) != 4) return std::nullopt;
-    std::string frame(length, '\0');
-    if (recv(socket_.get(), frame.data(), length, MSG_WAITALL) != static_cast<ssize_t>(length))
-      return std::nullopt;
-    const auto message = wire::decode_runner_control(frame);
-    if (!message) return std::nullopt;
+  while (const auto message = next_message())
     if (const auto* status = std::get_if<RunnerStatus>(&*message)) return status->report;
-  }
+  return std::nullopt;
 }
 
 std::optional<PartReport> FakeAgent::report_in(PartState state) {

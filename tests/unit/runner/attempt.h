@@ -75,6 +75,7 @@ class FakeAgent {
   std::optional<PartReport> next_report();     // nullopt: closed, or no report for a minute
   // The first report with this state.
   std::optional<PartReport> report_in(PartState state);
+  std::optional<RunnerControl> next_message();  // nullopt: closed, or none for a minute
   void send(const Assignment& assignment);
   // False: the runner has closed its end.
   bool send_control(const RunnerControl& message);

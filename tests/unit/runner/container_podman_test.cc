@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/io/run_program.h"
-#include "tests/unit/runner/attempt.h"
+#include "tests/unit/runner/attach_talk.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::runner::testing {
@@ -131,6 +131,23 @@ TEST_F(PodmanTest, ARunnerKilledByNineLeavesNoContainer) {
   kill(attempt_.pid(), SIGKILL);
   EXPECT_EQ(attempt_.wait(), 128 + SIGKILL);
   EXPECT_TRUE(wait_until([&] { return attempt_.survivors().empty() && containers().empty(); }));
+}
+
+TEST_F(PodmanTest, AProgramIsAttachedInTheContainer) {
+  attempt_.shell("echo up; exec sleep 1000").start();
+  FakeAgent agent(attempt_);
+  ASSERT_TRUE(attempt_.printed("up"));
+  AttachTalk talk(agent, attempt_);
+  ASSERT_TRUE(talk.open(program_order(
+      {"sh", "-c", "id -u; [ -t 0 ] && echo tty; (setsid sleep 1000 &); exit 4"}, true)));
+  EXPECT_EQ(talk.code(), 4);
+  EXPECT_EQ(talk.output, "65534\r\ntty\r\n");
+  EXPECT_EQ(attempt_.survivors().size(), 1u) << "the rank alone";
+  attempt_.assignment.phase = WantedPhase::stop;
+  agent.send(attempt_.assignment);
+  EXPECT_EQ(attempt_.wait(), 0);
+  EXPECT_TRUE(attempt_.survivors().empty());
+  EXPECT_EQ(containers(), "");
 }
 
 TEST_F(PodmanTest, OutOfMemoryIsSaid) {

@@ -1,0 +1,48 @@
+#pragma once
+// A program of an attachment: carries bytes between its streams and the conversation with the
+// client, without ever blocking. It reads no more than the conversation has room for, so a client
+// that does not read holds up its program and nobody else.
+
+#include <functional>
+
+#include "common/io/event_loop.h"
+#include "runner/attach/conversation.h"
+#include "runner/attach/process.h"
+
+namespace lockstep::runner {
+
+class AttachedProgram {
+ public:
+  // `moved` is called on the loop when the conversation may have frames to send.
+  AttachedProgram(io::EventLoop& loop, Conversation& talk, Stdio stdio,
+                  std::function<void()> moved);
+  ~AttachedProgram();
+  AttachedProgram(const AttachedProgram&) = delete;
+  AttachedProgram& operator=(const AttachedProgram&) = delete;
+
+  void go_on();  // the client's frames changed the conversation
+  void resize(TerminalSize size);
+  // Nothing of the program is left: closes the streams that have nothing to read now. True: both
+  // are closed. `force`: whoever may still have them had his time.
+  bool finish(bool force);
+  // Nothing of it is read or written any more; a terminal hangs up.
+  void hang_up();
+
+ private:
+  void write_input();
+  void end_input();
+  bool read_some(AttachStream stream);  // false: nothing more now
+  void watch(AttachStream stream);
+  io::Fd& fd_of(AttachStream stream);
+  int input_fd() const { return stdio_.is_terminal ? stdio_.output.get() : stdio_.input.get(); }
+
+  io::EventLoop& loop_;
+  Conversation& talk_;
+  Stdio stdio_;
+  const std::function<void()> moved_;
+  bool is_input_ended_ = false;
+  std::string end_bytes_;   // of a terminal, not yet written
+  char last_input_ = '\n';  // written
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,53 @@
+#pragma once
+// What attachments need of the runner that they belong to.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/domain/attach.h"
+#include "runner/attach/process.h"
+#include "runner/spawn/client.h"
+
+namespace lockstep::runner {
+
+// A rank that was started here.
+struct RankHere {
+  spawn::RankProcess process;
+  int pid = 0;  // as lockstep-spawn has it; 0: it has not said so yet
+  bool lives = true;
+};
+
+// What does not change while ranks run.
+struct AttachFacts {
+  AttemptId attempt;
+  int node_rank = 0;
+  int first_rank = 0;
+  int ranks_here = 1;
+  std::string shell;      // where a program is not named; "": there is none
+  std::uint32_t uid = 0;  // of the ranks, as we have it
+  std::string tools;      // the folder of our own tools, as the ranks see it; "": none
+  std::string ptrace_scope = "0";
+};
+
+class AttachPlace {
+ public:
+  virtual ~AttachPlace() = default;
+  virtual void send(const AttachFrame& frame) = 0;
+  virtual const RankHere* rank(int rank) const = 0;  // nullptr: not started
+  // nullptr: lockstep-spawn takes no orders, now or for ever. `pid`: as we have it; -1: unknown.
+  virtual spawn::Client* spawn() = 0;
+  virtual int spawn_pid() const = 0;
+  // A program was started beside the rank: what limits the rank limits it.
+  virtual void started(int rank, int pid) = 0;
+};
+
+// Ids of lockstep-spawn that are no ranks'.
+inline constexpr int kFirstAttachedId = 1 << 30;
+
+// Starts a program below a keeper, as a process of the rank; closes its ends. The id.
+using AttachedStart =
+    std::function<Result<int>(int rank, const spawn::RankProcess& process, Stdio& stdio)>;
+
+}  // namespace lockstep::runner

@@ -1,0 +1,38 @@
+#pragma once
+// The process of a program that is attached to a rank: what it has of the rank, and its standard
+// streams, a terminal or pipes, whose other ends are the runner's. Starts nothing.
+
+#include <string>
+
+#include "common/domain/attach.h"
+#include "common/io/file_system.h"
+#include "runner/spawn/client.h"
+
+namespace lockstep::runner {
+
+// As the rank, with another command, and without the variables by which it would be the rank to
+// MPI: a program that calls MPI_Init in a shell is a world of its own. `shell`: the program where
+// the order names none; "": the rank's place has none, which is an error.
+Result<spawn::RankProcess> attached_process(const AttachProgram& order,
+                                            const spawn::RankProcess& rank,
+                                            const std::string& shell);
+
+// The shell of an account on this node: its own if it is one and is there, else bash, else sh.
+std::string shell_of_account(const std::string& shell);
+
+// Standard streams. Ours are non-blocking.
+struct Stdio {
+  io::Fd theirs[3];
+  io::Fd input, output, error;  // ours; of a terminal `output` is all three
+  bool is_terminal = false;
+};
+// They belong to `uid`, so that the program may open /dev/stdout or its terminal again.
+Result<Stdio> open_terminal(TerminalSize size, std::uint32_t uid);
+// Without input, standard input is /dev/null.
+Result<Stdio> open_pipes(bool takes_input, std::uint32_t uid);
+void set_size(int terminal, TerminalSize size);
+// The bytes by which a terminal's program reads the end of its input, after a whole line or within
+// one; "": it reads bytes as they are.
+std::string end_of_input(int terminal, bool within_line);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,152 @@
+#include "runner/attach/stacks.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "common/io/file_system.h"
+#include "runner/usage/process_use.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr std::size_t kMaxCommandWords = 200;  // bytes
+constexpr int kDeepest = 16;                   // of what py-spy says, which nests 5 deep
+
+std::string file_of(const std::string& root, int pid, const char* name) {
+  return fmt::format("{}/proc/{}/{}", root, pid, name);
+}
+
+std::vector<ProcessUse> all_processes(const std::string& root) {
+  std::vector<ProcessUse> all;
+  const auto names = io::list_directory(root + "/proc");
+  if (!names) return all;
+  for (const std::string& name : *names) {
+    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); }))
+      continue;
+    const auto stat = io::read_file(file_of(root, std::atoi(name.c_str()), "stat"));
+    if (const auto process = stat ? parse_stat(*stat) : std::nullopt) all.push_back(*process);
+  }
+  return all;
+}
+
+int own_pid(const std::string& root, int pid) {
+  const auto status = io::read_file(file_of(root, pid, "status"));
+  return (status ? parse_own_pid(*status) : std::nullopt).value_or(pid);
+}
+
+bool is_python_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with("python");
+}
+
+// The kernel says it, or else the process itself.
+bool runs_python(const std::string& root, int pid, const std::string& command) {
+  char path[4096];
+  const ssize_t length = readlink(file_of(root, pid, "exe").c_str(), path, sizeof path);
+  if (length > 0) return is_python_name(std::string_view(path, static_cast<std::size_t>(length)));
+  return is_python_name(std::string_view(command).substr(0, command.find(' ')));
+}
+
+// "" of a process that has ended.
+std::string command_of(const std::string& root, int pid) {
+  std::string command = io::read_file(file_of(root, pid, "cmdline")).value_or("");
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  return command.substr(0, kMaxCommandWords);
+}
+
+// The nesting that a reader of this text would follow.
+bool is_deep(std::string_view json) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == '[' || c == '{') && ++depth > kDeepest)
+      return true;
+    else if (!in_string && (c == ']' || c == '}'))
+      --depth;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
+                                             const std::string& root) {
+  const std::vector<ProcessUse> all = all_processes(root);
+  std::vector<int> pids;
+  for (const ProcessUse& process : all)
+    if (process.parent == spawn_pid && own_pid(root, process.pid) == pid) pids = {process.pid};
+  if (pids.empty()) return {};
+  const int top = pids[0];
+  for (const int below : tree_of(all, top))
+    if (below != top) pids.push_back(below);
+  std::vector<TracedProcess> found;
+  for (const int one : pids) {
+    const std::string command = command_of(root, one);
+    if (command.empty() || found.size() == kMaxTracedOfRank) continue;
+    found.push_back(
+        {rank, own_pid(root, one), command, runs_python(root, one, command), one == top});
+  }
+  return found;
+}
+
+std::vector<StackTool> stack_tools(const TracedProcess& process, bool native) {
+  const std::string pid = std::to_string(process.pid);
+  std::vector<StackTool> tools;
+  if (process.is_python) {
+    tools.push_back({"py-spy", {"py-spy", "dump", "--json", "--pid", pid}});
+    if (native) tools.back().words.push_back("--native");
+  }
+  tools.push_back({"eu-stack", {"eu-stack", "-p", pid}});
+  tools.push_back({"gdb",
+                   {"gdb", "-nx", "-batch", "-iex", "set auto-load off", "-iex",
+                    "set debuginfod enabled off", "-p", pid, "-ex", "thread apply all bt 64"}});
+  return tools;
+}
+
+std::string why_no_tracing(const std::string& ptrace_scope, bool is_root) {
+  const int scope = std::atoi(ptrace_scope.c_str());
+  if (scope < 2 || (scope == 2 && is_root)) return "";
+  return fmt::format(
+      "kernel.yama.ptrace_scope is {} on this node, so {} may read the stacks of processes; an "
+      "administrator can set it to 1 ({})",
+      scope, scope == 2 ? "only root" : "nobody",
+      scope == 2 ? "sysctl kernel.yama.ptrace_scope=1" : "in /etc/sysctl.d, with a reboot");
+}
+
+std::string no_tool_words(const TracedProcess& process) {
+  return process.is_python
+             ? "neither py-spy nor eu-stack nor gdb is on this node or in the job's environment; "
+               "install py-spy (pip install py-spy) in the environment, or have it beside the "
+               "node's programs, in the folder tools"
+             : "neither eu-stack nor gdb is on this node or in the job's environment; install "
+               "elfutils or gdb on the node";
+}
+
+std::string stack_line(const StackResult& result) {
+  nlohmann::json line = {{"rank", result.process.rank},
+                         {"pid", result.process.pid},
+                         {"command", result.process.command}};
+  if (!result.tool.empty()) line["tool"] = result.tool;
+  if (!result.error.empty()) line["error"] = result.error;
+  nlohmann::json threads;
+  if (result.tool == "py-spy" && !is_deep(result.output))
+    threads = nlohmann::json::parse(result.output, nullptr, false);
+  if (threads.is_array())
+    line["threads"] = std::move(threads);
+  else if (!result.output.empty())
+    line["text"] = result.output;
+  return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lockstep::runner

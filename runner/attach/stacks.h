@@ -1,0 +1,56 @@
+#pragma once
+// What shows the stacks of a rank's processes: which processes these are, the tools that are tried
+// for each, and a line of JSON from what a tool said. It reads /proc; it starts nothing.
+//
+// A line: {"rank": 0, "pid": 17, "command": "python3 train.py", "tool": "py-spy", and one or more
+// of
+//   "threads": […]  of `py-spy dump --json`, as it was
+//   "text": "…"     what another tool said
+//   "error": "…"    why there is nothing, or less than was asked for}
+// `pid` is the process's number for the ranks.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::runner {
+
+inline constexpr std::size_t kMaxStackText = 1u << 20;  // of one process
+inline constexpr std::size_t kMaxTracedOfRank = 64;     // processes
+
+struct TracedProcess {
+  int rank = 0;
+  int pid = 0;          // as the ranks see it
+  std::string command;  // its words, shortened
+  bool is_python = false;
+  bool is_rank = false;  // the rank's own process, not a child
+};
+
+// The rank's process and its descendants, parents first. `pid`: the rank's, as lockstep-spawn has
+// it; `spawn_pid`: lockstep-spawn as we have it. `root`: "", or the root of a fake machine. Empty:
+// they cannot be seen from here.
+std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
+                                             const std::string& root = "");
+
+struct StackTool {
+  std::string name;
+  std::vector<std::string> words;
+};
+// In the order in which they are tried; the next one if a tool is not there.
+std::vector<StackTool> stack_tools(const TracedProcess& process, bool native);
+
+// Why the kernel lets nobody trace, by /proc/sys/kernel/yama/ptrace_scope; "": it may be tried.
+std::string why_no_tracing(const std::string& ptrace_scope, bool is_root);
+// The line's error if no tool is there.
+std::string no_tool_words(const TracedProcess& process);
+
+struct StackResult {
+  TracedProcess process;
+  std::string tool;    // "": none ran
+  std::string output;  // of it
+  std::string error;
+};
+// With its newline.
+std::string stack_line(const StackResult& result);
+
+}  // namespace lockstep::runner

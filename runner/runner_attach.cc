@@ -1,0 +1,108 @@
+// Attachments to the ranks of this part: what they need of the runner, and what they are told.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "common/domain/container_places.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "runner/runner.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr char kToolsFolder[] = "/tools";
+constexpr char kPtraceScope[] = "/proc/sys/kernel/yama/ptrace_scope";
+
+std::string folder_of_tools(bool in_container) {
+  if (!in_container) return io::program_directory() + kToolsFolder;
+  return io::bundle_directory() ? std::string(kBundleInside) + "/bin" + kToolsFolder : "";
+}
+
+}  // namespace
+
+class Runner::AttachDoor final : public AttachPlace {
+ public:
+  explicit AttachDoor(Runner& runner) : runner_(runner) {}
+
+  void send(const AttachFrame& frame) override { runner_.control_->tell(frame); }
+  const RankHere* rank(int rank) const override {
+    const auto found = runner_.ranks_here_.find(rank);
+    return found == runner_.ranks_here_.end() ? nullptr : &found->second;
+  }
+  spawn::Client* spawn() override {
+    return runner_.spawner_is_lost() ? nullptr : runner_.setup_.isolation.spawn.get();
+  }
+  int spawn_pid() const override { return runner_.spawn_pid(); }
+  // Where there is no limit, ranks join their cgroups beside their start, and so does this.
+  void started(int rank, int pid) override {
+    const auto& cgroups = runner_.setup_.isolation.cgroups;
+    if (!cgroups || cgroups->limited() || !runner_.joiner_) return;
+    runner_.joiner_->join(pid,
+                          cgroups->procs_files(rank - runner_.orders_.assignment.first_rank()));
+  }
+
+ private:
+  Runner& runner_;
+};
+
+void Runner::open_to_attachments() {
+  const Assignment& assignment = orders_.assignment;
+  const Container* const container = orders_.container();
+  AttachFacts facts;
+  facts.attempt = assignment.attempt;
+  facts.node_rank = assignment.node_rank;
+  facts.first_rank = assignment.first_rank();
+  facts.ranks_here = assignment.ranks_here();
+  facts.shell = container != nullptr ? container->shell : shell_of_account(setup_.run_as.shell);
+  facts.uid = setup_.run_as.uid;
+  facts.tools = folder_of_tools(container != nullptr);
+  facts.ptrace_scope = io::read_file(kPtraceScope).value_or("0");
+  attach_door_ = std::make_unique<AttachDoor>(*this);
+  attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, std::move(facts));
+}
+
+void Runner::take_attach_frame(const AttachFrame& frame) {
+  if (attachments_) return attachments_->take(frame);
+  if (std::holds_alternative<AttachOpen>(frame.body))
+    control_->tell(AttachFrame{frame.attachment,
+                               AttachRefused{"the ranks of this node have not started yet", true}});
+}
+
+int Runner::spawn_pid() const {
+  if (setup_.container) return setup_.container->spawn_pid();
+  return setup_.isolation.spawn ? setup_.isolation.spawn->pid() : -1;
+}
+
+void Runner::note_rank(int rank, spawn::RankProcess process) {
+  ranks_here_[rank].process = std::move(process);
+}
+
+void Runner::end_attachments() {
+  if (attachments_) attachments_->end_all("the job's ranks on this node are being ended");
+}
+
+bool Runner::drain_main() {
+  if (!main_) return true;
+  if (!main_->drain([this] { return logs_.take_now(0); })) return false;
+  if (attachments_) attachments_->main_drained();
+  return true;
+}
+
+// Rank 0 of a job with a terminal, or with an open standard input. The logs get what it writes.
+Status Runner::start_main(const spawn::RankProcess& process, LogCapture::Writers logs,
+                          int connection) {
+  const bool is_terminal = orders_.assignment.spec.terminal == TerminalKind::pty;
+  TRY_ASSIGN(Stdio stdio, is_terminal ? open_terminal({}, setup_.run_as.uid)
+                                      : open_pipes(true, setup_.run_as.uid));
+  TRY(setup_.isolation.spawn->start(0, process, stdio.theirs[0].get(), stdio.theirs[1].get(),
+                                    stdio.theirs[2].get(), connection,
+                                    is_terminal ? spawn::kTerminal : 0));
+  main_ = std::make_unique<MainStreams>(loop_, std::move(stdio), std::move(logs));
+  if (attachments_) attachments_->set_main(main_.get());
+  return {};
+}
+
+}  // namespace lockstep::runner
