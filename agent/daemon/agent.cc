@@ -99,6 +99,7 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       supervisor_(loop, workers_, config_.home,
                   {config_.runner_program, config_.log_spool, config_.caps, config_.sample_every},
                   [this](Input input) { emit(std::move(input)); }),
+      attach_relay_(attach_doors()),
       disk_watch_(loop, clock, workers_, config_.home, config_.low_space, config_.caps.disk,
                   {[this](const AttemptId& attempt) { return supervisor_.is_running(attempt); },
                    [this](const MustEnd& found) {
@@ -106,6 +107,7 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
                    }}),
       node_sampler_(config_.inventory.cpus, config_.home.attempts()),
       gpu_sampler_(config_.inventory.gpus, config_.sample_every) {
+  connect_attach_relay();
   Recovered recovered = supervisor_.recover(config_.same_boot);
   for (FoundPart& part : recovered.parts)
     part.lease_until = lease_of(config_.home.attempt(part.assignment.attempt), clock_.now());
@@ -153,13 +155,15 @@ void Agent::turn(Duration longest) {
   supervisor_.tick(now);
   disk_watch_.tick(now);
   bulk_.tick(now, is_linked_);
+  attach_relay_.tick(now);
   tell_trouble();
 }
 
 Instant Agent::next_deadline() const {
   return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
                    environments_.next_deadline(), disk_watch_.next_deadline(),
-                   control_.next_deadline(), report_usage_at_, look_where_at_});
+                   control_.next_deadline(), attach_relay_.next_deadline(), report_usage_at_,
+                   look_where_at_});
 }
 
 void Agent::handle_inputs() {
@@ -313,6 +317,8 @@ void Agent::receive(const std::string& bytes) {
     addresses_.told(told->addresses);
     return keep_addresses();
   }
+  if (const auto* wanted = std::get_if<AttachWanted>(&envelope->body))
+    return attach_relay_.from_launcher(wanted->frame, clock_.now());
   note_session(envelope->body);
   note_time(envelope->body);
   emit(FromLauncher{std::move(envelope->body)});

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "agent/core/core.h"
+#include "agent/daemon/attach_relay.h"
 #include "agent/daemon/bulk_link.h"
 #include "agent/daemon/collections.h"
 #include "agent/daemon/identity.h"
@@ -125,6 +126,8 @@ class Agent {
   void perform(ExitAgent& action);
   void perform(LeaveMachine&);
   void look_for_notice();
+  AttachRelay::Doors attach_doors();
+  void connect_attach_relay();
 
   io::EventLoop& loop_;
   io::Transport& transport_;
@@ -149,6 +152,7 @@ class Agent {
   Workers workers_;
   Environments environments_;
   Supervisor supervisor_;
+  AttachRelay attach_relay_;
   DiskWatch disk_watch_;
   NodeSampler node_sampler_;
   GpuSampler gpu_sampler_;

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "common/io/reach.h"
@@ -30,8 +31,19 @@ BulkLink::BulkLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clo
 BulkLink::~BulkLink() { close(); }
 
 void BulkLink::open() {
-  close_at_ = shipper_.empty() ? clock_.now() + kCloseAfter : Instant::never();
+  close_at_ = is_needed() ? Instant::never() : clock_.now() + kCloseAfter;
   if (!socket_) dial();
+}
+
+void BulkLink::hold(bool wanted) {
+  const bool was_held = std::exchange(is_held_, wanted);
+  if (wanted) return open();
+  if (was_held && !is_needed()) close_at_ = clock_.now() + kCloseAfter;
+}
+
+void BulkLink::attach(const AttachFrame& frame) {
+  if (const Status sent = send(frame); !sent)
+    spdlog::debug("a frame of an attachment is dropped: {}", sent.error().message);
 }
 
 void BulkLink::dial_at(const std::string& endpoint) {
@@ -69,6 +81,7 @@ void BulkLink::on_link(io::ClientSocket::Link link) {
       trouble_.clear();
       redial_at_ = Instant::never();
       shipper_.on_link_up();
+      if (attach_.up) attach_.up();
       return;
     case io::ClientSocket::Link::down:
       is_up_ = false;
@@ -101,7 +114,7 @@ void BulkLink::ship(const AttemptId& attempt, const io::AttemptDir& directory, b
 
 void BulkLink::forget(const AttemptId& attempt) {
   shipper_.forget(attempt);
-  if (shipper_.empty()) close_at_ = clock_.now() + kCloseAfter;
+  if (!is_needed()) close_at_ = clock_.now() + kCloseAfter;
 }
 
 Instant BulkLink::next_deadline() const {
@@ -157,6 +170,8 @@ void BulkLink::receive() {
       continue;
     }
     if (const auto* ack = std::get_if<LogAck>(&envelope->body)) shipper_.on_ack(*ack, clock_.now());
+    if (const auto* attach = std::get_if<AttachFrame>(&envelope->body))
+      if (attach_.received) attach_.received(*attach);
     if (const auto* refused = std::get_if<BulkRefused>(&envelope->body)) {
       spdlog::error("the launcher refused a bulk message: {}", refused->message);
     }

@@ -1,6 +1,7 @@
 #pragma once
-// The agent's connection for logs. It opens when there are logs to ship and closes after a while
-// without any, so that a launcher does not hold a second connection to thousands of idle nodes.
+// The agent's connection for logs and for frames of attachments. It opens when there are some and
+// closes after a while without any, so that a launcher does not hold a second connection to
+// thousands of idle nodes.
 
 #include <optional>
 
@@ -21,6 +22,10 @@ class BulkLink {
     PublicKey server_key;
     io::KeyPair keys;
   };
+  struct AttachEvents {
+    std::function<void(const AttachFrame&)> received;
+    std::function<void()> up;  // a connection is there, perhaps to another launcher
+  };
   BulkLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer, NodeId node,
            LogShipper::Taken taken);
   ~BulkLink();
@@ -32,6 +37,10 @@ class BulkLink {
   void open();  // call it early, so that the first log line need not wait for a handshake
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
+  void on_attach(AttachEvents events) { attach_ = std::move(events); }
+  void hold(bool wanted);                 // for attachments: keeps it open
+  void attach(const AttachFrame& frame);  // dropped without a connection
+  bool is_up() const { return is_up_; }
   // From its next connection on: after a break it dials when once to twice this time has passed.
   void reconnect_within(Duration spread) { spread_ = spread; }
   // Why logs and files cannot go to the launcher although it is connected to its control socket;
@@ -43,6 +52,7 @@ class BulkLink {
 
  private:
   Status send(BulkMessage message);
+  bool is_needed() const { return is_held_ || !shipper_.empty(); }
   void receive();
   void dial();
   void on_link(io::ClientSocket::Link link);
@@ -54,6 +64,8 @@ class BulkLink {
   io::Clock& clock_;
   Peer peer_;
   LogShipper shipper_;
+  AttachEvents attach_;
+  bool is_held_ = false;
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
   Duration spread_{0};

@@ -13,6 +13,8 @@ namespace {
 
 constexpr Duration kFirstPause = milliseconds(2);
 constexpr Duration kLongestPause = milliseconds(100);
+// More than all windows of a part together: a runner that does not read.
+constexpr std::size_t kMaxAttachBacklog = 64u << 20;
 
 }  // namespace
 
@@ -59,6 +61,11 @@ void RunnerProcess::end(const EndPart& order) {
   if (socket_) socket_->send(end_);
 }
 
+void RunnerProcess::attach(const AttachFrame& frame) {
+  if (socket_ && socket_->backlog_bytes() < kMaxAttachBacklog)
+    socket_->send(wire::encode(RunnerControl(frame)));
+}
+
 Status RunnerProcess::kill() { return io::signal_process(identity_, SIGKILL); }
 
 void RunnerProcess::dial(Instant now) {
@@ -89,6 +96,10 @@ void RunnerProcess::receive(const std::string& frame) {
   auto message = wire::decode_runner_control(frame);
   if (auto* use = message ? std::get_if<RanksUse>(&*message) : nullptr)
     return events_.on_use(std::move(use->use));
+  if (const auto* attach = message ? std::get_if<AttachFrame>(&*message) : nullptr) {
+    if (events_.on_attach) events_.on_attach(*attach);
+    return;
+  }
   auto* status = message ? std::get_if<RunnerStatus>(&*message) : nullptr;
   if (!status) {
     spdlog::error("the runner of {} sent an unexpected message: {}", directory_.path(),

@@ -22,6 +22,7 @@ class RunnerProcess {
   struct Events {
     std::function<void(PartReport)> on_report;
     std::function<void(PartUse)> on_use;
+    std::function<void(const AttachFrame&)> on_attach;
     std::function<void()> on_death;  // once; the owner may destroy this object in it
   };
   RunnerProcess(io::EventLoop& loop, io::AttemptDir directory, io::ProcessIdentity identity,
@@ -36,6 +37,8 @@ class RunnerProcess {
   void logs_taken(const std::vector<LogSize>& logs);
   // Likewise sends the order to end the part; the first order counts.
   void end(const EndPart& order);
+  void attach(const AttachFrame& frame);  // dropped while it is not connected
+  bool is_connected() const { return socket_ != nullptr; }
   Status kill();
   // Tries to connect. Call it when the runner's socket may have appeared.
   void dial(Instant now);

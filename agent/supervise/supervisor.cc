@@ -127,6 +127,9 @@ void Supervisor::attach(const AttemptId& attempt, const io::ProcessIdentity& ide
     found->second.use = std::move(use);
     found->second.use_at = clock_.now();
   };
+  events.on_attach = [this, attempt](const AttachFrame& frame) {
+    if (attach_.received) attach_.received(attempt, frame);
+  };
   events.on_death = [this, alive = alive_, attempt] {
     if (*alive) on_death(attempt);
   };
@@ -168,6 +171,16 @@ bool Supervisor::is_running(const AttemptId& attempt) const {
   return found != parts_.end() && found->second.process;
 }
 
+bool Supervisor::takes_frames(const AttemptId& attempt) const {
+  const auto found = parts_.find(attempt);
+  return found != parts_.end() && found->second.process && found->second.process->is_connected();
+}
+
+void Supervisor::attach(const AttemptId& attempt, const AttachFrame& frame) {
+  const auto found = parts_.find(attempt);
+  if (found != parts_.end() && found->second.process) found->second.process->attach(frame);
+}
+
 void Supervisor::kill(const AttemptId& attempt) {
   const auto found = parts_.find(attempt);
   if (found == parts_.end() || !found->second.process) return clean(attempt, {}, [] {});
@@ -183,6 +196,7 @@ void Supervisor::on_death(const AttemptId& attempt) {
   // The handler that calls us belongs to this process: it goes when the turn is over.
   std::shared_ptr<RunnerProcess> process = std::move(found->second.process);
   loop_.post([process] {});
+  if (attach_.gone) attach_.gone(attempt);
   auto report = read_final_report(home_.attempt(attempt));
   if (report) {
     PartReport last = found->second.last_report;

@@ -42,6 +42,14 @@ class Supervisor {
   // Tells the runner to end the ranks for the reason in `order`, unless they are ending already.
   void end(const AttemptId& attempt, const EndPart& order);
   bool is_running(const AttemptId& attempt) const;
+  // Frames of attachments. `received`: of the runner of that attempt; `gone`: it has ended.
+  struct AttachEvents {
+    std::function<void(const AttemptId&, const AttachFrame&)> received;
+    std::function<void(const AttemptId&)> gone;
+  };
+  void on_attach(AttachEvents events) { attach_ = std::move(events); }
+  bool takes_frames(const AttemptId& attempt) const;  // its runner is connected
+  void attach(const AttemptId& attempt, const AttachFrame& frame);
   // The newest sample of each live runner: what its ranks used. Old samples are left out.
   std::vector<PartUse> uses();
   void kill(const AttemptId& attempt);
@@ -82,6 +90,7 @@ class Supervisor {
   const Duration use_lasts_;
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
+  AttachEvents attach_;
   std::map<AttemptId, Part> parts_;
   // The starts that wait while runners of no attempt are being ended.
   std::optional<std::vector<Assignment>> held_starts_;
