@@ -77,8 +77,8 @@ the person who calls it; lockstepd.service is a launcher for several machines.")
 set(CPACK_DEBIAN_LAUNCHER_PACKAGE_DEPENDS "lockstep-node (= ${PROJECT_VERSION}), passwd, tzdata")
 set(CPACK_DEBIAN_LAUNCHER_PACKAGE_RECOMMENDS "openssh-client")  # machines attached over ssh
 set(CPACK_DEBIAN_NODE_PACKAGE_NAME lockstep-node)
-# For jobs' environments (venv) where uv is not on PATH.
-set(CPACK_DEBIAN_NODE_PACKAGE_RECOMMENDS "python3-venv, python3-pip")
+# For jobs' environments (venv) where uv is not on PATH; for the stacks of their native code.
+set(CPACK_DEBIAN_NODE_PACKAGE_RECOMMENDS "python3-venv, python3-pip, elfutils")
 set(CPACK_DEBIAN_NODE_PACKAGE_SUGGESTS "openmpi-bin, python3-torch")  # jobs bring what they need
 set(CPACK_DEBIAN_NODE_DESCRIPTION "distributed training jobs on machines you have: node
 The agent that runs a launcher's jobs on this machine, and what it starts.")

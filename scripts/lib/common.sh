@@ -12,10 +12,10 @@ build_packages=(
   libsodium-dev libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
   nlohmann-json3-dev protobuf-compiler tzdata
 )
-run_packages=(curl libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
+run_packages=(curl elfutils libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-pip python3-sklearn)
 test_packages=(
-  busybox-static debootstrap docker.io docker-registry etcd-server iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
-  libgtest-dev openssh-server procps dpkg-dev file podman rclone uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
+  busybox-static debootstrap docker.io docker-registry etcd-server gdb iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
+  libgtest-dev openssh-server procps dpkg-dev file podman rclone uidmap python3-jsonschema python3-pytest python3-torch python3-venv
   fish man-db munge qemu-system-x86 slurm-client slurmctld slurmd systemd util-linux zsh
 )
 # Another kubectl than Debian's is as good, and its package may not stand beside Debian's.
@@ -77,6 +77,25 @@ build() {
     die "cmake could not configure $directory"
   fi
   make_targets "$directory" "${targets[@]}"
+}
+
+# fetch_tools DIRECTORY: py-spy into DIRECTORY/bin/tools, where a node looks for it (`lockstep job stacks`). Debian has none.
+# Without the index of Python packages it is left out: then the tools of a job's own environment serve.
+fetch_tools() {
+  local folder=$1/bin/tools wheel
+  [ ! -x "$folder/py-spy" ] || return 0
+  wheel=$(mktemp -d)
+  local wanted='py-spy==0.4.3'
+  [ "$(uname -m)" != x86_64 ] ||
+    wanted+=' --hash=sha256:8a4277225f470d394a85cca0cdd944bef87f0097b6f20150a6dd3ac2e92806b8'
+  echo "$wanted" >"$wheel/wanted.txt"
+  if /usr/bin/python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$wheel" -r "$wheel/wanted.txt" >"$wheel/log" 2>&1 &&
+     /usr/bin/python3 -m zipfile -e "$wheel"/py_spy-*.whl "$wheel"; then
+    install -D -m 755 "$wheel"/py_spy-*.data/scripts/py-spy "$folder/py-spy"
+  else
+    say "py-spy could not be fetched: \`lockstep job stacks\` shows Python's stacks only where a job's environment has it"
+  fi
+  rm -rf "$wheel"
 }
 
 # make_targets DIRECTORY TARGETS…: in a directory that is configured. Ninja itself does not keep two runs apart.
