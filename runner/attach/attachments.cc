@@ -83,10 +83,10 @@ void Attachments::resize(One& one, TerminalSize size) {
 }
 
 void Attachments::notify(One& one, int number) {
-  if (number < 1 || number > kLastSignal || place_.spawn() == nullptr) return;
+  if (number < 1 || number > kLastSignal) return;
   if (const auto* program = std::get_if<Program>(&one.what); program != nullptr && program->id > 0)
-    place_.spawn()->signal(program->id, number);
-  if (std::holds_alternative<Main>(one.what)) place_.spawn()->signal(facts_.first_rank, number);
+    signal(program->id, number);
+  if (std::holds_alternative<Main>(one.what)) signal(facts_.first_rank, number);
 }
 
 // Sends what there is to send, after whatever may have changed it.
@@ -115,8 +115,21 @@ void Attachments::go_on_stacks(One& one, StackRun& run) {
 
 // ---- their end ----------------------------------------------------------------------------------
 
+// An order that fails says at once that lockstep-spawn is gone: that waits until we are done.
+void Attachments::order(const std::function<void(spawn::Client&)>& what) {
+  spawn::Client* const spawn = place_.spawn();
+  if (spawn == nullptr) return;
+  const bool before = std::exchange(is_ordering_, true);
+  what(*spawn);
+  is_ordering_ = before;
+}
+
 void Attachments::kill(int id) {
-  if (spawn::Client* const spawn = place_.spawn()) spawn->end(id);
+  order([id](spawn::Client& spawn) { spawn.end(id); });
+}
+
+void Attachments::signal(int id, int number) {
+  order([id, number](spawn::Client& spawn) { spawn.signal(id, number); });
 }
 
 void Attachments::close(const AttachId& id) {
@@ -136,7 +149,7 @@ void Attachments::leave(One& one) {
   if (std::holds_alternative<Main>(one.what) && main_ != nullptr) main_->detach();
   auto* const program = std::get_if<Program>(&one.what);
   if (program == nullptr || program->is_left) return;
-  if (spawn::Client* const spawn = place_.spawn()) spawn->signal(program->id, SIGHUP);
+  signal(program->id, SIGHUP);
   program->streams.reset();  // a terminal hangs up
   dying_[program->id] = clock_.now() + kHangUpGrace;
 }
@@ -161,6 +174,8 @@ void Attachments::end_all(const std::string& why) {
 }
 
 void Attachments::spawn_lost() {
+  is_lost_ = is_ordering_;
+  if (is_lost_) return;
   end_all("the processes of this node have ended: lockstep-spawn is gone");
   for (const auto& [spawned, id] : std::exchange(by_spawned_, {})) {
     One* const one = find(id);
@@ -239,7 +254,7 @@ void Attachments::rank_exited(int rank, int wait_status) {
 // ---- time ---------------------------------------------------------------------------------------
 
 Instant Attachments::next_deadline() const {
-  Instant next = Instant::never();
+  Instant next = is_lost_ ? Instant{} : Instant::never();
   for (const auto& [id, one] : ones_) {
     next = std::min(next, one->heard + kAttachSilence);
     if (std::holds_alternative<Main>(one->what) && main_ != nullptr && main_->waits_for_client())
@@ -254,6 +269,7 @@ Instant Attachments::next_deadline() const {
 }
 
 void Attachments::expire(Instant now) {
+  if (is_lost_) spawn_lost();
   for (auto& [id, when] : dying_)
     if (now >= when) {
       kill(id);

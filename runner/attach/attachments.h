@@ -5,6 +5,7 @@
 // part waits for it.
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -89,7 +90,9 @@ class Attachments {
   void refuse(const AttachId& id, std::string message, bool for_now);
   void go_on(const AttachId& id);
   void go_on_stacks(One& one, StackRun& run);
+  void order(const std::function<void(spawn::Client&)>& what);
   void kill(int id);
+  void signal(int id, int number);
   One* find(const AttachId& id);
   One* owner(int spawned, AttachId* id);
 
@@ -104,8 +107,9 @@ class Attachments {
   std::set<AttachId> gone_;             // an opening of these starts nothing
   std::deque<AttachId> gone_order_;
   int next_id_ = kFirstAttachedId;
-  std::optional<int> main_code_;  // rank 0 has ended
-  std::string over_;              // "": it takes openings
+  std::optional<int> main_code_;                // rank 0 has ended
+  std::string over_;                            // "": it takes openings
+  bool is_ordering_ = false, is_lost_ = false;  // lockstep-spawn is gone; see order()
 };
 
 }  // namespace lockstep::runner

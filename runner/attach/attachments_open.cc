@@ -107,8 +107,7 @@ Conversation::Streams Attachments::streams_of(const AttachOrder& order) const {
 
 Status Attachments::begin(const AttachId& id, One& one, const AttachOpen& open, int rank) {
   if (const auto* main = std::get_if<AttachMain>(&open.order)) return begin_main(id, one, *main);
-  spawn::Client* const spawn = place_.spawn();
-  if (spawn == nullptr)
+  if (place_.spawn() == nullptr)
     return make_error(ErrorCode::unavailable, "the ranks of this node are being ended");
   if (const auto* program = std::get_if<AttachProgram>(&open.order))
     return begin_program(id, one, *program, rank);
@@ -119,7 +118,7 @@ Status Attachments::begin(const AttachId& id, One& one, const AttachOpen& open, 
   const int number = std::get<AttachSignal>(open.order).number;
   for (const int each : live_ranks(open, rank)) {
     spdlog::info("signal {} to rank {}, as its user asks", number, each);
-    spawn->signal(each, number);
+    signal(each, number);
   }
   one.talk.close(AttachStream::output);
   one.talk.end(0, "");

@@ -56,6 +56,19 @@ class FakeLauncher {
     envelope.body = std::move(body);
     (void)control_->send(peer, wire::encode(envelope));
   }
+  // Over the connection that the agent made for logs.
+  void tell(const AttachFrame& frame) {
+    BulkEnvelope envelope;
+    envelope.body = frame;
+    (void)bulk_->send(bulk_peer, wire::encode(envelope));
+  }
+  // The newest frame of this kind; nullptr: none.
+  template <typename Body>
+  const Body* attached() const {
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+      if (const auto* body = std::get_if<Body>(&frame->body)) return body;
+    return nullptr;
+  }
   std::string control() const { return control_->endpoint(); }
   std::string bulk() const { return bulk_->endpoint(); }
 
@@ -69,6 +82,7 @@ class FakeLauncher {
   std::set<AttemptId> removed;
   std::map<LogKey, std::string> logs;
   std::optional<UsageReport> usage;  // the newest
+  std::vector<AttachFrame> frames;   // of attachments
 
  private:
   // A port that was just closed is free a moment later.
@@ -119,6 +133,8 @@ class FakeLauncher {
     while (auto got = bulk_->receive()) {
       const auto envelope = wire::decode_bulk(got->bytes);
       ASSERT_TRUE(envelope) << envelope.error().message;
+      bulk_peer = got->peer;
+      if (const auto* frame = std::get_if<AttachFrame>(&envelope->body)) frames.push_back(*frame);
       if (const auto* append = std::get_if<LogAppend>(&envelope->body)) {
         std::string& log = logs[append->key];
         if (append->offset == log.size()) log += append->data;
@@ -138,7 +154,7 @@ class FakeLauncher {
   io::EventLoop& loop_;
   io::Transport& transport_;
   std::optional<io::ServerSocket> control_, bulk_;
-  std::string peer;
+  std::string peer, bulk_peer;
   std::uint64_t sequence = 0;
 };
 
@@ -320,6 +336,53 @@ TEST_F(AgentLoopTest, ReportsWhatItsNodeUses) {
   EXPECT_GT(launcher_.usage->use.memory.count, 0u);
   EXPECT_GT(launcher_.usage->use.disk_total.count, 0u);
   EXPECT_TRUE(launcher_.usage->parts.empty());
+}
+
+TEST_F(AgentLoopTest, CarriesFramesOfAttachmentsAndGoesOnAfterRestartsOfBothSides) {
+  const Assignment assignment = make_assignment("job", "wait");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until([&] {
+    const auto part = launcher_.parts.find(assignment.attempt);
+    return part != launcher_.parts.end() && part->second.state == PartState::running;
+  }));
+  AttachOpen open;
+  open.job = assignment.attempt.job;
+  open.attempt = assignment.attempt;
+  open.order = AttachProgram{};
+  const AttachFrame opening{AttachId(std::string(kAttachIdBytes, 'a')), open};
+  const auto ask = [&] {
+    launcher_.frames.clear();
+    launcher_.say(AttachWanted{opening});
+  };
+  const auto is_opened = [&] {
+    ask();
+    return until([&] {
+      if (launcher_.attached<AttachRefused>() != nullptr) ask();  // it looks for its runner yet
+      return launcher_.attached<AttachOpened>() != nullptr;
+    });
+  };
+  ASSERT_TRUE(is_opened());
+  EXPECT_EQ(launcher_.attached<AttachOpened>()->attempt, assignment.attempt);
+  const AttachData data{AttachStream::input, 0, "typed", false};
+  launcher_.tell({opening.attachment, data});
+  ASSERT_TRUE(until([&] { return launcher_.attached<AttachData>() != nullptr; }));
+  EXPECT_EQ(launcher_.attached<AttachData>()->bytes, "typed");
+
+  launcher_.frames.clear();
+  launcher_.restart();
+  ASSERT_TRUE(until([&] { return launcher_.attached<AttachAlive>() != nullptr; }))
+      << "the new launcher must learn where the attachment is";
+
+  const std::size_t sessions = launcher_.sessions.size();
+  start_agent();
+  ASSERT_TRUE(until([&] { return launcher_.sessions.size() > sessions; }));
+  ASSERT_TRUE(is_opened()) << "the new agent learns of it by the opening";
+
+  AttachFrame other = opening;
+  std::get<AttachOpen>(other.body).attempt.number = 9;
+  launcher_.tell(other);
+  ASSERT_TRUE(until([&] { return launcher_.attached<AttachRefused>() != nullptr; }));
+  EXPECT_FALSE(launcher_.attached<AttachRefused>()->for_now);
 }
 
 TEST_F(AgentLoopTest, RunsAnAssignmentShipsItsLogsAndRemovesIt) {

@@ -64,9 +64,20 @@ class FakeRunner {
           const auto message = wire::decode_runner_control(frame);
           const auto* update = message ? std::get_if<UpdateAssignment>(&*message) : nullptr;
           if (update && update->assignment.phase == WantedPhase::stop) finish();
+          if (const auto* attach = message ? std::get_if<AttachFrame>(&*message) : nullptr)
+            answer(*attach);
         },
         [] {});
     socket_->send(wire::encode(RunnerControl(RunnerStatus{report()})));
+  }
+  // Whatever is attached is an echo.
+  void answer(const AttachFrame& frame) {
+    std::optional<AttachBody> body;
+    if (std::holds_alternative<AttachOpen>(frame.body))
+      body = AttachOpened{assignment_.attempt, 0, 0, "", 0};
+    if (const auto* data = std::get_if<AttachData>(&frame.body))
+      body = AttachData{AttachStream::output, data->offset, data->bytes, data->end};
+    if (body) socket_->send(wire::encode(RunnerControl(AttachFrame{frame.attachment, *body})));
   }
   void finish() {
     write_log("last line");
