@@ -101,7 +101,7 @@ TEST_F(MainTest, ACanceledJobIsNotHeldUp) {
   attempt_.assignment.phase = WantedPhase::stop;
   agent_->send(attempt_.assignment);
   EXPECT_EQ(talk.code(), 1);
-  EXPECT_EQ(talk.output, "up\r\nbye\r\n");
+  EXPECT_NE(talk.output.find("bye\r\n"), std::string::npos) << talk.output;
   EXPECT_EQ(attempt_.wait(), 0);
   EXPECT_EQ(attempt_.report().cause, Cause::canceled);
 }
