@@ -52,7 +52,8 @@ std::string Attachments::why_not(const AttachId& id, const AttachOpen& open) con
   const std::string job = facts_.attempt.job.value;
   if (open.attempt != facts_.attempt || open.job != facts_.attempt.job)
     return fmt::format("that attempt of {} has ended", job);
-  const bool was_open = gone_.count(id) != 0 || open.have_output > 0 || open.have_error > 0;
+  const bool was_open =
+      open.again || gone_.count(id) != 0 || open.have_output > 0 || open.have_error > 0;
   if (was_open)
     return fmt::format("the attachment has ended: its node heard nothing of it for {}",
                        format_duration(kAttachSilence));

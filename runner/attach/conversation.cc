@@ -118,11 +118,10 @@ std::optional<AttachBody> Conversation::next_of(Output& output) {
 std::optional<AttachBody> Conversation::next() {
   if (std::exchange(tell_opened_, false)) {
     AttachOpened opened = about_;
-    opened.have_input = input_.have;
+    opened.have_input = taken_input();
     return opened;
   }
-  if (std::exchange(tell_taken_, false))
-    return AttachTaken{AttachStream::input, input_.have - input_.bytes.size()};
+  if (std::exchange(tell_taken_, false)) return AttachTaken{AttachStream::input, taken_input()};
   if (std::exchange(tell_alive_, false)) return AttachAlive{};
   if (auto data = next_of(output_)) return data;
   if (auto data = next_of(error_)) return data;

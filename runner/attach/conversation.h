@@ -71,6 +71,7 @@ class Conversation {
     void open(std::uint64_t have);
     bool is_all_sent() const { return closed && sent == length(); }
   };
+  std::uint64_t taken_input() const { return input_.have - input_.bytes.size(); }
   Output* output(AttachStream stream);
   const Output* output(AttachStream stream) const;
   std::optional<AttachBody> next_of(Output& output);
