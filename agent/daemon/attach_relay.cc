@@ -65,6 +65,8 @@ void AttachRelay::from_launcher(const AttachFrame& frame, Instant now) {
     if (waiting_.size() < kMostWaiting) waiting_.push_back({frame, now});
     return;
   }
+  if (std::holds_alternative<AttachClose>(frame.body))
+    std::erase_if(waiting_, [&id](const Waiting& one) { return one.frame.attachment == id; });
   const auto found = known_.find(id);
   if (found == known_.end()) return;
   found->second.heard = now;

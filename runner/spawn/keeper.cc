@@ -19,7 +19,7 @@ namespace {
 
 static_assert(kEndKeeper == SIGTERM);
 
-constexpr long long kGraceMs = 200;  // for what is left when the program has ended
+constexpr long long kGraceMs = 500;  // for what is left when the program has ended
 constexpr int kQuickRounds = 10;
 
 long long now_ms() {

@@ -106,6 +106,16 @@ TEST_F(AttachRelayTest, AnOpeningWaitsForTheConnectionThatAnswersIt) {
   EXPECT_TRUE(is_held_);
 }
 
+TEST_F(AttachRelayTest, AnOpeningThatIsClosedMeanwhileStartsNothing) {
+  is_up_ = false;
+  tell(opening('a', one_));
+  tell({attach_id('a'), AttachClose{}});
+  is_up_ = true;
+  relay_.on_link_up(now_);
+  EXPECT_TRUE(to_runner_.empty());
+  EXPECT_FALSE(is_held_);
+}
+
 TEST_F(AttachRelayTest, AConnectionThatNeverComesIsNotWaitedForForEver) {
   is_up_ = false;
   tell(opening('a', one_));
