@@ -441,6 +441,7 @@ void Runner::leave() {
       spdlog::warn("{}", removed.error().message);
   const Instant until = clock_.now() + kFarewellTimeout;
   while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
+  answer_attachments();
   if (bootstrap_) bootstrap_->end();
   spdlog::info("left");
 }

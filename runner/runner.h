@@ -129,6 +129,7 @@ class Runner {
   int spawn_pid() const;
   void note_rank(int rank, spawn::RankProcess process);
   void end_attachments();
+  void answer_attachments();
   bool drain_main();
   Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
 

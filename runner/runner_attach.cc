@@ -13,6 +13,7 @@
 namespace lockstep::runner {
 namespace {
 
+constexpr Duration kAnswersFor = seconds(2);
 constexpr char kToolsFolder[] = "/tools";
 constexpr char kPtraceScope[] = "/proc/sys/kernel/yama/ptrace_scope";
 
@@ -82,6 +83,15 @@ void Runner::note_rank(int rank, spawn::RankProcess process) {
 
 void Runner::end_attachments() {
   if (attachments_) attachments_->end_all("the job's ranks on this node are being ended");
+}
+
+// The part has ended for everybody else. Clients may still lack the last bytes, or ask for them.
+void Runner::answer_attachments() {
+  const Instant until = clock_.now() + kAnswersFor;
+  while (attachments_ && attachments_->any() && clock_.now() < until) {
+    loop_.turn(milliseconds(10));
+    attachments_->expire(clock_.now());
+  }
 }
 
 bool Runner::drain_main() {

@@ -43,6 +43,7 @@ class Attachments {
   void spawn_lost();
   // Kills all that runs, and opens nothing any more: the part ends.
   void end_all(const std::string& why);
+  bool any() const { return !ones_.empty(); }  // that no client has closed
   // Rank 0's streams are closed: sends the last frames.
   void main_drained();
 

@@ -206,6 +206,19 @@ TEST_P(AttachTest, TheEndOfTheJobEndsThemAndIsNotHeldUp) {
   EXPECT_TRUE(attempt_.survivors().empty());
 }
 
+// The frame that said so may be lost with a relay.
+TEST_P(AttachTest, AClientMayAskOnceMoreWhenThePartHasEnded) {
+  start();
+  AttachTalk talk(*agent_, attempt_);
+  ASSERT_TRUE(talk.open(program_order({"sleep", "600"})));
+  stop();
+  ASSERT_TRUE(agent_->report_in(PartState::finished));
+  talk.open_again();
+  EXPECT_EQ(talk.code(), 125);
+  talk.send(AttachClose{});
+  EXPECT_EQ(attempt_.wait(), 0);
+}
+
 TEST_P(AttachTest, ASignalGoesToTheRanksThatItNames) {
   attempt_.ranks(2).shell("trap 'echo told; exit 4' USR1; echo up; while :; do sleep 0.02; done");
   start();
