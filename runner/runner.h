@@ -130,6 +130,7 @@ class Runner {
   void note_rank(int rank, spawn::RankProcess process);
   void end_attachments();
   void answer_attachments();
+  void note_kills_beside(int rank);
   bool drain_main();
   Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
 
@@ -191,8 +192,9 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
-  std::map<int, RankHere> ranks_here_;  // those that were started
-  std::unique_ptr<MainStreams> main_;   // of rank 0, if the job has a terminal; see drain_main()
+  std::map<int, RankHere> ranks_here_;      // those that were started
+  std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
+  std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
 };

@@ -37,6 +37,7 @@ class Runner::AttachDoor final : public AttachPlace {
     return runner_.spawner_is_lost() ? nullptr : runner_.setup_.isolation.spawn.get();
   }
   int spawn_pid() const override { return runner_.spawn_pid(); }
+  void ended(int rank) override { runner_.note_kills_beside(rank); }
   // Where there is no limit, ranks join their cgroups beside their start, and so does this.
   void started(int rank, int pid) override {
     const auto& cgroups = runner_.setup_.isolation.cgroups;
@@ -83,6 +84,18 @@ void Runner::note_rank(int rank, spawn::RankProcess process) {
 
 void Runner::end_attachments() {
   if (attachments_) attachments_->end_all("the job's ranks on this node are being ended");
+}
+
+// Where memory is short what is attached goes first: that the kernel killed it is no failure of the
+// rank, which lives on.
+void Runner::note_kills_beside(int rank) {
+  const auto found = ranks_here_.find(rank);
+  if (found == ranks_here_.end() || !found->second.lives) return;
+  const auto& cgroups = setup_.isolation.cgroups;
+  if (setup_.container)
+    (void)setup_.container->is_out_of_memory();  // it counts from here
+  else if (cgroups)
+    killed_beside_[rank] = cgroups->killed_for_memory(rank - orders_.assignment.first_rank());
 }
 
 // The part has ended for everybody else. Clients may still lack the last bytes, or ask for them.

@@ -95,7 +95,8 @@ void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
 bool Runner::was_out_of_memory(int rank) {
   if (setup_.container) return setup_.container->is_out_of_memory();
   const auto& cgroups = setup_.isolation.cgroups;
-  return cgroups && cgroups->out_of_memory(rank - orders_.assignment.first_rank());
+  return cgroups &&
+         cgroups->killed_for_memory(rank - orders_.assignment.first_rank()) > killed_beside_[rank];
 }
 
 void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {

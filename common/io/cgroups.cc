@@ -303,8 +303,8 @@ long long Cgroups::refused_forks(int local_rank) const {
   return refused;
 }
 
-bool Cgroups::out_of_memory(int local_rank) const {
-  return oom_kills(rank_directory(0, local_rank), version_) > 0;
+long long Cgroups::killed_for_memory(int local_rank) const {
+  return oom_kills(rank_directory(0, local_rank), version_);
 }
 
 bool Cgroups::limits_memory_of(int pid, int local_rank) const {

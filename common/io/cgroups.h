@@ -63,8 +63,9 @@ class Cgroups {
   long long refused_forks(int local_rank) const;
   // The rank's process is in the cgroup that has the memory limit; true if it has ended.
   bool limits_memory_of(int pid, int local_rank) const;
-  // The kernel killed a process of this rank for memory.
-  bool out_of_memory(int local_rank) const;
+  // How many processes of this rank the kernel killed for memory.
+  long long killed_for_memory(int local_rank) const;
+  bool out_of_memory(int local_rank) const { return killed_for_memory(local_rank) > 0; }
   // Sends SIGKILL to every member once; used when lockstep-spawn cannot do it.
   void kill_all() const;
   // Removes the directories, which must be empty of processes.

@@ -230,6 +230,7 @@ void Attachments::exited(int id, int wait_status) {
   if (one == nullptr) return;
   if (auto* program = std::get_if<Program>(&one->what)) {
     program->is_left = true;
+    place_.ended(program->rank);
     one->talk.end(code_of(wait_status), "");
     if (program->streams && !program->streams->finish(false))
       program->close_at = clock_.now() + kCloseAfter;

@@ -41,6 +41,7 @@ class AttachPlace {
   virtual int spawn_pid() const = 0;
   // A program was started beside the rank: what limits the rank limits it.
   virtual void started(int rank, int pid) = 0;
+  virtual void ended(int rank) = 0;
 };
 
 // Ids of lockstep-spawn that are no ranks'.

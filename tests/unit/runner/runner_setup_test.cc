@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 
-#include "tests/unit/runner/attempt.h"
+#include "tests/unit/runner/attach_talk.h"
 
 namespace lockstep::runner::testing {
 namespace {
@@ -32,6 +33,24 @@ TEST(RunnerAsRootTest, OutOfMemoryBehindAShellIsSaidToo) {
   attempt.shell("/usr/bin/python3 -c 'x=bytearray(200<<20)'; exit $?");
   ASSERT_EQ(attempt.run(), 0);
   EXPECT_EQ(attempt.report().cause, Cause::out_of_memory) << attempt.runner_log();
+}
+
+TEST(RunnerAsRootTest, WhatIsAttachedGoesFirstAndIsNoFailureOfTheRank) {
+  if (!running_as_root()) GTEST_SKIP() << "needs root: a memory cgroup of our own";
+  Attempt attempt;
+  attempt.assignment.spec.resources.memory = mebibytes(64);
+  attempt.assignment.allotment.memory = mebibytes(64);
+  attempt.shell("trap 'exit 3' USR1; echo up; while :; do sleep 0.02; done").start();
+  FakeAgent agent(attempt);
+  ASSERT_TRUE(attempt.printed("up"));
+  AttachTalk hog(agent, attempt, 'h'), signal(agent, attempt, 's');
+  ASSERT_TRUE(hog.open(program_order({"/usr/bin/python3", "-c", "x=bytearray(200<<20)"})));
+  EXPECT_EQ(hog.code(), 137) << hog.error;
+  hog.send(AttachClose{});
+  ASSERT_TRUE(signal.open(AttachSignal{SIGUSR1}, 0));
+  ASSERT_EQ(attempt.wait(), 0);
+  EXPECT_EQ(attempt.report().cause, Cause::exit_code) << attempt.runner_log();
+  EXPECT_EQ(attempt.report().ranks.at(0).exit_code, 3);
 }
 
 TEST(RunnerAsRootTest, ARunAsUserIsTakenOn) {

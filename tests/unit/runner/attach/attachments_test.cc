@@ -74,6 +74,7 @@ class AttachmentsTest : public ::testing::Test, public AttachPlace {
   spawn::Client* spawn() override { return is_lost_ ? nullptr : client_.get(); }
   int spawn_pid() const override { return client_->pid(); }
   void started(int rank, int) override { joined_.push_back(rank); }
+  void ended(int rank) override { left_.push_back(rank); }
 
   void start_rank(int rank) {
     spawn::RankProcess process;
@@ -119,7 +120,7 @@ class AttachmentsTest : public ::testing::Test, public AttachPlace {
       return so();
     });
   }
-  bool ended(int number) {
+  bool is_told_end(int number) {
     return until([&] { return last<AttachEnd>(number) != nullptr; });
   }
 
@@ -129,7 +130,7 @@ class AttachmentsTest : public ::testing::Test, public AttachPlace {
   std::unique_ptr<Attachments> attachments_;
   std::map<int, RankHere> ranks_;
   std::vector<AttachFrame> sent_;
-  std::vector<int> joined_;
+  std::vector<int> joined_, left_;
   bool is_lost_ = false;
 };
 
@@ -137,10 +138,11 @@ TEST_F(AttachmentsTest, AProgramAnswersAndEnds) {
   open(1, script("echo out; exit 3"));
   ASSERT_NE(last<AttachOpened>(1), nullptr);
   EXPECT_EQ(last<AttachOpened>(1)->attempt, (AttemptId{JobId("job"), 1}));
-  ASSERT_TRUE(ended(1));
+  ASSERT_TRUE(is_told_end(1));
   EXPECT_EQ(*last<AttachEnd>(1), (AttachEnd{3, "", 4, 0}));
   EXPECT_EQ(output(1), "out\n");
   EXPECT_EQ(joined_, std::vector<int>{0});
+  EXPECT_EQ(left_, std::vector<int>{0});
 }
 
 TEST_F(AttachmentsTest, AliveIsAnsweredAndKeepsItOpen) {
@@ -238,7 +240,7 @@ TEST_F(AttachmentsTest, APartHasSoManyAndNoMore) {
 TEST_F(AttachmentsTest, AClientThatDoesNotReadStopsItsProgramAlone) {
   open(1, script("yes"));
   open(2, script("sleep 0.1; echo two"));
-  ASSERT_TRUE(ended(2));
+  ASSERT_TRUE(is_told_end(2));
   EXPECT_LE(output(1).size(), kAttachWindow);
   attachments_->end_all("over");
   ASSERT_TRUE(until([&] {
@@ -254,7 +256,7 @@ TEST_F(AttachmentsTest, TheEndOfSpawnEndsThem) {
   kill(client_->pid(), SIGKILL);
   ASSERT_TRUE(until([&] { return is_lost_; }));
   attachments_->spawn_lost();
-  ASSERT_TRUE(ended(1));
+  ASSERT_TRUE(is_told_end(1));
   EXPECT_EQ(last<AttachEnd>(1)->code, kAttachFailed);
 }
 
