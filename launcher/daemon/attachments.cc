@@ -99,24 +99,18 @@ void Attachments::open(const Sender& from, const AttachId& id, AttachOpen openin
   if (const auto* none = std::get_if<NoAttachTarget>(&found))
     return refuse(from, id, opening, *none);
   if (auto why = why_not(owner_of(*client), now)) return refuse(from, id, opening, *std::move(why));
-  Open one{owner_of(*client),
-           from.key,
-           from.address,
-           from.peer,
-           "",
-           std::get<AttachTarget>(found),
-           std::string(verb_of(opening.order)),
-           "",
-           words_of(opening.order),
-           now,
-           now,
-           opening.again};
+  Open one;
+  one.user = owner_of(*client);
+  one.key = from.key;
+  one.address = from.address;
+  one.client = from.peer;
+  one.target = std::get<AttachTarget>(found);
+  one.verb = verb_of(opening.order);
+  one.words = words_of(opening.order);
+  one.opened = one.heard = now;
+  one.has_begun = opening.again;
   one.where = where_of(state, one.target, opening);
-  AuditEntry entry = entry_of(one);
-  entry.outcome = AuditOutcome::done;
-  entry.detail =
-      fmt::format("{}: {}{}", one.where, one.words, opening.again ? " (it was open before)" : "");
-  ports_.record(std::move(entry));
+  record_opening(one, opening.again);
   ++of_user_[one.user];
   send_opening(open_.emplace(id, std::move(one)).first->second, id, std::move(opening));
 }
@@ -143,6 +137,7 @@ void Attachments::open_again(Table::iterator known, const Sender& from, AttachOp
     end(known, why, now);
     return;
   }
+  if (!repairs_.take(one.user, now)) return drop();
   const Core& core = ports_.core();
   if (core.liveness(one.target.node) != Liveness::alive)
     return pass_to_client(
@@ -254,6 +249,7 @@ void Attachments::from_node(NodeId node, const std::string& peer, AttachFrame fr
   if (known->second.target.node != node)
     return drop_foreign("node " + ports_.core().state().node_name(node), now);
   known->second.agent = peer;
+  known->second.unanswered = 0;
   std::visit(NodeFrames{*this, known, now}, frame.body);
 }
 
@@ -261,8 +257,15 @@ void Attachments::pass_to_client(const Open& one, const AttachId& id, AttachBody
   ports_.send(one.client, {id, std::move(body)});
 }
 
-void Attachments::pass_to_node(const Open& one, const AttachId& id, AttachBody body) {
-  if (one.agent.empty()) return drop();
+// The launcher's queue for a node has no bound in bytes, and a hostile client keeps to no window.
+void Attachments::pass_to_node(Open& one, const AttachId& id, AttachBody body) {
+  constexpr std::size_t kFrame = 16;
+  const auto* data = std::get_if<AttachData>(&body);
+  const std::size_t bytes = kFrame + (data == nullptr ? 0 : data->bytes.size());
+  const bool is_close = std::holds_alternative<AttachClose>(body);
+  const bool is_too_much = one.unanswered + bytes > kMaxUnansweredAttachBytes && !is_close;
+  if (one.agent.empty() || is_too_much) return drop();
+  one.unanswered += bytes;
   ports_.send(one.agent, {id, std::move(body)});
 }
 
@@ -320,6 +323,14 @@ AuditEntry Attachments::entry_of(const Open& one) const {
   entry.object = "job " + id.value;
   if (const Job* job = ports_.core().state().job(id)) entry.project = job->spec.project;
   return entry;
+}
+
+void Attachments::record_opening(const Open& one, bool again) {
+  AuditEntry entry = entry_of(one);
+  entry.outcome = AuditOutcome::done;
+  entry.detail =
+      fmt::format("{}: {}{}", one.where, one.words, again ? " (it was open before)" : "");
+  ports_.record(std::move(entry));
 }
 
 void Attachments::record_end(const Open& one, const std::string& how, Instant now) {

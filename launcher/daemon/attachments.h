@@ -22,6 +22,9 @@ namespace lockstep::launcher {
 
 inline constexpr std::size_t kMaxAttachmentsOfUser = 256;
 inline constexpr std::size_t kMaxAttachments = 1'024;
+// To a node that says nothing: what exceeds this is dropped. More than a client sends that keeps to
+// its window and repairs it once.
+inline constexpr std::size_t kMaxUnansweredAttachBytes = 2 * kAttachWindow + (64u << 10);
 
 class Attachments {
  public:
@@ -66,6 +69,7 @@ class Attachments {
     AttachTarget target;
     std::string verb, where, words;  // for the audit log: "shell job", "rank 3 on n1", "a shell"
     Instant opened, heard;           // `heard`: from the client
+    std::size_t unanswered = 0;      // bytes sent to the node since it last said something
     bool has_begun = false;          // its node has opened it: it starts nothing any more
     bool has_ended = false;          // the end was passed on, and the client has not closed yet
   };
@@ -78,7 +82,7 @@ class Attachments {
   // nullopt: allowed.
   std::optional<NoAttachTarget> why_not(const std::string& user, Instant now);
   void pass_to_client(const Open& one, const AttachId& id, AttachBody body);
-  void pass_to_node(const Open& one, const AttachId& id, AttachBody body);
+  void pass_to_node(Open& one, const AttachId& id, AttachBody body);
   void send_opening(const Open& one, const AttachId& id, AttachOpen opening);
   void refuse(const Sender& from, const AttachId& id, const AttachOpen& opening,
               NoAttachTarget why);
@@ -86,6 +90,7 @@ class Attachments {
   Table::iterator end(Table::iterator one, const std::string& why, Instant now);
   std::string why_ended(const Open& one) const;
   Table::iterator forget(Table::iterator one);
+  void record_opening(const Open& one, bool again);
   void record_end(const Open& one, const std::string& how, Instant now);
   AuditEntry entry_of(const Open& one) const;
   void drop() { ++dropped_; }
@@ -95,6 +100,8 @@ class Attachments {
   Table open_;
   std::map<std::string, std::size_t> of_user_;  // how many
   RateLimit<std::string> rate_{{512, 50}};      // new ones of a user; each is an audit entry
+  // Openings of what is open. They share a node's control connection with its heartbeats.
+  RateLimit<std::string> repairs_{{1'024, 200}};
   std::uint64_t dropped_ = 0;
   SampledLog foreign_;
 };

@@ -299,5 +299,42 @@ TEST_F(AttachmentsTest, WhoOpensAndClosesWithoutEndIsSlowedDown) {
   EXPECT_EQ(told.size(), 1U);
 }
 
+// What waits for a node is in the launcher's memory.
+TEST_F(AttachmentsTest, ANodeThatSaysNothingIsSentABoundedNumberOfBytes) {
+  attach(kId);
+  const AttachData typed{AttachStream::input, 0, std::string(kMaxAttachData, 'x'), false};
+  const auto flood = [&] {
+    take();
+    for (int i = 0; i < 1'000; ++i) client("alice", kId, typed);
+    for (int i = 0; i < 100'000; ++i) client("alice", kId, AttachResize{{1, 1}});
+    std::size_t bytes = 0;
+    for (const Sent& one : sent)
+      if (const auto* data = std::get_if<AttachData>(&one.frame.body)) bytes += data->bytes.size();
+    return bytes;
+  };
+  const std::size_t first = flood();
+  EXPECT_GE(first, kAttachWindow) << "a whole window, and once again to repair it";
+  EXPECT_LE(first, kMaxUnansweredAttachBytes);
+  EXPECT_LE(sent.size(), 10'000U);
+  EXPECT_EQ(flood(), 0U);
+  node(n1, kId, AttachTaken{AttachStream::input, 1});
+  EXPECT_EQ(flood(), first) << "it answers again";
+  take();
+  client("alice", kId, AttachClose{});
+  EXPECT_EQ(sent.size(), 1U) << "a close is never dropped";
+}
+
+// They go over the connection of the node's heartbeats.
+TEST_F(AttachmentsTest, OpeningsOfWhatIsOpenAreBoundedToo) {
+  attach(kId);
+  for (int i = 0; i < 5'000; ++i) client("alice", kId, opening());
+  EXPECT_EQ(told.size(), 1'024U);
+  EXPECT_TRUE(sent.empty());
+  launcher.now = launcher.now + seconds(1);
+  take();
+  client("alice", kId, opening());
+  EXPECT_EQ(told.size(), 1U);
+}
+
 }  // namespace
 }  // namespace lockstep::launcher
