@@ -65,7 +65,8 @@ using AttachOrder = std::variant<AttachProgram, AttachMain, AttachSignal, Attach
 // ---- frames ------------------------------------------------------------------------------------
 enum class AttachStream : std::uint8_t { input = 1, output = 2, error = 3 };
 
-// client -> runner. First, and again to repair: the same id starts nothing anew. The client names
+// client -> runner. First, and again to repair and while all is quiet, since the last frame may be
+// lost and no later one tells: the same id starts nothing anew. The client names
 // the job, and a rank, or a node by its rank in the gang, or neither: then rank 0, of a signal and
 // of stacks all ranks of one node; a client asks node by node. The launcher adds the attempt and
 // makes `node_rank` the one that it is sent to.
@@ -76,6 +77,8 @@ struct AttachOpen {
   AttemptId attempt = {};
   AttachOrder order;
   std::uint64_t have_output = 0, have_error = 0;  // the client's
+  // It was open: where nobody knows its id (any more) it is refused, and nothing is started twice.
+  bool again = false;
   friend bool operator==(const AttachOpen&, const AttachOpen&) = default;
 };
 // runner -> client: the answer to each opening.
@@ -84,7 +87,7 @@ struct AttachOpened {
   std::int32_t rank = 0;
   std::int32_t node_rank = 0;
   std::string node;              // its name; the launcher writes it
-  std::uint64_t have_input = 0;  // the runner's
+  std::uint64_t have_input = 0;  // the runner's; as AttachTaken, which may have been lost
   friend bool operator==(const AttachOpened&, const AttachOpened&) = default;
 };
 // Both ways. A part that was had already is skipped; one that lies ahead is dropped.
@@ -109,7 +112,8 @@ struct AttachNotify {  // client -> runner: a signal for the program's process g
   std::int32_t number = 0;
   friend bool operator==(const AttachNotify&, const AttachNotify&) = default;
 };
-// client -> runner every kAttachAliveEvery, and the runner's answer.
+// client -> runner while bytes are on their way, and the runner's answer. One of these or an
+// opening comes every kAttachAliveEvery.
 struct AttachAlive {
   friend bool operator==(const AttachAlive&, const AttachAlive&) = default;
 };
