@@ -91,7 +91,7 @@ void AttachStreams::give_up(ErrorCode code, std::string message) {
 
 std::size_t AttachStreams::room() const {
   const bool is_taken = opened_ && !end_ && !input_ends_ && !is_over();
-  return is_taken ? kAttachWindow - kept_.size() : 0;
+  return is_taken ? kAttachWindow - std::min(kept_.size(), kAttachWindow) : 0;
 }
 
 void AttachStreams::feed(std::string_view bytes, Instant now) {
