@@ -118,6 +118,10 @@ Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobVi
                fmt::format("{} of {} has ended; {}", what, spec.name, all_that_run(job)));
 }
 
+int exit_code_of_choice(const Error& error, int otherwise) {
+  return error.code == ErrorCode::invalid_argument ? kExitUsage : otherwise;
+}
+
 std::string ranks_text(const std::vector<NodeRanks>& nodes) {
   std::string places;
   std::size_t count = 0;

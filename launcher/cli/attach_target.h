@@ -9,6 +9,7 @@
 #include "common/domain/attach.h"
 #include "common/domain/views.h"
 #include "launcher/cli/connection.h"
+#include "launcher/cli/context.h"
 
 namespace CLI {
 class App;
@@ -38,6 +39,9 @@ Result<JobView> running_job(Connection& connection, const std::string& verb,
 // that one. invalid_argument: there is no such rank or node. conflict: it runs no more.
 Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobView& job,
                                             const RankChoice& choice);
+
+// kExitUsage of a rank or node that the job does not have, else `otherwise`.
+int exit_code_of_choice(const Error& error, int otherwise = kExitFailure);
 
 // "rank 3 on n2", "7 ranks: 0-3 on n1, 4-6 on n2".
 std::string ranks_text(const std::vector<NodeRanks>& nodes);
