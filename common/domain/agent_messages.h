@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/domain/assignment.h"
+#include "common/domain/attach.h"
 #include "common/domain/envelope.h"
 #include "common/domain/machine_part.h"
 #include "common/domain/metrics.h"
@@ -145,7 +146,16 @@ struct AllowPeers {
 inline constexpr Duration kPeerAllowedFor = seconds(60);
 inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
 
-using AgentReply = std::variant<SessionAccepted, SessionRefused, SessionLost, HeartbeatAck,
-                                ObservedAck, Desired, AllowPeers, Refused, LauncherAddresses>;
+// An AttachOpen or AttachClose for a part of this node. It comes over this connection because a
+// node opens its bulk connection only when it needs it. It is not acknowledged: who attached
+// repeats it. Whatever the part's runner answers goes over the bulk connection.
+struct AttachWanted {
+  AttachFrame frame;
+  friend bool operator==(const AttachWanted&, const AttachWanted&) = default;
+};
+
+using AgentReply =
+    std::variant<SessionAccepted, SessionRefused, SessionLost, HeartbeatAck, ObservedAck, Desired,
+                 AllowPeers, Refused, LauncherAddresses, AttachWanted>;
 
 }  // namespace lockstep

@@ -4,15 +4,15 @@
 // Who sends what, and how it is repaired, is said at each frame. Offsets count a stream's bytes
 // from the attachment's begin.
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/result.h"
 #include "common/base/time.h"
 
 namespace lockstep {
@@ -23,7 +23,10 @@ inline constexpr std::size_t kAttachIdBytes = 16;
 
 inline constexpr std::size_t kAttachWindow = 256u << 10;  // sent and not taken, of each stream
 inline constexpr std::size_t kMaxAttachData = 64u << 10;  // of one frame
-inline constexpr std::size_t kMaxAttachCommandBytes = 64u << 10;
+inline constexpr std::size_t kMaxAttachCommandBytes = 64u << 10;  // its words, each with a NUL
+inline constexpr std::size_t kMaxAttachWords = 8'192;
+inline constexpr std::size_t kMaxTermBytes = 128;
+inline constexpr int kLastSignal = 64;
 inline constexpr std::size_t kMaxAttachmentsOfPart = 64;
 inline constexpr Duration kAttachAliveEvery = seconds(5);
 inline constexpr Duration kAttachAskAfter = seconds(8);  // without a frame: open again
@@ -62,14 +65,20 @@ struct AttachStacks {
 };
 using AttachOrder = std::variant<AttachProgram, AttachMain, AttachSignal, AttachStacks>;
 
+// Whether a node may be asked for it: the limits above, no word with a NUL and no first word that
+// is empty, TERM as a terminal's name, a signal that exists. invalid_argument: what to change.
+Status validate(const AttachOrder& order);
+
 // ---- frames ------------------------------------------------------------------------------------
 enum class AttachStream : std::uint8_t { input = 1, output = 2, error = 3 };
 
 // client -> runner. First, and again to repair and while all is quiet, since the last frame may be
 // lost and no later one tells: the same id starts nothing anew. The client names
 // the job, and a rank, or a node by its rank in the gang, or neither: then rank 0, of a signal and
-// of stacks all ranks of one node; a client asks node by node. The launcher adds the attempt and
-// makes `node_rank` the one that it is sent to.
+// of stacks all ranks of one node; a client asks node by node. `attempt` is absent (number 0) until
+// the launcher has added it; it then makes `node_rank` the one that this is sent to. A client that
+// repairs sends it as the runner's AttachOpened had it, so that an attachment never goes on in
+// another attempt.
 struct AttachOpen {
   JobId job;
   std::optional<std::int32_t> rank;

@@ -1,7 +1,7 @@
 #pragma once
-// The messages of the bulk socket: blobs and logs, sent in chunks and under credit. They have a
-// socket of their own so that heartbeats never wait behind a gigabyte. The rules of envelope.h hold
-// here too: plain values, idempotent requests.
+// The messages of the bulk socket: blobs and logs, sent in chunks and under credit, and what goes
+// to and comes from attachments. They have a socket of their own so that heartbeats never wait
+// behind a gigabyte. The rules of envelope.h hold here too: plain values, idempotent requests.
 
 #include <cstdint>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "common/base/digest.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/attach.h"
 
 namespace lockstep {
 
@@ -210,7 +211,7 @@ struct BulkRefused {
 using BulkMessage =
     std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs, BlobData,
                  LogAppend, LogAck, LogResume, LogFollow, LogChunk, LogCredit, LogEnd, BulkRefused,
-                 FindPeers, FindPeersReply, FetchReport, AskUnits, UnitsReply>;
+                 FindPeers, FindPeersReply, FetchReport, AskUnits, UnitsReply, AttachFrame>;
 
 struct BulkEnvelope {
   std::uint32_t version = 1;

@@ -107,6 +107,19 @@ Status validate_pids_of_container(const JobSpec& spec) {
   return {};
 }
 
+Status validate_terminal(const JobSpec& spec) {
+  if (spec.terminal == TerminalKind::none) return {};
+  if (spec.array)
+    return invalid(
+        "lockstep.terminal: the tasks of an array have none, since nobody can write to "
+        "all of them; run one of them as a job of its own");
+  if (spec.is_pipeline() || !spec.step.empty())
+    return invalid(
+        "lockstep.terminal: a pipeline and its steps have none, since they run when "
+        "nobody waits for them; run that command as a job of its own");
+  return {};
+}
+
 Status validate_retry(const JobSpec& spec) {
   const RetryPolicy& retry = spec.retry;
   if (retry.max < 0 || retry.max > kMaxRetries)
@@ -158,6 +171,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(validate_placement(spec.resources));
   add(validate(spec.limits));
   add(validate(spec.stop, spec.timeout));
+  add(validate_terminal(spec));
   const Status docker_args = check_docker_args(spec.resources.docker_args);
   add(docker_args);
   if (docker_args) add(validate_pids_of_container(spec));
@@ -218,6 +232,15 @@ std::optional<Rdma> rdma_from(std::string_view word) {
   for (const Rdma rdma : {Rdma::off, Rdma::preferred, Rdma::required})
     if (to_string(rdma) == word) return rdma;
   return std::nullopt;
+}
+
+std::string_view to_string(TerminalKind terminal) {
+  switch (terminal) {
+    case TerminalKind::none: return "none";
+    case TerminalKind::pty: return "pty";
+    case TerminalKind::input: return "stdin";
+  }
+  return "none";
 }
 
 std::string_view to_string(OnLost on_lost) {

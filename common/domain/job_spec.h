@@ -48,6 +48,15 @@ enum class Rdma {
 std::string_view to_string(Rdma rdma);
 std::optional<Rdma> rdma_from(std::string_view word);
 
+// What the standard streams of rank 0 are: open to its owner while it runs (AttachMain of
+// attach.h), or not.
+enum class TerminalKind {
+  none,   // no input; its output goes to the logs alone
+  pty,    // a terminal
+  input,  // a pipe as its standard input
+};
+std::string_view to_string(TerminalKind terminal);  // "none", "pty", "stdin"
+
 // The resources that a job requests on each of its nodes. Absent cpus, memory or gpus = all of the
 // node's.
 struct ResourceRequest {
@@ -164,6 +173,8 @@ struct JobSpec {
   // `environment`. A client cannot set it.
   std::optional<EnvironmentSpec> replaced_environment = {};
   StopPolicy stop = {};
+  // Of a command job of its own. It is not tried again once rank 0 may have read.
+  TerminalKind terminal = TerminalKind::none;
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }

@@ -82,6 +82,10 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
     return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");
   if (!step.spec.name.empty() || !step.spec.parent.value.empty() || !step.spec.step.empty())
     return invalid("a step's job is named by the launcher");
+  if (step.spec.terminal != TerminalKind::none)
+    return invalid(
+        "lockstep.terminal: the steps of a pipeline and the tasks of an array have none, "
+        "since nobody waits for them; run that command as a job of its own");
   TRY(validate(step.spec));
   return check_bindings(step, before);
 }

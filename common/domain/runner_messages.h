@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/domain/assignment.h"
+#include "common/domain/attach.h"
 #include "common/domain/metrics.h"
 
 namespace lockstep {
@@ -43,7 +44,10 @@ struct RanksUse {
   PartUse use;
   friend bool operator==(const RanksUse&, const RanksUse&) = default;
 };
-using RunnerControl = std::variant<RunnerStatus, UpdateAssignment, LogsTaken, EndPart, RanksUse>;
+// An AttachFrame goes both ways, and repairs itself (attach.h). A runner that does not know it says
+// nothing.
+using RunnerControl =
+    std::variant<RunnerStatus, UpdateAssignment, LogsTaken, EndPart, RanksUse, AttachFrame>;
 
 // ---- runner <-> runner (CURVE, k-ary tree by node rank, one ordered path) -----------------------
 struct GangHello {  // child -> parent, first message

@@ -1,5 +1,6 @@
 #include "common/wire/bulk.h"
 
+#include "common/wire/attach_codec.h"
 #include "common/wire/bulk_codec.h"
 
 namespace lockstep::wire {
@@ -31,6 +32,7 @@ struct BodyWriter {
   void operator()(const FetchReport& m) const { pb::to_wire(m, wire->mutable_fetch_report()); }
   void operator()(const AskUnits& m) const { pb::to_wire(m, wire->mutable_ask_units()); }
   void operator()(const UnitsReply& m) const { pb::to_wire(m, wire->mutable_units_reply()); }
+  void operator()(const AttachFrame& m) const { pb::to_wire(m, wire->mutable_attach()); }
 };
 
 // Pieces hold megabytes. The data goes into the message at once; by way of protobuf's objects it
@@ -117,6 +119,8 @@ Status read_body(pb::BulkEnvelope& wire, BulkMessage* body) {
       return pb::from_wire(wire.ask_units(), &body->emplace<AskUnits>());
     case pb::BulkEnvelope::kUnitsReply:
       return pb::from_wire(wire.units_reply(), &body->emplace<UnitsReply>());
+    case pb::BulkEnvelope::kAttach:
+      return pb::from_wire(wire.attach(), &body->emplace<AttachFrame>());
     case pb::BulkEnvelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

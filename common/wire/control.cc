@@ -88,6 +88,7 @@ struct BodyWriter {
   void operator()(const JoinAccepted& m) const { pb::to_wire(m, wire->mutable_join_accepted()); }
   void operator()(const JoinRefused& m) const { pb::to_wire(m, wire->mutable_join_refused()); }
   void operator()(const AllowPeers& m) const { pb::to_wire(m, wire->mutable_allow_peers()); }
+  void operator()(const AttachWanted& m) const { pb::to_wire(m, wire->mutable_attach_wanted()); }
   void operator()(const LauncherAddresses& m) const {
     pb::to_wire(m, wire->mutable_launcher_addresses());
   }
@@ -262,6 +263,7 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kJoinAccepted: return read<JoinAccepted>(wire.join_accepted(), body);
     case pb::Envelope::kJoinRefused: return read<JoinRefused>(wire.join_refused(), body);
     case pb::Envelope::kAllowPeers: return read<AllowPeers>(wire.allow_peers(), body);
+    case pb::Envelope::kAttachWanted: return read<AttachWanted>(wire.attach_wanted(), body);
     case pb::Envelope::kLauncherAddresses:
       return read<LauncherAddresses>(wire.launcher_addresses(), body);
     case pb::Envelope::kCreateEnvironment:

@@ -2,6 +2,7 @@
 
 #include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
+#include "common/wire/attach_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
@@ -683,6 +684,14 @@ void to_wire(const lockstep::JoinRefused& from, JoinRefused* to) {
 }
 Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to) {
   return read_text(from.reason(), "reason", &to->reason);
+}
+
+void to_wire(const lockstep::AttachWanted& from, AttachWanted* to) {
+  to_wire(from.frame, to->mutable_frame());
+}
+
+Status from_wire(const AttachWanted& from, lockstep::AttachWanted* to) {
+  return from_wire(from.frame(), &to->frame);
 }
 
 void to_wire(const lockstep::AllowPeers& from, AllowPeers* to) {

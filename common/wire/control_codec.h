@@ -121,6 +121,8 @@ void to_wire(const lockstep::KeyStanding& from, KeyStanding* to);
 Status from_wire(const KeyStanding& from, lockstep::KeyStanding* to);
 void to_wire(const lockstep::JoinRefused& from, JoinRefused* to);
 Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to);
+void to_wire(const lockstep::AttachWanted& from, AttachWanted* to);
+Status from_wire(const AttachWanted& from, lockstep::AttachWanted* to);
 void to_wire(const lockstep::AllowPeers& from, AllowPeers* to);
 Status from_wire(const AllowPeers& from, lockstep::AllowPeers* to);
 

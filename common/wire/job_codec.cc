@@ -92,6 +92,24 @@ Status read_rdma(int number, Rdma* to) {
   return bad_field("resources.rdma", "has a value that this version does not know");
 }
 
+int number_of(TerminalKind terminal) {
+  switch (terminal) {
+    case TerminalKind::none: return 0;
+    case TerminalKind::pty: return 1;
+    case TerminalKind::input: return 2;
+  }
+  return 0;
+}
+
+Status read_terminal(int number, TerminalKind* to) {
+  for (const TerminalKind terminal : {TerminalKind::none, TerminalKind::pty, TerminalKind::input}) {
+    if (number_of(terminal) != number) continue;
+    *to = terminal;
+    return {};
+  }
+  return bad_field("terminal", "has a value that this version does not know");
+}
+
 void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to) {
   to->set_instance_count(from.instance_count);
   if (from.cpus) to->set_cpus(*from.cpus);
@@ -392,6 +410,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   if (from.replaced_environment)
     to_wire(*from.replaced_environment, to->mutable_replaced_environment());
   write_stop(from.stop, to);
+  to->set_terminal(number_of(from.terminal));
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -438,6 +457,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_replaced_environment())
     TRY(from_wire(from.replaced_environment(), &to->replaced_environment.emplace()));
   TRY(read_stop(from, &to->stop));
+  TRY(read_terminal(from.terminal(), &to->terminal));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

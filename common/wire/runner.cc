@@ -1,6 +1,7 @@
 #include "common/wire/runner.h"
 
 #include "common/wire/assignment_codec.h"
+#include "common/wire/attach_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/metrics_codec.h"
@@ -41,6 +42,8 @@ std::string encode(const RunnerControl& message) {
     write_end(*end, wire.mutable_end_part());
   else if (const auto* ranks = std::get_if<RanksUse>(&message))
     pb::to_wire(ranks->use, wire.mutable_ranks_use());
+  else if (const auto* attach = std::get_if<AttachFrame>(&message))
+    pb::to_wire(*attach, wire.mutable_attach());
   else
     pb::to_wire(std::get<UpdateAssignment>(message).assignment, wire.mutable_update());
   return pb::serialize(wire);
@@ -69,6 +72,9 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes) {
     }
     case pb::RunnerControl::kRanksUse:
       TRY(pb::from_wire(wire.ranks_use(), &message.emplace<RanksUse>().use));
+      return message;
+    case pb::RunnerControl::kAttach:
+      TRY(pb::from_wire(wire.attach(), &message.emplace<AttachFrame>()));
       return message;
     case pb::RunnerControl::BODY_NOT_SET: break;
   }

@@ -40,6 +40,15 @@ bool is_taken_away(Cause cause) {
   return cause == Cause::node_lost || cause == Cause::runner_lost || cause == Cause::preempted;
 }
 
+// Whether rank 0 may have read what its owner wrote to it, which is gone then.
+bool has_read(const Job& job) {
+  if (job.spec.terminal == TerminalKind::none || job.attempts.empty()) return false;
+  const auto& report = job.attempts.back().parts.front().report;
+  if (!report) return false;
+  return report->state == PartState::running || report->started.ns != 0 ||
+         (report->exit && report->exit->started.ns != 0);
+}
+
 // The attempts in a row, up to the last one, that ended with their machine and saved nothing.
 int lost_to_lifetimes(const Job& job) {
   int lost = 0;
@@ -54,6 +63,8 @@ int lost_to_lifetimes(const Job& job) {
 }  // namespace
 
 std::string why_given_up(const Job& job, const ExitReport& report) {
+  if (has_read(job) && is_retried(job.spec.retry, report))
+    return "; not tried again, because what was written to its standard input is gone";
   const int lost = lost_to_lifetimes(job);
   if (report.lifetime == Duration(0) || lost <= kMostEndsOfMachines) return "";
   const Duration ran = report.time - job.attempts.back().placed;
@@ -98,7 +109,7 @@ Duration backoff_before(const RetryPolicy& policy, int number) {
 }
 
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report, Tier tier) {
-  if (job.cancel_by) return std::nullopt;
+  if (job.cancel_by || has_read(job)) return std::nullopt;
   if (report.lifetime != Duration(0)) {
     if (lost_to_lifetimes(job) > kMostEndsOfMachines) return std::nullopt;
     return Retry{false,

@@ -29,12 +29,14 @@ struct Retry {
 };
 
 // nullopt: no retry, and the job ends with this report. `tier` is that of the job's target: loss of
-// a low_priority machine is not charged, however often it happens.
+// a low_priority machine is not charged, however often it happens. A job with lockstep.terminal is
+// not retried once rank 0 has started.
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
                                  Tier tier = Tier::dedicated);
 
-// Why a job whose machine has ended by itself once too often is not tried again, with both times;
-// "": it is not that.
+// Why a job is not tried again that its policy would retry: its machine has ended by itself once
+// too often (with both times), or what its owner wrote to rank 0 is gone (lockstep.terminal). "":
+// it is neither.
 std::string why_given_up(const Job& job, const ExitReport& report);
 
 // The nodes of the attempt that did not have what the job names; empty unless it ended for that.

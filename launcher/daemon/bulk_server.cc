@@ -260,7 +260,8 @@ constexpr std::string_view kAsked[] = {"ask which files are missing",
                                        "answer",
                                        "report a fetch",
                                        "ask for units",
-                                       "answer"};
+                                       "answer",
+                                       "attach to a rank"};
 static_assert(std::size(kAsked) == std::variant_size_v<BulkMessage>);
 
 std::string object_of(const BulkMessage& message) {

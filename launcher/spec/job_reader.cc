@@ -69,6 +69,7 @@ class JobReader {
   void fill_includes(ReadJob& job) const;
   static void take_inputs(ReadInputs inputs, ReadJob& job);
   void fill_inputs(ReadJob& job) const;
+  void fill_terminal(JobSpec& spec) const;
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
@@ -325,8 +326,28 @@ void JobReader::fill_limits(LimitRequest& limits) const {
   if (const YamlNode* disk = at("lockstep.limits.disk")) limits.disk = parse_bytes(disk->text);
 }
 
+// What was written to one attempt is not there for the next one.
+void JobReader::fill_terminal(JobSpec& spec) const {
+  if (at("lockstep.terminal") == nullptr) return;
+  const auto chosen = good("lockstep.terminal", word("lockstep.terminal"));
+  for (const TerminalKind kind : {TerminalKind::pty, TerminalKind::input})
+    if (chosen == to_string(kind)) spec.terminal = kind;
+  if (spec.terminal == TerminalKind::none) return;
+  if (const YamlNode* array = at("lockstep.array"))
+    fault("lockstep.terminal", array->place,
+          "'lockstep.terminal': the tasks of an array have none, since nobody can write to all of "
+          "them; leave out 'lockstep.array'");
+  if (const YamlNode* most = at("lockstep.retry.max"))
+    if (number("lockstep.retry.max").value_or(0) > 0)
+      fault("lockstep.retry.max", most->place,
+            "'lockstep.retry.max': a job with 'lockstep.terminal' is not tried again, since what "
+            "was written to it is gone; leave it out, or write 0");
+}
+
 void JobReader::fill_retry(JobSpec& spec) const {
-  spec.retry.max = number("lockstep.retry.max").value_or(RetryPolicy{}.max);
+  const bool has_terminal = spec.terminal != TerminalKind::none;
+  const int most = has_terminal ? 0 : RetryPolicy{}.max;
+  spec.retry.max = number("lockstep.retry.max").value_or(most);
   if (const YamlNode* on = at("lockstep.retry.on"))
     if (const Status read = read_retry_on(source_, *on, spec.retry); !read)
       fault("lockstep.retry.on", on->place, read.error());
@@ -443,6 +464,7 @@ ReadJob JobReader::read() {
   fill_resources(job.spec);
   fill_distribution(job.spec);
   read_placement(source_, root_, faults_, job.spec.resources, job.notes);
+  fill_terminal(job.spec);
   fill_retry(job.spec);
   fill_queue(job);
   fill_environment(job);

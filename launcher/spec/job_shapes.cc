@@ -89,9 +89,11 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
     return error(entry.place,
                  fmt::format("'{}' belongs to a step; write it in each step that needs it", name));
   if (key->shape == Shape::of_job)
-    return error(entry.place, fmt::format("'{}' is not possible in a step, which begins when its "
-                                          "inputs are there",
-                                          name));
+    return error(entry.place,
+                 fmt::format("'{}' {}", name,
+                             key->instead.empty() ? "is not possible in a step, which begins when "
+                                                    "its inputs are there"
+                                                  : key->instead));
   Error refused = not_yet(source_, entry.place, fmt::format("'{}'", name));
   const std::string_view instead = key->instead.empty() ? note_of(path) : key->instead;
   if (!instead.empty()) refused.message.append("; ").append(instead);

@@ -39,7 +39,9 @@ enum class Shape {
 struct KnownKey {
   std::string_view path;  // dotted; '*' = a key of the user's choice
   Shape shape;
-  std::string_view instead = {};  // of not_yet: what to do instead; "": as key_notes.h says
+  // Of not_yet: what to do instead; "": as key_notes.h says. Of of_job: why it is refused; "": a
+  // step begins when its inputs are there.
+  std::string_view instead = {};
 };
 
 std::span<const KnownKey> known_keys();

@@ -15,6 +15,10 @@ constexpr std::string_view kNoAfter =
     "-f FILE";
 constexpr std::string_view kNoBefore = "submit the pipeline at that time, from cron or `at`";
 
+constexpr std::string_view kNoTerminal =
+    "is not possible in a pipeline, whose steps run when nobody waits for them; run that command "
+    "as a job of its own: lockstep run --pty";
+
 constexpr KnownKey kStepKeys[] = {
     {"experiment_name", Shape::of_pipeline},
     {"component", Shape::unchecked},
@@ -33,6 +37,7 @@ constexpr KnownKey kStepKeys[] = {
     {"lockstep.after", Shape::of_job},
     {"lockstep.array", Shape::not_yet, kNoArray},
     {"lockstep.not_before", Shape::of_job},
+    {"lockstep.terminal", Shape::of_job, kNoTerminal},
     // of a component's parts that are not in its file
     {"additional_includes", Shape::unchecked},
     {"intellectual_property", Shape::not_yet},
@@ -111,6 +116,7 @@ constexpr KnownKey kPipelineKeys[] = {
     {"lockstep.limits", Shape::of_step},
     {"lockstep.grace_period", Shape::of_step},
     {"lockstep.signal", Shape::of_step},
+    {"lockstep.terminal", Shape::of_job, kNoTerminal},
     {"lockstep.retry", Shape::of_step},
     {"lockstep.keep", Shape::of_step},
     {"lockstep.links", Shape::of_step},

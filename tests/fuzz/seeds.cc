@@ -128,6 +128,10 @@ int main(int argc, char** argv) {
   test::for_each_alternative<BulkMessage>([&](const BulkMessage& body) {
     write("fuzz_bulk", wire::encode(BulkEnvelope{wire::kBulkVersion, 1, 2, body}));
   });
+  test::for_each_attach_frame([&](const AttachFrame& frame) {
+    write("fuzz_bulk", wire::encode(BulkEnvelope{wire::kBulkVersion, 1, 0, frame}));
+    write("fuzz_runner_files", wire::encode(RunnerControl(frame)));
+  });
   test::for_each_alternative<GangMessage>(
       [&](const GangMessage& message) { write("fuzz_gang", wire::encode(message)); });
   test::for_each_alternative<RunnerControl>(

@@ -206,6 +206,7 @@ Json ours_of(const JobSpec& spec) {
   if (const auto& signal = spec.stop.signal)
     json["signal"] = {{"name", early_signal_name(signal->number)},
                       {"before", seconds_of(signal->before)}};
+  json["terminal"] = std::string(to_string(spec.terminal));
   json["keep"] = spec.keep;
   json["compute_why"] = spec.compute_why;
   json["from_checkpoint_of"] =

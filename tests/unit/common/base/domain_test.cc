@@ -48,6 +48,16 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"environment_variables.A",
             [](JobSpec& s) { s.environment_variables["A"] = std::string("x\0y", 3); }},
         Bad{"resources.instance_count", [](JobSpec& s) { s.resources.instance_count = 0; }},
+        Bad{"lockstep.terminal",
+            [](JobSpec& s) {
+              s.terminal = TerminalKind::pty;
+              s.array = ArrayTask{};
+            }},
+        Bad{"lockstep.terminal",
+            [](JobSpec& s) {
+              s.terminal = TerminalKind::input;
+              s.step = "a";
+            }},
         Bad{"distribution.process_count_per_instance",
             [](JobSpec& s) { s.distribution.processes_per_node = 5000; }},
         Bad{"distribution.worker_count",

@@ -103,8 +103,8 @@ class Filler {
   }
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -557,6 +557,33 @@ class Filler {
   void fill(AskUnits& v) { auto& [a] = v; each(a); }
   void fill(UnitsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
+  // common/domain/attach.h
+  void fill(AttachId& v) { v.value = std::string("\0\xff", 2) + std::to_string(1'000 + next_int()) + std::string(10, 'i'); }
+  void fill(AttachStream& v) { v = v == AttachStream::error ? AttachStream::input : AttachStream::error; }
+  void fill(TerminalSize& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AttachProgram& v) {
+    auto& [a, b, c, term, e] = v;
+    each(a, b, c, e);
+    term = "xterm-256color";
+  }
+  void fill(AttachMain& v) { auto& [a] = v; each(a); }
+  void fill(AttachSignal& v) { auto& [number] = v; number = 10; }
+  void fill(AttachStacks& v) { auto& [a] = v; each(a); }
+  void fill(AttachOrder& v) { fill(v.emplace<AttachProgram>()); }
+  void fill(AttachOpen& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(AttachOpened& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(AttachData& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(AttachTaken& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AttachResize& v) { auto& [a] = v; each(a); }
+  void fill(AttachNotify& v) { auto& [number] = v; number = 12; }
+  void fill(AttachAlive&) {}
+  void fill(AttachEnd& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(AttachClose&) {}
+  void fill(AttachRefused& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AttachBody& v) { fill(v.emplace<AttachOpen>()); }
+  void fill(AttachFrame& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AttachWanted& v) { auto& [a] = v; each(a); }
+
   // common/domain/runner_messages.h
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
@@ -720,6 +747,20 @@ void for_each_alternative(F&& f, std::index_sequence<I...>) {
 template <typename Variant, typename F>
 void for_each_alternative(F&& f) {
   for_each_alternative<Variant>(f, std::make_index_sequence<std::variant_size_v<Variant>>());
+}
+
+// Calls f with an AttachFrame of each kind, and with an opening of each order.
+template <typename F>
+void for_each_attach_frame(F&& f) {
+  const AttachId attachment = filled<AttachId>();
+  for_each_alternative<AttachBody>([&](const AttachBody& body) {
+    f(AttachFrame{attachment, body});
+  });
+  for_each_alternative<AttachOrder>([&](const AttachOrder& order) {
+    AttachOpen open = filled<AttachOpen>();
+    open.order = order;
+    f(AttachFrame{attachment, open});
+  });
 }
 
 }  // namespace lockstep::test

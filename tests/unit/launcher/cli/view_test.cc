@@ -36,7 +36,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60},
                  "limits": {"pids": null, "log": null, "disk": null, "required": false},
-                 "grace_period": null, "signal": null, "keep": [],
+                 "grace_period": null, "signal": null, "terminal": "none", "keep": [],
                  "compute_why": "",
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
                  "array": null, "replaced_environment": null, "array_index": null,

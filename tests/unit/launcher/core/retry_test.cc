@@ -117,6 +117,28 @@ TEST(Retry, UserErrorsNeverAre) {
   }
 }
 
+// What its owner typed into the first attempt would be missing in the second.
+TEST(Retry, AJobWithATerminalIsNotTriedAgainOnceItsRanksHaveStarted) {
+  for (const bool has_started : {false, true}) {
+    TestLauncher launcher;
+    FakeNode n1 = launcher.join("n1");
+    JobSpec spec = job_spec("job");
+    spec.terminal = TerminalKind::pty;
+    const JobId job = launcher.submit(spec);
+    NodeExitReport exit = node_failure(Cause::runner_lost, "killed");
+    if (has_started) exit.started = kStart;
+    if (has_started)
+      launcher.run_solo(n1, attempt(job), exit);
+    else
+      launcher.finished(n1, attempt(job), exit);
+    EXPECT_EQ(launcher.facts<JobRequeued>().size(), has_started ? 0U : 1U);
+    if (!has_started) continue;
+    EXPECT_EQ(launcher.status(job), JobStatus::failed);
+    EXPECT_THAT(launcher.view(job).reason,
+                HasSubstr("not tried again, because what was written to its standard input"));
+  }
+}
+
 TEST(Retry, ATakenPortIsNotChargedButBounded) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

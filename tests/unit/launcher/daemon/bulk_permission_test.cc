@@ -11,7 +11,8 @@
 namespace lockstep {
 namespace {
 
-// y: taken; -: refused; b: it depends on the blobs; q: nothing is said.
+// y: taken; -: refused; a: refused to an attachment; b: it depends on the blobs; q: nothing is
+// said.
 struct Row {
   const char* message;
   char user, node;
@@ -25,7 +26,8 @@ constexpr Row kRows[] = {
     {"LogChunk", '-', '-'},       {"LogCredit", 'q', 'q'},         {"LogEnd", '-', '-'},
     {"BulkRefused", '-', '-'},    {"FindPeers", '-', '-'},  // of a tree that is not assigned to it
     {"FindPeersReply", '-', '-'}, {"FetchReport", '-', 'y'},       {"AskUnits", '-', '-'},
-    {"UnitsReply", '-', '-'},
+    {"UnitsReply", '-', '-'},     {"AttachFrame", 'a', 'q'},  // an opening, of a job that there is
+                                                              // not
 };
 static_assert(std::size(kRows) == std::variant_size_v<BulkMessage>,
               "who may send the new message? give it a row");
@@ -35,6 +37,11 @@ void look(test::Peer& peer, const BulkMessage& message, char expected, const std
   peer.send_bulk(message);
   if (expected == '-') {
     EXPECT_TRUE(peer.next_bulk<BulkRefused>()) << where;
+  }
+  if (expected == 'a') {
+    const auto answer = peer.next_bulk<AttachFrame>();
+    ASSERT_TRUE(answer) << where;
+    EXPECT_TRUE(std::holds_alternative<AttachRefused>(answer->body)) << where;
   }
   if (expected == 'y') {
     EXPECT_TRUE(peer.next_bulk<FindPeersReply>()) << where;

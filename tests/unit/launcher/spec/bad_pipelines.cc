@@ -550,6 +550,18 @@ std::vector<BadInput> bad_pipelines() {
        "submit "
        "the array in a step's command: lockstep job create -f array.yml",
        kNotYet},
+      {"step_with_a_terminal",
+       "jobs:\n  a: {command: x, lockstep: {terminal: pty}}\n",
+       {},
+       "job.yml:2:30: 'lockstep.terminal' is not possible in a pipeline, whose steps run when "
+       "nobody "
+       "waits for them; run that command as a job of its own: lockstep run --pty"},
+      {"pipeline_with_a_terminal",
+       "jobs: {a: {command: x}}\nlockstep: {terminal: stdin}\n",
+       {},
+       "job.yml:2:12: 'lockstep.terminal' is not possible in a pipeline, whose steps run when "
+       "nobody "
+       "waits for them; run that command as a job of its own: lockstep run --pty"},
       // numbers that are bound
       {"bound_number_that_is_none",
        "inputs:\n  n: many\njobs:\n  a:\n    command: x\n    resources: {instance_count: "

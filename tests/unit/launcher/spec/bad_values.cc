@@ -271,6 +271,36 @@ std::vector<BadInput> bad_values() {
        "command: x\nenvironment_variables:\n  A: v\n  B: ${{inputs.q}}\n",
        {},
        "job.yml:4:6: unknown input 'q' in '${{inputs.q}}'; the job has no 'inputs'"},
+      // a terminal
+      {"terminal_of_another_kind",
+       "command: x\nlockstep:\n  terminal: tty\n",
+       {},
+       "job.yml:3:13: 'lockstep.terminal': unknown word 'tty'; did you mean 'pty'?"},
+      {"terminal_of_no_kind",
+       "command: x\nlockstep: {terminal: interactive}\n",
+       {},
+       "job.yml:2:22: 'lockstep.terminal': unknown word 'interactive'; it must be none or pty or "
+       "stdin"},
+      {"terminal_as_a_list",
+       "command: x\nlockstep: {terminal: [pty]}\n",
+       {},
+       "job.yml:2:22: 'lockstep.terminal' must be a string, not a list"},
+      {"terminal_of_an_array",
+       "command: x\nlockstep:\n  terminal: pty\n  array: 0-3\n",
+       {},
+       "job.yml:4:10: 'lockstep.terminal': the tasks of an array have none, since nobody can write "
+       "to all of them; leave out 'lockstep.array'"},
+      {"terminal_and_retries",
+       "command: x\nlockstep:\n  terminal: stdin\n  retry: {max: 2}\n",
+       {},
+       "job.yml:4:16: 'lockstep.retry.max': a job with 'lockstep.terminal' is not tried again, "
+       "since "
+       "what was written to it is gone; leave it out, or write 0"},
+      {"set_terminal_of_another_kind",
+       "command: x\n",
+       {"lockstep.terminal=yes"},
+       "--set lockstep.terminal=yes: 'lockstep.terminal': unknown word 'yes'; it must be none or "
+       "pty or stdin"},
       // overrides
       {"set_without_value",
        "command: x\n",

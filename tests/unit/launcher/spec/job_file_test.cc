@@ -113,6 +113,17 @@ TEST(JobFile, DefaultsAreAzures) {
             1);
 }
 
+TEST(JobFile, AJobWithATerminalIsNotTriedAgain) {
+  EXPECT_EQ(good("command: x\n").spec.terminal, TerminalKind::none);
+  EXPECT_EQ(good("command: x\nlockstep: {terminal: none}\n").spec.retry.max, RetryPolicy{}.max);
+  const JobSpec shell = good("command: bash\nlockstep: {terminal: PTY}\n").spec;
+  EXPECT_EQ(shell.terminal, TerminalKind::pty);
+  EXPECT_EQ(shell.retry.max, 0);
+  const JobSpec filter = good("command: sort\nlockstep: {terminal: stdin, retry: {max: 0}}\n").spec;
+  EXPECT_EQ(filter.terminal, TerminalKind::input);
+  EXPECT_EQ(filter.retry.max, 0);
+}
+
 TEST(JobFile, TensorflowHasAWorkerForEachNodeUnlessItSaysOtherwise) {
   const std::string nodes = "command: x\nresources: {instance_count: 2}\ndistribution: ";
   EXPECT_EQ(good(nodes + "{type: tensorflow}\n").spec.distribution, tensorflow_on(2, 2, 0));
