@@ -112,6 +112,7 @@ struct BodyWriter {
     if (body.attempt.number != 0) to_wire(body.attempt, to->mutable_attempt());
     to->set_have_output(body.have_output);
     to->set_have_error(body.have_error);
+    to->set_again(body.again);
     std::visit(OrderWriter{to}, body.order);
   }
   void operator()(const lockstep::AttachOpened& body) const {
@@ -162,6 +163,7 @@ Status read(const AttachOpen& from, lockstep::AttachOpen* to) {
   if (from.has_attempt()) TRY(from_wire(from.attempt(), &to->attempt));
   TRY(read_offset(from.have_output(), "attach.have_output", &to->have_output));
   TRY(read_offset(from.have_error(), "attach.have_error", &to->have_error));
+  to->again = from.again();
   return read_order(from, &to->order);
 }
 

@@ -140,7 +140,7 @@ void AttachClient::Impl::progress(Instant now) {
   } else if (streams.refused()) {
     finish({AttachOutcome::How::refused, {}, streams.refused(), 0});
   } else {
-    read_input(streams.room() > 0 && options.takes_input && !input_ended);
+    read_input(streams.room() > 0 && !input_ended);
     send();
   }
 }
@@ -217,7 +217,7 @@ void AttachClient::Impl::write(AttachStream stream, Instant now) {
 std::optional<std::size_t> AttachClient::Impl::write_now(AttachStream stream,
                                                          std::string_view bytes) {
   const bool is_error = stream == AttachStream::error;
-  if (is_error && error_closed) return bytes.size();
+  if (!options.shows_output || (is_error && error_closed)) return bytes.size();
   // A status line of ours has to go first.
   if (const LogStream ours = is_error ? LogStream::err : LogStream::out;
       terminal.has_status_line() && terminal.is_terminal(ours) && !raw) {

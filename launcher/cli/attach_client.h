@@ -17,7 +17,7 @@ namespace lockstep::cli {
 struct AttachOptions {
   AttachOpen open;
   bool is_terminal = false;  // the program has one, and our standard input and output are one
-  bool takes_input = true;   // else our standard input is left alone
+  bool shows_output = true;  // else it is read and dropped
   bool escapes = true;       // of a terminal: "~." leaves
   Duration open_within = seconds(20);
   // A line for standard error if that is a terminal, once it is open; empty: none.

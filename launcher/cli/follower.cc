@@ -80,9 +80,7 @@ struct Follower::Impl {
                 output_open = write_log(terminal, options, stream, bytes) && output_open;
               }),
         order(options.filter.tail_lines < 0 && !options.filter.since,
-              [this](const LogChunk& piece) {
-                if (is_wanted(piece.key)) merge.add(piece, clock.now());
-              }) {}
+              [this](const LogChunk& piece) { merge.add(piece, clock.now()); }) {}
 
   Status listen();
   FollowEnd end(FollowEnd::How how);
@@ -100,9 +98,6 @@ struct Follower::Impl {
   void on_job(const JobView& view);
   void say_notes();
   void on_chunk(const LogChunk& chunk);
-  bool is_wanted(const LogKey& key) const {
-    return key.stream == LogStream::environment || key.rank != options.without_rank;
-  }
   void on_signal(int signal);
   void on_interrupt();
   void ask_to_cancel();

@@ -37,7 +37,6 @@ struct FollowOptions {
   bool raw = false;                              // also a terminal gets the logs' bytes as they are
   Beside* beside = nullptr;                      // goes on as long, and is waited for; may be null
   bool without_logs = false;                     // none is asked for
-  std::optional<int> without_rank;               // whose output comes another way
   bool cancel_on_hang_up = false;                // else SIGHUP only detaches
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
   std::function<std::string()> how_to_start;  // restart hint for a stopped launcher; may be empty

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/domain/attach.h"
 
 namespace lockstep::cli {
 
@@ -33,7 +34,6 @@ constexpr std::array kNames = std::to_array<Name>(
 
 // As bash counts them: the C library keeps 32 and 33.
 constexpr int kFirstRealTime = 34;
-constexpr int kLastSignalNumber = 64;
 
 std::optional<int> number_in(std::string_view text) {
   int value = 0;
@@ -47,11 +47,11 @@ std::optional<int> real_time_signal(std::string_view word) {
   const bool from_first = word.starts_with("RTMIN");
   if (!from_first && !word.starts_with("RTMAX")) return std::nullopt;
   const std::string_view rest = word.substr(5);
-  const int base = from_first ? kFirstRealTime : kLastSignalNumber;
+  const int base = from_first ? kFirstRealTime : kLastSignal;
   if (rest.empty()) return base;
   if (rest[0] != (from_first ? '+' : '-')) return std::nullopt;
   const auto steps = number_in(rest.substr(1));
-  if (!steps || *steps < 0 || *steps > kLastSignalNumber - kFirstRealTime) return std::nullopt;
+  if (!steps || *steps < 0 || *steps > kLastSignal - kFirstRealTime) return std::nullopt;
   return from_first ? base + *steps : base - *steps;
 }
 
@@ -59,10 +59,10 @@ std::optional<int> real_time_signal(std::string_view word) {
 
 Result<int> signal_from(const std::string& word) {
   if (const auto number = number_in(word)) {
-    if (*number >= 1 && *number <= kLastSignalNumber) return *number;
+    if (*number >= 1 && *number <= kLastSignal) return *number;
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("there is no signal {}; signals are 1 to {}", *number, kLastSignalNumber));
+        fmt::format("there is no signal {}; signals are 1 to {}", *number, kLastSignal));
   }
   std::string upper(word);
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
