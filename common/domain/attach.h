@@ -73,11 +73,12 @@ Status validate(const AttachOrder& order);
 enum class AttachStream : std::uint8_t { input = 1, output = 2, error = 3 };
 
 // client -> runner. First, and again to repair and while all is quiet, since the last frame may be
-// lost and no later one tells: the same id starts nothing anew. The client names the job, and a
-// rank, or a node by its rank in the gang, or neither: then rank 0, of a signal and of stacks all
-// ranks of one node; a client asks node by node. `attempt` is absent (number 0) until the launcher
-// has added it; it then makes `node_rank` the one that this is sent to. A client that repairs sends
-// it as the runner's AttachOpened had it, so that an attachment never goes on in another attempt.
+// lost and no later one tells: the same id starts nothing anew. The client names
+// the job, and a rank, or a node by its rank in the gang, or neither: then rank 0, of a signal and
+// of stacks all ranks of one node; a client asks node by node. `attempt` is absent (number 0) until
+// the launcher has added it; it then makes `node_rank` the one that this is sent to. A client that
+// repairs sends it as the runner's AttachOpened had it, so that an attachment never goes on in
+// another attempt.
 struct AttachOpen {
   JobId job;
   std::optional<std::int32_t> rank;

@@ -1,5 +1,9 @@
 #include "common/wire/bulk.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
+#include <algorithm>
+
 #include "common/wire/attach_codec.h"
 #include "common/wire/bulk_codec.h"
 
@@ -144,6 +148,19 @@ std::string encode(const BulkEnvelope& envelope) {
     append_pieces(bytes, pb::BulkEnvelope::kBlobDataFieldNumber, data->pieces, pb::serialize(rest));
   }
   return bytes;
+}
+
+bool is_attach_frame(std::string_view bytes) {
+  constexpr std::size_t kHeadBytes = 64;  // more than three varints and a tag
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                            static_cast<int>(std::min(bytes.size(), kHeadBytes)));
+  for (std::uint32_t tag = in.ReadTag(); tag != 0; tag = in.ReadTag()) {
+    std::uint64_t value = 0;
+    const bool is_varint = (tag & 7) == 0;
+    if (!is_varint) return tag >> 3 == pb::BulkEnvelope::kAttachFieldNumber;
+    if (!in.ReadVarint64(&value)) return false;
+  }
+  return false;
 }
 
 Result<BulkEnvelope> decode_bulk(std::string_view bytes) {

@@ -43,6 +43,7 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::update_job, "change this job's priority", R::all, R::all, R::own, R::none, R::none},
     {P::delete_job, "delete this job", R::all, R::none, R::own, R::none, R::none},
     {P::share_job, "share this job", R::own, R::none, R::own, R::none, R::none},
+    {P::attach_job, "attach to the ranks of this job", R::own, R::none, R::own, R::none, R::none},
     {P::annotate_job, "archive this job or change its texts and tags", R::all, R::none, R::own,
      R::none, R::none},
     {P::read_blobs, "read these files", R::audited, R::none, R::shared, R::granted, R::own},

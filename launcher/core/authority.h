@@ -52,6 +52,7 @@ enum class Permission {
   update_job,  // its priority
   delete_job,
   share_job,
+  attach_job,    // programs in its ranks, their terminal, signals, stacks
   annotate_job,  // its texts and tags; whether it is archived
   read_blobs,    // blobs reachable from the object
   write_blobs,   // blobs for one's own submission

@@ -26,6 +26,10 @@ constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
 ShareBounds bounds_of_bulk_messages() {
   return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
 }
+// A frame has at most 64 KiB of data. Who types has a few waiting; who sends a file has a window.
+ShareBounds bounds_of_attach_frames() {
+  return {"frames of attachments waiting", 4'096, 65'536, 16u << 20, 128u << 20};
+}
 ShareBounds bounds_of_questions() {
   return {"questions waiting for the launcher's slow disk", 2'000, 10'000};
 }
@@ -136,6 +140,10 @@ struct BulkRequests {
     if (!node) return refuse("only a node may report what it fetched");
     server.take_report(from, *node, m);
   }
+  void operator()(AttachFrame& m) const {
+    if (!node) return server.attach(from.peer, from.key, std::move(m));
+    server.attachments_.from_node(*node, from.peer, std::move(m), server.durable_.now());
+  }
   template <typename Other>
   void operator()(const Other&) const {
     refuse("a launcher does not accept this kind of message");
@@ -176,8 +184,10 @@ BulkServer::BulkServer(Parts parts)
       intake_(logs_, directory_, intake_sinks()),
       audit_(parts.audit),
       of_users_(bounds_of_bulk_messages()),
+      frames_of_users_(bounds_of_attach_frames()),
       waiting_(std::make_shared<Shares>(bounds_of_questions())),
       tell_node_(std::move(parts.tell_node)),
+      attachments_(attachment_ports()),
       desk_(parts.loop, parts.blobs, parts.ledger,
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
               return send(peer, reply_to, body);
@@ -268,6 +278,9 @@ std::string object_of(const BulkMessage& message) {
   if (const auto* follow = std::get_if<LogFollow>(&message)) return "job " + follow->job.value;
   if (const auto* logs = std::get_if<LogAppend>(&message))
     return "job " + logs->key.attempt.job.value;
+  if (const auto* frame = std::get_if<AttachFrame>(&message))
+    if (const auto* opening = std::get_if<AttachOpen>(&frame->body))
+      return "job " + opening->job.value;
   return "the launcher";
 }
 
@@ -313,17 +326,21 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   const std::string peer = incoming.peer;
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
   const std::uint64_t bytes = incoming.bytes.size();
-  if (const Status taken = of_users_.push(principal_of(*client), std::move(incoming), bytes);
-      !taken)
+  auto& queue = wire::is_attach_frame(incoming.bytes) ? frames_of_users_ : of_users_;
+  if (const Status taken = queue.push(principal_of(*client), std::move(incoming), bytes); !taken)
     refuse(peer, sequence, {taken.error().message, true});
 }
 
+// One of each queue in turn: whoever types waits for one frame of each other user and one other
+// message, and who floods with frames does not keep others from sending files.
 void BulkServer::serve_users() {
   const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
   do {
+    auto frame = frames_of_users_.pop();
+    if (frame) decode(std::move(frame->item));
     auto next = of_users_.pop();
-    if (!next) return;
-    decode(std::move(next->item));
+    if (next) decode(std::move(next->item));
+    if (!frame && !next) return;
   } while (std::chrono::steady_clock::now() < end);
 }
 
@@ -360,6 +377,8 @@ bool BulkServer::waits_for_key(const PublicKey& key) const {
 // Its answer shows the state of a job, as facts have it that may not be durable yet.
 bool BulkServer::asks_about_jobs(const Taken& taken) const {
   if (!taken.envelope) return false;
+  if (const auto* frame = std::get_if<AttachFrame>(&taken.envelope->body))
+    return std::holds_alternative<AttachOpen>(frame->body);
   return std::holds_alternative<LogFollow>(taken.envelope->body) ||
          std::holds_alternative<GetBlobs>(taken.envelope->body);
 }
@@ -459,6 +478,7 @@ void BulkServer::look_at_rights() {
   const Instant now = durable_.now();
   if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;
   rights_looked_at_ = now;
+  attachments_.look_again(now);
   desk_.look_again([this](const BlobService::From& from, const Digest& root, const JobId& job) {
     return may_read(from.key, root, job);
   });
@@ -514,6 +534,7 @@ void BulkServer::take_report(const BlobService::From& from, NodeId id, const Fet
 
 // Ends what those follow who may not read it any more.
 void BulkServer::check_followers() {
+  attachments_.look_again(durable_.now());
   for (auto it = keys_of_followers_.begin(); it != keys_of_followers_.end();) {
     const auto& [peer, key] = *it;
     const auto job = followers_.followed_by(peer);

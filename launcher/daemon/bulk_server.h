@@ -1,13 +1,16 @@
 #pragma once
 // Serves the bulk socket. It attributes each message to the key that signed it, and passes blobs to
-// BlobService, and logs to LogIntake and LogFollowers. It owns the worker that makes logs durable.
-// A node's message is handled when it comes; users' messages wait for their turn (turn_queue.h).
+// BlobService, logs to LogIntake and LogFollowers, and frames of attachments to Attachments. It
+// owns the worker that makes logs durable. A node's message is handled when it comes; users'
+// messages wait for their turn (turn_queue.h): keys that they type have a queue of their own, so
+// that they do not wait behind a file that the same user sends.
 
 #include <functional>
 
 #include "common/domain/audit.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
+#include "launcher/daemon/attachments.h"
 #include "launcher/daemon/blob_service.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
@@ -43,12 +46,13 @@ class BulkServer {
   void on_bulk(io::ServerSocket::Incoming incoming);
   // Handles messages of users, in turns, for a short while; call it soon while they wait.
   void serve_users();
-  bool users_wait() const { return !of_users_.empty(); }
+  bool users_wait() const { return !of_users_.empty() || !frames_of_users_.empty(); }
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
   void perform(const ForgetJob& action);
   void perform(const MergeOutputs& action);
-  // Ends the follows of users who may no longer read the job's logs.
+  // Ends the follows of users who may no longer read the job's logs, and the attachments of those
+  // who may not attach to the job any more.
   void check_followers();
   // Called at the end of each turn; lets a worker make the written logs durable.
   void turn_end();
@@ -71,6 +75,7 @@ class BulkServer {
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
   bool stalled() const { return desk_.stalled(); }
   LogStore& logs() { return logs_; }
+  const Attachments& attachments() const { return attachments_; }
 
  private:
   friend struct BulkRequests;
@@ -114,6 +119,8 @@ class BulkServer {
   void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
+  Attachments::Ports attachment_ports();
+  void attach(const std::string& peer, const PublicKey& key, AttachFrame frame);
   void find_peers(const BlobService::From& from, NodeId node, const FindPeers& ask);
   void take_report(const BlobService::From& from, NodeId node, const FetchReport& report);
 
@@ -142,12 +149,14 @@ class BulkServer {
   std::optional<Handling> handling_;  // the message being handled, and its sender
   Auditor* const audit_;
   TurnQueue<io::ServerSocket::Incoming> of_users_;
+  TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // of attachments
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
   bool refuses_logs_ = false;           // the last logs that came found no space
   std::uint64_t refusals_episode_ = 0;  // how often that state began
   std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
+  Attachments attachments_;
   BlobService desk_;
   Worker sync_worker_;  // last member, so that it is destroyed first
 };

@@ -32,6 +32,19 @@ TEST(AttachCodec, EveryFrameSurvivesEachWayWithEveryFieldSet) {
   });
 }
 
+TEST(AttachCodec, AFrameIsKnownByItsFirstBytes) {
+  test::for_each_alternative<BulkMessage>([](const BulkMessage& body) {
+    for (const std::uint64_t number : {std::uint64_t{0}, UINT64_MAX}) {
+      const std::string bytes =
+          wire::encode(BulkEnvelope{wire::kBulkVersion, number, number, body});
+      EXPECT_EQ(wire::is_attach_frame(bytes), std::holds_alternative<AttachFrame>(body))
+          << "kind " << body.index();
+    }
+  });
+  for (const std::string& bytes : {std::string(), std::string(100, '\xff'), std::string("\x08")})
+    EXPECT_FALSE(wire::is_attach_frame(bytes));
+}
+
 AttachFrame frame_of(AttachBody body) { return {filled<AttachId>(), std::move(body)}; }
 
 Result<AttachFrame> there(const AttachFrame& frame) {

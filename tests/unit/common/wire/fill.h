@@ -570,7 +570,10 @@ class Filler {
   void fill(AttachSignal& v) { auto& [number] = v; number = 10; }
   void fill(AttachStacks& v) { auto& [a] = v; each(a); }
   void fill(AttachOrder& v) { fill(v.emplace<AttachProgram>()); }
-  void fill(AttachOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(AttachOpen& v) {
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
+  }
   void fill(AttachOpened& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AttachData& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(AttachTaken& v) { auto& [a, b] = v; each(a, b); }

@@ -57,6 +57,10 @@ share_job           admin      y   y     -    -    -
 share_job           operator   -   -     -    -    -
 share_job           submitter  y   -     -    -    -
 share_job           viewer     -   -     -    -    -
+attach_job          admin      y   y     -    -    -
+attach_job          operator   -   -     -    -    -
+attach_job          submitter  y   -     -    -    -
+attach_job          viewer     -   -     -    -    -
 annotate_job        admin      y   y     y    y    y
 annotate_job        operator   -   -     -    -    -
 annotate_job        submitter  y   -     -    -    -
@@ -144,13 +148,13 @@ delete_all_jobs     viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
-    "see_cluster",     "see_job",      "read_job",           "read_values",   "submit",
-    "choose_account",  "cancel_job",   "update_job",         "delete_job",    "share_job",
-    "annotate_job",    "read_blobs",   "write_blobs",        "see_names",     "create_names",
-    "write_names",     "manage_names", "prune_environments", "drain_nodes",   "admit_nodes",
-    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users",  "use_secrets",
-    "shut_down",       "read_audit",   "operate_computes",   "revoke_tokens", "raise_priority",
-    "delete_all_jobs"};
+    "see_cluster",    "see_job",         "read_job",     "read_values",        "submit",
+    "choose_account", "cancel_job",      "update_job",   "delete_job",         "share_job",
+    "attach_job",     "annotate_job",    "read_blobs",   "write_blobs",        "see_names",
+    "create_names",   "write_names",     "manage_names", "prune_environments", "drain_nodes",
+    "admit_nodes",    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users",
+    "use_secrets",    "shut_down",       "read_audit",   "operate_computes",   "revoke_tokens",
+    "raise_priority", "delete_all_jobs"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {

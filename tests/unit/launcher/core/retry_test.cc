@@ -126,7 +126,7 @@ TEST(Retry, AJobWithATerminalIsNotTriedAgainOnceItsRanksHaveStarted) {
     spec.terminal = TerminalKind::pty;
     const JobId job = launcher.submit(spec);
     NodeExitReport exit = node_failure(Cause::runner_lost, "killed");
-    if (has_started) exit.started = kStart;
+    if (has_started) exit.started = launcher.now;
     if (has_started)
       launcher.run_solo(n1, attempt(job), exit);
     else

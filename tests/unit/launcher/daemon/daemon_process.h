@@ -103,16 +103,22 @@ class Peer {
   std::optional<Body> next(std::function<bool(const Body&)> fits = {}) {
     std::optional<Body> found;
     wait([&] {
-      for (auto it = control_in_.begin(); it != control_in_.end(); ++it) {
-        const auto* body = it->get_if<Body>();
-        if (body == nullptr || (fits && !fits(*body))) continue;
-        found = *body;
-        control_in_.erase(it);
-        return true;
-      }
-      return false;
+      found = take<Body>(fits);
+      return found.has_value();
     });
     return found;
+  }
+  // The first one of this type that has come.
+  template <typename Body>
+  std::optional<Body> take(const std::function<bool(const Body&)>& fits = {}) {
+    for (auto it = control_in_.begin(); it != control_in_.end(); ++it) {
+      const auto* body = it->get_if<Body>();
+      if (body == nullptr || (fits && !fits(*body))) continue;
+      std::optional<Body> found = *body;
+      control_in_.erase(it);
+      return found;
+    }
+    return std::nullopt;
   }
 
   void send_bulk(BulkMessage message);
