@@ -88,8 +88,9 @@ int code_of(Context& context, const JobView& job, const AttachOutcome& outcome) 
         context.terminal.print_line(fmt::format("{}: {}", name, in_one_line(outcome.end.message)));
       return outcome.end.code;
     case AttachOutcome::How::refused:
-      return fail(context.terminal, outcome.error->within("job shell: " + name),
-                  kExitLockstepFailed);
+      context.terminal.print_line(
+          fmt::format("job shell: {}: {}", name, in_one_line(outcome.error->message)));
+      return kExitLockstepFailed;
     case AttachOutcome::How::left:
       context.terminal.print_line(
           fmt::format("left {}; what ran in this session is ended, the job continues", name));
