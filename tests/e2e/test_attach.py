@@ -154,8 +154,8 @@ def test_a_program_has_its_streams_and_its_code(held):
 
 
 def test_what_cannot_be_attached_to_says_why(held):
-    held.ok("run", "--name", "over", "--", "true")
-    held.submit("--name", "waits", "--after", "held", "--", "true")
+    held.ok("run", "--name", "over", *SHARE, "--", "true")
+    held.submit("--name", "waits", *SHARE, "--after", "held", "--", "true")
     held.write("line.yml", "type: pipeline\nname: line\njobs:\n  a: {type: command, command: sleep 3000}\n")
     held.ok("job", "create", "-f", "line.yml")
     cases = [
