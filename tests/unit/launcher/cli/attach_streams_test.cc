@@ -187,7 +187,7 @@ TEST(AttachStreams, ALastFrameThatIsLostIsFoundWithoutALaterOne) {
   EXPECT_TRUE(world.run(seconds(3), [&] { return world.written == "ls\n"; })) << "the echo";
   world.ends_input = true;
   EXPECT_TRUE(world.run(seconds(3), [&] { return world.runner.input_ended; }));
-  EXPECT_TRUE(world.run(seconds(3), [&] { return world.client.ended() != nullptr; }));
+  EXPECT_TRUE(world.run(seconds(6), [&] { return world.client.ended() != nullptr; }));
   EXPECT_GE(ends, 2);
 }
 

@@ -43,7 +43,7 @@ class FakeRunner {
     if (starts == 0 && open.again) return send_(AttachRefused{"it is unknown", false});
     if (starts == 0) ++starts;
     taken_ = std::max(taken_, open.have_output);
-    sent_ = open.have_output;
+    sent_ = taken_;  // a late opening may say less
     send_(AttachOpened{{JobId("j"), 1}, 0, 0, "n1", input.size()});
     pump();
   }
@@ -58,6 +58,7 @@ class FakeRunner {
   }
   void on_taken(const AttachTaken& taken) {
     taken_ = std::max(taken_, taken.offset);
+    sent_ = std::max(sent_, taken_);
     pump();
   }
   void pump() {
