@@ -16,6 +16,8 @@ namespace {
 
 constexpr const char* kCommandBehindDashes =
     "write the command after --, as in: lockstep run -- python train.py\n";
+constexpr const char* kShellBehindDashes =
+    "write the command after --, as in: lockstep job shell NAME -- nvidia-smi\n";
 constexpr const char* kRunUsage =
     "usage: lockstep run [-N NODES] [-n RANKS_PER_NODE] [OPTIONS] -- COMMAND...\n";
 
@@ -220,16 +222,19 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
   }
   add_verbs(table);
   const bool has_dashes = dashes != words.end();
+  const bool in_shell = table.first_word == "job" && table.second_word == "shell";
   std::vector<std::string> ours(words.begin(), dashes);
   result.err = take_out_foreign(app, ours);
-  app.failure_message([has_dashes, &ours, &app](const CLI::App* failed, const CLI::Error& error) {
-    const bool in_run = failed->got_subcommand("run");
-    const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    const std::string why = extras ? unexpected(*failed, ours) : "";
-    return "lockstep: " + (why.empty() ? words_of(error) : why) + "\n" +
-           (in_run && extras && !has_dashes ? kCommandBehindDashes : "") +
-           (in_run ? kRunUsage : "") + "see " + help_of(app, ours) + "\n";
-  });
+  app.failure_message(
+      [has_dashes, in_shell, &ours, &app](const CLI::App* failed, const CLI::Error& error) {
+        const bool in_run = failed->got_subcommand("run");
+        const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+        const std::string why = extras ? unexpected(*failed, ours) : "";
+        return "lockstep: " + (why.empty() ? words_of(error) : why) + "\n" +
+               (in_run && extras && !has_dashes ? kCommandBehindDashes : "") +
+               (in_shell && extras && !has_dashes ? kShellBehindDashes : "") +
+               (in_run ? kRunUsage : "") + "see " + help_of(app, ours) + "\n";
+      });
   if (std::string unknown = unknown_verb(app, ours); !unknown.empty()) {
     result.err += "lockstep: " + unknown + "\nsee " + help_of(app, ours) + "\n";
     result.exit_code = kExitUsage;
@@ -248,11 +253,12 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
   std::vector<std::string> reversed(ours.rbegin(), ours.rend());
   try {
     app.parse(reversed);
-    const bool takes_command = app.got_subcommand("run") || (table.first_word == "compute" &&
-                                                             table.second_word == "connect-ssh");
+    const bool takes_command =
+        app.got_subcommand("run") || in_shell ||
+        (table.first_word == "compute" && table.second_word == "connect-ssh");
     if (has_dashes && !takes_command)
-      throw CLI::ExtrasError("lockstep",
-                             {"-- (only `run` and `compute connect-ssh` take a command)"});
+      throw CLI::ExtrasError(
+          "lockstep", {"-- (only `run`, `job shell` and `compute connect-ssh` take a command)"});
     const CLI::Option* query = chosen(app).get_option_no_throw(kQueryOption);
     if (query != nullptr && query->count() > 0)
       if (auto parsed = jmespath::Expression::parse(query->results().back()); parsed)

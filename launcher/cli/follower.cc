@@ -28,6 +28,7 @@ constexpr Duration kLiveEvery = milliseconds(100);
 constexpr Duration kStatesEvery = seconds(1);  // of a line that is redrawn, off a terminal
 constexpr Duration kHoldAtMost = seconds(2);   // lines that wait for older ones of other logs
 constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
+constexpr Duration kBesideAfterEnd = seconds(5);           // of the job
 constexpr std::uint32_t kCredit = 64;
 // The launcher drops a follow whose connection takes nothing more: then more chunks than these are
 // on their way.
@@ -106,6 +107,8 @@ struct Follower::Impl {
   void leave_in_vain();
   void show_live(Instant now);
   bool finished();
+  bool beside_goes_on() const;
+  FollowEnd hung_up_end(Instant now);
   Instant next_deadline() const;
 
   Connection& connection;
@@ -149,6 +152,7 @@ struct Follower::Impl {
 };
 
 void Follower::Impl::follow_logs() {
+  if (options.without_logs) return;
   LogFollow follow = options.filter;
   follow.job = options.job;
   follow.follow = options.until_final;
@@ -205,7 +209,8 @@ void Follower::Impl::tell_bulk_trouble(Instant now) {
 
 // While the job runs, silence is ordinary; after its end, LogEnd may be lost.
 bool Follower::Impl::must_resume_logs() const {
-  if (log_end || listening.since(logged_at) <= options.logs_quiet) return false;
+  if (log_end || options.without_logs) return false;
+  if (listening.since(logged_at) <= options.logs_quiet) return false;
   return is_over || !options.until_final || burst >= kBurst || logs_refused;
 }
 
@@ -219,7 +224,9 @@ void Follower::Impl::reconnect() {
                        "Ctrl-C stops waiting");
   lost_said = true;
   if (!endpoint) return;
-  if (connection.reopen(*endpoint)) follow_logs();
+  if (!connection.reopen(*endpoint)) return;
+  follow_logs();
+  if (options.beside != nullptr) options.beside->on_bulk_up();
 }
 
 void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
@@ -274,6 +281,7 @@ void Follower::Impl::on_job(const JobView& view) {
   if (cancel == FollowEnd::Cancel::unanswered && view.status == JobStatus::cancel_requested)
     cancel = FollowEnd::Cancel::agreed;
   const Instant now = clock.now();
+  if (options.beside != nullptr) options.beside->on_job(view);
   if (options.show_state) {
     say_notes();
     lines.on_job(view, now);
@@ -336,6 +344,7 @@ void Follower::Impl::show_live(Instant now) {
 }
 
 void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
+  if (options.beside != nullptr && options.beside->on_bulk(envelope)) return;
   if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
   if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
     log_end = end->status;
@@ -396,8 +405,8 @@ void Follower::Impl::ask_to_cancel() {
 
 bool Follower::Impl::finished() {
   if (!options.until_final) return log_end.has_value();
-  if (!is_over) return false;
-  if (log_end || job->attempts.empty()) return true;
+  if (!is_over || beside_goes_on()) return false;
+  if (log_end || options.without_logs || job->attempts.empty()) return true;
   const Duration patience =
       is_bulk_told && without_bulk_since ? kBulkWithin : options.logs_after_end;
   if (listening.since(std::max(ended_at, heard_at)) < patience) return false;
@@ -406,8 +415,16 @@ bool Follower::Impl::finished() {
   return true;
 }
 
+// The last bytes may be on their way; what comes late is in the log.
+bool Follower::Impl::beside_goes_on() const {
+  return options.beside != nullptr && options.beside->state() == Beside::State::goes_on &&
+         listening.since(ended_at) < kBesideAfterEnd;
+}
+
 Instant Follower::Impl::next_deadline() const {
-  return std::min({next_tick, merge.next_deadline(), lines.next_deadline(), live_due});
+  const Instant beside =
+      options.beside == nullptr ? Instant::never() : options.beside->next_deadline();
+  return std::min({next_tick, merge.next_deadline(), lines.next_deadline(), live_due, beside});
 }
 
 Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
@@ -436,6 +453,7 @@ Status Follower::Impl::listen() {
   };
   listener.on_bulk_up = [this] {
     if (!log_end) follow_logs();
+    if (options.beside != nullptr) options.beside->on_bulk_up();
   };
   return connection.listen(std::move(listener));
 }
@@ -454,6 +472,15 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
   return {how, job, interrupts > 0, cancel, in_vain};
 }
 
+// Whoever has left a terminal does not come back to it.
+FollowEnd Follower::Impl::hung_up_end(Instant now) {
+  if (options.cancel_on_hang_up && !is_over) {
+    ask_to_cancel();
+    await_answer(now + kLastAnswer);
+  }
+  return end(FollowEnd::How::hung_up);
+}
+
 Result<FollowEnd> Follower::run() {
   Impl& me = *impl_;
   TRY(me.listen());
@@ -463,8 +490,11 @@ Result<FollowEnd> Follower::run() {
     const Instant now = me.clock.now();
     me.listening.turn(now);
     if (me.failure) return *me.failure;
-    if (me.hung_up) return me.end(FollowEnd::How::hung_up);
-    if (!me.output_open) return me.end(FollowEnd::How::output_closed);
+    const auto beside =
+        me.options.beside == nullptr ? Beside::State::waits : me.options.beside->state();
+    if (me.hung_up || beside == Beside::State::left) return me.hung_up_end(now);
+    if (!me.output_open || beside == Beside::State::output_closed)
+      return me.end(FollowEnd::How::output_closed);
     if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0)) {
       me.await_answer(now + kLastAnswer);
       return me.end(FollowEnd::How::detached);
@@ -474,6 +504,7 @@ Result<FollowEnd> Follower::run() {
     if (now >= me.lines.next_deadline()) me.show_state(now);
     me.merge.show_partial(now);
     me.show_live(now);
+    if (me.options.beside != nullptr) me.options.beside->tick(now);
     me.connection.loop().turn(me.next_deadline() - now);
   }
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "common/domain/views.h"
+#include "launcher/cli/beside.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/log_merge.h"
 #include "launcher/cli/log_order.h"
@@ -34,6 +35,9 @@ struct FollowOptions {
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is needed for something else
   bool raw = false;                              // also a terminal gets the logs' bytes as they are
+  Beside* beside = nullptr;                      // goes on as long, and is waited for; may be null
+  bool without_logs = false;                     // none is asked for
+  bool cancel_on_hang_up = false;                // else SIGHUP only detaches
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
   std::function<std::string()> how_to_start;  // restart hint for a stopped launcher; may be empty
   WatchLease::Limits watch = {};
@@ -70,7 +74,8 @@ class Follower {
            FollowOptions options);
   ~Follower();
   // SIGINT, SIGTERM and SIGHUP must be blocked in all threads (hold_interrupts). SIGTERM acts like
-  // Ctrl-C. SIGHUP only detaches, never cancels, and is ignored if it was already ignored (nohup).
+  // Ctrl-C. SIGHUP only detaches, unless cancel_on_hang_up, and is ignored if it was already
+  // ignored (nohup). A person who left what goes on beside the job is as one who hung up.
   Result<FollowEnd> run();
 
  private:

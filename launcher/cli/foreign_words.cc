@@ -40,6 +40,9 @@ constexpr std::string_view kAttach =
     "`lockstep compute attach NAME --host ADDRESS` adds a machine to a target, over ssh";
 constexpr std::string_view kConnect =
     "`lockstep compute connect-ssh NAME HOST` opens a shell on a host of a target";
+constexpr std::string_view kShell =
+    "`lockstep job shell NAME` opens a shell beside a rank of a job";
+constexpr std::string_view kStacks = "`lockstep job stacks NAME` shows where its ranks are";
 constexpr std::string_view kComputes = "`lockstep compute list` shows the compute targets";
 constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node permanently";
 
@@ -76,6 +79,11 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "log", kLogs},
     {"", "stream", kStream},
     {"", "attach", kStream},
+    {"", "exec", kShell},
+    {"", "shell", kShell},
+    {"", "py-spy", kStacks},
+    {"", "gdb", kStacks},
+    {"", "pstack", kStacks},
     {"", "watch", kStream},
     {"", "cancel", kCancel},
     {"", "kill", kCancel},
@@ -112,7 +120,10 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "login",
      "`lockstep user whoami` shows your user and roles on the launcher; an admin adds users "
      "(`lockstep user add`)"},
-    {"", "ssh", kConnect},
+    {"", "ssh",
+     "`lockstep job shell NAME` opens a shell beside a rank of a job, `lockstep compute "
+     "connect-ssh "
+     "NAME HOST` one on a host of a target"},
     {"", "env", "`lockstep environment list` shows the environments"},
     {"", "fsck", "`lockstepd fsck --home HOME` checks a launcher's home"},
     {"", "backup", "`lockstepd backup --home HOME` saves a launcher's home"},
@@ -161,12 +172,24 @@ constexpr std::array kWords = std::to_array<Word>({
     {"job", "status", kShowJob},
     {"job", "log", kLogs},
     {"job", "tail", "`lockstep job logs NAME --tail 20` shows the last lines"},
-    {"job", "attach", kStream},
+    {"job", "attach",
+     "`lockstep job stream NAME` follows a job to its end, `lockstep job shell NAME` opens a shell "
+     "in it"},
+    {"job", "exec", kShell},
+    {"job", "ssh", kShell},
+    {"job", "connect-ssh", kShell},
+    {"job", "enter", kShell},
+    {"job", "debug", kShell},
+    {"job", "stack", kStacks},
+    {"job", "dump", kStacks},
+    {"job", "py-spy", kStacks},
     {"job", "watch", kStream},
     {"job", "wait", kStream},
     {"job", "follow", kStream},
     {"job", "stop", kCancel},
-    {"job", "kill", kCancel},
+    {"job", "kill",
+     "`lockstep job cancel NAME` ends a job, `lockstep job signal NAME USR1` sends a signal to its "
+     "ranks"},
     {"job", "scancel", kCancel},
     {"job", "rm", "`lockstep job delete NAME` removes a job that has ended"},
     {"job", "remove", "`lockstep job delete NAME` removes a job that has ended"},
@@ -258,6 +281,9 @@ constexpr std::array kOptions = std::to_array<Option>({
     {"--mount", "give options of `docker run` with `--docker-args`"},
     {"--follow", "`lockstep job stream NAME` follows a job to its end"},
     {"--json", "JSON is `-o json`"},
+    {"-it", "a shell has a terminal where there is one here; for another program it is `-t`"},
+    {"-ti", "a shell has a terminal where there is one here; for another program it is `-t`"},
+    {"--interactive", "of `run`, --pty gives rank 0 a terminal, --stdin this standard input"},
 });
 
 }  // namespace

@@ -75,8 +75,8 @@ std::string input_left_behind(int fd) {
     holds_data = ::poll(&entry, 1, 0) <= 0 || (entry.revents & POLLIN) != 0;
   }
   if (!holds_data) return "";
-  return "note: the job does not get standard input; put its input into a file in the source "
-         "directory";
+  return "note: the job does not get standard input; pass it to rank 0 with --stdin, or put its "
+         "input into a file in the source directory";
 }
 
 }  // namespace lockstep::cli

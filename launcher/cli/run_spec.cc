@@ -272,7 +272,14 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
     spec.timeout = timeout;
   }
   if (const Status stop = read_stop(arguments, spec.stop); !stop) return stop.error().within("run");
-  spec.retry.max = arguments.retry.value_or(spec.retry.max);
+  spec.terminal = arguments.terminal;
+  const bool has_terminal = spec.terminal != TerminalKind::none;
+  if (has_terminal && arguments.retry.value_or(0) > 0)
+    return wrong(
+        "--retry: what was written to rank 0 is gone when it is tried again; leave it out");
+  spec.retry.max = arguments.retry.value_or(has_terminal ? 0 : spec.retry.max);
+  if (const char* term = std::getenv("TERM"); term != nullptr && spec.terminal == TerminalKind::pty)
+    spec.environment_variables.try_emplace("TERM", term);
   if (!arguments.retry_on.empty())
     if (const Status read = spec::read_retry_on(arguments.retry_on, spec.retry); !read)
       return wrong("--retry-on: " + read.error().message);

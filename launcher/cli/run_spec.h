@@ -56,6 +56,7 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   bool detach = false;
   bool quiet = false;
   bool raw = false;  // its output on a terminal
+  TerminalKind terminal = TerminalKind::none;
   Format format = Format::table;
   std::string sbatch;  // a Slurm script; then `command` has the words for it
   std::vector<std::string> command;

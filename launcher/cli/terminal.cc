@@ -46,6 +46,12 @@ std::string cut_to(const std::string& line, std::size_t columns) {
   return out;
 }
 
+std::string with_returns(const std::string& text) {
+  std::string out;
+  for (const char c : text) out.append(c == '\n' ? "\r\n" : std::string(1, c));
+  return out;
+}
+
 // A pipe or socket whose reader is gone says so; a full disk does not.
 bool is_closed(int fd) {
   pollfd entry{fd, POLLOUT, 0};
@@ -79,7 +85,8 @@ bool Terminal::is_terminal(LogStream stream) const {
 bool Terminal::write(LogStream stream, std::string_view bytes) {
   if (!is_terminal(stream)) return write_raw(stream, bytes);
   std::string colors;
-  return write_raw(stream, printable_log(bytes, &colors));
+  const std::string text = printable_log(bytes, &colors);
+  return write_raw(stream, raw_ ? with_returns(text) : text);
 }
 
 bool Terminal::write_raw(LogStream stream, std::string_view bytes) {
@@ -95,7 +102,7 @@ bool Terminal::write_raw(LogStream stream, std::string_view bytes) {
 
 void Terminal::print_line(std::string_view text) {
   std::string line = "lockstep: " + printable(text) + "\n";
-  if (err_tty_ && !at_line_start_) line.insert(0, "\n");
+  if (err_tty_ ? !at_line_start_ || raw_ : raw_) line.insert(0, "\n");
   err(line);
 }
 
@@ -115,7 +122,7 @@ void Terminal::live(std::vector<std::string> lines) {
 
 void Terminal::draw() {
   erase();
-  if (!err_tty_ || !at_line_start_) return;
+  if (!err_tty_ || !at_line_start_ || raw_) return;
   const Size size = size_of(STDERR_FILENO);
   std::vector<std::string> rows = live_;
   const std::size_t most = std::max<std::size_t>(size.rows, 4) - 2;
@@ -142,6 +149,12 @@ void Terminal::erase() {
   sequence += drawn_rows_ > 1 ? "\x1b[J" : "\x1b[K";
   drawn_rows_ = 0;
   [[maybe_unused]] const auto erased = io::write_all(STDERR_FILENO, sequence);
+}
+
+void Terminal::set_raw(bool raw, bool at_line_start) {
+  if (raw) clear_status();
+  raw_ = raw;
+  at_line_start_ = at_line_start;
 }
 
 void Terminal::clear_status() {

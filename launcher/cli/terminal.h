@@ -55,6 +55,9 @@ class Terminal {
   // Replaces the status line on a terminal; does nothing elsewhere.
   void progress(std::string_view text);
   void clear_status();  // and the lines above it
+  // While it is raw, a program elsewhere draws on the terminal: there is no status line, and our
+  // own lines begin and end with CR LF. `at_line_start`: where that program has left the cursor.
+  void set_raw(bool raw, bool at_line_start = true);
 
  private:
   void draw();
@@ -64,6 +67,7 @@ class Terminal {
   bool err_tty_ = false;  // and it can be redrawn
   bool err_terminal_ = false;
   bool color_ = false;
+  bool raw_ = false;
   std::vector<std::string> live_;
   std::string status_;
   std::size_t drawn_rows_ = 0;  // terminal rows that live_ and status_ take now

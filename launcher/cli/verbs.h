@@ -26,7 +26,7 @@ using Action = std::function<int(Context&)>;
 struct VerbTable {
   CLI::App& app;
   Action& action;
-  // The words behind "--"; only `run` and `compute connect-ssh` take them.
+  // The words behind "--"; only `run`, `job shell` and `compute connect-ssh` take them.
   const std::vector<std::string>& command;
   // The first word of the command line that is not an option, or "".
   std::string_view first_word;
@@ -54,6 +54,9 @@ void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job lo
 void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_validate_verb(CLI::App& group, VerbTable table);  // job validate
 void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
+void add_shell_verb(CLI::App& group, VerbTable table);     // job shell
+void add_signal_verb(CLI::App& group, VerbTable table);    // job signal
+void add_stacks_verb(CLI::App& group, VerbTable table);    // job stacks
 void add_update_verb(CLI::App& group, VerbTable table);
 CLI::Validator priority_word();                            // low, medium or high
 void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
@@ -127,6 +130,8 @@ struct WatchOptions {
   bool environment_log = false;
   // Which lines are shown, and how; empty: all.
   std::function<void(FollowOptions&)> select = {};
+  // Called when the job has ended, before it is said how; may be empty.
+  std::function<void()> before_report = {};
 };
 int watch_to_end(Context& context, Connection& connection, const JobId& job,
                  const WatchOptions& options);

@@ -17,6 +17,7 @@
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/pipeline_follower.h"
+#include "launcher/cli/rank_zero_terminal.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/sbatch.h"
 #include "launcher/cli/submit_and_watch.h"
@@ -41,6 +42,8 @@ The words after -- are run as they are, without a shell, once per rank:
   lockstep run --sbatch job.sbatch                               a Slurm script, with its options
   lockstep run --input data=./set -- ./train.sh '${{inputs.data}}'   a copy on each node
   lockstep run --image debian:12 --shm-size 8g -- ./train.sh         in a container of this image
+  lockstep run --pty -- bash                  a shell on a node, as a job; its end ends the job
+  lockstep run --stdin -- ./sort.sh < numbers       rank 0 reads this command's standard input
 
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
 for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the job running.
@@ -71,8 +74,8 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
   if (context.launcher.empty() && !has_environment)
     if (const auto note = python_left_behind(spec, Shell::ours()); !note.empty())
       context.terminal.print_line(note);
-  if (const auto note = input_left_behind(STDIN_FILENO); !note.empty())
-    context.terminal.print_line(note);
+  const auto note = input_left_behind(STDIN_FILENO);
+  if (spec.terminal == TerminalKind::none && !note.empty()) context.terminal.print_line(note);
 }
 
 // Of what the job will be, before anything is sent.
@@ -132,6 +135,10 @@ int run(Context& context, const RunArguments& given) {
   if (!array) return fail(context.terminal, array.error(), kExitUsage);
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
+  if (const Status terminal = check_terminal(arguments.terminal, arguments.detach,
+                                             array->has_value(), arguments.format != Format::table);
+      !terminal)
+    return fail(context.terminal, terminal.error(), kExitUsage);
   spec::Notes notes = notes_of_variables(arguments, *spec);
   const auto target = take_settings(context, *spec);
   if (!target) return fail(context.terminal, target.error(), kExitUsage);
@@ -161,7 +168,9 @@ int run(Context& context, const RunArguments& given) {
   submission.directory_was_named = !arguments.code.empty();
   submission.links = arguments.links.value_or(snapshot::Links::follow);
   if (*array) become_array(submission, **array);
-  const WatchOptions watch{true, arguments.quiet, 0, arguments.format, arguments.raw};
+  WatchOptions watch{true, arguments.quiet, 0, arguments.format, arguments.raw};
+  RankZeroTerminal rank_zero(**connection, context.terminal, arguments.terminal);
+  connect_rank_zero(context, rank_zero, arguments.terminal, watch);
   return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed);
 }
 
@@ -276,7 +285,9 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
                        : Follower(connection, context.terminal, find_endpoint, follow).run();
   if (!end) return fail(context.terminal, end.error(), kExitLockstepFailed);
   switch (end->how) {
-    case FollowEnd::How::finished: return finished(context, connection, *end, options);
+    case FollowEnd::How::finished:
+      if (options.before_report) options.before_report();
+      return finished(context, connection, *end, options);
     case FollowEnd::How::detached:
       context.terminal.print_line(how_we_left(job.value, end->cancel));
       return kExitInterrupted;
@@ -442,6 +453,13 @@ void add_run_verb(VerbTable table) {
              &arguments->outputs);
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   add_raw(*verb, arguments->raw);
+  auto* pty = verb->add_flag_callback(
+      "--pty", [arguments] { arguments->terminal = TerminalKind::pty; },
+      "rank 0 has this terminal; other ranks' output is in `job logs`");
+  verb->add_flag_callback(
+          "--stdin", [arguments] { arguments->terminal = TerminalKind::input; },
+          "rank 0 reads this command's standard input")
+      ->excludes(pty);
   verb->add_option(
           "--binding", arguments->binding,
           "which of the job's cpus each rank may use: auto (default: a share), none (all), "

@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT, wait_until
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"plan", "download", "comparison", "file-list", "findings", "key", "settings", "snapshot", "types"}
+OF_THE_PROGRAM = {"plan", "download", "comparison", "file-list", "findings", "key", "settings", "signal", "snapshot", "stacks", "types"}
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +148,12 @@ def test_what_each_verb_prints_fits(site):
     check("event-list", "job events", "first")
     for line in site.ok("job", "events", "first", "--follow", "-o", "json").splitlines():
         assert not problems("event", json.loads(line)), line
+    site.ok("run", "--detach", "--name", "held", "--", "sleep", "300")
+    site.wait_for_status("held", "Running")
+    check("signal", "job signal", "held", "CONT")
+    check("stacks", "job stacks", "held", codes=(0, 1))
+    site.ok("job", "cancel", "held")
+    site.wait_for_status("held", "Canceled")
     check("download", "job download", "created", "--all")
     check("file-list", "job files", "created")
     check("deletion", "job delete", "second", "nobody", codes=(0, 1))
