@@ -241,6 +241,10 @@ struct ProviderEndedInput {
   std::string why;   // for people: "it took longer than 10m", "it exited with 2: …"
 };
 
+// The launcher listens at another address than when it ran before, so agents may look for it at the
+// old one.
+struct LauncherMovedInput {};
+
 // A provider's `hold` has an event of kind notice about a machine of its target.
 struct ProviderNoticeInput {
   std::string target;
@@ -276,6 +280,6 @@ using Input = std::variant<
     ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
     AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
     ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput,
-    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput>;
+    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput, LauncherMovedInput>;
 
 }  // namespace lockstep::launcher

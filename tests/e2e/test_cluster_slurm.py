@@ -2,9 +2,15 @@
 
 What one machine does is in test_provider_slurm.py; what many ends of machines do, in test_cluster.py."""
 import json
+import os
+import pathlib
+import pwd
+import subprocess
+import tempfile
 
 import pytest
-from harness.site import wait_until
+from harness.site import Site, wait_until
+from test_compute_ssh import launch, liveness
 
 
 class SlurmCluster:
@@ -30,7 +36,7 @@ class SlurmCluster:
     def close(self):
         self.site.run("job", "cancel", *(job["name"] for job in self.site.json("job", "list")))
         self.site.run("compute", "delete", "lab", "--yes", "--timeout", "60s")
-        self.slurm.run("scancel", "--user=root")
+        self.slurm.run("scancel", f"--user={self.site.user or 'root'}")
         wait_until(lambda: not self.jobs(), "Slurm has ended all jobs")
 
 
@@ -84,3 +90,64 @@ def test_a_job_that_the_time_limit_cuts_off_goes_on_in_another_allocation_unchar
     assert about_of(site, ended["attempts"][1])["job"] != about["job"], "another job of Slurm"
     site.ok("compute", "delete", "lab", "--yes")
     assert not list(cluster.shared.iterdir())
+
+
+def test_a_job_of_slurm_follows_a_launcher_that_moved(cluster):
+    """What runs there goes on: the launcher has its agent told before the node counts as LOST."""
+    site, flag = cluster.site, cluster.site.directory / "go"
+    site.ok("compute", "create", "-f", cluster.file(time="10"))
+    site.submit("--compute", "lab", "--name", "goes-on", "--", "sh", "-c",
+                f"while [ ! -e {flag} ]; do sleep 0.1; done; echo survived")
+    site.wait_for_status("goes-on", "Running", deadline_s=60)
+    [part] = site.show("goes-on")["attempts"][0]["parts"]
+    jobs = cluster.jobs()
+    site.kill(site.launcher_pids())
+    moved = launch(site, 17710, "--node-lost-timeout", "60s", **cluster.variables)
+    try:
+        wait_until(lambda: liveness(site, part["node_name"]) == "ALIVE", "its agent follows", 50)
+        flag.touch()
+        assert site.wait_for_status("goes-on", "Completed", "Failed", deadline_s=60)["status"] == "Completed"
+        assert b"survived" in site.logs("goes-on") and len(site.show("goes-on")["attempts"]) == 1
+        assert cluster.jobs()[0] == jobs[0], "the same job of Slurm"
+        site.ok("compute", "delete", "lab", "--yes")
+    finally:
+        moved.terminate()
+        moved.wait(timeout=30)
+
+
+@pytest.fixture
+def ordinary_cluster(slurm, bundle, ordinary_user, shared_bin):
+    """The launcher of an ordinary user, who may submit jobs to Slurm."""
+    bundle.parent.chmod(0o755)
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-e2e-"))
+    directory.chmod(0o755)
+    site = Site(directory, user=ordinary_user, bin_directory=shared_bin)
+    made = SlurmCluster(site, slurm, bundle, directory)
+    owner = pwd.getpwnam(ordinary_user)
+    os.chown(made.shared, owner.pw_uid, owner.pw_gid)
+    made.up()
+    try:
+        yield made
+        made.close()
+    finally:
+        site.down()
+        subprocess.run(["rm", "-rf", "--one-file-system", directory], check=True)
+
+
+def test_a_launcher_without_root_is_refused_a_target_for_people_with_other_accounts(ordinary_cluster, ordinary_user):
+    """Slurm would run everybody's jobs as the launcher's account."""
+    site = ordinary_cluster.site
+    site.ok("user", "add", "ls-erin", "--role", "viewer")
+    site.ok("compute", "create", "-f", ordinary_cluster.file(time="5"))  # she only looks on
+    job = site.submit("--compute", "lab", "--", "id", "-un")
+    assert site.wait_for_status(job, "Completed", "Failed", deadline_s=100)["status"] == "Completed", explained(site, job)
+    assert site.logs(job).decode().strip() == ordinary_user
+    site.ok("compute", "delete", "lab", "--yes")
+    site.ok("user", "role", "ls-erin", "submitter")
+    refused = site.run("compute", "create", "-f", ordinary_cluster.file(time="5"))
+    assert refused.returncode == 1, refused
+    for word in (f"the launcher runs as {ordinary_user}", "users of this launcher have others (ls-erin)",
+                 "Run lockstepd as root"):
+        assert word in said(refused), refused
+    assert [target["name"] for target in site.json("compute", "list")] == ["local"]
+    assert not ordinary_cluster.jobs() and not list(ordinary_cluster.shared.iterdir())

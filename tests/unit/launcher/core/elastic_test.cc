@@ -290,7 +290,70 @@ TEST_F(Elastic, OneMachineAloneDoesNotSayThatAnAccountIsMissingEverywhere) {
   }
   EXPECT_THAT(calls(), IsEmpty()) << "two of two said so";
   EXPECT_THAT(why_it_waits(job), HasSubstr("no user ada"));
+  // The machines are given back, and what they said stays.
+  pass(seconds(240), nodes);
+  for (const CallProvider& call : calls()) {
+    ASSERT_EQ(call.verb, ProviderVerb::remove);
+    for (const std::string& name : call.machines) absent(call, name);
+    ends(call);
+  }
+  EXPECT_THAT(view().machines, IsEmpty());
+  EXPECT_THAT(why_it_waits(job), HasSubstr("no user ada"));
+  EXPECT_THAT(view().scaling.failure, HasSubstr("no user ada"));
 }
+
+TEST_F(Elastic, WhoMaySubmitFromNowOnIsMadeKnownToContainersThatRun) {
+  make(cluster(1, 1));
+  const CallProvider first = only_call();
+  all_join(first);
+  const auto change = [&](PrincipalInput::Ask ask) {
+    launcher.send(PrincipalInput{{}, std::move(ask), LauncherItself{}});
+    launcher.take<ReplyDone>();
+    drop_notices();
+  };
+  change(AddUser{"vic", "", {}, {Role::viewer, "default"}});
+  EXPECT_THAT(calls(), IsEmpty()) << "no job runs as an account that only looks";
+  change(ChangeRole{"vic", {Role::submitter, "default"}, false});
+  const CallProvider again = only_call();
+  EXPECT_EQ(again.verb, ProviderVerb::create);
+  EXPECT_EQ(again.machines, first.machines);
+}
+
+// A launcher that was started again, with one machine of this source.
+class MovedLauncher : public Elastic {
+ protected:
+  // The machines for which `create` is called when it is at another address.
+  std::vector<std::string> told(NodeSource source) {
+    ComputeSpec spec = cluster(1, 1);
+    spec.source = source;
+    if (source == NodeSource::slurm) spec.settings = {{"directory", {"/shared"}}};
+    make(spec);
+    all_join(only_call());
+    launcher.restart(seconds(1));
+    drop_notices();
+    end_lists();
+    EXPECT_FALSE(has_calls()) << "it may be where it was";
+    launcher.send(LauncherMovedInput{});
+    drop_notices();
+    std::vector<std::string> machines;
+    for (const CallProvider& call : calls()) {
+      EXPECT_EQ(call.verb, ProviderVerb::create);
+      machines = call.machines;
+    }
+    return machines;
+  }
+};
+
+// Else their nodes would count as LOST, and be replaced with all that runs there.
+TEST_F(MovedLauncher, TellsContainersAtOnce) {
+  EXPECT_THAT(told(NodeSource::docker), ElementsAre("lab-1"));
+}
+
+TEST_F(MovedLauncher, TellsJobsOfSlurmAtOnce) {
+  EXPECT_THAT(told(NodeSource::slurm), ElementsAre("lab-1"));
+}
+
+TEST_F(MovedLauncher, CannotTellPods) { EXPECT_THAT(told(NodeSource::kubernetes), IsEmpty()); }
 
 TEST(MachineSamplesTest, ALackingAccountIsAskedForAgainLater) {
   MachineSamples samples;
