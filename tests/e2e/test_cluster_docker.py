@@ -156,7 +156,7 @@ def test_a_container_follows_a_launcher_that_moved(cluster, bundle):
     site.wait_for_status("goes-on", "Running")
     [container] = engine.containers()
     site.kill(site.launcher_pids())
-    moved = launch(site, 17690, "--node-lost-timeout", "60s", LOCKSTEP_NODE_BUNDLE=str(bundle), **engine.environment)
+    moved = launch(site, 17690, LOCKSTEP_NODE_BUNDLE=str(bundle), **engine.environment)
     try:
         wait_until(lambda: liveness(site, "lab-1") == "ALIVE", "the container follows", 50)
         engine.ok("exec", container, "touch", "/tmp/go")

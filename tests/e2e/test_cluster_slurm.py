@@ -102,7 +102,7 @@ def test_a_job_of_slurm_follows_a_launcher_that_moved(cluster):
     [part] = site.show("goes-on")["attempts"][0]["parts"]
     jobs = cluster.jobs()
     site.kill(site.launcher_pids())
-    moved = launch(site, 17710, "--node-lost-timeout", "60s", **cluster.variables)
+    moved = launch(site, 17710, **cluster.variables)
     try:
         wait_until(lambda: liveness(site, part["node_name"]) == "ALIVE", "its agent follows", 50)
         flag.touch()

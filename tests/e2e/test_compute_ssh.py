@@ -217,12 +217,12 @@ def test_an_agent_that_is_gone_for_good_is_started_again(lab):
     assert lab.site.ok("run", "--compute", "lab", "--", "echo", "back").strip() == "back"
 
 
-def launch(site, port, *flags, **environment):
+def launch(site, port, **environment):
     """`lockstepd` as an operator starts it, at this port of loopback."""
     log = open(site.directory / "lockstepd.log", "ab")
     process = subprocess.Popen(
         [site.bin / "lockstepd", "--home", site.home / "launcher", "--listen", f"tcp://127.0.0.1:{port}", "--allow-root",
-         "--started-by-lockstep", *flags],  # so that `down` may start it again at the end
+         "--started-by-lockstep"],  # so that `down` may start it again at the end
         env={**site.environment(), **environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
         start_new_session=True)
     log.close()
@@ -241,7 +241,7 @@ def test_a_machine_follows_a_launcher_that_moved(lab, tunnel):
     lab.site.wait_for_status(job, "Running")
     agent = (lab.folder("vm1") / "agent/agent.pid").read_text()
     lab.site.kill(lab.site.launcher_pids())
-    moved = launch(lab.site, 17670, "--node-lost-timeout", "60s", LOCKSTEP_NODE_BUNDLE=str(lab.bundle))
+    moved = launch(lab.site, 17670, LOCKSTEP_NODE_BUNDLE=str(lab.bundle))
     try:
         wait_until(lambda: liveness(lab.site, "vm1") == "ALIVE", "vm1 is told without anybody asking", 50)
         done = lab.site.run("compute", "update", "lab", "--upgrade", "--timeout", "90")
