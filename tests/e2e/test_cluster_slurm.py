@@ -34,7 +34,9 @@ class SlurmCluster:
         return self.slurm.run("squeue", "--noheader").split()
 
     def close(self):
-        self.site.run("job", "cancel", *(job["name"] for job in self.site.json("job", "list")))
+        listed = self.site.run("job", "list", "-o", "json")
+        if listed.returncode == 0:
+            self.site.run("job", "cancel", *(job["name"] for job in json.loads(listed.stdout)))
         self.site.run("compute", "delete", "lab", "--yes", "--timeout", "60s")
         self.slurm.run("scancel", f"--user={self.site.user or 'root'}")
         wait_until(lambda: not self.jobs(), "Slurm has ended all jobs")
