@@ -29,6 +29,7 @@ int number_of(QuotaLimit limit) {
     case QuotaLimit::spec_bytes: return 7;
     case QuotaLimit::versions: return 57;
     case QuotaLimit::version_bytes: return 58;
+    case QuotaLimit::version_files: return 77;
   }
   return 0;
 }
