@@ -88,7 +88,7 @@ Error needed_by(const State& state, const Caller& caller, const std::string& wha
                   what, is_seen ? fmt::format("job '{}'", job.id.value) : "another job"));
 }
 
-std::string_view counted(QuotaLimit limit) {
+std::string_view counted_noun(QuotaLimit limit) {
   if (limit == QuotaLimit::versions) return "registered versions";
   if (limit == QuotaLimit::version_files) return "in files of registered versions";
   return "in definitions and texts of registered versions";
@@ -106,7 +106,7 @@ std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holde
           "environments, data, models and components count, archived ones too; delete those that "
           "nobody needs, such as `lockstep data delete NAME --version V`; an admin may raise it "
           "with `lockstep quota set --{5} {6} --{7} {8}`",
-          to_string(holder), amount(limit, used), counted(limit), amount(limit, more),
+          to_string(holder), amount(limit, used), counted_noun(limit), amount(limit, more),
           amount(limit, *most), to_string(holder.kind), holder.name, to_string(limit),
           is_in_bytes(limit) ? "SIZE" : "N"));
 }
