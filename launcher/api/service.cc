@@ -404,9 +404,24 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
                   return refuse(asker, ErrorCode::not_found,
                                 "environment.build: the launcher does not have all files of the "
                                 "build folder; create the environment again");
-                ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment,
-                                                   create.project, asker.caller});
+                register_environment(asker, create);
               });
+}
+
+// Its build folder, if it has one, is whole, and the asker's.
+void Service::register_environment(const Asker& asker, const CreateEnvironment& create) {
+  const auto feed = [this, asker, create](Bytes files) {
+    ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment, create.project,
+                                       asker.caller, files});
+  };
+  const Digest* context = context_of(create.environment.spec.definition);
+  if (context == nullptr) return feed({});
+  ports_.measure_snapshot(asker.caller, *context, [this, asker, feed](const Result<Bytes>& size) {
+    if (asker.deadline < ports_.now()) return;  // its client asks again
+    if (!size)
+      return refuse(asker, size.error().code, "environment.build: " + size.error().message);
+    feed(*size);
+  });
 }
 
 // ---- replies ------------------------------------------------------------------------------------

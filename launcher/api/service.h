@@ -56,7 +56,7 @@ class Service {
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<bool> whole)>)>
         check_snapshot;
-    // The tree's size; asked only where a quota limits it.
+    // What the tree takes (snapshot::stored_size), for quotas; answered later, on the loop.
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<Bytes> size)>)>
         measure_snapshot;
@@ -174,6 +174,8 @@ class Service {
   bool is_in_map(const EnvironmentSpec& spec) const;
   void create_asset(const Asker& asker, CreateAsset create);
   void create_from(const Asker& asker, CreateAsset create, const DataReference& reference);
+  void register_asset(const Asker& asker, CreateAsset create);
+  void register_environment(const Asker& asker, const CreateEnvironment& create);
   void explain(const Asker& asker, ExplainReply explained);
   void check_file(const Asker& asker, CheckJobFile request);
   JobFileLookups lookups_of(const Caller& caller) const;

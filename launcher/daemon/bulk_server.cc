@@ -539,12 +539,12 @@ void BulkServer::perform(const JobChanged& action) {
 void BulkServer::perform(const MergeOutputs& action) {
   const Job* job = durable_.core().state().job(action.job);
   const std::string submitter = job != nullptr ? job->spec.submitter : "";
-  desk_.merge(principal_of_user(submitter), action,
-              [this, job = action.job](Result<std::vector<MergedOutput>> merged) {
-                if (!merged)
-                  return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
-                durable_.feed(OutputsMergedInput{job, *std::move(merged), ""});
-              });
+  desk_.merge(
+      principal_of_user(submitter), action, [this, job = action.job](Result<MergedTrees> merged) {
+        if (!merged) return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
+        durable_.feed(
+            OutputsMergedInput{job, std::move(merged->outputs), "", std::move(merged->sizes)});
+      });
 }
 
 void BulkServer::perform(const ForgetJob& action) {
