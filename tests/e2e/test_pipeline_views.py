@@ -160,6 +160,27 @@ def test_the_logs_of_steps_that_ran_at_a_time_come_in_the_order_of_time(up_site)
         assert lines == list("01234567"), (words, lines)
 
 
+STILL_RUNS = IN_TURN.replace("; done'", "; done; while [ ! -e END ]; do sleep 0.05; done; echo end'")
+
+
+def test_what_is_past_of_a_running_pipeline_comes_in_the_order_of_time(up_site):
+    site = up_site
+    go, end = site.directory / "go", site.directory / "end"
+    site.write("turns.yml", STILL_RUNS.replace("GO", str(go)).replace("END", str(end)))
+    site.ok("job", "create", "-f", "turns.yml", "--name", "turns")
+    wait_until(lambda: [step["status"] for step in site.show("turns")["jobs"].values()] == ["Running"] * 2, "both run")
+    go.touch()
+    wait_until(lambda: site.logs("turns").count(b"line") == 8, "both wait for the end")
+    followers = [site.start("job", *words) for words in (("stream", "turns"), ("logs", "turns", "-f"))]
+    for process in followers:
+        lines = [process.stdout.readline().decode().split()[-1] for _ in range(8)]
+        assert lines == list("01234567"), lines
+    end.touch()
+    for process in followers:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0 and sorted(out.splitlines()) == [b"even | end", b"odd  | end"], (out, err)
+
+
 REUSED = """
 type: pipeline
 jobs:
