@@ -307,7 +307,8 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     const bool is_reused = step.phase == StepPhase::reused;
     if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
     step_of.emplace(step.job, i);
-    if (is_reused && told.insert(step.name).second)
+    const bool is_told = !is_reused || options.show_state;  // by a line about the step's state
+    if (!is_told && told.insert(step.name).second)
       terminal.print_line(reused_text(step, "log this is"));
   }
   logs.on_steps(view.steps, now);

@@ -48,8 +48,10 @@ int stream(Context& context, const LogOptions& options) {
   watch.environment_log = true;
   watch.world_size = spec.is_pipeline() ? 0 : spec.world_size();
   selected.is_over = is_final(job->status);
+  selected.reused_logs = true;  // whoever asks for a pipeline's logs asks for all of its steps'
   watch.select = [&selected](FollowOptions& follow) {
     follow.is_over = selected.is_over;
+    follow.reused_logs = selected.reused_logs;
     follow.filter = selected.filter;
     follow.timestamps = selected.timestamps;
     follow.single_log = selected.single_log;

@@ -202,8 +202,16 @@ def test_a_reused_step_has_the_log_and_files_of_the_job_it_was_reused_from(up_si
     done = site.run("job", "logs", "second", "-f")
     assert done.returncode == 0 and done.stdout.decode().endswith("making\n"), done
     done = site.run("job", "stream", "second")
-    assert (done.returncode, done.stdout) == (0, b""), done
+    assert (done.returncode, done.stdout) == (0, b"make | making\n"), done
+    assert done.stderr.decode().count("reused from job first_make") == 1, done
+    done = site.run("job", "create", "-f", "reused.yml", "--name", "third", "--stream")
+    assert (done.returncode, done.stdout) == (0, b""), "what a job of before wrote is not written again"
     assert done.stderr.decode().count("make: reused from job first_make\n") == 1, done
+    for verb, said in (("show", "whose state this is"), ("explain", "whose explanation this is")):
+        done = site.run("job", verb, "second/make")
+        assert done.returncode == 0 and b"first_make" in done.stdout, done
+        assert f"step 'make' was reused from job first_make, {said}\n" in done.stderr.decode(), done
+    assert b"whose environment's log this is" in site.run("environment", "log", "second/make").stderr
     done = site.run("job", "files", "second", "--step", "make")
     assert b"outputs/left" in done.stdout and b"reused from job first_make, whose files these are" in done.stderr, done
     assert site.run("job", "cat", "second", "outputs/left", "--step", "make").stdout == b"1\n"

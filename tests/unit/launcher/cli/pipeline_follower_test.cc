@@ -362,6 +362,25 @@ TEST_F(FollowingAPipeline, OneWhoseStepsWereAllReusedSaysFromWhereAndEnds) {
             "lockstep: b: reused from job p_b\n");
 }
 
+TEST_F(FollowingAPipeline, WhoAsksForItsLogsHasThoseOfReusedStepsToo) {
+  FakePipeline::Script over;
+  over.job = sample_pipeline();
+  over.job.status = JobStatus::completed;
+  over.job.steps = {sample_step("a", StepPhase::reused), sample_step("b", StepPhase::reused)};
+  over.final_job = over.job;
+  over.logs = {{JobId("p_a"), "a line\n"}, {JobId("p_b"), "b line\n"}};
+  FakePipeline launcher(std::move(over));
+  FollowOptions streamed = options();
+  streamed.is_over = streamed.reused_logs = true;
+  const Seen seen = follow(launcher, streamed);
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.out, "a | a line\nb | b line\n");
+  EXPECT_EQ(seen.err,
+            "lockstep: a: reused from job p_a\n"
+            "lockstep: b: reused from job p_b\n")
+      << "once each";
+}
+
 FakePipeline::Script waiting_in_vain() {
   FakePipeline::Script script;
   script.job = sample_pipeline();
