@@ -81,7 +81,7 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<JobOp
 
 CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   verb->parse_complete_callback([name] {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });
@@ -99,7 +99,7 @@ void add_show(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions
 void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb = add_verb(group, table, options, "cancel", "cancel one or several jobs", cancel);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
-  names->check(filled("`lockstep job list` shows the names"));
+  names->check(job_name());
   verb->parse_complete_callback([names] {
     if (names->count() == 0) throw CLI::RequiredError("NAME");
   });

@@ -121,7 +121,7 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<LogOp
                    const char* name, const char* what, int (*work)(Context&, const LogOptions&)) {
   auto* verb = group.add_subcommand(name, what);
   auto* job = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  job->check(filled("`lockstep job list` shows the names"));
+  job->check(job_name());
   verb->parse_complete_callback([job] {
     if (job->count() == 0) throw CLI::RequiredError("NAME");
   });
