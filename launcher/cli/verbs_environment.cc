@@ -351,7 +351,7 @@ void add_log(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb = add_verb(group, table, options, "log",
                         "show how a job's environment was solved and built", log);
   auto* name = verb.add_option("-n,--name,JOB", options->job, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   require(verb, name, "JOB");
   verb.add_option("--node-rank", options->node_rank, "only this node (its rank in the job)")
       ->check(whole_number(0));

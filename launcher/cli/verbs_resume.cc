@@ -97,7 +97,7 @@ void add_resume_verb(CLI::App& group, VerbTable table) {
       "submit an ended job again, starting from its newest checkpoint; of a pipeline or an array, "
       "what did not complete");
   if (verb == nullptr) return;
-  verb->add_option("NAME", options->name, "the job")->required();
+  verb->add_option("NAME", options->name, "the job")->required()->check(job_name());
   verb->add_option("--name", options->new_name, "the new job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
   verb->add_flag("--stream", options->stream,

@@ -392,7 +392,7 @@ void add_run_verb(VerbTable table) {
       ->expected(1)
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(filled("name the job; `lockstep job list` shows all"));
+      ->check(job_name("name the job; `lockstep job list` shows all"));
   verb->add_option("--array", arguments->array,
                    "run the command once for each index: 0-19, 1,3,7, 0-100:5; 0-19%4 runs at most "
                    "4 at a time. Each reads $LOCKSTEP_ARRAY_INDEX")
@@ -427,7 +427,7 @@ void add_run_verb(VerbTable table) {
       ->check(filled("name the files, such as '*.pt' or checkpoints/"));
   verb->add_option("--from-checkpoint-of", arguments->from_checkpoint_of,
                    "start with the newest checkpoint of this job in $LOCKSTEP_CHECKPOINT_DIR")
-      ->check(filled("name the job; `lockstep job list` shows all"));
+      ->check(job_name("name the job; `lockstep job list` shows all"));
   verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
       ->check(whole_number(0, kMaxRetries));
   verb->add_option(

@@ -41,6 +41,7 @@ struct Heard {
 
 class State;
 struct Job;
+struct Part;
 
 class Core {
  public:
@@ -88,6 +89,9 @@ class Core {
   std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
   std::optional<NodeView> node_view(const std::string& name_or_id, bool history = false) const;
   Liveness liveness(NodeId node) const;
+  // How far the clock of the part's node is ahead of ours: as measured lately, else as it was when
+  // the node reported the part. 0: unknown.
+  Duration clock_ahead(const Part& part) const;
   std::optional<ExplainView> explain(const JobId& job) const;
   // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;

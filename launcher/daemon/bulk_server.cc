@@ -67,8 +67,8 @@ std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& lo
   const bool of_node = log.stream == LogStream::environment;
   const int node_rank = of_node ? log.rank : spec.node_of_rank(log.rank);
   if (node_rank >= attempt->size()) return std::nullopt;
-  const NodeId node = attempt->parts[static_cast<std::size_t>(node_rank)].node;
-  return Place{node, node_rank, state.node_name(node)};
+  const Part& part = attempt->parts[static_cast<std::size_t>(node_rank)];
+  return Place{part.node, node_rank, state.node_name(part.node), durable_.core().clock_ahead(part)};
 }
 
 // What came in, by kind, from a known key.
@@ -102,7 +102,8 @@ struct BulkRequests {
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
     const auto full = server.space_.standstill();
-    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m)
+    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m,
+                                                              server.durable_.now())
                                       : make_error(ErrorCode::resource_exhausted, full);
     if (taken) return server.logs_taken();
     if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
