@@ -98,7 +98,7 @@ TEST_F(ComputeTargets, AnUnknownTargetIsRefusedWithTheNearestAndAWayOut) {
       "local, gpu-cluster. `lockstep compute create --name gpu-clster --type local` makes "
       "'gpu-clster' another name of target local; or choose one with `compute:` in the file, "
       "--set compute=NAME, --compute NAME or `lockstep config set defaults.compute=NAME`");
-  EXPECT_EQ(launcher.core->why_refused(spec, LauncherItself{})->message, error.message);
+  EXPECT_EQ(launcher.core->refusals(spec, LauncherItself{}).at(0).whole().message, error.message);
 }
 
 TEST_F(ComputeTargets, ANodeBelongsToTheTargetOfItsToken) {

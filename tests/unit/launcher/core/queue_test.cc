@@ -150,8 +150,10 @@ TEST(Queue, WhoWaitsAnywayIsTakenByAFixedTarget) {
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(JobId("gpus")), JobStatus::queued);
   EXPECT_TRUE(launcher.view(JobId("gpus")).in_vain);
-  EXPECT_TRUE(launcher.core->why_refused(job_spec("pair", 2), LauncherItself{}));
-  EXPECT_FALSE(launcher.core->why_refused(job_spec("pair", 2), LauncherItself{}, true));
+  EXPECT_FALSE(launcher.core->refusals(job_spec("pair", 2), LauncherItself{}).empty());
+  EXPECT_TRUE(
+      launcher.core->refusals(job_spec("pair", 2), LauncherItself{}, {Judging::What::all, true})
+          .empty());
 }
 
 // `lockstep up --nodes 1`, and agents that joined by hand.
