@@ -183,6 +183,15 @@ def test_faults_of_the_reader_and_of_the_launcher_are_said_at_once(up_site):
     assert len(up_site.json("job", "list")) == jobs_before
 
 
+def test_a_job_that_is_not_there_cannot_be_deleted(up_site):
+    for names, first in (["nosuch"], "nosuch"), (["nosuch", "neither", "--yes"], "nosuch"):
+        done = up_site.run("job", "delete", *names)
+        said = done.stderr.decode().splitlines()
+        assert done.returncode == 1 and done.stdout.strip() == b"", done
+        assert said[0] == f"lockstep: there is no job '{first}'; `lockstep job list` shows all", said
+        assert len(said) == len([name for name in names if not name.startswith("--")]), said
+
+
 def test_a_wrong_file_starts_no_launcher(site):
     site.write("job.yml", "comand: 'true'\n")
     done = site.run("job", "create", "-f", "job.yml")

@@ -162,6 +162,13 @@ TEST_F(ComputeTargets, ATargetWithoutNodesSaysHowToGetSome) {
   EXPECT_EQ(launcher.view(job).reason,
             "needs 1 node, but target 'empty' has no nodes; `lockstep node token --compute empty` "
             "makes a token with which nodes join it");
+  EXPECT_FALSE(launcher.view(job).in_vain) << "they may be on their way";
+  launcher.pass(minutes(3), {});
+  const JobId late = submit("late", "empty");
+  EXPECT_TRUE(launcher.view(late).in_vain);
+  EXPECT_THAT(launcher.view(late).reason,
+              HasSubstr("target 'empty' has no nodes; to change that, join some: `lockstep node "
+                        "token --compute empty`"));
 }
 
 TEST_F(ComputeTargets, OnlyLocalHasAFixedNumberOfNodes) {

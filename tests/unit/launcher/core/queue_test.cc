@@ -97,6 +97,23 @@ TEST(Queue, WithoutAnyRdmaDeviceRdmaIsWaitedForInVain) {
   EXPECT_FALSE(launcher.view(fabric).in_vain) << "its port may come up";
 }
 
+TEST(Queue, IsolationOnASharedMachineIsWaitedForInVain) {
+  TestLauncher launcher;
+  Inventory alone = inventory(), shared = inventory();
+  shared.host_id = "one machine";
+  alone.host_id = "another";
+  FakeNode n1 = launcher.join("n1", shared), n2 = launcher.join("n2", shared);
+  JobSpec spec = job_spec("quiet");
+  spec.resources.isolated = true;
+  const JobId quiet = launcher.submit(spec);
+  EXPECT_TRUE(launcher.view(quiet).in_vain);
+  EXPECT_THAT(launcher.view(quiet).reason,
+              ::testing::HasSubstr("leave out --isolated (lockstep.isolated in a job file), or "
+                                   "join nodes that have it: "));
+  FakeNode n3 = launcher.join("n3", alone);
+  EXPECT_NE(launcher.status(quiet), JobStatus::queued);
+}
+
 // What a node's return, its approval or its first report changes is worth waiting for.
 TEST(Queue, NodesThatMayComeBackAreNotInVain) {
   TestLauncher launcher;
