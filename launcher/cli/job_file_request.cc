@@ -1,5 +1,6 @@
 #include "launcher/cli/job_file_request.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "launcher/cli/key_words.h"
@@ -25,6 +26,16 @@ Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags)
   for (const Error& fault : spec::faults_of(error))
     text += (text.empty() ? "" : "\n") + as_typed(fault.message, flags);
   return make_error(error.code, std::move(text));
+}
+
+// Then the user's default does not count.
+bool says_target(const CheckJobFile& request) {
+  const auto is_target = [](const std::string& assignment) {
+    return assignment.starts_with("compute=") ||
+           assignment.starts_with("settings.default_compute=");
+  };
+  return std::any_of(request.overrides.begin(), request.overrides.end(), is_target) ||
+         names_target({request.name, request.text});
 }
 
 // A launcher that is down or busy is not waited for: what is wrong here is said already.
@@ -67,7 +78,7 @@ ReadJobFile read_job_file(const std::string& path, const std::vector<std::string
     if (!parsed) faults.add({}, parsed.error());
     parsed = faults.status().error();
   }
-  return {std::move(request), std::move(parsed), std::move(of_flags), names_target(*file)};
+  return {std::move(request), std::move(parsed), std::move(of_flags)};
 }
 
 void add_override(ReadJobFile& file, std::string assignment, std::string flag) {
@@ -110,7 +121,7 @@ int fail_with_all_of(Context& context, Connection& connection, const CheckJobFil
 std::vector<std::string> faults_at_launcher(Context& context, ReadJobFile file) {
   if (file.request.text.empty()) return {};  // it could not be read
   file.request.faults_are_said = true;
-  if (!file.names_target)
+  if (!says_target(file.request))
     if (const auto target = default_compute(context.home); target && !target->name.empty())
       override_compute(file, *target);
   std::vector<std::string> errors = ask_for_faults(context, file.request);

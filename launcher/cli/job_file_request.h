@@ -17,7 +17,6 @@ struct ReadJobFile {
   CheckJobFile request;
   Result<spec::JobFile> parsed;
   std::vector<FlagOverride> flags = {};  // among the request's overrides
-  bool names_target = false;
 };
 
 // Reads `path` ("-": standard input) with the overrides of --set and of the flags. `find` may be

@@ -48,7 +48,7 @@ Status apply_to_file(const JobFlags& flags, spec::JobFile& file);
 // What apply_to_file would say of any file: of one that could not be read.
 Status check_flags(const JobFlags& flags);
 
-// Whether the file says where its job runs: then the user's default does not count.
+// Whether the file says where its job runs.
 bool names_target(const spec::NamedText& file);
 
 // A flag that is an override of a job file.

@@ -72,7 +72,7 @@ std::optional<Pair> pair_before(const std::string& text, std::size_t end) {
     if (!begins_flag(text, open)) break;
     begin = open;
   }
-  if (!begins_flag(text, begin)) return std::nullopt;
+  if (!begins_flag(text, begin) || text.substr(0, begin).ends_with(" or ")) return std::nullopt;
   Pair pair;
   pair.begin = begin;
   pair.flags = text.substr(begin, at - begin);
@@ -108,7 +108,7 @@ bool stands_alone(const std::string& text, std::size_t at, std::size_t size) {
   const std::size_t end = at + size;
   if (end >= text.size()) return true;
   const bool goes_on = text[end] == '.' && end + 1 < text.size() && is_of_key(text[end + 1]);
-  return !is_of_key(text[end]) && !goes_on;
+  return !is_of_key(text[end]) && !goes_on && text.compare(end, kOfFile.size(), kOfFile) != 0;
 }
 
 }  // namespace

@@ -53,18 +53,23 @@ Result<ComputeChoice> take_settings(Context& context, JobSpec& spec) {
 
 }  // namespace
 
-RunJob read_job(Context& context, const RunArguments& arguments, spec::Faults& faults) {
+RunJob read_job(Context& context, const RunArguments& arguments, std::vector<Error>& errors) {
+  const auto check = [&](const Status& status) {
+    if (!status) errors.push_back(status.error());
+  };
   const auto taken = [&](auto result, auto& to) {
     if (result)
       to = *std::move(result);
     else
-      faults.add({}, result.error());
+      errors.push_back(std::move(result).error());
   };
   RunJob job;
+  spec::Faults faults;
   job.spec = spec_of(arguments, faults);
-  faults.add({}, read_port_flags(arguments, job.spec, job.data));
+  check(faults.status());
+  check(read_port_flags(arguments, job.spec, job.data));
   taken(array_of(arguments), job.array);
-  faults.add({}, check_code(arguments));
+  check(check_code(arguments));
   job.notes = notes_of_variables(arguments, job.spec);
   taken(take_settings(context, job.spec), job.target);
   taken(environment_of(arguments, job.notes), job.environment);

@@ -23,8 +23,9 @@ struct RunJob {
   spec::Notes notes;
 };
 
-// Everything that is wrong with the flags, and with the files that they name, is added to `faults`.
-RunJob read_job(Context& context, const RunArguments& arguments, spec::Faults& faults);
+// Everything that is wrong with the flags, and with the files that they name, is added to `errors`,
+// some of which have several lines (faults.h).
+RunJob read_job(Context& context, const RunArguments& arguments, std::vector<Error>& errors);
 
 // The question whether the launcher would take it.
 CheckJobFile question_of(const RunArguments& arguments, const RunJob& job);

@@ -83,21 +83,21 @@ Result<RunArguments> with_script(Context& context, RunArguments arguments) {
 }
 
 int fail_with_flags(Context& context, const RunArguments& arguments, const RunJob& job,
-                    const spec::Faults& faults) {
-  const int code = fail_with_all(context.terminal, faults.status().error());
-  if (!job.spec.compute.empty() && !check_compute_name(job.spec.compute)) return code;
+                    const std::vector<Error>& errors) {
+  for (const Error& error : errors) fail_with_all(context.terminal, error);
+  if (!job.spec.compute.empty() && !check_compute_name(job.spec.compute)) return kExitUsage;
   for (const std::string& error : faults_at_launcher(context, question_of(arguments, job)))
     context.terminal.print_line(error);
-  return code;
+  return kExitUsage;
 }
 
 int run(Context& context, const RunArguments& given) {
   const auto read = with_script(context, given);
   if (!read) return fail(context.terminal, read.error().within("run: --sbatch"), kExitUsage);
   const RunArguments& arguments = *read;
-  spec::Faults faults;
-  RunJob job = read_job(context, arguments, faults);
-  if (!faults.empty()) return fail_with_flags(context, arguments, job, faults);
+  std::vector<Error> errors;
+  RunJob job = read_job(context, arguments, errors);
+  if (!errors.empty()) return fail_with_flags(context, arguments, job, errors);
   if (!arguments.quiet) show(context.terminal, job.notes);
   if (!arguments.quiet) say_what_to_know(context, arguments, job.spec, job.environment.has_value());
   const auto connection = context.connect(Context::Need::nodes);

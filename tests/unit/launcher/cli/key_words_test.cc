@@ -43,8 +43,11 @@ TEST(KeyWords, WhoWroteFlagsReadsFlags) {
 
 TEST(KeyWords, TextsWithoutAPairStay) {
   for (const char* text :
-       {"", " in a job file", "- in a job file", "(; in a job file)", "a (b in a job file)"})
+       {"", " in a job file", "- in a job file", "(; in a job file)", "a (b in a job file)",
+        "--project x or --project y (lockstep.project in a job file)"})
     EXPECT_EQ(with_keys(text), text);
+  const std::string both = "--project x or --project y (lockstep.project in a job file)";
+  EXPECT_EQ(with_flags(both), both);
 }
 
 }  // namespace
