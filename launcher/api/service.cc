@@ -335,11 +335,12 @@ void Service::explain(const Asker& asker, ExplainReply explained) {
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {
-  const JobFileToCheck what{request.name, request.wait_anyway};
+  const JobFileToCheck what{request.spec ? "" : request.name, request.wait_anyway,
+                            request.faults_are_said};
   const Status begun = ports_.parse_job_file(
-      asker.caller, std::move(request), [this, asker, what](Result<spec::JobFile> parsed) {
+      asker.caller, std::move(request), [this, asker, what](spec::JobFileReading parsed) {
         if (asker.deadline < ports_.now()) return;
-        auto file = std::make_shared<Result<spec::JobFile>>(std::move(parsed));
+        auto file = std::make_shared<spec::JobFileReading>(std::move(parsed));
         ports_.ask([this, asker, to = expect_reply(asker), what, file] {
           answer(to, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), what,
                                     std::move(*file)));

@@ -105,7 +105,7 @@ class Service {
     // parse() of job_file_check.h on another thread; answered later, on the loop. An error: too
     // many files wait; the callback is not called.
     std::function<Status(const Caller& caller, CheckJobFile,
-                         std::function<void(Result<spec::JobFile>)>)>
+                         std::function<void(spec::JobFileReading)>)>
         parse_job_file;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
     std::function<bool(const std::string& connection)> is_gone;  // as far as is known

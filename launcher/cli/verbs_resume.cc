@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "launcher/cli/job_file_request.h"
 #include "launcher/cli/pipeline_resume.h"
 #include "launcher/cli/step_choice.h"
 #include "launcher/cli/submit_and_watch.h"
@@ -80,12 +81,19 @@ int resume(Context& context, const ResumeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   auto spec = spec_to_resume(**connection, options);
   if (!spec) return fail(context.terminal, spec.error(), otherwise);
+  CheckJobFile question;
+  question.spec = *spec;
+  question.wait_anyway = options.wait_anyway;
+  if (!options.new_name.empty()) question.places["name"] = "--name " + options.new_name;
   Submission submission;
   submission.spec = *std::move(spec);
   submission.waits = options.stream;
   submission.wait_anyway = options.wait_anyway;
   return submit_and_watch(context, **connection, std::move(submission),
-                          {true, options.quiet, 0, options.format}, otherwise);
+                          {true, options.quiet, 0, options.format}, otherwise,
+                          [&](const Error& error) {
+                            fail_with_all_of(context, **connection, question, error, otherwise);
+                          });
 }
 
 }  // namespace

@@ -168,9 +168,9 @@ QuotaView Core::quota_view(const QuotaHolder& holder) const {
   return launcher::quota_view(impl_->context.cluster(), holder);
 }
 
-std::optional<Error> Core::why_refused(const JobSpec& spec, const Caller& caller,
-                                       bool wait_anyway) const {
-  return launcher::why_refused(impl_->context.cluster(), caller, spec, wait_anyway);
+std::vector<Refusal> Core::refusals(const JobSpec& spec, const Caller& caller,
+                                    const Judging& how) const {
+  return all_refusals(impl_->context.cluster(), caller, spec, how);
 }
 
 std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {

@@ -491,8 +491,11 @@ class Filler {
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
-  void fill(CheckJobFile& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(CheckJobFile& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
+  }
+  void fill(JobFileChecked& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
   void fill(JobsDeleted::Kept& v) {

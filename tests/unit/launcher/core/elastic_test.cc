@@ -44,6 +44,10 @@ TEST_F(Elastic, NeverMoreThanMaxInstancesAndAtLeastMin) {
   spec.compute = "lab";
   EXPECT_THAT(launcher.submit_refused(spec).message,
               HasSubstr("needs 3 nodes, but target 'lab' has at most 2"));
+  EXPECT_EQ(launcher.core->refusals(spec, LauncherItself{}).at(0).error.code,
+            ErrorCode::unsatisfiable);
+  EXPECT_TRUE(launcher.core->refusals(spec, LauncherItself{}, {Judging::What::all, true}).empty())
+      << "an admin may raise it while the job waits";
 }
 
 TEST_F(Elastic, IdleMachinesGoAfterTheirTimeAndBusyOnesStay) {
