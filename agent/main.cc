@@ -221,10 +221,9 @@ Status note_moved(const Options& options) {
 // Exit code 1: there is a problem.
 int examine(const Options& options) {
   const Findings found = examine_machine(options.home.empty() ? default_home() : options.home);
-  std::fputs((options.format == "json" ? escaped_json(wire::encode(found))
-                                       : printable(findings_text(found)))
-                 .c_str(),
-             stdout);
+  std::fputs(
+      (options.format == "json" ? escaped_json(wire::encode(found)) : findings_text(found)).c_str(),
+      stdout);
   return all_well(found) ? 0 : 1;
 }
 

@@ -157,15 +157,7 @@ void add_launcher(const std::string& home, Findings& out) {
   }
 }
 
-void add_isolation(Findings& out) {
-  const IsolationProbe probe = probe_isolation();
-  const bool whole = probe.limitations.empty();
-  out.push_back(node("cgroups", whole ? Verdict::ok : Verdict::warning,
-                     probe.kind + (whole ? "" : ": ") + joined(probe.limitations),
-                     whole ? ""
-                           : "run the agent as root, or delegate a cgroup to it (Delegate=yes in "
-                             "its unit)"));
-}
+void add_isolation(Findings& out) { out.push_back(examine_isolation(probe_isolation())); }
 
 void add_shared_memory(Findings& out) {
   struct statvfs info {};
@@ -261,6 +253,21 @@ void add_tools(Findings& out) {
 }
 
 }  // namespace
+
+Finding examine_isolation(const IsolationProbe& probe) {
+  if (probe.limitations.empty()) return fine("cgroups", probe.kind);
+  std::vector<std::string> limits;
+  for (const auto& [name, why] : probe.unenforced) limits.push_back(name);
+  const std::string unenforced = limits.empty()
+                                     ? ""
+                                     : fmt::format(
+                                           "; not placed here: jobs with a limit of {} and "
+                                           "`lockstep.limits: required`",
+                                           fmt::join(limits, " or "));
+  return node("cgroups", Verdict::warning,
+              probe.kind + ": " + joined(probe.limitations) + unenforced,
+              "run the agent as root, or delegate a cgroup to it (Delegate=yes in its unit)");
+}
 
 Findings examine_gpus(const std::string& root, const std::string& nvml_library) {
   const GpuProbe probe = probe_gpus(nvml_library);

@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::size_t kKeysPerResume = 1000;
 
+// A runner's clock goes on evenly when the machine's is set. The launcher knows how far the
+// machine's is off now.
+void follow_wall_clock(std::vector<LogTime>& times, Duration set_by) {
+  for (LogTime& time : times)
+    if (time.at.ns > -set_by.count()) time.at = time.at + set_by;
+}
+
 }  // namespace
 
 LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken)
@@ -241,6 +248,8 @@ LogShipper::Progress LogShipper::send_chunk(const LogKey& key, Stream& stream, I
   const std::uint64_t end = stream.sent + static_cast<std::uint64_t>(got);
   LogAppend append{node_, key, stream.sent, buffer_.substr(0, static_cast<std::size_t>(got)), {}};
   append.times = io::LogTimes(path).between(stream.sent, end, kMaxLogTimes, false);
+  if (!append.times.empty())
+    follow_wall_clock(append.times, io::read_clock_set(attempts_.at(key.attempt).directory));
   if (!send_(std::move(append))) return Progress::refused;
   stream.sent += static_cast<std::uint64_t>(got);
   in_flight_ += static_cast<std::uint64_t>(got);

@@ -180,8 +180,10 @@ Result<std::vector<CollectedOutput>> Collector::capture_so_far(SoFarMemory& memo
   std::optional<Error> failed;
   for (const Place& place : places_of(parts_.assignment.spec)) {
     auto captured = capture_so_far(place, base, memory.places[{place.kind, place.name}]);
-    if (captured && *captured) changed.push_back(**std::move(captured));
-    if (captured) continue;
+    if (captured) {
+      if (*captured) changed.push_back(**std::move(captured));
+      continue;
+    }
     failed = captured.error();
     if (failed->code == ErrorCode::unavailable) break;  // nor would the others arrive
   }

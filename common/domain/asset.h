@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -123,6 +124,8 @@ struct AssetView {
   std::optional<std::vector<JobId>> used_by = {};
   std::string owner = {};  // of the name
   NameGrants grants = {};  // who else may add versions to it
+  // What its files count for quotas; absent: it was registered before they counted.
+  std::optional<Bytes> files = {};
   friend bool operator==(const AssetView&, const AssetView&) = default;
 };
 struct AssetReply {

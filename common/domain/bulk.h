@@ -133,8 +133,9 @@ struct LogKey {
 };
 // "rank 3 of job.1", "the environment on node 0 of job.1".
 std::string owner_of(const LogKey& key);
-// When a range of a log's bytes was written, or read from a rank's pipe, by the node's clock: the
-// bytes from `offset` up to the next entry's offset, within kLogTimeStep after `at`.
+// When a range of a log's bytes was written, or read from a rank's pipe: the bytes from `offset` up
+// to the next entry's offset, within kLogTimeStep after `at`. In a LogAppend by the node's clock,
+// in a LogChunk by the launcher's.
 struct LogTime {
   std::uint64_t offset = 0;
   Instant at;

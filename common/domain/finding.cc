@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/printable.h"
+
 namespace lockstep {
 
 std::string_view to_string(Verdict verdict) {
@@ -30,15 +32,16 @@ std::string findings_text(const Findings& findings) {
   std::string text, area;
   int warnings = 0, problems = 0;
   for (const Finding& each : findings) {
-    if (each.area != area) text += (text.empty() ? "" : "\n") + each.area + "\n";
+    if (each.area != area) text += (text.empty() ? "" : "\n") + in_one_line(each.area) + "\n";
     area = each.area;
     std::string verdict(to_string(each.verdict));
     verdict.resize(std::string_view("problem").size(), ' ');
     const std::string margin = "  " + verdict + "  ";
-    text +=
-        margin + each.check + std::string(widest - each.check.size() + 2, ' ') + each.found + "\n";
+    const std::size_t indent = margin.size() + widest + 2;
+    text += margin + in_one_line(each.check) + std::string(widest - each.check.size() + 2, ' ') +
+            in_lines(each.found, indent) + "\n";
     if (!each.advice.empty())
-      text += std::string(margin.size() + widest + 2, ' ') + "-> " + each.advice + "\n";
+      text += std::string(indent, ' ') + "-> " + in_lines(each.advice, indent + 3) + "\n";
     warnings += each.verdict == Verdict::warning ? 1 : 0;
     problems += each.verdict == Verdict::problem ? 1 : 0;
   }

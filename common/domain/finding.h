@@ -28,7 +28,8 @@ using Findings = std::vector<Finding>;
 
 bool all_well(const Findings& findings);  // no Verdict::problem among them
 
-// A text for people: one line for each finding, grouped by area, with its advice below it.
+// A text for people: one line for each finding, grouped by area, with its advice below it. What
+// programs and files of the machine said cannot change the screen, or look like another finding.
 std::string findings_text(const Findings& findings);
 
 }  // namespace lockstep

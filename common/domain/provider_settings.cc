@@ -31,7 +31,7 @@ constexpr std::array<SettingKey, 7> kSlurm{{{"directory", Kind::path, true},
                                             {"options", Kind::words}}};
 constexpr std::array<SettingKey, 1> kSsh{{{"share", Kind::word}}};
 constexpr std::array<SettingKey, 1> kCommand{{{"program", Kind::name, true}}};
-constexpr std::array<SettingKey, 24> kKubernetes{{{"image", Kind::word, true},
+constexpr std::array<SettingKey, 25> kKubernetes{{{"image", Kind::word, true},
                                                   {"bundle_image", Kind::word},
                                                   {"kubeconfig", Kind::name},
                                                   {"context", Kind::word},
@@ -54,7 +54,8 @@ constexpr std::array<SettingKey, 24> kKubernetes{{{"image", Kind::word, true},
                                                   {"node_selector", Kind::pairs},
                                                   {"tolerations", Kind::words},
                                                   {"labels", Kind::pairs},
-                                                  {"annotations", Kind::pairs}}};
+                                                  {"annotations", Kind::pairs},
+                                                  {"active_deadline_seconds", Kind::number}}};
 
 Error bad_setting(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));

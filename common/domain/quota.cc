@@ -17,13 +17,14 @@ std::string_view to_string(QuotaLimit limit) {
     case QuotaLimit::spec_bytes: return "spec-size";
     case QuotaLimit::versions: return "versions";
     case QuotaLimit::version_bytes: return "version-size";
+    case QuotaLimit::version_files: return "version-files";
   }
   return "?";
 }
 
 bool is_in_bytes(QuotaLimit limit) {
   return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes ||
-         limit == QuotaLimit::version_bytes;
+         limit == QuotaLimit::version_bytes || limit == QuotaLimit::version_files;
 }
 
 bool is_summed_up(QuotaLimit limit) { return limit != QuotaLimit::snapshot_bytes; }

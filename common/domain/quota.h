@@ -23,12 +23,14 @@ enum class QuotaLimit {
   snapshot_bytes,  // of one submission
   spec_bytes,      // texts and variables of all kept jobs, without kFreeSpecBytes for each job
   versions,        // registered versions of environments, data, models and components
-  version_bytes,   // definitions and texts of these, without the files of data and models
+  version_bytes,   // definitions and texts of these, without their files
+  version_files,   // files of data, models, components and build folders, each version in full
 };
-inline constexpr QuotaLimit kQuotaLimits[] = {
-    QuotaLimit::queued_jobs, QuotaLimit::running_jobs, QuotaLimit::nodes,
-    QuotaLimit::cpus,        QuotaLimit::gpus,         QuotaLimit::snapshot_bytes,
-    QuotaLimit::spec_bytes,  QuotaLimit::versions,     QuotaLimit::version_bytes};
+inline constexpr QuotaLimit kQuotaLimits[] = {QuotaLimit::queued_jobs,   QuotaLimit::running_jobs,
+                                              QuotaLimit::nodes,         QuotaLimit::cpus,
+                                              QuotaLimit::gpus,          QuotaLimit::snapshot_bytes,
+                                              QuotaLimit::spec_bytes,    QuotaLimit::versions,
+                                              QuotaLimit::version_bytes, QuotaLimit::version_files};
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 

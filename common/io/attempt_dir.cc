@@ -95,6 +95,14 @@ Instant read_started(const AttemptDir& directory) {
   return read.ec == std::errc() ? started : Instant{};
 }
 
+Duration read_clock_set(const AttemptDir& directory) {
+  const auto text = read_file(directory.clock_set(), Bytes{64});
+  if (!text) return {};
+  std::int64_t ns = 0;
+  const auto read = std::from_chars(text->data(), text->data() + text->size(), ns);
+  return read.ec == std::errc() ? Duration(ns) : Duration{0};
+}
+
 std::string read_environment(const AttemptDir& directory) {
   const auto text = read_file(directory.environment(), Bytes{256});
   return text ? text->substr(0, text->find('\n')) : "";

@@ -14,6 +14,8 @@
 //     report.reserve     reserves space for the final report on a full disk; made when the runner
 //                        starts
 //     started            when its first rank started, in nanoseconds since the epoch, by the runner
+//     clock.set          if the machine's clock was set since the runner started: by how many
+//                        nanoseconds; by the runner, whose own clock goes on evenly
 //     cgroups            one directory a line: to be emptied and removed if the runner dies
 //     lease              if the attempt has one: until when its ranks may run, in nanoseconds
 //                        since boot (sleep included); renewed by the agent, read by the runner
@@ -72,6 +74,7 @@ class AttemptDir {
   std::string final_report() const { return path_ + "/final_report.pb"; }
   std::string report_reserve() const { return path_ + "/report.reserve"; }
   std::string started() const { return path_ + "/started"; }
+  std::string clock_set() const { return path_ + "/clock.set"; }
   std::string cgroups() const { return path_ + "/cgroups"; }
   std::string lease() const { return path_ + "/lease"; }
   std::string environment() const { return path_ + "/environment"; }
@@ -111,6 +114,10 @@ std::optional<Duration> read_lease(const AttemptDir& directory);
 
 // When the attempt's first rank started; ns = 0: none did, or it is unknown.
 Instant read_started(const AttemptDir& directory);
+
+// By how much the machine's clock was set since the attempt's runner started; 0: it was not, or it
+// is unknown.
+Duration read_clock_set(const AttemptDir& directory);
 
 // The content of the file `environment`; "" = there is none.
 std::string read_environment(const AttemptDir& directory);

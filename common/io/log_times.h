@@ -1,9 +1,9 @@
 #pragma once
 // Records when the bytes of a log were read from their rank, in a file "<log>.times" next to the
 // log. Its records have 16 bytes (offset, and nanoseconds since 1970, both little-endian), and both
-// only grow. The runner writes the file, the agent sends the times with the bytes, and the launcher
-// stores them. Times are for people only: times that cannot be written or read are left out, and
-// never delay a log.
+// only grow. The runner writes the file by its clock, the agent sends the times with the bytes, by
+// the node's, and the launcher stores them by its own. Times are for people only: times that cannot
+// be written or read are left out, and never delay a log.
 
 #include <cstdint>
 #include <optional>

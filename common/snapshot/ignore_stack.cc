@@ -28,6 +28,7 @@ void IgnoreStack::read_repository(std::vector<std::string>& notes) {
   auto repository = find_repository(directory_);
   if (!repository) return;
   notes = std::move(repository->notes);
+  tracked_ = std::move(repository->tracked);
   if (const auto match = repository->of_itself(); match.file != nullptr) {
     notes.push_back(fmt::format(
         "{}:{}: {} leaves out all of {}; since the folder was named, only ignore files in it count",
@@ -40,8 +41,7 @@ void IgnoreStack::read_repository(std::vector<std::string>& notes) {
 }
 
 // The innermost file that says anything decides.
-std::optional<SkippedPath> IgnoreStack::leaves_out(const std::string& path,
-                                                   bool is_directory) const {
+std::optional<SkippedPath> IgnoreStack::matching(const std::string& path, bool is_directory) const {
   std::string whole;
   if (!below_.empty()) whole = below_ + path;
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
@@ -52,6 +52,31 @@ std::optional<SkippedPath> IgnoreStack::leaves_out(const std::string& path,
                        pattern->text};
   }
   return std::nullopt;
+}
+
+// As for git: a file that is tracked is none that is ignored, and in a folder that is ignored all
+// others are, whatever patterns say of them.
+bool IgnoreStack::leaves_out(const std::string& path, bool is_directory,
+                             std::vector<SkippedPath>& skipped, std::vector<std::string>& notes) {
+  const bool is_inside = entered_ && path.starts_with(entered_->path);
+  std::optional<SkippedPath> match;
+  if (!is_inside) match = matching(path, is_directory);
+  if (!is_inside && !match) return false;
+  if (tracked_.has(path, notes)) return false;  // also a submodule
+  if (is_directory && tracked_.has_below(path, notes)) {
+    if (is_inside) return false;
+    SkippedPath others = *std::move(match);
+    others.path += "*";
+    entered_ = Entered{path + "/", std::move(others)};
+    return false;
+  }
+  if (!is_inside) {
+    skipped.push_back(*std::move(match));
+  } else if (!entered_->is_listed) {
+    skipped.push_back(entered_->others);
+    entered_->is_listed = true;
+  }
+  return true;
 }
 
 }  // namespace lockstep::snapshot

@@ -1,7 +1,7 @@
 #pragma once
 // The ignore files that apply to the folder which a walk is in: those of the repository above the
-// tree, then those of the tree from its root down. An `.amlignore` in the root replaces all others.
-// Reads ignore files only.
+// tree, then those of the tree from its root down. What git tracks, no pattern of them leaves out.
+// An `.amlignore` in the root replaces all of that. Reads ignore files and git's index only.
 
 #include <optional>
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/snapshot/capture.h"
+#include "common/snapshot/git_index.h"
 #include "common/snapshot/ignore.h"
 
 namespace lockstep::snapshot {
@@ -34,17 +35,30 @@ class IgnoreStack {
   std::size_t size() const { return files_.size(); }
   void resize_to(std::size_t size);  // forgets the files that were added after this size
 
-  // The entry as it is to be listed if a pattern leaves it out. `path` is relative to the tree.
-  std::optional<SkippedPath> leaves_out(const std::string& path, bool is_directory) const;
+  // Whether a pattern leaves the entry out. `path` is relative to the tree, and the calls come in
+  // the order of the walk. `skipped` gets what is to be listed: the entry, or, of a folder that is
+  // entered for what git tracks in it, once "FOLDER/*". `notes`: as in enter().
+  bool leaves_out(const std::string& path, bool is_directory, std::vector<SkippedPath>& skipped,
+                  std::vector<std::string>& notes);
 
  private:
   Status push(int fd, const std::string& folder, const std::string& name);
   void read_repository(std::vector<std::string>& notes);
+  std::optional<SkippedPath> matching(const std::string& path, bool is_directory) const;
+
+  // A folder that a pattern leaves out, and that has files which git tracks.
+  struct Entered {
+    std::string path;  // "data/"
+    SkippedPath others;
+    bool is_listed = false;
+  };
 
   const std::string directory_;
   std::string below_;  // the tree in its repository: "" or "a/b/"
   std::vector<IgnoreFile> files_;
   bool has_amlignore_ = false;
+  TrackedFiles tracked_;
+  std::optional<Entered> entered_;  // the last one
 };
 
 }  // namespace lockstep::snapshot

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 
 #include "common/base/quoted_name.h"
@@ -41,14 +42,31 @@ std::string folder_named_in(const std::string& file, std::string_view lead,
   return line.empty() || line[0] == '/' ? line : in(from, line);
 }
 
-// The folder with info/exclude, if `folder` is the root of a repository; else "".
-std::string git_folder_of(const std::string& folder) {
+struct GitFolders {
+  std::string own;     // with the index; of a worktree it is not the common one
+  std::string common;  // with info/exclude and the configuration
+};
+
+// nullopt: `folder` is not the root of a repository.
+std::optional<GitFolders> git_folders_of(const std::string& folder) {
   const std::string git = in(folder, ".git");
-  if (is_file(in(git, "HEAD"))) return git;
+  if (is_file(in(git, "HEAD"))) return GitFolders{git, git};
   const std::string elsewhere = folder_named_in(git, kGitFile, folder);
-  if (elsewhere.empty() || !is_file(in(elsewhere, "HEAD"))) return "";
+  if (elsewhere.empty() || !is_file(in(elsewhere, "HEAD"))) return std::nullopt;
   const std::string common = folder_named_in(in(elsewhere, "commondir"), "", elsewhere);
-  return common.empty() ? elsewhere : common;
+  return GitFolders{elsewhere, common.empty() ? elsewhere : common};
+}
+
+// As `git init --object-format` writes it.
+std::size_t id_bytes_of(const std::string& git) {
+  std::string text =
+      io::read_regular_file(in(git, "config"), Bytes{kMaxIgnoreFileBytes}).value_or("");
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::size_t at = text.find("objectformat");
+  if (at == text.npos) return kSha1Bytes;
+  const std::string line = text.substr(at, text.find('\n', at) - at);
+  return line.find("sha256") == line.npos ? kSha1Bytes : kSha256Bytes;
 }
 
 // Whose rules may decide what is left out: ours, root's, and those of the folder's owner, who could
@@ -63,7 +81,8 @@ class Reader {
  public:
   Reader(std::string folder, Repository& out) : folder_(std::move(folder)), out_(out) {}
 
-  void read(const std::string& root, const std::string& git) {
+  void read(const std::string& root, const GitFolders& folders) {
+    const std::string& git = folders.common;
     const std::string inside =
         folder_.substr(std::min(root == "/" ? 1 : root.size() + 1, folder_.size()));
     out_.below = inside.empty() ? "" : inside + "/";
@@ -77,6 +96,7 @@ class Reader {
           up(levels - level) + ".gitignore", base);
       base = out_.below.substr(0, out_.below.find('/', base.size()) + 1);
     }
+    out_.tracked = TrackedFiles(in(folders.own, "index"), id_bytes_of(git), out_.below);
   }
 
  private:
@@ -151,10 +171,10 @@ std::optional<Repository> find_repository(const std::string& folder) {
   for (std::string at = folder;; at = parent_of(at)) {
     struct stat info {};
     if (::stat(at.c_str(), &info) != 0 || info.st_dev != start.st_dev) return std::nullopt;
-    if (const std::string git = git_folder_of(at); !git.empty()) {
+    if (const auto git = git_folders_of(at)) {
       Repository found;
       if (is_trusted(at, start))
-        Reader(folder, found).read(at, git);
+        Reader(folder, found).read(at, *git);
       else
         found.notes.push_back(
             fmt::format("{} belongs to another user, so the ignore files above {} are not used",

@@ -1,14 +1,15 @@
 #pragma once
 // The git repository that a folder lies in, and the ignore files of it that stand above the folder:
 // `.gitignore` of each folder from the repository's root down to the folder's parent, and
-// `info/exclude`. It reads these files only, and follows what git does: a repository of another
-// user counts for nothing, and neither does one on another file system.
+// `info/exclude`; also where its index lies. It reads these files only, and follows what git does:
+// a repository of another user counts for nothing, and neither does one on another file system.
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/snapshot/git_index.h"
 #include "common/snapshot/ignore.h"
 
 namespace lockstep::snapshot {
@@ -27,6 +28,7 @@ struct Repository {
   // the folder ("../.gitignore").
   std::vector<IgnoreFile> files;
   std::vector<std::string> notes;  // of files that are not used, with the reason
+  TrackedFiles tracked;            // below the folder
 
   struct Match {
     const IgnoreFile* file = nullptr;

@@ -158,13 +158,9 @@ bool Scanner::is_kept_out(const std::string& path, const Name& name, bool is_dir
                     : path == kReservedFolder ? "reserved for the outputs of jobs"
                     : is_key                  ? "keys are kept there, and a link led to it"
                                               : nullptr;
-  std::optional<SkippedPath> skipped;
   if (why == nullptr)
-    skipped = ignores_.leaves_out(path, is_directory);
-  else
-    skipped = SkippedPath{is_directory ? path + "/" : path, "", 0, why};
-  if (!skipped) return false;
-  out_.skipped.push_back(*std::move(skipped));
+    return ignores_.leaves_out(path, is_directory, out_.skipped, out_.report.notes);
+  out_.skipped.push_back({is_directory ? path + "/" : path, "", 0, why});
   return true;
 }
 

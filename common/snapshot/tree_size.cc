@@ -9,7 +9,9 @@ namespace {
 
 class Sizer {
  public:
-  Sizer(const BlobStore& store, const Walk& walk) : store_(store), meter_(walk) {}
+  enum class Count { files, files_and_directories };
+  Sizer(const BlobStore& store, const Walk& walk, Count count)
+      : store_(store), meter_(walk), count_(count) {}
 
   // A directory is looked at once, however often it is named: a small object may name 2^n files.
   Result<std::uint64_t> size_of(const Digest& directory, int depth) {
@@ -19,7 +21,7 @@ class Sizer {
                         "the tree has more than " + std::to_string(kMaxTreeDepth) + " levels");
     TRY_ASSIGN(const std::string object, meter_.read(store_, directory, depth));
     TRY_ASSIGN(const Directory entries, decode_directory(object));
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = count_ == Count::files ? 0 : object.size();
     for (const Entry& entry : entries.entries) {
       TRY(meter_.entry());
       if (entry.kind == EntryKind::file)
@@ -44,13 +46,20 @@ class Sizer {
 
   const BlobStore& store_;
   WalkMeter meter_;
+  const Count count_;
   std::unordered_map<Digest, std::uint64_t, Hash> known_;
 };
 
 }  // namespace
 
 Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& walk) {
-  TRY_ASSIGN(const std::uint64_t bytes, Sizer(store, walk).size_of(root, 0));
+  TRY_ASSIGN(const std::uint64_t bytes, Sizer(store, walk, Sizer::Count::files).size_of(root, 0));
+  return Bytes{bytes};
+}
+
+Result<Bytes> stored_size(const BlobStore& store, const Digest& root, const Walk& walk) {
+  TRY_ASSIGN(const std::uint64_t bytes,
+             Sizer(store, walk, Sizer::Count::files_and_directories).size_of(root, 0));
   return Bytes{bytes};
 }
 

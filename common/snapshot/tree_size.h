@@ -11,4 +11,7 @@ namespace lockstep::snapshot {
 // allowed.
 Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
 
+// The same, with the directory objects: what the tree would take in a store that has none of it.
+Result<Bytes> stored_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
+
 }  // namespace lockstep::snapshot

@@ -56,6 +56,7 @@ void to_wire(const lockstep::AssetView& from, AssetView* to) {
   to->set_made_by(from.made_by.value);
   to->set_owner(from.owner);
   to_wire(from.grants, to->mutable_grants());
+  if (from.files) to->set_files_bytes(from.files->count);
   if (!from.used_by) return;
   AssetUses* const uses = to->mutable_used_by();
   for (const JobId& job : *from.used_by) uses->add_jobs(job.value);
@@ -69,6 +70,7 @@ Status from_wire(const AssetView& from, lockstep::AssetView* to) {
   TRY(read_text(from.made_by(), "asset.made_by", &to->made_by.value));
   TRY(read_text(from.owner(), "asset.owner", &to->owner, 256));
   TRY(from_wire(from.grants(), &to->grants));
+  if (from.has_files_bytes()) to->files = Bytes{from.files_bytes()};
   if (!from.has_used_by()) return {};
   TRY(check_count(from.used_by().jobs_size(), kMaxJobsInLineage, "asset.used_by"));
   to->used_by.emplace();

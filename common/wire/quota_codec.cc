@@ -5,6 +5,7 @@ namespace lockstep::pb {
 namespace {
 
 constexpr std::size_t kMaxLimits = 64;  // in one message
+constexpr int kLastEarlierLimit = 58;   // earlier peers refuse views with later ones
 constexpr std::size_t kMaxHolders = kMaxUsers + kMaxProjects + 1;
 
 // On the wire and in journals, for ever; the enum's own order may change.
@@ -29,6 +30,7 @@ int number_of(QuotaLimit limit) {
     case QuotaLimit::spec_bytes: return 7;
     case QuotaLimit::versions: return 57;
     case QuotaLimit::version_bytes: return 58;
+    case QuotaLimit::version_files: return 77;
   }
   return 0;
 }
@@ -82,8 +84,9 @@ Status from_wire(const SetQuota& from, lockstep::SetQuota* to) {
 void to_wire(const lockstep::QuotaView& from, QuotaView* to) {
   to_wire(from.holder, to->mutable_holder());
   for (const auto& line : from.lines) {
-    QuotaLine* one = to->add_lines();
-    one->set_limit(number_of(line.limit));
+    const int limit = number_of(line.limit);
+    QuotaLine* one = limit > kLastEarlierLimit ? to->add_later_lines() : to->add_lines();
+    one->set_limit(limit);
     if (line.most) one->set_most(*line.most);
     one->set_is_default(line.is_default);
     one->set_used(line.used);
@@ -91,13 +94,18 @@ void to_wire(const lockstep::QuotaView& from, QuotaView* to) {
 }
 Status from_wire(const QuotaView& from, lockstep::QuotaView* to) {
   TRY(from_wire(from.holder(), &to->holder));
-  TRY(check_count(from.lines_size(), kMaxLimits, "quota.lines"));
-  for (const QuotaLine& line : from.lines()) {
-    auto& one = to->lines.emplace_back();
-    TRY(read_limit(line.limit(), "quota.line.limit", &one.limit));
-    if (line.has_most()) one.most = line.most();
-    one.is_default = line.is_default();
-    one.used = line.used();
+  for (const auto* lines : {&from.lines(), &from.later_lines()}) {
+    TRY(check_count(lines->size(), kMaxLimits, "quota.lines"));
+    for (const QuotaLine& line : *lines) {
+      QuotaLimit limit{};
+      // A later launcher's limit: those that this version knows are shown all the same.
+      if (!read_limit(line.limit(), "quota.line.limit", &limit)) continue;
+      auto& one = to->lines.emplace_back();
+      one.limit = limit;
+      if (line.has_most()) one.most = line.most();
+      one.is_default = line.is_default();
+      one.used = line.used();
+    }
   }
   return {};
 }

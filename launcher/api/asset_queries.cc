@@ -32,6 +32,7 @@ AssetView view_of(const State& state, const Viewer& viewer, const AssetName& nam
   const OwnedName& rights = owned(state, version.asset);
   view.owner = rights.owner;
   view.grants = rights.grants;
+  view.files = version.files;
   set_origin(state, viewer, view);
   return view;
 }

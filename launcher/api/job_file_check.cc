@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "common/domain/client_limits.h"
 #include "common/domain/image_replacement.h"
 #include "common/domain/pipeline.h"
 #include "launcher/api/datastore_access.h"
 #include "launcher/api/input_references.h"
-#include "launcher/core/compute_requests.h"
 #include "launcher/spec/docker_args_reader.h"
 
 namespace lockstep::launcher {
@@ -40,12 +40,17 @@ class SentFiles {
   std::size_t reads_ = 0, bytes_ = 0;
 };
 
+// A job without a file has no place of what no flag says.
+Error at(const std::string& where, const Error& error) {
+  return where.empty() ? error : error.within(where);
+}
+
 // The name becomes what it stands for.
 Status resolve(const JobFileLookups& lookups, const spec::EnvironmentReference& reference,
                JobSpec& spec, spec::Notes& notes) {
   ClientReply reply = lookups.show_environment(reference.text);
   if (const auto* refused = std::get_if<Refused>(&reply))
-    return make_error(refused->code, refused->message).within(reference.where);
+    return at(reference.where, make_error(refused->code, refused->message));
   spec.environment = std::get<EnvironmentReply>(std::move(reply)).environment.environment.spec;
   for (const std::string_view key : spec::keys_without_container(spec))
     notes.push_back(spec::ignored(key));
@@ -78,20 +83,22 @@ class NamesOfJobs {
       if (const Status found = resolve(lookups_, *environment, spec, checked_.notes); !found)
         add(found.error());
     if (const Status fits = check_variables_size(spec.environment_variables); !fits)
-      add(fits.error().within(where));
-    const auto secrets = secrets_of(spec.environment_variables);
-    if (const Status known = lookups_.expect_secrets(secrets); !known)
-      add(known.error().within(where));
+      add(at(where, fits.error()));
     const auto place_of = [&](const char* section, const std::string& name) {
       const auto found = places.find(fmt::format("{}.{}", section, name));
       return found == places.end() ? where : found->second;
     };
+    for (const auto& variable : spec.environment_variables) {
+      const auto secrets = secrets_of({variable});
+      const Status known = secrets.empty() ? Status() : lookups_.expect_secrets(secrets);
+      if (!known) add(at(place_of("environment_variables", variable.first), known.error()));
+    }
     for (const OutputSpec& output : spec.outputs) {
       JobSpec one;  // the submission looks again
       one.project = spec.project;
       one.outputs = {output};
       if (const Status found = lookups_.place_outputs(one); !found)
-        add(found.error().within(place_of("outputs", output.name)));
+        add(at(place_of("outputs", output.name), found.error()));
     }
     for (const DataInput& input : spec.data) {
       const bool is_bound =
@@ -104,7 +111,7 @@ class NamesOfJobs {
         found = check_stored(lookups_, spec, input, *stored);
       else if (is_reference(input))
         found = check_reference(core_.state(), caller_, input);
-      if (!found) add(found.error().within(place_of("inputs", input.name)));
+      if (!found) add(at(place_of("inputs", input.name), found.error()));
     }
   }
 
@@ -122,21 +129,86 @@ class NamesOfJobs {
   JobFileChecked& checked_;
 };
 
+// Of an array's tasks, that of the job that they all are.
+std::string place_of_step(const spec::JobFile& file, std::size_t index, const std::string& name) {
+  if (!file.spec.pipeline->array.empty()) return name;
+  const Places& places = file.steps[index].where;
+  const auto own = places.find("");
+  const std::string place = own == places.end() ? name : own->second;
+  const std::string step = "jobs." + file.spec.pipeline->steps[index].name;
+  return place.empty() ? step : place + ": " + step;
+}
+
+// Of the value that is refused, else of its step or of the file.
+std::string place_of(const Refusal& refusal, const spec::JobFile& file, const std::string& name) {
+  const auto of_key = [&](const Places& places, const std::string& compute) {
+    const auto found = places.find(refusal.key);
+    if (refusal.key == "compute") return compute;
+    return refusal.key.empty() || found == places.end() ? std::string() : found->second;
+  };
+  const std::string of_job = of_key(file.where, file.compute_where);
+  if (refusal.step.empty()) return of_job.empty() ? name : of_job;
+  const auto& steps = file.spec.pipeline->steps;
+  for (std::size_t i = 0; i < steps.size() && i < file.steps.size(); ++i) {
+    if (steps[i].name != refusal.step) continue;
+    const std::string of_step = of_key(file.steps[i].where, file.steps[i].compute_where);
+    return of_step.empty() ? place_of_step(file, i, name) : of_step;
+  }
+  return name;
+}
+
+// Of a file with faults, what it has no value of is no reason, nor what follows from that.
+std::vector<Refusal> refusals_of(const Core& core, const Caller& caller, const JobFileToCheck& what,
+                                 const spec::JobFileReading& parsed) {
+  Judging how{Judging::What::all, what.wait_anyway};
+  if (parsed.faults) return core.refusals(parsed.file->spec, caller, how);
+  JobSpec spec = parsed.file->spec;
+  if (!spec.is_pipeline()) spec.command = Argv{{"true"}};  // which may be one of the faults
+  if (!validate(spec) || parsed.unread.contains("compute")) how.what = Judging::What::names;
+  std::vector<Refusal> found = core.refusals(spec, caller, how);
+  std::erase_if(found, [&](const Refusal& one) { return parsed.unread.contains(one.key); });
+  return found;
+}
+
 void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& file) {
   PipelineSpec pipeline = *file.spec.pipeline;
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
     step.spec.project = file.spec.project;  // as its job will have it
-    const std::string where = pipeline.array.empty() ? name + ": jobs." + step.name : name;
+    const std::string where = place_of_step(file, i, name);
     names.check(where, step.spec, file.steps[i].environment, file.steps[i].where, step.bindings);
     step.spec.project.clear();
   }
   file.spec.pipeline = std::move(pipeline);
 }
 
+// A job that a command line describes.
+spec::JobFileReading without_file(const CheckJobFile& request) {
+  const auto place_of = [&](const char* key) {
+    const auto found = request.places.find(key);
+    return found == request.places.end() ? std::string() : found->second;
+  };
+  spec::JobFile file;
+  file.spec = *request.spec;
+  file.compute_where = place_of("compute");
+  file.where = request.places;
+  if (!request.environment.empty())
+    file.environment = spec::EnvironmentReference{request.environment, place_of("environment")};
+  if (file.spec.pipeline) file.steps.resize(file.spec.pipeline->steps.size());
+  if (file.spec.pipeline && !file.spec.pipeline->array.empty())
+    for (spec::StepFiles& task : file.steps) {  // what the command line says is theirs
+      task.environment = file.environment;
+      task.compute_where = file.compute_where;
+      task.where = file.where;
+    }
+  if (!request.faults_are_said) return {std::move(file), Status()};
+  return {std::move(file), make_error(ErrorCode::invalid_argument, "flags are wrong")};
+}
+
 }  // namespace
 
-Result<spec::JobFile> parse(const CheckJobFile& request) {
+spec::JobFileReading parse(const CheckJobFile& request) {
+  if (request.spec) return without_file(request);
   SentFiles files(request.files);
   const spec::FindComponent find =
       [&](const AssetReference& reference) -> Result<spec::FoundComponent> {
@@ -145,39 +217,35 @@ Result<spec::JobFile> parse(const CheckJobFile& request) {
     return make_error(ErrorCode::not_found,
                       fmt::format("{} was not sent with this job file", to_string(reference)));
   };
-  return spec::parse_job(
+  return spec::parse_job_in_part(
       request.name, request.text, request.overrides,
       [&files](const std::string& path) { return files.read(path); }, find);
 }
 
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
-                              const JobFileToCheck& what, Result<spec::JobFile> parsed) {
-  const std::string& name = what.name;
+                              const JobFileToCheck& what, spec::JobFileReading parsed) {
   JobFileChecked checked;
-  if (!parsed) {
-    for (Error& fault : spec::faults_of(parsed.error()))
+  checked.knows_parts = true;
+  const bool is_whole = static_cast<bool>(parsed.faults);
+  if (!is_whole && !what.faults_are_said)
+    for (Error& fault : spec::faults_of(parsed.faults.error()))
       checked.errors.push_back(std::move(fault.message));
-    return checked;
-  }
-  checked.notes = std::move(parsed->notes);
-  checked.code = parsed->code_dir.value_or("");
-  JobSpec& spec = parsed->spec;
+  if (!checked.errors.empty() || !parsed.file) return checked;
+  spec::JobFile& file = *parsed.file;
+  checked.notes = std::move(file.notes);
+  checked.code = file.code_dir.value_or("");
   NamesOfJobs names(core, caller, lookups, checked);
-  if (spec.pipeline)
-    check_steps(names, name, *parsed);
+  if (file.spec.pipeline)
+    check_steps(names, what.name, file);
   else
-    names.check(name, spec, parsed->environment, parsed->where);
-  if (const Status replaced = replace_images(spec, lookups.mapped_images); !replaced)
-    names.add(replaced.error().within(name));
-  for (std::string& line : image_replacement_lines(spec)) checked.notes.push_back(std::move(line));
-  const std::string target = target_of(spec);
-  if (!core.state().computes().has(target))
-    names.add(core.why_refused(spec, caller, what.wait_anyway)
-                  .value_or(no_such_compute(core.state(), target))
-                  .within(parsed->compute_where.empty() ? name : parsed->compute_where));
-  else if (const auto refused = core.why_refused(spec, caller, what.wait_anyway))
-    names.add(Error(*refused).within(name));
-  if (checked.errors.empty()) checked.spec = std::move(spec);
+    names.check(what.name, file.spec, file.environment, file.where);
+  if (const Status replaced = replace_images(file.spec, lookups.mapped_images); !replaced)
+    names.add(at(what.name, replaced.error()));
+  for (std::string& line : image_replacement_lines(file.spec))
+    checked.notes.push_back(std::move(line));
+  for (const Refusal& refusal : refusals_of(core, caller, what, parsed))
+    names.add(at(place_of(refusal, file, what.name), refusal.error));
+  if (checked.errors.empty() && is_whole) checked.spec = std::move(file.spec);
   return checked;
 }
 

@@ -16,10 +16,10 @@
 
 namespace lockstep::launcher {
 
-// Parses the job file of the request. Pure. Besides the limits of launcher/spec, the two limits
-// below apply to all reads of the files that the job file names, because files may include each
-// other repeatedly.
-Result<spec::JobFile> parse(const CheckJobFile& request);
+// Parses the job file of the request, or takes the job that came without one. Pure. Besides the
+// limits of launcher/spec, the two limits below apply to all reads of the files that the job file
+// names, because files may include each other repeatedly.
+spec::JobFileReading parse(const CheckJobFile& request);
 inline constexpr std::size_t kMaxJobFileReads = 1'000;
 inline constexpr std::size_t kMaxJobFileReadBytes = 16u << 20;
 
@@ -37,13 +37,15 @@ struct JobFileLookups {
 };
 
 struct JobFileToCheck {
-  std::string name;          // for errors
-  bool wait_anyway = false;  // as of Submit
+  std::string name;              // for errors; "": the job has no file
+  bool wait_anyway = false;      // as of Submit
+  bool faults_are_said = false;  // as of CheckJobFile
 };
-// Returns the parser's errors if parsing failed, and otherwise every reason for which the launcher
-// would refuse a submission of this job.
+// Returns the parser's errors if there are any, and otherwise every reason for which the launcher
+// would refuse a submission of this job. If the parser's errors are said already: the reasons that
+// can be known from what was read beside them.
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
-                              const JobFileToCheck& what, Result<spec::JobFile> parsed);
+                              const JobFileToCheck& what, spec::JobFileReading parsed);
 
 // resource_exhausted when a submission's environment_variables exceed kMaxVariablesBytes.
 Status check_variables_size(const std::map<std::string, std::string>& variables);

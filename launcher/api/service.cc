@@ -335,11 +335,12 @@ void Service::explain(const Asker& asker, ExplainReply explained) {
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {
-  const JobFileToCheck what{request.name, request.wait_anyway};
+  const JobFileToCheck what{request.spec ? "" : request.name, request.wait_anyway,
+                            request.faults_are_said};
   const Status begun = ports_.parse_job_file(
-      asker.caller, std::move(request), [this, asker, what](Result<spec::JobFile> parsed) {
+      asker.caller, std::move(request), [this, asker, what](spec::JobFileReading parsed) {
         if (asker.deadline < ports_.now()) return;
-        auto file = std::make_shared<Result<spec::JobFile>>(std::move(parsed));
+        auto file = std::make_shared<spec::JobFileReading>(std::move(parsed));
         ports_.ask([this, asker, to = expect_reply(asker), what, file] {
           answer(to, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), what,
                                     std::move(*file)));
@@ -404,9 +405,24 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
                   return refuse(asker, ErrorCode::not_found,
                                 "environment.build: the launcher does not have all files of the "
                                 "build folder; create the environment again");
-                ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment,
-                                                   create.project, asker.caller});
+                register_environment(asker, create);
               });
+}
+
+// Its build folder, if it has one, is whole, and the asker's.
+void Service::register_environment(const Asker& asker, const CreateEnvironment& create) {
+  const auto feed = [this, asker, create](Bytes files) {
+    ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment, create.project,
+                                       asker.caller, files});
+  };
+  const Digest* context = context_of(create.environment.spec.definition);
+  if (context == nullptr) return feed({});
+  ports_.measure_snapshot(asker.caller, *context, [this, asker, feed](const Result<Bytes>& size) {
+    if (asker.deadline < ports_.now()) return;  // its client asks again
+    if (!size)
+      return refuse(asker, size.error().code, "environment.build: " + size.error().message);
+    feed(*size);
+  });
 }
 
 // ---- replies ------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Service {
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<bool> whole)>)>
         check_snapshot;
-    // The tree's size; asked only where a quota limits it.
+    // What the tree takes (snapshot::stored_size), for quotas; answered later, on the loop.
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<Bytes> size)>)>
         measure_snapshot;
@@ -105,7 +105,7 @@ class Service {
     // parse() of job_file_check.h on another thread; answered later, on the loop. An error: too
     // many files wait; the callback is not called.
     std::function<Status(const Caller& caller, CheckJobFile,
-                         std::function<void(Result<spec::JobFile>)>)>
+                         std::function<void(spec::JobFileReading)>)>
         parse_job_file;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
     std::function<bool(const std::string& connection)> is_gone;  // as far as is known
@@ -174,6 +174,8 @@ class Service {
   bool is_in_map(const EnvironmentSpec& spec) const;
   void create_asset(const Asker& asker, CreateAsset create);
   void create_from(const Asker& asker, CreateAsset create, const DataReference& reference);
+  void register_asset(const Asker& asker, CreateAsset create);
+  void register_environment(const Asker& asker, const CreateEnvironment& create);
   void explain(const Asker& asker, ExplainReply explained);
   void check_file(const Asker& asker, CheckJobFile request);
   JobFileLookups lookups_of(const Caller& caller) const;

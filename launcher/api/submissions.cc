@@ -281,8 +281,20 @@ void Service::create_asset(const Asker& asker, CreateAsset create) {
     if (!*whole)
       return refuse(asker, ErrorCode::not_found,
                     "path: the launcher does not have all of these files; create it again");
-    ports_.feed(CreateAssetInput{expect_reply(asker), create.asset, create.project, asker.caller});
+    register_asset(asker, create);
   });
+}
+
+// Its tree is whole, and the asker's to register.
+void Service::register_asset(const Asker& asker, CreateAsset create) {
+  const Digest tree = *create.asset.tree;
+  ports_.measure_snapshot(
+      asker.caller, tree, [this, asker, create = std::move(create)](Result<Bytes> size) {
+        if (asker.deadline < ports_.now()) return;  // its client asks again
+        if (!size) return refuse(asker, size.error().code, "path: " + size.error().message);
+        ports_.feed(CreateAssetInput{expect_reply(asker), create.asset, create.project,
+                                     asker.caller, *size});
+      });
 }
 
 void Service::create_from(const Asker& asker, CreateAsset create, const DataReference& reference) {
@@ -305,8 +317,7 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
         RegisteredAsset& asset = create.asset;
         if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
           return fail(taken.error());
-        ports_.feed(
-            CreateAssetInput{expect_reply(asker), std::move(asset), create.project, asker.caller});
+        register_asset(asker, std::move(create));
       });
 }
 
@@ -330,8 +341,7 @@ void Service::fetch_asset(const Asker& asker, CreateAsset create,
               const Status taken = found ? take_found(*found, asset.type, asset.tree, asset.file)
                                          : Status(found.error());
               if (!taken) return fail(waited, taken.error());
-              ports_.feed(CreateAssetInput{expect_reply(waited), std::move(asset), held->project,
-                                           waited.caller});
+              register_asset(waited, std::move(*held));
             });
 }
 

@@ -26,12 +26,12 @@ std::string asset_table(AssetKind kind, const std::vector<AssetView>& assets) {
     return fmt::format("no {0}s; make one with: lockstep {1} create {2}\n", noun_of(kind),
                        to_string(kind),
                        kind == AssetKind::component ? "-f FILE" : "-n NAME --path PATH");
-  Table table({"NAME", "VERSION", "TYPE", "CREATED", "BY", "FROM"});
+  Table table({"NAME", "VERSION", "TYPE", "SIZE", "CREATED", "BY", "FROM"});
   for (const AssetView& view : assets) {
     const RegisteredAsset& asset = view.asset;
     table.add({asset.name, asset.version + (view.archived ? " (archived)" : ""),
-               std::string(type_word(asset)), to_string(view.created), view.created_by,
-               asset.path});
+               std::string(type_word(asset)), view.files ? to_string(*view.files) : "-",
+               to_string(view.created), view.created_by, asset.path});
   }
   return table.text();
 }
@@ -49,6 +49,7 @@ std::string asset_text(const AssetView& view) {
   add_line(text, "from", asset.path);
   add_line(text, "file", asset.file);
   if (asset.tree) add_line(text, "digest", asset.tree->hex());
+  if (view.files) add_line(text, "size", to_string(*view.files));
   add_line(text, "project", view.project);
   add_line(text, "owner", view.owner);
   add_line(text, "shared with", grants_text(view.grants));

@@ -179,13 +179,39 @@ const std::string* script_in(const Words& words, std::size_t shell) {
   return nullptr;
 }
 
+bool is_python(std::string_view name) {
+  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
+}
+
+// Behind options of python, of which -W and -X have values.
+bool runs_module(const Words& words, std::size_t at, std::string_view module) {
+  for (; at < words.size() && words[at].starts_with('-'); ++at) {
+    const std::string& option = words[at];
+    if (option.ends_with('m') && !option.starts_with("--"))
+      return at + 1 < words.size() && words[at + 1] == module;
+    if (option == "-W" || option == "-X") ++at;
+  }
+  return false;
+}
+
+bool is_called(const Words& words, std::size_t at, std::string_view program) {
+  constexpr std::string_view kModule = "python -m ";
+  const std::string_view name = without_path(words[at]);
+  if (program.starts_with(kModule))
+    return is_python(name) && runs_module(words, at + 1, program.substr(kModule.size()));
+  const std::size_t space = program.find(' ');
+  if (name != program.substr(0, space)) return false;
+  return space == program.npos ||
+         (at + 1 < words.size() && words[at + 1] == program.substr(space + 1));
+}
+
 bool calls_within(std::string_view lines, std::string_view program, int shells);
 
 bool runs_within(const Words& words, std::string_view program, int shells) {
   const std::size_t at = program_in(words);
   if (at >= words.size()) return false;
+  if (is_called(words, at, program)) return true;
   const std::string_view name = without_path(words[at]);
-  if (name == program) return true;
   const bool is_shell = std::find(kShells.begin(), kShells.end(), name) != kShells.end();
   if (!is_shell || shells == 0) return false;
   const std::string* script = script_in(words, at);
@@ -206,6 +232,18 @@ bool calls(std::string_view lines, std::string_view program) {
 
 bool runs(const std::vector<std::string>& words, std::string_view program) {
   return runs_within(words, program, kMostShells);
+}
+
+bool is_shell_script(std::string_view file, std::string_view text) {
+  if (!text.starts_with("#!"))
+    return file.ends_with(".sh") || file.ends_with(".bash") || file.ends_with(".sbatch");
+  const std::string_view line = text.substr(2, text.find('\n') - 2);
+  const auto commands = Splitter(line).split();
+  if (commands.empty()) return false;
+  const std::size_t at = program_in(commands.front());
+  return at < commands.front().size() &&
+         std::find(kShells.begin(), kShells.end(), without_path(commands.front()[at])) !=
+             kShells.end();
 }
 
 }  // namespace lockstep::cli

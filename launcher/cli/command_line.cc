@@ -8,6 +8,7 @@
 #include "common/base/nearest.h"
 #include "launcher/cli/completion.h"
 #include "launcher/cli/foreign_words.h"
+#include "launcher/cli/last_job.h"
 #include "launcher/cli/manual.h"
 
 namespace lockstep::cli {
@@ -181,6 +182,9 @@ bool wants_format(const CLI::App& app, const std::vector<std::string>& words) {
   return verb->get_option_no_throw(kQueryOption) != nullptr;
 }
 
+// Options are told apart only when it may matter: it costs each command some time.
+bool mentions_last_job(const std::string& word) { return word.find("@last") != std::string::npos; }
+
 // `help --man …` prints of the verbs, and a shell asks __complete for words; neither is parsed.
 std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
@@ -206,7 +210,7 @@ std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words
 }  // namespace
 
 CommandLine parse_command_line(const std::vector<std::string>& written,
-                               const std::string& default_output) {
+                               const std::string& default_output, const std::string& last_job) {
   CommandLine result;
   if (auto answer = about_the_verbs(written)) return *std::move(answer);
   std::vector<std::string> words = with_options_for_words(written);
@@ -221,6 +225,8 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
     if (first + 1 != dashes && is_word(*(first + 1))) table.second_word = *(first + 1);
   }
   add_verbs(table);
+  if (std::any_of(words.begin(), dashes, mentions_last_job))
+    resolve_last_job(app, last_job, result.names_last_job);
   const bool has_dashes = dashes != words.end();
   const bool in_shell = table.first_word == "job" && table.second_word == "shell";
   std::vector<std::string> ours(words.begin(), dashes);

@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <set>
 
 #include "common/base/quoted_name.h"
 #include "common/base/split_words.h"
 #include "common/io/file_system.h"
 #include "launcher/cli/called_programs.h"
 #include "launcher/cli/job_suggestion.h"
+#include "launcher/cli/sbatch_body.h"
 
 namespace lockstep::cli {
 
@@ -23,6 +26,7 @@ using Kind = Distribution::Kind;
 
 constexpr std::size_t kMostRead = 4u << 20;
 constexpr std::size_t kMostFiles = 8;  // of a command that are looked at
+constexpr std::size_t kMostNotesOfScript = 8;
 
 bool calls_it(const Command& command, std::string_view program) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) return calls(shell->text, program);
@@ -84,22 +88,81 @@ std::string words_for(const char* kind) {
   return fmt::format("--distribution {0} (distribution.type: {0} in a job file)", kind);
 }
 
+constexpr std::array<std::string_view, 7> kMpiStarters{
+    "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "horovodrun"};
+constexpr std::array<std::string_view, 5> kTorchStarters{
+    "torchrun", "python -m torch.distributed.run", "python -m torch.distributed.launch",
+    "accelerate launch", "deepspeed"};
+
+// One of those on each node starts the ranks of its node.
+bool starts_ranks_of_node(const JobSpec& spec) {
+  return spec.distribution.kind == Kind::pytorch ? spec.distribution.processes_per_node == 1
+                                                 : spec.world_size() == 1;
+}
+
+std::string note_on_torch_starter(std::string_view who, std::string_view program) {
+  return fmt::format(
+      "{} calls `{}`, but Lockstep starts the ranks: write `python3 SCRIPT` with {} and one rank "
+      "for each GPU (-n), or keep {} with one rank on each node",
+      who, program, words_for("pytorch"), program);
+}
+
 // Each rank would start all of the ranks that such a program is told to start.
 std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
-  for (const char* program : {"mpirun", "mpiexec", "srun"})
+  for (const std::string_view program : kMpiStarters)
     if (!of_sbatch && calls_it(spec.command, program))
       return fmt::format(
           "the command calls `{}`, but Lockstep starts the ranks: give the number with -N and -n, "
           "{}, and the program alone as the command",
           program, words_for("mpi"));
-  const bool is_torch = spec.distribution.kind == Kind::pytorch;
-  const int per_node = spec.distribution.processes_per_node;
-  const bool is_ours = is_torch ? per_node == 1 : spec.world_size() == 1;
-  if (is_ours || !calls_it(spec.command, "torchrun")) return "";
-  return fmt::format(
-      "the command calls `torchrun`, but Lockstep starts the ranks: write `python3 SCRIPT` with {} "
-      "and one rank for each GPU (-n), or keep torchrun with one rank on each node",
-      words_for("pytorch"));
+  if (starts_ranks_of_node(spec)) return "";
+  for (const std::string_view program : kTorchStarters)
+    if (calls_it(spec.command, program)) return note_on_torch_starter("the command", program);
+  return "";
+}
+
+// What a script of the source folder calls, with its lines. One that reads our variables knows
+// where it runs.
+std::vector<std::string> notes_on_script(const JobSpec& spec, const std::string& file,
+                                         const std::string& text) {
+  if (text.find("LOCKSTEP_") != std::string::npos) return {};
+  std::vector<std::string> notes = notes_on_body(file, text);
+  if (notes.size() > kMostNotesOfScript) notes.resize(kMostNotesOfScript);
+  if (starts_ranks_of_node(spec)) return notes;
+  for (const std::string_view program : kTorchStarters)
+    if (calls(text, program)) {
+      notes.push_back(note_on_torch_starter(quoted_name(file), program));
+      break;
+    }
+  return notes;
+}
+
+std::vector<std::string> notes_on_scripts(const JobSpec& spec, const ReadSource& read) {
+  std::vector<std::string> notes;
+  std::set<std::string> seen;
+  for (const std::string& word : words_of(spec.command)) {
+    if (word.empty() || word[0] == '-' || word[0] == '/' || seen.size() >= kMostFiles) continue;
+    if (seen.contains(word)) continue;
+    const auto text = read(word);
+    if (!text) continue;
+    seen.insert(word);
+    if (!is_shell_script(word, *text)) continue;
+    for (std::string& note : notes_on_script(spec, word, *text)) notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+// Of the command itself.
+std::vector<std::string> notes_on_slurm_of(const JobSpec& spec) {
+  std::string text;
+  if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) text = shell->text;
+  if (const auto* argv = std::get_if<Argv>(&spec.command))
+    for (const std::string& word : argv->words) text += word + "\n";
+  return notes_on_slurm([&](std::string_view program) { return calls_it(spec.command, program); },
+                        text,
+                        [&](std::string_view name) {
+                          return spec.environment_variables.contains(std::string(name));
+                        });
 }
 
 }  // namespace
@@ -131,15 +194,21 @@ ReadSource source_reader(const std::string& source) {
 std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
                                             bool of_sbatch) {
   if (spec.is_pipeline()) return {};
-  if (std::string note = note_on_starter(spec, of_sbatch); !note.empty()) return {std::move(note)};
-  if (spec.distribution.kind != Kind::none || spec.world_size() < 2) return {};
+  std::vector<std::string> notes = of_sbatch ? std::vector<std::string>() : notes_on_slurm_of(spec);
+  for (std::string& note : notes_on_scripts(spec, read)) notes.push_back(std::move(note));
+  if (std::string note = note_on_starter(spec, of_sbatch); !note.empty()) {
+    notes.insert(notes.begin(), std::move(note));
+    return notes;
+  }
+  if (spec.distribution.kind != Kind::none || spec.world_size() < 2) return notes;
   const auto found = look_at_files(spec, read);
-  if (!found) return {};
-  return {
+  if (!found) return notes;
+  notes.push_back(
       fmt::format("{} uses {}, but its {} ranks know nothing of each other: each will be rank 0 "
                   "of 1; add {}",
                   quoted_name(found->file), found->mpi ? "MPI" : "torch.distributed",
-                  spec.world_size(), words_for(found->mpi ? "mpi" : "pytorch"))};
+                  spec.world_size(), words_for(found->mpi ? "mpi" : "pytorch")));
+  return notes;
 }
 
 }  // namespace lockstep::cli

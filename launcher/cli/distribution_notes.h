@@ -1,7 +1,8 @@
 #pragma once
 // Notes on a job whose ranks would not know of each other, though its program asks for that: a
-// forgotten `--distribution`, or a program in the command that starts ranks itself (mpirun,
-// torchrun, srun). Pure, except that `read` reads files.
+// forgotten `--distribution`, or a program that starts ranks itself (mpirun, torchrun, srun), in
+// the command or in a shell script that it names. Also notes on programs and variables of Slurm
+// there. Pure, except that `read` reads files.
 
 #include <functional>
 #include <optional>

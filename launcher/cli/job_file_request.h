@@ -24,6 +24,9 @@ struct ReadJobFile {
 ReadJobFile read_job_file(const std::string& path, const std::vector<std::string>& overrides,
                           const JobFlags& flags, const spec::FindComponent& find);
 
+// Another flag that is an override of what the launcher is asked about.
+void add_override(ReadJobFile& file, std::string assignment, std::string flag);
+
 // The target that the user's settings name, where the job file names none.
 void override_compute(ReadJobFile& file, const ComputeChoice& target);
 
@@ -34,5 +37,16 @@ Result<JobFileChecked> ask_to_check(Connection& connection, const ReadJobFile& f
 // else `refusal` alone. Returns `code`.
 int fail_with_all_of(Context& context, Connection& connection, const ReadJobFile& file,
                      const Error& refusal, int code);
+// The same of a job without a file (`job.spec`).
+int fail_with_all_of(Context& context, Connection& connection, const CheckJobFile& job,
+                     const Error& refusal, int code);
+
+// What a launcher finds in a file, or in a job without one, beside the faults that are known here.
+// Nothing, unless a launcher is up and answers soon: none is started for what is wrong anyway.
+std::vector<std::string> faults_at_launcher(Context& context, ReadJobFile file);
+std::vector<std::string> faults_at_launcher(Context& context, CheckJobFile job);
+
+// Prints what is wrong with a file, its flags, and at the launcher, a line each; kExitUsage.
+int fail_with_faults(Context& context, const ReadJobFile& file, const Status& of_flags);
 
 }  // namespace lockstep::cli

@@ -68,7 +68,7 @@ void add_job_filters(CLI::App& verb, JobFilterWords& words) {
       ->check(filled("leave it out to see jobs with any tags"));
   verb.add_option("-p,--parent,--parent-job-name", words.parent,
                   "the jobs of this pipeline's steps, or that this job submitted, oldest first")
-      ->check(filled("leave it out to see jobs that have no parent"));
+      ->check(job_name("leave it out to see jobs that have no parent"));
   auto* only = verb.add_flag("--archived-only", words.archived_only, "only archived jobs");
   verb.add_flag("--include-archived", words.include_archived, "archived jobs too")->excludes(only);
   verb.add_option("--since", words.since,

@@ -11,6 +11,7 @@
 #include "common/domain/compute.h"
 #include "common/domain/outputs.h"
 #include "common/domain/pipeline.h"
+#include "launcher/cli/key_words.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/spec/data_path.h"
 #include "launcher/spec/expressions.h"
@@ -135,6 +136,11 @@ Status put_in_ports(JobSpec& spec) {
   return {};
 }
 
+Status in_keys(const Status& status) {
+  if (status) return status;
+  return make_error(status.error().code, with_keys(status.error().message));
+}
+
 bool is_pipeline(const YamlNode& root) {
   const auto kind = spec::read_kind(spec::Source{}, root, spec::FileKind::job);
   return kind && *kind == spec::JobKind::pipeline;
@@ -208,12 +214,12 @@ Status apply_to_file(const JobFlags& flags, spec::JobFile& file) {
   if (flags.links) file.keep_links = keeps_links;
   if (!file.spec.pipeline) {
     TRY(read_stop(flags, file.spec.stop));
-    return validate(file.spec.stop, file.spec.timeout);
+    return in_keys(validate(file.spec.stop, file.spec.timeout));
   }
   PipelineSpec pipeline = *file.spec.pipeline;
   for (PipelineStep& step : pipeline.steps) {
     TRY(read_stop(flags, step.spec.stop));
-    if (const Status good = validate(step.spec.stop, step.spec.timeout); !good)
+    if (const Status good = in_keys(validate(step.spec.stop, step.spec.timeout)); !good)
       return good.error().within("jobs." + step.name);
   }
   file.spec.pipeline = std::move(pipeline);
@@ -222,7 +228,21 @@ Status apply_to_file(const JobFlags& flags, spec::JobFile& file) {
   return {};
 }
 
-Result<std::vector<FlagOverride>> overrides_of(const JobFlags& flags, const spec::NamedText& file) {
+Status check_flags(const JobFlags& flags) {
+  spec::JobFile nothing;
+  nothing.spec.timeout = Duration::max();  // any signal comes before that
+  return apply_to_file(flags, nothing);
+}
+
+bool names_target(const spec::NamedText& file) {
+  const YamlNode root = tree_of(file);
+  const spec::YamlEntry* settings = root.find("settings");
+  return root.find("compute") != nullptr ||
+         (settings != nullptr && settings->value.find("default_compute") != nullptr);
+}
+
+std::vector<FlagOverride> overrides_of(const JobFlags& flags, const spec::NamedText& file,
+                                       spec::Faults& faults) {
   std::vector<FlagOverride> overrides;
   if (flags.compute.empty() && flags.inputs.empty() && flags.outputs.empty()) return overrides;
   const YamlNode root = tree_of(file);
@@ -231,14 +251,21 @@ Result<std::vector<FlagOverride>> overrides_of(const JobFlags& flags, const spec
         {(is_pipeline(root) ? "settings.default_compute=" : "compute=") + flags.compute,
          "--compute " + flags.compute});
   for (const std::string& text : flags.inputs) {
-    TRY_ASSIGN(const Word word, word_of("--input", text, true));
-    overrides.push_back(
-        {input_override(word, entry_of(root, "inputs", word.name)), "--input " + text});
+    const auto word = word_of("--input", text, true);
+    if (!word)
+      faults.add({}, word.error());
+    else
+      overrides.push_back(
+          {input_override(*word, entry_of(root, "inputs", word->name)), "--input " + text});
   }
   for (const std::string& text : flags.outputs) {
-    TRY_ASSIGN(const Word word, word_of("--output", text, false));
-    const bool is_known = entry_of(root, "outputs", word.name) != nullptr;
-    if (std::string assignment = output_override(word, is_known); !assignment.empty())
+    const auto word = word_of("--output", text, false);
+    if (!word) {
+      faults.add({}, word.error());
+      continue;
+    }
+    const bool is_known = entry_of(root, "outputs", word->name) != nullptr;
+    if (std::string assignment = output_override(*word, is_known); !assignment.empty())
       overrides.push_back({std::move(assignment), "--output " + text});
   }
   return overrides;

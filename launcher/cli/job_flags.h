@@ -10,6 +10,7 @@
 #include "common/base/result.h"
 #include "common/domain/job_spec.h"
 #include "common/snapshot/capture.h"
+#include "launcher/spec/faults.h"
 #include "launcher/spec/input_reader.h"
 #include "launcher/spec/job_file.h"
 #include "launcher/spec/named_text.h"
@@ -44,6 +45,11 @@ Status read_stop(const JobFlags& flags, StopPolicy& stop);
 
 // Texts, --grace, --signal and --links of a job file, also for its steps.
 Status apply_to_file(const JobFlags& flags, spec::JobFile& file);
+// What apply_to_file would say of any file: of one that could not be read.
+Status check_flags(const JobFlags& flags);
+
+// Whether the file says where its job runs.
+bool names_target(const spec::NamedText& file);
 
 // A flag that is an override of a job file.
 struct FlagOverride {
@@ -53,8 +59,9 @@ struct FlagOverride {
 
 // What the others are as overrides of this job file. An input that the file has as data gets
 // another path; one that it has as a value, another value. A local path is relative to the working
-// directory, as all that is typed.
-Result<std::vector<FlagOverride>> overrides_of(const JobFlags& flags, const spec::NamedText& file);
+// directory, as all that is typed. Flags that are wrong become faults.
+std::vector<FlagOverride> overrides_of(const JobFlags& flags, const spec::NamedText& file,
+                                       spec::Faults& faults);
 // An error that begins with the place of one of them ("--set inputs.lr=0.1: …") names the flag
 // instead.
 std::string as_typed(std::string error, const std::vector<FlagOverride>& overrides);

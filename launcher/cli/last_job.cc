@@ -1,6 +1,9 @@
 #include "launcher/cli/last_job.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+
+#include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
 
@@ -11,8 +14,7 @@ constexpr std::string_view kWord = "@last";
 // Where the word stands as the whole of a name; npos: nowhere.
 std::size_t find_word(const std::string& text, std::size_t from) {
   for (auto at = text.find(kWord, from); at != std::string::npos; at = text.find(kWord, at + 1)) {
-    const bool begins =
-        at == 0 || text[at - 1] == ',' || (text.starts_with("-") && text.find('=') == at - 1);
+    const bool begins = at == 0 || text[at - 1] == ',';
     const auto end = at + kWord.size();
     if (begins &&
         (end == text.size() || std::string_view(",:/").find(text[end]) != std::string_view::npos))
@@ -21,28 +23,34 @@ std::size_t find_word(const std::string& text, std::size_t from) {
   return std::string::npos;
 }
 
-// The words of ours: behind "--" stands a command, and in `run` a command may stand without it.
-std::vector<std::string>::const_iterator end_of_ours(const std::vector<std::string>& words) {
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  const bool is_run = !words.empty() && words.front() == "run";
-  return is_run && dashes == words.end() ? words.begin() : dashes;
+bool takes_job(CLI::Option& option) {
+  try {
+    return option.get_validator(kJobName) != nullptr;
+  } catch (const CLI::OptionNotFound&) {
+    return false;
+  }
 }
 
 }  // namespace
 
-bool names_last_job(const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), end_of_ours(words), [](const std::string& word) {
-    return find_word(word, 0) != std::string::npos;
-  });
+bool names_last_job(const std::string& text) { return find_word(text, 0) != std::string::npos; }
+
+std::string with_last_job(std::string text, const std::string& name) {
+  for (auto at = find_word(text, 0); at != std::string::npos;
+       at = find_word(text, at + name.size()))
+    text.replace(at, kWord.size(), name);
+  return text;
 }
 
-std::vector<std::string> with_last_job(std::vector<std::string> words, const std::string& name) {
-  const auto count = end_of_ours(words) - words.begin();
-  for (auto word = words.begin(); word != words.begin() + count; ++word)
-    for (auto at = find_word(*word, 0); at != std::string::npos;
-         at = find_word(*word, at + name.size()))
-      word->replace(at, kWord.size(), name);
-  return words;
+void resolve_last_job(CLI::App& app, const std::string& name, bool& is_named) {
+  for (CLI::App* const verb : app.get_subcommands([](CLI::App*) { return true; }))
+    resolve_last_job(*verb, name, is_named);
+  for (CLI::Option* const option : app.get_options())
+    if (takes_job(*option))
+      option->transform([name, &is_named](const std::string& text) {
+        is_named = is_named || names_last_job(text);
+        return name.empty() ? text : with_last_job(text, name);
+      });
 }
 
 Result<std::string> last_job(const Context& context) {

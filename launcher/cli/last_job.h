@@ -1,17 +1,25 @@
 #pragma once
-// `@last`: the caller's newest job, wherever a verb takes the name of a job.
+// `@last`: the caller's newest job, wherever an option or argument takes the name of a job. The
+// parser tells those (job_name), so that a title or a command may hold the word as it is.
 
 #include <string>
-#include <vector>
 
 #include "launcher/cli/context.h"
 
+namespace CLI {
+class App;
+}
+
 namespace lockstep::cli {
 
-// Whether words before "--" name it: "@last", "--after=prep,@last:ended", "@last/3".
-bool names_last_job(const std::vector<std::string>& words);
-// The same words with the job's name.
-std::vector<std::string> with_last_job(std::vector<std::string> words, const std::string& name);
+// Whether the text names it: "@last", "prep,@last:ended", "@last/3".
+bool names_last_job(const std::string& text);
+// The same text with the job's name.
+std::string with_last_job(std::string text, const std::string& name);
+
+// From now on the options of `app` and its verbs that take the name of a job take `name` for
+// `@last`, or with "" leave it. `is_named`, which must outlive the parsing: set when one has it.
+void resolve_last_job(CLI::App& app, const std::string& name, bool& is_named);
 
 // Of the jobs that the caller submitted the newest that is of no pipeline's step. not_found: none.
 Result<std::string> last_job(const Context& context);

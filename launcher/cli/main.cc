@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
   if (!line.action) return with_output(terminal, line.exit_code);
   const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
   Context context{LocalHome::from_environment(), launcher == nullptr ? "" : launcher, terminal};
-  if (names_last_job(words)) {
+  if (line.names_last_job) {
     const auto name = last_job(context);
     if (!name) return fail(terminal, name.error());
-    line = parse_command_line(with_last_job(words, *name), output.value_or(""));
+    line = parse_command_line(words, output.value_or(""), *name);
     if (!line.action) {
       terminal.err(line.err);
       return with_output(terminal, line.exit_code);

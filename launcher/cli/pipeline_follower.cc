@@ -34,6 +34,12 @@ constexpr std::size_t kWidestName = 24;
 // answer names all steps.
 Duration ask_every(std::size_t steps) { return steps <= 200 ? kTick : 5 * kTick; }
 
+// What is past comes in the order of time. What is written meanwhile comes step by step, live.
+StepLogs::Ask how_to_ask(const FollowOptions& options) {
+  const bool all_is_past = !options.until_final || options.is_over;
+  return all_is_past ? StepLogs::Ask::once : StepLogs::Ask::once_then_on;
+}
+
 }  // namespace
 
 struct PipelineFollower::Impl {
@@ -42,11 +48,10 @@ struct PipelineFollower::Impl {
         terminal(t),
         find_endpoint(std::move(f)),
         options(std::move(o)),
-        is_read_once(!options.until_final || options.is_over),
         merge(looks(), [this](LogStream stream, std::string_view bytes) { write(stream, bytes); }),
         order(from_start(), [this](const LogChunk& piece) { merge.add(piece, clock.now()); }),
         lines(options.cancel_on_interrupt),
-        logs(is_read_once, options.reused_logs) {}
+        logs(how_to_ask(options), options.reused_logs) {}
 
   // The logs of one step, as they are asked for now.
   struct Turn {
@@ -58,7 +63,7 @@ struct PipelineFollower::Impl {
   };
 
   MergeOptions looks();
-  std::uint32_t chunks_of_turn() const { return is_read_once ? kChunksInOrder : kChunksOfTurn; }
+  std::uint32_t chunks_of_turn() const { return logs.in_order() ? kChunksInOrder : kChunksOfTurn; }
   bool from_start() const { return options.filter.tail_lines < 0 && !options.filter.since; }
   MergeOptions::Name name_of(const LogChunk& chunk) const;
   void write(LogStream stream, std::string_view bytes);
@@ -68,6 +73,7 @@ struct PipelineFollower::Impl {
   void ask_logs(const JobId& step);
   void ask_next(Instant now);
   void end_turn(const StepLogs::Answer& answer);
+  void go_on_if_past_is_read();
   void tick(Instant now);
   void reconnect();
   void on_control(const Envelope<ClientReply>& envelope);
@@ -91,7 +97,6 @@ struct PipelineFollower::Impl {
   Follower::FindEndpoint find_endpoint;
   FollowOptions options;
   io::SystemClock clock;
-  const bool is_read_once;  // the logs of all steps are there: they are put in the order of time
   LogMerge merge;
   LogOrder order;
   StepLines lines;
@@ -216,17 +221,22 @@ void PipelineFollower::Impl::end_turn(const StepLogs::Answer& answer) {
   progressed = listening.total();
   if (!answer.more) begun.insert(step);
   logs.answered(step, {answer.any, answer.more, answer.final, order.reached(step)}, clock.now());
-  if (!is_read_once) order.release_all();
-  if (logs.is_read(step)) {
-    order.done(step);
-    ending.insert(step);
-  }
+  if (!logs.in_order()) order.release_all();
+  if (logs.is_past_read(step)) order.done(step);
+  if (logs.is_read(step)) ending.insert(step);
   std::erase_if(ending, [this](const JobId& read) {
     if (order.holds(read)) return false;
     merge.finish(read);
     return true;
   });
+  go_on_if_past_is_read();
   say_lines();
+}
+
+void PipelineFollower::Impl::go_on_if_past_is_read() {
+  if (!logs.is_past_read()) return;
+  order.release_all();
+  logs.go_on(clock.now());
 }
 
 void PipelineFollower::Impl::tick(Instant now) {
@@ -297,11 +307,13 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     const bool is_reused = step.phase == StepPhase::reused;
     if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
     step_of.emplace(step.job, i);
-    if (is_reused && told.insert(step.name).second)
+    const bool is_told = !is_reused || options.show_state;  // by a line about the step's state
+    if (!is_told && told.insert(step.name).second)
       terminal.print_line(reused_text(step, "log this is"));
   }
   logs.on_steps(view.steps, now);
-  if (is_read_once) expect_lines();
+  if (logs.in_order()) expect_lines();
+  go_on_if_past_is_read();
   leave_in_vain();
   if (options.show_state && !in_vain) {
     for (StepLine& line : lines.on_steps(view.steps, now)) held.push_back(std::move(line));
@@ -328,10 +340,10 @@ void PipelineFollower::Impl::leave_in_vain() {
   ask_to_cancel();
 }
 
-// The times of the lines are those of the nodes' clocks.
+// The clock of a node that is new may not have been measured when its first lines came.
 void PipelineFollower::Impl::expect_lines() {
   for (const StepView& step : job->steps)
-    if (!logs.is_read(step.job))
+    if (!logs.is_past_read(step.job))
       order.expect(step.job, {std::max<std::int64_t>(step.started.ns - kClocksDiffer.count(), 0)});
 }
 

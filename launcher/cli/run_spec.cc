@@ -1,8 +1,10 @@
 #include "launcher/cli/run_spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "common/base/quoted_name.h"
 #include "common/domain/compute.h"
@@ -12,6 +14,7 @@
 #include "launcher/cli/compute_options.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
+#include "launcher/cli/key_words.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/retry_reader.h"
 #include "launcher/spec/venv_reader.h"
@@ -134,7 +137,7 @@ Status read_container(const RunArguments& arguments, ResourceRequest& resources)
   }
   TRY(check_text("--docker-args", arguments.docker_args));
   auto words = split_docker_args(arguments.docker_args);
-  if (!words) return words.error().within("run");
+  if (!words) return wrong(with_flags(words.error().message));
   resources.docker_args = *std::move(words);
   return {};
 }
@@ -201,6 +204,52 @@ Status read_placement(const RunArguments& arguments, ResourceRequest& resources)
   return {};
 }
 
+Status read_memory(const RunArguments& arguments, ResourceRequest& resources) {
+  if (arguments.memory.empty()) return {};
+  resources.memory = parse_bytes(arguments.memory);
+  if (!resources.memory)
+    return wrong(fmt::format("--memory '{}' is not a size; write 512m or 2g", arguments.memory));
+  if (*resources.memory < mebibytes(1))
+    return wrong(fmt::format("--memory '{}' is {}, too small to run in; write 512m or 2g",
+                             arguments.memory, to_string(*resources.memory)));
+  return {};
+}
+
+Status read_checkpoint(const RunArguments& arguments, JobSpec& spec) {
+  const std::string& from = arguments.from_checkpoint_of;
+  if (from.empty()) return {};
+  if (const Status named = validate_job_name(from); !named)
+    return named.error().within("--from-checkpoint-of");
+  spec.from_checkpoint_of = JobId(from);
+  return {};
+}
+
+Status read_timeout(const RunArguments& arguments, JobSpec& spec) {
+  if (arguments.timeout.empty()) return {};
+  const Duration timeout = parse_duration(arguments.timeout);
+  if (timeout == Duration::zero())
+    return wrong(
+        fmt::format("--timeout '{}' would end the job at once; leave it out to set no limit",
+                    arguments.timeout));
+  if (timeout <= Duration::zero())
+    return wrong(fmt::format("--timeout '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
+                             arguments.timeout));
+  spec.timeout = timeout;
+  return {};
+}
+
+Status read_terminal(const RunArguments& arguments, JobSpec& spec) {
+  spec.terminal = arguments.terminal;
+  const bool has_terminal = spec.terminal != TerminalKind::none;
+  spec.retry.max = arguments.retry.value_or(has_terminal ? 0 : spec.retry.max);
+  if (has_terminal && arguments.retry.value_or(0) > 0)
+    return wrong(
+        "--retry: what was written to rank 0 is gone when it is tried again; leave it out");
+  if (const char* term = std::getenv("TERM"); term != nullptr && spec.terminal == TerminalKind::pty)
+    spec.environment_variables.try_emplace("TERM", term);
+  return {};
+}
+
 // An error that is of no line of the file is the option's.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
@@ -223,68 +272,71 @@ void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
 
 }  // namespace
 
-Result<JobSpec> spec_of(const RunArguments& arguments) {
+JobSpec spec_of(const RunArguments& arguments, spec::Faults& faults) {
+  const auto add = [&](const Status& status) { faults.add({}, status); };
   JobSpec spec;
   spec.name = arguments.name;
   spec.project = arguments.project;
   spec.compute = without_azureml(arguments.compute);
   if (!spec.compute.empty())
     if (const Status named = check_compute_name(spec.compute); !named)
-      return wrong("--compute: " + named.error().message);
+      add(wrong("--compute: " + named.error().message));
   spec.experiment_name = "Default";
-  if (const Status texts = apply_texts(arguments, spec); !texts) return texts.error().within("run");
+  if (const Status texts = apply_texts(arguments, spec); !texts) add(texts.error().within("run"));
   spec.command = Argv{arguments.command};
   for (const std::string& file : arguments.env_files)
-    TRY(read_env_file(file, spec.environment_variables));
-  TRY(read_env_words(arguments.env, spec.environment_variables));
-  TRY(read_secret_words(arguments.secrets, spec.environment_variables));
-  TRY(read_placement(arguments, spec.resources));
-  TRY(read_ranks(arguments, spec));
+    add(read_env_file(file, spec.environment_variables));
+  add(read_env_words(arguments.env, spec.environment_variables));
+  add(read_secret_words(arguments.secrets, spec.environment_variables));
+  add(read_placement(arguments, spec.resources));
+  add(read_ranks(arguments, spec));
   spec.resources.cpus = arguments.cpus;
   spec.resources.gpus = arguments.gpus;
-  if (!arguments.memory.empty()) {
-    spec.resources.memory = parse_bytes(arguments.memory);
-    if (!spec.resources.memory)
-      return wrong(fmt::format("--memory '{}' is not a size; write 512m or 2g", arguments.memory));
-    if (*spec.resources.memory < mebibytes(1))
-      return wrong(fmt::format("--memory '{}' is {}, too small to run in; write 512m or 2g",
-                               arguments.memory, to_string(*spec.resources.memory)));
-  }
-  TRY(read_container(arguments, spec.resources));
-  TRY(read_limits(arguments, spec.limits));
-  TRY(read_keep(arguments, spec.keep));
-  TRY(read_queue(arguments, spec.queue));
-  if (const std::string& from = arguments.from_checkpoint_of; !from.empty()) {
-    if (const Status named = validate_job_name(from); !named)
-      return named.error().within("--from-checkpoint-of");
-    spec.from_checkpoint_of = JobId(from);
-  }
-  if (!arguments.timeout.empty()) {
-    const Duration timeout = parse_duration(arguments.timeout);
-    if (timeout == Duration::zero())
-      return wrong(
-          fmt::format("--timeout '{}' would end the job at once; leave it out to set no "
-                      "limit",
-                      arguments.timeout));
-    if (timeout <= Duration::zero())
-      return wrong(fmt::format("--timeout '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
-                               arguments.timeout));
-    spec.timeout = timeout;
-  }
-  if (const Status stop = read_stop(arguments, spec.stop); !stop) return stop.error().within("run");
-  spec.terminal = arguments.terminal;
-  const bool has_terminal = spec.terminal != TerminalKind::none;
-  if (has_terminal && arguments.retry.value_or(0) > 0)
-    return wrong(
-        "--retry: what was written to rank 0 is gone when it is tried again; leave it out");
-  spec.retry.max = arguments.retry.value_or(has_terminal ? 0 : spec.retry.max);
-  if (const char* term = std::getenv("TERM"); term != nullptr && spec.terminal == TerminalKind::pty)
-    spec.environment_variables.try_emplace("TERM", term);
+  add(read_memory(arguments, spec.resources));
+  add(read_container(arguments, spec.resources));
+  add(read_limits(arguments, spec.limits));
+  add(read_keep(arguments, spec.keep));
+  add(read_queue(arguments, spec.queue));
+  add(read_checkpoint(arguments, spec));
+  add(read_timeout(arguments, spec));
+  if (const Status stop = read_stop(arguments, spec.stop); !stop) add(stop.error().within("run"));
+  if (const Status terminal = read_terminal(arguments, spec); !terminal) add(terminal.error());
   if (!arguments.retry_on.empty())
     if (const Status read = spec::read_retry_on(arguments.retry_on, spec.retry); !read)
-      return wrong("--retry-on: " + read.error().message);
-  if (const Status valid = validate(spec); !valid) return valid.error().within("run");
+      add(wrong("--retry-on: " + read.error().message));
+  if (faults.empty())
+    for (const Error& error : errors_of(spec))
+      faults.add({}, make_error(error.code, "run: " + with_flags(error.message)));
   return spec;
+}
+
+Result<JobSpec> spec_of(const RunArguments& arguments) {
+  spec::Faults faults;
+  JobSpec spec = spec_of(arguments, faults);
+  TRY(faults.status());
+  return spec;
+}
+
+std::map<std::string, std::string> flags_by_key(const RunArguments& a) {
+  std::map<std::string, std::string> flags;
+  const auto add = [&](std::string key, const char* flag, const std::string& value) {
+    if (!value.empty()) flags.emplace(std::move(key), fmt::format("{} {}", flag, value));
+  };
+  add("name", "--name", a.name);
+  add("lockstep.project", "--project", a.project);
+  add("lockstep.after", "--after", fmt::format("{}", fmt::join(a.after, ",")));
+  add("lockstep.from_checkpoint_of", "--from-checkpoint-of", a.from_checkpoint_of);
+  add("lockstep.nodes", "--nodelist", a.nodelist);
+  if (a.nodes) add("resources.instance_count", "-N", std::to_string(*a.nodes));
+  const auto add_ports = [&](const char* section, const char* flag,
+                             const std::vector<std::string>& words) {
+    for (const std::string& word : words)
+      add(fmt::format("{}.{}", section, word.substr(0, word.find('='))), flag, word);
+  };
+  add_ports("inputs", "--input", a.inputs);
+  add_ports("outputs", "--output", a.outputs);
+  add_ports("environment_variables", "--secret", a.secrets);
+  return flags;
 }
 
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments) {

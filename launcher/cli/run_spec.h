@@ -2,6 +2,7 @@
 // Converts the flags of `lockstep run` to a JobSpec. Pure, except that --env NAME reads our own
 // variable, and that --env-file and the environment's flags read files.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "launcher/cli/job_flags.h"
 #include "launcher/cli/output.h"
 #include "launcher/spec/environment_reader.h"
+#include "launcher/spec/faults.h"
 
 namespace lockstep::cli {
 
@@ -62,8 +64,12 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   std::vector<std::string> command;
 };
 
-// With --array, the spec of one task.
+// With --array, the spec of one task. An error has a line for each flag that is wrong.
 Result<JobSpec> spec_of(const RunArguments& arguments);
+// The same; what is wrong is added to `faults`, and the rest of the spec is what the others say.
+JobSpec spec_of(const RunArguments& arguments, spec::Faults& faults);
+// The flags that the launcher may refuse: key of a job file -> "--name night".
+std::map<std::string, std::string> flags_by_key(const RunArguments& arguments);
 // nullopt: the job is no array.
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
 

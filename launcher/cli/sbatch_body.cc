@@ -76,6 +76,10 @@ constexpr std::array kPrograms = std::to_array<Program>({
     {"srun", kStartsRanks},
     {"mpirun", kStartsRanks},
     {"mpiexec", kStartsRanks},
+    {"mpiexec.hydra", kStartsRanks},
+    {"orterun", kStartsRanks},
+    {"prterun", kStartsRanks},
+    {"horovodrun", kStartsRanks},
     {"scontrol",
      "there is no `{}` here: AZ_BATCH_HOST_LIST has the addresses of the job's nodes (several "
      "nodes; commas between them), MASTER_ADDR that of the first one (--distribution pytorch); "
@@ -118,6 +122,20 @@ std::vector<std::string> notes_on_body(const std::string& file, const std::strin
       if (said.emplace(name).second)
         notes.push_back(fmt::format("{}:{}: {}", quoted_name(file), number, note_on(name)));
   }
+  return notes;
+}
+
+std::vector<std::string> notes_on_slurm(const std::function<bool(std::string_view)>& calls,
+                                        std::string_view text,
+                                        const std::function<bool(std::string_view)>& is_set) {
+  std::vector<std::string> notes;
+  std::set<std::string_view> said;
+  for (const Program& program : kPrograms)
+    if (program.instead != kStartsRanks && calls(program.name))
+      notes.push_back("the command calls `" + std::string(program.name) + "`, but " +
+                      text_of(program));
+  for (const std::string_view name : slurm_names(text))
+    if (!is_set(name) && said.insert(name).second) notes.push_back(note_on(name));
   return notes;
 }
 

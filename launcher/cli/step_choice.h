@@ -31,7 +31,7 @@ Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const
 
 // Each verb that takes a job's name has it from one of these. `word` is NAME or NAME/STEP; the
 // launcher is asked only for NAME/STEP.
-// For a verb that says which job it is about anyhow. Errors as of job_of_step.
+// For a verb whose answer names the job that it is about. Errors as of job_of_step.
 Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word);
 // For a verb that reads the job and does not say which: says on `terminal` where a reused one is
 // from. `what` as of reused_text.

@@ -123,6 +123,12 @@ CLI::Validator filled(const std::string& instead) {
   return CLI::Validator(check, "");
 }
 
+CLI::Validator job_name(const std::string& instead) {
+  CLI::Validator check = filled(instead);
+  check.name(kJobName);
+  return check;
+}
+
 CLI::App* VerbTable::add(const std::string& name, const std::string& what) const {
   CLI::App* const verb = app.add_subcommand(name, what);
   return whole || name == first_word ? verb : nullptr;

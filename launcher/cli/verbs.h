@@ -111,6 +111,10 @@ void add_links(CLI::App& verb, std::optional<snapshot::Links>& links);
 // without.
 CLI::Validator whole_number(int least, int most = std::numeric_limits<int>::max());
 CLI::Validator filled(const std::string& instead);
+// As filled(), of an option or argument that takes the name of a job: there `@last` is one
+// (last_job.h).
+CLI::Validator job_name(const std::string& instead = "`lockstep job list` shows the names");
+inline constexpr const char* kJobName = "job name";  // by which the check is found again
 
 // A job that is not waited for: its name, or all of it. `otherwise`: the exit code when it fails.
 int print_created(Context& context, Connection& connection, const JobId& job, Format format,

@@ -66,7 +66,7 @@ int create(Context& context, const AssetArguments& arguments) {
   const auto reply =
       (*connection)
           ->ask_for<AssetReply>(CreateAsset{read->asset, arguments.project}, kSubmitTimeout);
-  if (!reply) return fail(context.terminal, reply.error());
+  if (!reply) return fail(context.terminal, spec::with_place(reply.error(), *read));
   say_what_stays(context, read->asset, reply->asset.asset);
   return print(context, arguments.format, api::to_json(reply->asset),
                reference_of(reply->asset.asset) + "\n");

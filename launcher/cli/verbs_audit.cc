@@ -33,8 +33,13 @@ std::vector<std::string> cells_of(const AuditEntry& entry) {
   const auto filled = [](const std::string& text) {
     return text.empty() ? "-" : in_one_line(text);
   };
-  return {to_string(entry.at), filled(entry.who),    filled(entry.address),
-          filled(entry.what),  filled(entry.object), std::string(to_string(entry.outcome)),
+  return {to_string(entry.at),
+          filled(entry.who),
+          filled(entry.address),
+          filled(entry.what),
+          filled(entry.object),
+          filled(entry.project),
+          std::string(to_string(entry.outcome)),
           filled(entry.detail)};
 }
 
@@ -86,7 +91,7 @@ int list(Context& context, const AuditOptions& options) {
   bool whole = true;
   const auto entries = ask_for_entries(**connection, query, options.limit, &whole);
   if (!entries) return fail(context.terminal, entries.error());
-  Table table({"TIME", "WHO", "ADDRESS", "WHAT", "OBJECT", "OUTCOME", "DETAIL"});
+  Table table({"TIME", "WHO", "ADDRESS", "WHAT", "OBJECT", "PROJECT", "OUTCOME", "DETAIL"});
   for (const AuditEntry& entry : *entries) table.add(cells_of(entry));
   const int code = print(context, options.format, api::to_json(*entries), table.text());
   if (const std::string note = note_on_users(*entries, options.user); !note.empty())

@@ -160,8 +160,10 @@ void add_compare_verb(CLI::App& group, VerbTable table) {
   if (verb == nullptr) return;
   const auto options = std::make_shared<CompareOptions>();
   verb->footer(kCompareExamples);
-  verb->add_option("NAME", options->a, "the first job")->required()->check(filled("name a job"));
-  verb->add_option("NAME2", options->b, "the second job")->required()->check(filled("name a job"));
+  verb->add_option("NAME", options->a, "the first job")->required()->check(job_name("name a job"));
+  verb->add_option("NAME2", options->b, "the second job")
+      ->required()
+      ->check(job_name("name a job"));
   verb->add_flag("--diff", options->diff, "also the lines of changed text files, as `diff -u`");
   add_format(*verb, options->format);
   verb->callback([table, options] {

@@ -55,15 +55,24 @@ Status check_rebuild(const std::string& path, const spec::JobFile& file) {
                     path + ": has no 'environment', so there is none to --rebuild");
 }
 
-Status check_options(const CreateOptions& options, const std::string& name, spec::JobFile& file) {
+// Of the flags that change what was read. All that is wrong, a line each.
+Status apply_options(const CreateOptions& options, ReadJobFile& read) {
+  spec::Faults faults;
+  const auto add = [&](const Status& status) { faults.add({}, status); };
   if (!options.new_name.empty()) {
     if (const Status valid = validate_job_name(options.new_name); !valid)
-      return valid.error().within("--name");
-    file.spec.name = options.new_name;
+      add(valid.error().within("--name"));
+    else
+      add_override(read, "name=" + options.new_name, "--name " + options.new_name);
   }
-  TRY(apply_to_file(options.flags, file));
-  if (options.rebuild) return check_rebuild(name, file);
-  return {};
+  if (!read.parsed) {
+    add(check_flags(options.flags));
+    return faults.status();
+  }
+  if (!options.new_name.empty()) read.parsed->spec.name = options.new_name;
+  add(apply_to_file(options.flags, *read.parsed));
+  if (options.rebuild) add(check_rebuild(read.request.name, *read.parsed));
+  return faults.status();
 }
 
 // Where no target is named, the user's default; also in steps.
@@ -179,9 +188,8 @@ int create(Context& context, const CreateOptions& options) {
   ReadJobFile read =
       read_job_file(options.file, options.overrides, options.flags, component_finder(context));
   auto& file = read.parsed;
-  if (!file) return fail_with_all(context.terminal, file.error());
-  if (const Status good = check_options(options, read.request.name, *file); !good)
-    return fail(context.terminal, good.error(), kExitUsage);
+  const Status of_flags = apply_options(options, read);
+  if (!file || !of_flags) return fail_with_faults(context, read, of_flags);
   if (!options.quiet) show(context.terminal, file->notes);
   if (!options.quiet) show(context.terminal, notes_on_ranks(*file));
   const auto target = choose_compute(context, *file);

@@ -212,6 +212,7 @@ void add_delete_verb(CLI::App& group, VerbTable table) {
   if (verb == nullptr) return;
   verb->footer(kExamples);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
+  names->check(job_name());
   verb->add_flag("--all-final", options->all_final, "all of your jobs that have ended")
       ->excludes(names);
   verb->add_flag("--all-users", options->all_users,

@@ -44,7 +44,7 @@ int doctor(Context& context, const std::string& agent_home, Format format) {
   append(all, examine_home(context.home, context.launcher));
   append(all, examine_launcher(context));
   append(all, examine_node(agent_home.empty() ? usual_agent_home(context) : agent_home));
-  print(context, format, Json::parse(wire::encode(all)), printable(findings_text(all)));
+  print(context, format, Json::parse(wire::encode(all)), findings_text(all));
   return all_well(all) ? 0 : kExitFailure;
 }
 

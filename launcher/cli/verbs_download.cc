@@ -204,7 +204,7 @@ void add_download_verb(CLI::App& group, VerbTable table) {
   if (verb == nullptr) return;
   verb->footer(kDownloadExamples);
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   verb->parse_complete_callback([name] {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });

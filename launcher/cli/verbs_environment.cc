@@ -11,6 +11,7 @@
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/follower.h"
+#include "launcher/cli/job_file_request.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/step_choice.h"
 #include "launcher/cli/submit_and_watch.h"
@@ -175,6 +176,23 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string&
   return spec;
 }
 
+// Whether the launcher would take the job. Of a definition, only the nodes can say more.
+CheckJobFile question_of(const EnvironmentOptions& options, const spec::EnvironmentChoice& choice) {
+  CheckJobFile question;
+  question.spec = preparing_job({}, options.nodes.value_or(1), options.project);
+  question.spec->environment.reset();
+  question.wait_anyway = options.wait_anyway;
+  if (options.nodes)
+    question.places["resources.instance_count"] = fmt::format("-N {}", *options.nodes);
+  if (!options.project.empty())
+    question.places["lockstep.project"] = "--project " + options.project;
+  if (const auto* named = std::get_if<spec::EnvironmentReference>(&choice)) {
+    question.environment = named->text;
+    question.places["environment"] = named->where;
+  }
+  return question;
+}
+
 int prepare(Context& context, const EnvironmentOptions& options) {
   spec::Notes notes;
   const auto choice = environment_named(options.file, "environment prepare: -f", notes);
@@ -182,8 +200,12 @@ int prepare(Context& context, const EnvironmentOptions& options) {
   if (!options.quiet) show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
+  const CheckJobFile question = question_of(options, *choice);
+  const auto refused = [&](const Error& error) {
+    return fail_with_all_of(context, **connection, question, error, kExitLockstepFailed);
+  };
   auto environment = resolve(**connection, *choice);
-  if (!environment) return fail(context.terminal, environment.error(), kExitLockstepFailed);
+  if (!environment) return refused(environment.error());
   const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
   if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
   Submission submission;
@@ -194,7 +216,8 @@ int prepare(Context& context, const EnvironmentOptions& options) {
   submission.wait_anyway = options.wait_anyway;
   WatchOptions watch{true, options.quiet, 0, options.format};
   watch.environment_log = true;
-  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed);
+  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed,
+                          refused);
 }
 
 int prune(Context& context, const EnvironmentOptions& options) {
@@ -351,7 +374,7 @@ void add_log(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb = add_verb(group, table, options, "log",
                         "show how a job's environment was solved and built", log);
   auto* name = verb.add_option("-n,--name,JOB", options->job, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   require(verb, name, "JOB");
   verb.add_option("--node-rank", options->node_rank, "only this node (its rank in the job)")
       ->check(whole_number(0));

@@ -137,7 +137,7 @@ void add_events_verb(CLI::App& group, VerbTable table) {
   CLI::App* const verb = table.add_below(group, "events", "what happened to a job, in order");
   if (verb == nullptr) return;
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   verb->parse_complete_callback([name] {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });

@@ -244,7 +244,7 @@ void add_files_verbs(CLI::App& group, VerbTable table) {
     const auto options = std::make_shared<FilesOptions>();
     auto* verb = group.add_subcommand(name, what);
     verb->footer(kFilesExamples);
-    verb->add_option("NAME", options->name, "the job")->required();
+    verb->add_option("NAME", options->name, "the job")->required()->check(job_name());
     add_step(*verb, options->step);
     verb->add_option("--attempt", options->attempt,
                      "the number of the attempt (default: the newest)")

@@ -35,7 +35,7 @@ void add_verb(CLI::App& group, VerbTable table, const char* name, const char* wh
   CLI::App* const verb = table.add_below(group, name, what);
   if (verb == nullptr) return;
   auto* option = verb->add_option("-n,--name,NAME", *names, "the jobs' names");
-  option->check(filled("`lockstep job list` shows the names"));
+  option->check(job_name());
   verb->parse_complete_callback([option] {
     if (option->count() == 0) throw CLI::RequiredError("NAME");
   });

@@ -25,11 +25,10 @@ Instant now() { return io::SystemClock().now(); }
 int show(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto id = named_job(**connection, "job show", options.name);
-  if (!id) return fail(context.terminal, id.error());
-  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{*id});
-  if (!reply) return fail(context.terminal, reply.error());
-  const JobView& job = reply->job;
+  const auto shown_job =
+      chosen_job(**connection, context.terminal, "job show", options.name, "", "state this is");
+  if (!shown_job) return fail(context.terminal, shown_job.error());
+  const JobView& job = *shown_job;
   const auto columns = context.terminal.columns();
   const StepsShown shown{options.all_steps || !columns, columns};
   return print(context, options.format, api::to_json(job),
@@ -40,7 +39,8 @@ int show(Context& context, const JobOptions& options) {
 int explain(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto id = named_job(**connection, "job explain", options.name);
+  const auto id = job_to_read(**connection, context.terminal, "job explain", options.name,
+                              "explanation this is");
   if (!id) return fail(context.terminal, id.error());
   const auto reply = (*connection)->ask_for<ExplainReply>(ExplainJob{*id});
   if (!reply) return fail(context.terminal, reply.error());
@@ -81,7 +81,7 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<JobOp
 
 CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   verb->parse_complete_callback([name] {
     if (name->count() == 0) throw CLI::RequiredError("NAME");
   });
@@ -99,7 +99,7 @@ void add_show(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions
 void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb = add_verb(group, table, options, "cancel", "cancel one or several jobs", cancel);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
-  names->check(filled("`lockstep job list` shows the names"));
+  names->check(job_name());
   verb->parse_complete_callback([names] {
     if (names->count() == 0) throw CLI::RequiredError("NAME");
   });

@@ -48,8 +48,10 @@ int stream(Context& context, const LogOptions& options) {
   watch.environment_log = true;
   watch.world_size = spec.is_pipeline() ? 0 : spec.world_size();
   selected.is_over = is_final(job->status);
+  selected.reused_logs = true;  // whoever asks for a pipeline's logs asks for all of its steps'
   watch.select = [&selected](FollowOptions& follow) {
     follow.is_over = selected.is_over;
+    follow.reused_logs = selected.reused_logs;
     follow.filter = selected.filter;
     follow.timestamps = selected.timestamps;
     follow.single_log = selected.single_log;
@@ -119,7 +121,7 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<LogOp
                    const char* name, const char* what, int (*work)(Context&, const LogOptions&)) {
   auto* verb = group.add_subcommand(name, what);
   auto* job = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  job->check(filled("`lockstep job list` shows the names"));
+  job->check(job_name());
   verb->parse_complete_callback([job] {
     if (job->count() == 0) throw CLI::RequiredError("NAME");
   });

@@ -119,8 +119,11 @@ const char* what_of(QuotaLimit limit) {
       return "registered versions of environments, data, models and components (default 10000 per "
              "user, 100000 per project)";
     case QuotaLimit::version_bytes:
-      return "size of the definitions and texts of these versions, without the files of data and "
-             "models (default 256m per user, 2g per project)";
+      return "size of the definitions and texts of these versions, without their files (default "
+             "256m per user, 2g per project)";
+    case QuotaLimit::version_files:
+      return "size of the files of these versions, each counted in full (default 1t per user, 8t "
+             "per project)";
   }
   return "";
 }

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "launcher/cli/job_file_request.h"
 #include "launcher/cli/pipeline_resume.h"
 #include "launcher/cli/step_choice.h"
 #include "launcher/cli/submit_and_watch.h"
@@ -80,12 +81,19 @@ int resume(Context& context, const ResumeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   auto spec = spec_to_resume(**connection, options);
   if (!spec) return fail(context.terminal, spec.error(), otherwise);
+  CheckJobFile question;
+  question.spec = *spec;
+  question.wait_anyway = options.wait_anyway;
+  if (!options.new_name.empty()) question.places["name"] = "--name " + options.new_name;
   Submission submission;
   submission.spec = *std::move(spec);
   submission.waits = options.stream;
   submission.wait_anyway = options.wait_anyway;
   return submit_and_watch(context, **connection, std::move(submission),
-                          {true, options.quiet, 0, options.format}, otherwise);
+                          {true, options.quiet, 0, options.format}, otherwise,
+                          [&](const Error& error) {
+                            fail_with_all_of(context, **connection, question, error, otherwise);
+                          });
 }
 
 }  // namespace
@@ -97,7 +105,7 @@ void add_resume_verb(CLI::App& group, VerbTable table) {
       "submit an ended job again, starting from its newest checkpoint; of a pipeline or an array, "
       "what did not complete");
   if (verb == nullptr) return;
-  verb->add_option("NAME", options->name, "the job")->required();
+  verb->add_option("NAME", options->name, "the job")->required()->check(job_name());
   verb->add_option("--name", options->new_name, "the new job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
   verb->add_flag("--stream", options->stream,

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/compute.h"
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/client_settings.h"
@@ -11,6 +11,7 @@
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
+#include "launcher/cli/job_file_request.h"
 #include "launcher/cli/job_flags.h"
 #include "launcher/cli/left_behind.h"
 #include "launcher/cli/local_node_restarter.h"
@@ -18,6 +19,7 @@
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/rank_zero_terminal.h"
+#include "launcher/cli/run_job.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/sbatch.h"
 #include "launcher/cli/submit_and_watch.h"
@@ -53,22 +55,6 @@ Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep fail
 130 canceled or Ctrl-C; 141 standard output was closed; 1 the job would wait in vain for nodes;
 2 the command line is wrong.)";
 
-// Before anything is started.
-Status check_code(const RunArguments& arguments) {
-  std::error_code failure;
-  const auto status = std::filesystem::status(arguments.code, failure);
-  const bool is_good =
-      std::filesystem::is_directory(status) || std::filesystem::is_regular_file(status);
-  if (arguments.code.empty() || is_good) return {};
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("run: --code '{}' {}; name the source directory or a file, or leave --code out "
-                  "to take the current directory",
-                  arguments.code,
-                  std::filesystem::exists(status) ? "is neither a directory nor a file"
-                                                  : "does not exist"));
-}
-
 void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_environment) {
   // On other nodes than this one, nobody expects this shell's environment.
   if (context.launcher.empty() && !has_environment)
@@ -89,18 +75,6 @@ void say_what_to_know(Context& context, const RunArguments& arguments, const Job
     context.terminal.print_line(held);
 }
 
-// Each task needs the files of this machine that the job names. They are captured once.
-void become_array(Submission& submission, const ArraySpec& array) {
-  submission.spec = as_array(submission.spec, array);
-  StepSubmission one{std::move(submission.directory), std::move(submission.build),
-                     std::move(submission.data), submission.directory_was_named};
-  one.links = submission.links;
-  submission.steps.assign(array.indices.size(), one);
-  submission.directory.reset();
-  submission.build.reset();
-  submission.data.clear();
-}
-
 // The options of a Slurm script, and the script as the command.
 Result<RunArguments> with_script(Context& context, RunArguments arguments) {
   if (arguments.sbatch.empty()) return arguments;
@@ -111,67 +85,45 @@ Result<RunArguments> with_script(Context& context, RunArguments arguments) {
   return arguments;
 }
 
-// What the user's settings say where the command line says nothing.
-Result<ComputeChoice> take_settings(Context& context, JobSpec& spec) {
-  ComputeChoice target{spec.compute, "--compute"};
-  if (target.name.empty()) {
-    TRY_ASSIGN(target, default_compute(context.home));
-    spec.compute = target.name;
-  }
-  TRY(choose_experiment(context.home, spec));
-  return target;
+int fail_with_flags(Context& context, const RunArguments& arguments, const RunJob& job,
+                    const std::vector<Error>& errors) {
+  for (const Error& error : errors) fail_with_all(context.terminal, error);
+  if (!job.spec.compute.empty() && !check_compute_name(job.spec.compute)) return kExitUsage;
+  for (const std::string& error : faults_at_launcher(context, question_of(arguments, job)))
+    context.terminal.print_line(error);
+  return kExitUsage;
 }
 
 int run(Context& context, const RunArguments& given) {
   const auto read = with_script(context, given);
   if (!read) return fail(context.terminal, read.error().within("run: --sbatch"), kExitUsage);
   const RunArguments& arguments = *read;
-  auto spec = spec_of(arguments);
-  if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
-  std::vector<spec::LocalData> data;
-  if (const Status ports = read_port_flags(arguments, *spec, data); !ports)
-    return fail_with_all(context.terminal, ports.error());
-  const auto array = array_of(arguments);
-  if (!array) return fail(context.terminal, array.error(), kExitUsage);
-  if (const Status code = check_code(arguments); !code)
-    return fail(context.terminal, code.error(), kExitUsage);
-  if (const Status terminal = check_terminal(arguments.terminal, arguments.detach,
-                                             array->has_value(), arguments.format != Format::table);
-      !terminal)
-    return fail(context.terminal, terminal.error(), kExitUsage);
-  spec::Notes notes = notes_of_variables(arguments, *spec);
-  const auto target = take_settings(context, *spec);
-  if (!target) return fail(context.terminal, target.error(), kExitUsage);
-  const auto environment = environment_of(arguments, notes);
-  if (!environment) return fail_with_all(context.terminal, environment.error());
-  if (!arguments.quiet) show(context.terminal, notes);
-  if (!arguments.quiet) say_what_to_know(context, arguments, *spec, environment->has_value());
+  std::vector<Error> errors;
+  RunJob job = read_job(context, arguments, errors);
+  if (!errors.empty()) return fail_with_flags(context, arguments, job, errors);
+  if (!arguments.quiet) show(context.terminal, job.notes);
+  if (!arguments.quiet) say_what_to_know(context, arguments, job.spec, job.environment.has_value());
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  if (const Status known = expect_compute(**connection, *target); !known)
-    return fail(context.terminal, known.error(), exit_code_for(known.error(), kExitLockstepFailed));
-  Submission submission;
-  submission.spec = *std::move(spec);
-  submission.rebuild = arguments.rebuild;
-  submission.quiet = arguments.quiet;
-  submission.data = std::move(data);
-  submission.waits = !arguments.detach;
-  submission.wait_anyway = arguments.wait_anyway;
-  if (*environment) {
-    auto resolved = resolve(**connection, **environment);
-    if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
-    submission.spec.environment = std::move(resolved->spec);
-    submission.build = std::move(resolved->build);
-    if (!arguments.quiet) show_ignored(context.terminal, submission.spec);
+  const CheckJobFile question = question_of(arguments, job);
+  const auto refused = [&](const Error& error, int code) {
+    return fail_with_all_of(context, **connection, question, error, code);
+  };
+  if (const Status known = expect_compute(**connection, job.target); !known)
+    return refused(known.error(), exit_code_for(known.error(), kExitLockstepFailed));
+  if (job.environment) {
+    auto resolved = resolve(**connection, *job.environment);
+    if (!resolved) return refused(resolved.error(), kExitLockstepFailed);
+    job.spec.environment = std::move(resolved->spec);
+    job.build = std::move(resolved->build);
+    if (!arguments.quiet) show_ignored(context.terminal, job.spec);
   }
-  submission.directory = arguments.code.empty() ? "." : arguments.code;
-  submission.directory_was_named = !arguments.code.empty();
-  submission.links = arguments.links.value_or(snapshot::Links::follow);
-  if (*array) become_array(submission, **array);
   WatchOptions watch{true, arguments.quiet, 0, arguments.format, arguments.raw};
   RankZeroTerminal rank_zero(**connection, context.terminal, arguments.terminal);
   connect_rank_zero(context, rank_zero, arguments.terminal, watch);
-  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed);
+  return submit_and_watch(context, **connection, submission_of(arguments, std::move(job)), watch,
+                          kExitLockstepFailed,
+                          [&](const Error& error) { refused(error, kExitLockstepFailed); });
 }
 
 }  // namespace
@@ -403,7 +355,7 @@ void add_run_verb(VerbTable table) {
       ->expected(1)
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(filled("name the job; `lockstep job list` shows all"));
+      ->check(job_name("name the job; `lockstep job list` shows all"));
   verb->add_option("--array", arguments->array,
                    "run the command once for each index: 0-19, 1,3,7, 0-100:5; 0-19%4 runs at most "
                    "4 at a time. Each reads $LOCKSTEP_ARRAY_INDEX")
@@ -438,7 +390,7 @@ void add_run_verb(VerbTable table) {
       ->check(filled("name the files, such as '*.pt' or checkpoints/"));
   verb->add_option("--from-checkpoint-of", arguments->from_checkpoint_of,
                    "start with the newest checkpoint of this job in $LOCKSTEP_CHECKPOINT_DIR")
-      ->check(filled("name the job; `lockstep job list` shows all"));
+      ->check(job_name("name the job; `lockstep job list` shows all"));
   verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
       ->check(whole_number(0, kMaxRetries));
   verb->add_option(

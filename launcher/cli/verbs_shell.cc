@@ -145,7 +145,7 @@ void add_shell_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ShellOptions>();
   verb->footer(kExamples);
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   add_rank_or_node(*verb, options->choice);
   auto* terminal = verb->add_flag("-t,--tty", options->terminal,
                                   "a terminal for COMMAND, too (a shell has one at a terminal)");

@@ -93,7 +93,7 @@ void add_signal_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<SignalOptions>();
   verb->footer(kExamples);
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   auto* signal = verb->add_option("SIGNAL", options->signal, "USR1, SIGUSR1, 10, RTMIN+1, …");
   signal->check(filled("write its name or number, such as USR1"));
   add_rank(*verb, options->choice);

@@ -90,7 +90,7 @@ void add_stacks_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<StacksOptions>();
   verb->footer(kExamples);
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
-  name->check(filled("`lockstep job list` shows the names"));
+  name->check(job_name());
   add_rank(*verb, options->choice);
   verb->add_flag("--native", options->native, "of Python, also frames of C and C++");
   add_format(*verb, options->format);

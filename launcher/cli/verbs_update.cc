@@ -76,7 +76,7 @@ void add_update_verb(CLI::App& group, VerbTable table) {
   if (verb == nullptr) return;
   verb->footer(kUpdateExamples);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
-  names->check(filled("`lockstep job list` shows the names"));
+  names->check(job_name());
   auto* set = add_words(*verb, "--set", options->set, "KEY=VALUE; may be repeated");
   auto* remove = add_words(*verb, "--remove", options->remove, "KEY; may be repeated");
   auto* priority = verb->add_option("--priority", options->priority, "low, medium or high")

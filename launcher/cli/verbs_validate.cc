@@ -46,9 +46,8 @@ int validate(Context& context, const ValidateOptions& options) {
   const spec::FindComponent find =
       options.local ? spec::FindComponent() : component_finder(context);
   ReadJobFile read = read_job_file(options.file, options.overrides, options.flags, find);
-  if (read.parsed)
-    if (const Status good = apply_to_file(options.flags, *read.parsed); !good)
-      return fail(context.terminal, good.error(), kExitUsage);
+  const Status of_flags =
+      read.parsed ? apply_to_file(options.flags, *read.parsed) : check_flags(options.flags);
   if (read.parsed && read.parsed->spec.compute.empty() && !options.local) {
     const auto chosen = default_compute(context.home);
     if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
@@ -56,11 +55,16 @@ int validate(Context& context, const ValidateOptions& options) {
   }
   const std::string name = read.request.name;
   JobFileChecked here;
-  if (!read.parsed)
-    for (Error& fault : spec::faults_of(read.parsed.error()))
-      here.errors.push_back(std::move(fault.message));
+  const auto add = [&](const Error& error) {
+    for (Error& fault : spec::faults_of(error)) here.errors.push_back(std::move(fault.message));
+  };
+  if (!read.parsed) add(read.parsed.error());
+  if (!of_flags) add(of_flags.error());
   if (read.parsed) here.notes = read.parsed->notes;
-  if (!read.parsed || options.local) return print_checked(context, options, name, here);
+  if (!here.errors.empty() && !options.local)
+    for (std::string& error : faults_at_launcher(context, read))
+      here.errors.push_back(std::move(error));
+  if (!here.errors.empty() || options.local) return print_checked(context, options, name, here);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto checked = ask_to_check(**connection, read);

@@ -1,11 +1,14 @@
 #include "launcher/compute/first_process.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <map>
+#include <optional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "common/base/digest.h"
@@ -88,11 +91,10 @@ struct Account {
   unsigned uid = 0, gid = 0;
 };
 
-std::vector<Account> accounts_of_people() {
-  constexpr unsigned kFirst = 1'000, kLast = 59'999;  // as Debian gives them to people
-  constexpr std::size_t kMost = 1'000;
+// Every account of this machine. What another directory than its file knows is found by name alone.
+std::vector<Account> accounts_here() {
+  constexpr std::size_t kMost = 10'000;
   std::vector<Account> accounts;
-  const bool is_root = ::geteuid() == 0;
   const auto text = io::read_file("/etc/passwd").value_or("");
   for (std::size_t at = 0; at < text.size() && accounts.size() < kMost;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -100,36 +102,85 @@ std::vector<Account> accounts_of_people() {
     at = end + 1;
     char name[65] = "";
     unsigned uid = 0, gid = 0;
-    if (std::sscanf(line.c_str(), "%64[a-zA-Z0-9._-]:%*[^:]:%u:%u", name, &uid, &gid) != 3)
-      continue;
-    if (is_root ? uid < kFirst || uid > kLast : uid != ::geteuid()) continue;
-    accounts.push_back({name, uid, gid});
+    if (std::sscanf(line.c_str(), "%64[a-zA-Z0-9._-]:%*[^:]:%u:%u", name, &uid, &gid) == 3)
+      accounts.push_back({name, uid, gid});
   }
   return accounts;
 }
 
-std::vector<Account> with_ids(const std::vector<std::string>& names,
-                              const std::vector<Account>& people) {
+// The ids of names that this machine does not know. They are kept in the target's directory: the
+// files of a job are its id's, so a name has one for good, and nobody gets that of another name,
+// also after its user was removed.
+class MadeIds {
+ public:
   // Beyond most people's, and below what an engine without root may give.
-  constexpr unsigned kFirstMade = 20'000, kMade = 39'000;
+  static constexpr unsigned kFirst = 20'000, kCount = 39'000;
+
+  explicit MadeIds(std::string path) : path_(std::move(path)) {
+    // Without a directory that can be written to, ids follow from the names alone.
+    if (auto lock = io::FileLock::acquire(path_ + ".lock")) lock_ = *std::move(lock);
+    std::istringstream lines(io::read_regular_file(path_, mebibytes(4)).value_or(""));
+    for (std::string line; std::getline(lines, line);) {
+      const auto colon = line.find(':');
+      if (colon == line.npos) continue;
+      const char* end = line.data() + line.size();
+      unsigned id = 0;
+      const auto read = std::from_chars(line.data() + colon + 1, end, id);
+      if (read.ec == std::errc() && read.ptr == end && is_made(id))
+        ids_[line.substr(0, colon)] = id;
+    }
+    for (const auto& [name, id] : ids_) taken_.insert(id);
+  }
+  // Of somebody whom this machine knows: nobody else gets it.
+  void reserve(unsigned id) {
+    real_.insert(id);
+    taken_.insert(id);
+  }
+  unsigned of(const std::string& name) {
+    const auto known = ids_.find(name);
+    if (known != ids_.end() && real_.count(known->second) == 0) return known->second;
+    const auto number = std::stoul(sha256(name).hex().substr(0, 7), nullptr, 16);
+    unsigned id = kFirst + static_cast<unsigned>(number % kCount);
+    // If all are taken the container leaves one of the two names out.
+    for (unsigned tries = 0; tries < kCount && !taken_.insert(id).second; ++tries)
+      id = kFirst + (id + 1 - kFirst) % kCount;
+    ids_[name] = id;
+    is_changed_ = true;
+    return id;
+  }
+  void keep() const {
+    if (!is_changed_ || !lock_) return;
+    std::string text;
+    for (const auto& [name, id] : ids_) text += fmt::format("{}:{}\n", name, id);
+    (void)io::write_file_atomically(path_, text, 0600);
+  }
+
+ private:
+  static bool is_made(unsigned id) { return id >= kFirst && id - kFirst < kCount; }
+
+  const std::string path_;
+  std::optional<io::FileLock> lock_;
+  std::map<std::string, unsigned> ids_;
+  std::set<unsigned> real_, taken_;
+  bool is_changed_ = false;
+};
+
+std::vector<Account> with_ids(const std::vector<std::string>& names, MadeIds& ids) {
   std::vector<Account> accounts;
-  std::set<unsigned> taken;
-  for (const Account& person : people) taken.insert(person.uid);
   std::vector<std::string> unknown;
+  for (const Account& account : accounts_here()) ids.reserve(account.uid);
   for (const std::string& name : names) {
     if (name == "root") continue;
     const auto known = io::find_user(name);
     if (known) {
       accounts.push_back({name, known->uid, known->gid});
-      taken.insert(known->uid);
+      ids.reserve(known->uid);
     } else {
       unknown.push_back(name);
     }
   }
   for (const std::string& name : unknown) {
-    const auto number = std::stoul(sha256(name).hex().substr(0, 7), nullptr, 16);
-    unsigned id = kFirstMade + static_cast<unsigned>(number % kMade);
-    while (!taken.insert(id).second) id = kFirstMade + (id + 1 - kFirstMade) % kMade;
+    const unsigned id = ids.of(name);
     accounts.push_back({name, id, id});
   }
   return accounts;
@@ -139,9 +190,12 @@ std::vector<Account> with_ids(const std::vector<std::string>& names,
 
 std::string accounts_for(const Request& request) {
   constexpr std::size_t kMostBytes = 100u << 10;  // Linux takes words of 128 KiB
-  const std::vector<Account> people = accounts_of_people();
-  std::vector<Account> accounts = with_ids(request.accounts, people);
-  accounts.insert(accounts.end(), people.begin(), people.end());  // the first of a name counts
+  MadeIds ids(request.state + "/accounts");
+  std::vector<Account> accounts = with_ids(request.accounts, ids);
+  ids.keep();
+  // A launcher that is not root runs its own jobs as itself.
+  const auto own = io::current_user();
+  if (own && own->uid != 0) accounts.push_back({own->name, own->uid, own->gid});
   std::string lines;
   for (const Account& account : accounts)
     lines += fmt::format("{}:{}:{}\n", account.name, account.uid, account.gid);

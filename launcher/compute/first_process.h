@@ -14,9 +14,9 @@ namespace lockstep::compute {
 std::string first_process();
 
 // "NAME:UID:GID" on each line: the accounts that jobs may run as. Those of the request, with the
-// ids that this machine's directory has, or with ids that follow from the name; and of this machine
-// the launcher's own account, or, if that is root, people's. What would be too long for a word of a
-// command is left out.
+// ids that this machine's directory has, or with ids of their own, which the target's directory
+// keeps (STATE/accounts): a name keeps its id when others come. If the launcher is not root, its
+// own account, too. What would be too long for a word of a command is left out.
 std::string accounts_for(const Request& request);
 
 // For a container that runs: adds the accounts ($0) that are not there. It prints how many it has

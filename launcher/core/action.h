@@ -174,6 +174,7 @@ struct MergeOutputs {
     // Of kArtifacts, whose `trees` are those of ./outputs: the trees of ./logs. The result has both
     // folders.
     std::vector<NodeTree> logs = {};
+    bool is_registered = false;  // its size is asked for
   };
   std::vector<Output> outputs;
 };

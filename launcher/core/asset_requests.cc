@@ -113,7 +113,8 @@ Result<Registration> registration_of(const Cluster& cluster, const CreateAssetIn
   const AssetVersion* same = known == nullptr ? nullptr : known->find(asset.version);
   if (same != nullptr) {
     if (auto error = not_as_it_is(asset, *same)) return *std::move(error);
-  } else if (auto error = why_no_room(cluster, input.caller, key, project, version_bytes(asset))) {
+  } else if (auto error = why_no_room(cluster, input.caller, key, project, version_bytes(asset),
+                                      counted_files(input.files))) {
     return *std::move(error);
   }
   Registration registration;
@@ -121,6 +122,7 @@ Result<Registration> registration_of(const Cluster& cluster, const CreateAssetIn
   registration.fact.by = name_of(input.caller);
   registration.fact.project = std::move(project);
   registration.fact.owner = name != nullptr ? name->owner : registration.fact.by;
+  registration.fact.files = counted_files(input.files);
   registration.is_there = same != nullptr;
   return registration;
 }

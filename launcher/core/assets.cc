@@ -36,7 +36,7 @@ void Assets::apply(Instant at, const AssetRegistered& fact, bool foreign) {
   const Key key{kind_of(fact.asset), fact.asset.name};
   AssetName& name = names_[key];
   if (name.versions.empty()) name.project = fact.project;
-  name.versions.push_back({fact.asset, at, fact.by, false, foreign});
+  name.versions.push_back({fact.asset, at, fact.by, false, foreign, fact.files});
   if (fact.asset.tree) ++trees_[*fact.asset.tree][key];
 }
 

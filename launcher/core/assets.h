@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/base/time.h"
 #include "common/domain/asset.h"
 #include "launcher/core/names.h"
@@ -21,6 +22,8 @@ struct AssetRegistered {
   std::string project;     // of the name, set by its first version
   std::string owner = {};  // of the name; "": of before names had owners
   bool foreign = false;    // from then, and by somebody whom its owner had not let
+  // Of its files and folder objects, as far as quotas count; absent: of before they did.
+  std::optional<Bytes> files = {};
   friend bool operator==(const AssetRegistered&, const AssetRegistered&) = default;
 };
 // Sets the archived flag of a version. Compaction writes this fact anew, in place of all that it
@@ -39,6 +42,7 @@ struct AssetVersion {
   std::string by;
   bool archived = false;
   bool foreign = false;  // see AssetRegistered
+  std::optional<Bytes> files = {};
   friend bool operator==(const AssetVersion&, const AssetVersion&) = default;
 };
 struct AssetName {

@@ -288,4 +288,16 @@ bool is_allowed(const Principals& principals, const Caller& caller, Permission p
   return std::visit(Judge{principals, row_of(permission), object, false}, caller).allowed;
 }
 
+std::set<std::string> accounts_of_submitters(const Principals& principals) {
+  const Row& row = row_of(Permission::submit);
+  std::set<std::string> accounts;
+  for (const auto& [name, user] : principals.users()) {
+    const bool may_submit =
+        std::any_of(user.grants.begin(), user.grants.end(),
+                    [&](const Grant& grant) { return reach_of(row, grant.role) != Reach::none; });
+    if (may_submit) accounts.insert(user.account);
+  }
+  return accounts;
+}
+
 }  // namespace lockstep::launcher

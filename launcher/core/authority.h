@@ -4,6 +4,7 @@
 // or a digest grants nothing. Pure. The core calls it before it changes anything, and launcher/api
 // before it shows anything.
 
+#include <set>
 #include <string>
 #include <variant>
 
@@ -102,5 +103,7 @@ Decision may(const Principals& principals, const Caller& caller, Permission perm
 // The same, without the reason.
 bool is_allowed(const Principals& principals, const Caller& caller, Permission permission,
                 const Object& object);
+// The accounts of the users who may submit jobs, into whatever project: no other user's jobs run.
+std::set<std::string> accounts_of_submitters(const Principals& principals);
 
 }  // namespace lockstep::launcher

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <utility>
 
 #include "common/domain/docker_args.h"
@@ -24,28 +25,46 @@ namespace lockstep::launcher {
 
 namespace {
 
-std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
-                             const JobSpec& spec) {
-  if (Status status = validate(spec); !status) return status.error();
+std::optional<Error> name_is_taken(const Cluster& cluster, const JobSpec& spec,
+                                   const std::string& asked) {
+  const Job* other = cluster.state.job(JobId(spec.name));
+  if (other == nullptr) return std::nullopt;
+  return make_error(ErrorCode::already_exists,
+                    fmt::format("a job '{}' exists already ({}); choose another {}, or leave the "
+                                "name out to get a generated one",
+                                spec.name, to_string(other->status()),
+                                asked.empty() ? "generated name" : "name"));
+}
+
+std::optional<Error> queue_is_full(const Cluster& cluster) {
+  if (cluster.state.queue().size() < cluster.config.max_queued_jobs) return std::nullopt;
+  return make_error(ErrorCode::resource_exhausted,
+                    fmt::format("the queue is full: {} jobs wait, the most allowed; submit again "
+                                "later, or cancel some",
+                                cluster.state.queue().size()));
+}
+
+// Of a job whose owner and target are settled; `input.spec` is what was asked for.
+std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, const JobSpec& spec,
+                              const Judging& how) {
+  if (how.what == Judging::What::all)
+    if (Status status = validate(spec); !status) return {{status.error()}};
   const JobSpec& asked = input.spec;
   if (!asked.parent.value.empty() || !asked.step.empty() || asked.parent_attempt != 0)
-    return make_error(ErrorCode::invalid_argument, "only a pipeline submits jobs of its steps");
-  if (const Job* other = cluster.state.job(JobId(spec.name)))
-    return make_error(ErrorCode::already_exists,
-                      fmt::format("a job '{}' exists already ({}); choose another {}, or leave "
-                                  "the name out to get a generated one",
-                                  spec.name, to_string(other->status()),
-                                  input.spec.name.empty() ? "generated name" : "name"));
-  if (cluster.state.queue().size() >= cluster.config.max_queued_jobs)
-    return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("the queue is full: {} jobs wait, the most allowed; submit "
-                                  "again later, or cancel some",
-                                  cluster.state.queue().size()));
-  const bool is_ours = std::holds_alternative<LauncherItself>(input.caller);
-  if (auto error = refused_by_quota(cluster, spec, input.snapshot_size); error && !is_ours)
-    return error;
-  return spec.is_pipeline() ? refused_steps(cluster, spec, input.wait_anyway)
-                            : refused_job(cluster, spec, input.wait_anyway);
+    return {{make_error(ErrorCode::invalid_argument, "only a pipeline submits jobs of its steps")}};
+  std::vector<Refusal> found;
+  if (auto error = name_is_taken(cluster, spec, asked.name))
+    found.push_back({*std::move(error), "name"});
+  if (auto error = queue_is_full(cluster)) found.push_back({*std::move(error)});
+  const bool has_quota =
+      !std::holds_alternative<LauncherItself>(input.caller) && how.what == Judging::What::all;
+  if (has_quota)
+    if (auto error = refused_by_quota(cluster, spec, input.snapshot_size))
+      found.push_back({*std::move(error)});
+  std::vector<Refusal> of_nodes = spec.is_pipeline() ? refusals_of_steps(cluster, spec, how)
+                                                     : refusals_of_nodes(cluster, spec, how);
+  std::move(of_nodes.begin(), of_nodes.end(), std::back_inserter(found));
+  return found;
 }
 
 bool wants_high_priority(const JobSpec& spec) {
@@ -77,8 +96,8 @@ void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why = std::move(choice->why);
 }
 
-// Whose job it is, in which project, and as which account its ranks run.
-Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
+// Whose job it is, and in which project.
+Status take_project(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   const Principals& principals = cluster.state.principals();
   const auto* attempt = std::get_if<AttemptCaller>(&caller);
   if (attempt != nullptr) TRY(adopt(cluster, *attempt, spec));
@@ -92,10 +111,21 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   Decision decision = may(principals, caller, Permission::submit,
                           {spec.submitter, spec.project, false, {}, spec.parent});
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
-  TRY(check_priority(cluster, caller, spec));
-  if (attempt != nullptr) return {};
-  TRY_ASSIGN(spec.run_as, account_for(principals, caller, spec.run_as, cluster.config.allow_root));
   return {};
+}
+
+// As which account its ranks run. What a job submits runs as its own.
+Status take_account(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
+  TRY(check_priority(cluster, caller, spec));
+  if (std::holds_alternative<AttemptCaller>(caller)) return {};
+  TRY_ASSIGN(spec.run_as, account_for(cluster.state.principals(), caller, spec.run_as,
+                                      cluster.config.allow_root));
+  return {};
+}
+
+Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
+  TRY(take_project(cluster, caller, spec));
+  return take_account(cluster, caller, spec);
 }
 
 // A rebuild renews what later jobs of the account install, so that it is for people to ask for.
@@ -169,25 +199,39 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
   return source;
 }
 
-std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec, bool wait_anyway) {
+std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
+                                       const Judging& how) {
+  const bool judges_all = how.what == Judging::What::all;
   const std::string target = target_of(spec);
-  if (!cluster.state.computes().has(target)) {
+  std::vector<Refusal> found;
+  const bool is_there = cluster.state.computes().has(target);
+  if (!is_there) {
     Error error = no_such_compute(cluster.state, target);
     error.message.append("; or ").append(kHowToChooseCompute);
-    return error;
+    found.push_back({std::move(error), "compute"});
   }
   if (const Compute* compute = cluster.state.computes().find(target); compute && compute->leaving)
-    return make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
-                                                       target, kHowToChooseCompute));
+    found.push_back(
+        {make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
+                                                     target, kHowToChooseCompute)),
+         "compute"});
   if (spec.in_container())
     if (Status status =
             check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);
         !status)
-      return status.error();
-  if (auto error = refused_by_target(cluster, spec)) return error;
+      found.push_back({status.error()});
+  if (!is_there || !judges_all) return found;
+  if (auto error = refused_by_target(cluster, spec)) {
+    const bool is_of_nodes = error->message.starts_with("lockstep.nodes");
+    found.push_back(
+        {*std::move(error), is_of_nodes ? "lockstep.nodes" : "resources.instance_count"});
+  }
   auto error = never_possible(cluster, spec);
-  const bool is_waited_for = wait_anyway && error && error->code == ErrorCode::unsatisfiable;
-  return is_waited_for ? std::nullopt : error;
+  if (error && !(how.wait_anyway && error->code == ErrorCode::unsatisfiable))
+    found.push_back({*std::move(error), spec.resources.instance_count > 1
+                                            ? "resources.instance_count"
+                                            : "lockstep.resources"});
+  return found;
 }
 
 void react(Context& core, const SubmitInput& input) {
@@ -222,8 +266,10 @@ void react(Context& core, const SubmitInput& input) {
   if (const Status allowed = check_rebuild(input); !allowed)
     return core.refuse(input.reply, allowed.error().code, allowed.error().message);
   settle_target(core.cluster(), spec);
-  if (auto error = refusal(core.cluster(), input, spec))
-    return core.refuse(input.reply, error->code, std::move(error->message));
+  if (const auto refused =
+          refusals(core.cluster(), input, spec, {Judging::What::all, input.wait_anyway});
+      !refused.empty())
+    return core.refuse(input.reply, refused.front().error.code, refused.front().whole().message);
   if (auto error = refused_dependencies(core.cluster(), input.caller, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
   const auto held = held_by_parents(core.cluster(), spec);
@@ -247,21 +293,28 @@ void react(Context& core, const SubmitInput& input) {
   core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 
-std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec,
-                                 bool wait_anyway) {
+std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, JobSpec spec,
+                                  const Judging& how) {
   SubmitInput input;
-  input.wait_anyway = wait_anyway;
+  input.wait_anyway = how.wait_anyway;
   input.spec = spec;
   input.caller = caller;
-  if (const Status owned = take_owner(cluster, caller, spec); !owned) return owned.error();
+  std::vector<Refusal> found;
+  const auto add = [&found](const Error& error, const char* key) { found.push_back({error, key}); };
+  const bool is_of_attempt = std::holds_alternative<AttemptCaller>(caller);
+  if (const Status owned = take_project(cluster, caller, spec); !owned) {
+    add(owned.error(), is_of_attempt ? "" : "lockstep.project");
+    if (is_of_attempt) return found;  // it has no account then
+  }
+  if (const Status owned = take_account(cluster, caller, spec); !owned) add(owned.error(), "");
   settle_target(cluster, spec);
-  if (auto error = refusal(cluster, input, spec)) return error;
-  if (auto error = refused_dependencies(cluster, caller, spec)) return error;
-  const auto checkpoint = first_checkpoint(cluster, caller, spec);
-  if (!checkpoint) return checkpoint.error();
+  for (Refusal& one : refusals(cluster, input, spec, how)) found.push_back(std::move(one));
+  if (const auto error = refused_dependencies(cluster, caller, spec)) add(*error, "lockstep.after");
+  if (const auto checkpoint = first_checkpoint(cluster, caller, spec); !checkpoint)
+    add(checkpoint.error(), "lockstep.from_checkpoint_of");
   if (const Status good = check_checkpoints_of_steps(cluster, caller, spec); !good)
-    return good.error();
-  return std::nullopt;
+    add(good.error(), "");
+  return found;
 }
 
 void cancel(Context& core, const JobId& id, const std::string& by) {

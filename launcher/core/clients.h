@@ -1,7 +1,10 @@
 #pragma once
 // Reactions to requests about jobs: submit, update, cancel and share. Deletion is in retention.h.
 
+#include <vector>
+
 #include "launcher/core/context.h"
+#include "launcher/core/refusal.h"
 
 namespace lockstep::launcher {
 
@@ -10,13 +13,14 @@ void react(Context& core, const CancelInput& input);
 void react(Context& core, const UpdateJobInput& input);
 void react(Context& core, const ShareInput& input);
 
-// The error with which a submission of this job would be refused now; nullopt: it would be
-// accepted. Ignores the job's source. `wait_anyway`: as of Submit.
-std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec,
-                                 bool wait_anyway);
+// Every reason for which a submission of this job would be refused now, in the order in which it
+// would be said; empty: it would be accepted. Ignores the job's source.
+std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, JobSpec spec,
+                                  const Judging& how);
 
-// The part of it that is about the job's target and nodes.
-std::optional<Error> refused_job(const Cluster& cluster, const JobSpec& spec, bool wait_anyway);
+// Those of them that are about the job's target and nodes.
+std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
+                                       const Judging& how);
 
 // The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: there is no
 // such job, the caller may not read it, or it has saved none.

@@ -41,9 +41,11 @@ struct CoreConfig {
   Bytes spec_bytes_per_user = mebibytes(32);
   std::uint64_t versions_per_user = 10'000;
   Bytes version_bytes_per_user = mebibytes(256);
+  Bytes version_files_per_user = gibibytes(1'024);
   // The same of a project.
   std::uint64_t versions_per_project = 100'000;
   Bytes version_bytes_per_project = gibibytes(2);
+  Bytes version_files_per_project = gibibytes(8'192);
   // The privileged docker_args that the operator allows, such as "--privileged".
   std::vector<std::string> allowed_docker_args;
   // Set by `lockstep up`: target local has exactly these nodes, and a job of it that needs more is

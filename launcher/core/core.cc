@@ -136,6 +136,13 @@ std::vector<SizeView> Core::size_views(const std::vector<std::string>& names) co
 
 Liveness Core::liveness(NodeId node) const { return impl_->context.watches.liveness(node); }
 
+Duration Core::clock_ahead(const Part& part) const {
+  const NodeWatch* watch = impl_->context.watches.find(part.node);
+  if (const auto measured = watch ? watch->clock.offset() : std::nullopt) return measured->ahead;
+  const bool was_measured = part.report && part.report->clock;
+  return was_measured ? part.report->clock->ahead : Duration{0};
+}
+
 std::optional<NodeView> Core::node_view(const std::string& name_or_id, bool history) const {
   const Node* node = state().node_called(name_or_id);
   if (node == nullptr) return std::nullopt;
@@ -161,9 +168,9 @@ QuotaView Core::quota_view(const QuotaHolder& holder) const {
   return launcher::quota_view(impl_->context.cluster(), holder);
 }
 
-std::optional<Error> Core::why_refused(const JobSpec& spec, const Caller& caller,
-                                       bool wait_anyway) const {
-  return launcher::why_refused(impl_->context.cluster(), caller, spec, wait_anyway);
+std::vector<Refusal> Core::refusals(const JobSpec& spec, const Caller& caller,
+                                    const Judging& how) const {
+  return all_refusals(impl_->context.cluster(), caller, spec, how);
 }
 
 std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {

@@ -15,6 +15,7 @@
 #include "launcher/core/config.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/input.h"
+#include "launcher/core/refusal.h"
 
 namespace lockstep::launcher {
 
@@ -41,6 +42,7 @@ struct Heard {
 
 class State;
 struct Job;
+struct Part;
 
 class Core {
  public:
@@ -88,14 +90,17 @@ class Core {
   std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
   std::optional<NodeView> node_view(const std::string& name_or_id, bool history = false) const;
   Liveness liveness(NodeId node) const;
+  // How far the clock of the part's node is ahead of ours: as measured lately, else as it was when
+  // the node reported the part. 0: unknown.
+  Duration clock_ahead(const Part& part) const;
   std::optional<ExplainView> explain(const JobId& job) const;
   // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;
-  // The error with which a submission of this job would be refused now; nullopt: it would be
-  // accepted. Ignores the job's source. `wait_anyway`: as of Submit.
-  std::optional<Error> why_refused(const JobSpec& spec, const Caller& caller,
-                                   bool wait_anyway = false) const;
+  // Every reason for which a submission of this job would be refused now; empty: it would be
+  // accepted. Ignores the job's source.
+  std::vector<Refusal> refusals(const JobSpec& spec, const Caller& caller,
+                                const Judging& how = {}) const;
   std::optional<NodeId> node_with_key(const PublicKey& key) const;
   // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.
   std::vector<NodeId> nodes_of(const AttemptId& attempt) const;

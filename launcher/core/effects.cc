@@ -231,11 +231,11 @@ struct Effects {
 
   void operator()(const ProjectCreated&) const {}
   void operator()(const ProjectRemoved&) const {}
-  void operator()(const UserAdded& fact) const {
-    if (!fact.account.empty()) accounts_changed();
-  }
+  void operator()(const UserAdded&) const {}  // may nothing before a role is granted
   void operator()(const UserAccountSet&) const { accounts_changed(); }
-  void operator()(const RoleGranted&) const {}
+  void operator()(const RoleGranted& fact) const {
+    if (fact.grant.role == Role::admin || fact.grant.role == Role::submitter) accounts_changed();
+  }
   void operator()(const RoleWithdrawn& fact) const { core.act(UserChanged{fact.user}); }
   void operator()(const UserRemoved& fact) const { core.act(UserChanged{fact.name}); }
   void operator()(const UserKeyAdded& fact) const {

@@ -74,11 +74,12 @@ void react(Context& core, const CreateEnvironmentInput& input) {
   ReplyEnvironment reply{input.reply, spec.name, spec.version};
   if (same == nullptr) {
     const std::int64_t bytes = version_bytes(environment);
-    if (auto error = why_no_room(core.cluster(), input.caller, key, project, bytes))
+    const Bytes files = counted_files(input.files);
+    if (auto error = why_no_room(core.cluster(), input.caller, key, project, bytes, files))
       return core.refuse(input.reply, error->code, std::move(error->message));
     const std::string by = name_of(input.caller);
     core.emit(EnvironmentRegistered{std::move(environment), by, project,
-                                    known != nullptr ? known->owner : by});
+                                    known != nullptr ? known->owner : by, false, files});
   }
   core.act(std::move(reply));
 }

@@ -5,6 +5,7 @@
 // caused it.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -231,9 +232,10 @@ struct FenceLifted {  // proof that a part that was given up has stopped
 struct EnvironmentRegistered {
   RegisteredEnvironment environment;
   std::string by;
-  std::string project = {};  // of the name, set by its first version; "": the default one
-  std::string owner = {};    // of the name; "": of before names had owners
-  bool foreign = false;      // from then, and by somebody whom its owner had not let
+  std::string project = {};         // of the name, set by its first version; "": the default one
+  std::string owner = {};           // of the name; "": of before names had owners
+  bool foreign = false;             // from then, and by somebody whom its owner had not let
+  std::optional<Bytes> files = {};  // of its build folder; see AssetRegistered
   friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
 };
 // Sets the archived flag of a version. Compaction writes this fact anew, in place of all that it

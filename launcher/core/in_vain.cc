@@ -14,6 +14,8 @@ namespace lockstep::launcher {
 
 namespace {
 
+constexpr Duration kToJoin = minutes(2);  // of the first nodes of a target
+
 // Of a pool without nodes, or whose first ones are still starting, nothing is known.
 bool is_complete(const Cluster& cluster, const std::string& pool) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
@@ -22,8 +24,16 @@ bool is_complete(const Cluster& cluster, const std::string& pool) {
   return static_cast<int>(nodes.size()) >= *cluster.config.fixed_nodes;
 }
 
-// By name and label. Who shares a machine, which port of a fabric is down, and whether a node knows
-// an account may change; that it has no RDMA device at all does not.
+// A target whose nodes join by themselves, that has had its time and has none. Those of target
+// local are started with the launcher.
+bool is_deserted(const Cluster& cluster, const std::string& pool) {
+  const Compute* compute = cluster.state.computes().find(pool);
+  return pool != kLocalCompute && compute != nullptr && cluster.state.nodes_of(pool).size() == 0 &&
+         cluster.now - compute->created >= kToJoin;
+}
+
+// By name and label. Which port of a fabric is down may change; that a node has no RDMA device at
+// all, shares its machine, or lacks the account until its agent starts again, does not.
 bool is_chosen(const State& state, const Node& node, const Shape& shape) {
   if (!shape.names.empty() &&
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())
@@ -38,6 +48,7 @@ struct Count {
   int all = 0;
   int fitting = 0;  // in the network that has most of them
   bool lacks_label = false, is_small = false, lacks_engine = false, lacks_rdma = false;
+  bool is_shared = false, lacks_account = false;
 };
 
 Count count(const Cluster& cluster, const std::string& pool, const Shape& shape) {
@@ -55,6 +66,10 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
       count.lacks_engine = shape.in_container && lacks_engine(node.inventory);
     } else if (shape.rdma == Rdma::required && node.inventory.rdma_ports.empty()) {
       count.lacks_rdma = true;
+    } else if (shape.isolated && why_not_isolated(cluster, node)) {
+      count.is_shared = true;
+    } else if (why_no_account(node, shape.run_as)) {
+      count.lacks_account = true;
     } else {
       ++fitting[node.inventory.network];
     }
@@ -83,6 +98,13 @@ std::string remedy(const Cluster& cluster, const std::string& pool, const Shape&
         "ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file){}", or_more);
   if (count.lacks_rdma)
     return fmt::format("leave out --rdma (lockstep.rdma in a job file){}", or_more);
+  if (count.is_shared)
+    return fmt::format(
+        "leave out --isolated (lockstep.isolated in a job file){}",
+        is_ours ? ", or start one node alone with `lockstep up --nodes 1`" : or_more);
+  if (count.lacks_account)
+    return fmt::format("create the account {} on a node and restart that node's lockstep-agent",
+                       shape.run_as);
   if (count.fitting > 0)
     return fmt::format("ask for at most {} (-N; resources.instance_count in a job file), or {}",
                        counted(static_cast<std::size_t>(count.fitting), "node"), more);
@@ -131,8 +153,13 @@ bool could_take(const State& state, const Node& node, const Shape& shape) {
 
 std::optional<std::string> in_vain(const Cluster& cluster, const std::string& pool,
                                    const Shape& shape) {
-  if (may_grow(cluster, pool) || why_off(cluster, pool) || !is_complete(cluster, pool))
-    return std::nullopt;
+  if (may_grow(cluster, pool) || why_off(cluster, pool)) return std::nullopt;
+  if (is_deserted(cluster, pool))
+    return fmt::format(
+        "target '{0}' has no nodes; to change that, join some: `lockstep node token "
+        "--compute {0}`",
+        pool);
+  if (!is_complete(cluster, pool)) return std::nullopt;
   const bool names_removed = std::any_of(
       shape.names.begin(), shape.names.end(),
       [&](const std::string& name) { return cluster.state.node_called(name) == nullptr; });

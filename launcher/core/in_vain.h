@@ -1,6 +1,7 @@
 #pragma once
 // Whether a job waits in vain: no set of nodes that its target has could ever run it, not even if
-// all were free, healthy and approved, and the target makes no other nodes. Pure.
+// all were free, healthy and approved, and the target makes no other nodes; or it has had none for
+// minutes. Pure.
 
 #include <optional>
 #include <string>

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/bytes.h"
+#include "common/base/result.h"
 #include "common/domain/agent_messages.h"
 #include "common/domain/client_messages.h"
 #include "launcher/core/authority.h"
@@ -38,12 +40,14 @@ struct CreateEnvironmentInput {
   RegisteredEnvironment environment;  // if its version is empty: the next free number is used
   std::string project = {};           // see CreateEnvironment
   Caller caller = {};
+  Bytes files = {};  // of its build folder
 };
 struct CreateAssetInput {
   ReplyTo reply;
   RegisteredAsset asset;     // with its tree; if its version is empty: see CreateAsset
   std::string project = {};  // see CreateAsset
   Caller caller = {};
+  Bytes files = {};  // of its tree
 };
 struct ArchiveAssetInput {
   ReplyTo reply;
@@ -241,6 +245,10 @@ struct ProviderEndedInput {
   std::string why;   // for people: "it took longer than 10m", "it exited with 2: …"
 };
 
+// The launcher listens at another address than when it ran before, so agents may look for it at the
+// old one.
+struct LauncherMovedInput {};
+
 // A provider's `hold` has an event of kind notice about a machine of its target.
 struct ProviderNoticeInput {
   std::string target;
@@ -251,11 +259,15 @@ struct ProviderCheckedInput {
   std::string why_not;  // in the provider's words; "": it could make such machines
 };
 
+// By the outputs' names. An error says why the tree cannot be measured.
+using OutputSizes = std::map<std::string, Result<Bytes>>;
+
 // The answer to MergeOutputs.
 struct OutputsMergedInput {
   JobId job;
   std::vector<MergedOutput> outputs;  // one for each that was asked for
   std::string why_not;                // it has to be tried again later; "": it is done
+  OutputSizes sizes = {};             // of those to register that have files
 };
 
 // The answer to WriteOutput.
@@ -276,6 +288,6 @@ using Input = std::variant<
     ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
     AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
     ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput,
-    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput>;
+    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput, LauncherMovedInput>;
 
 }  // namespace lockstep::launcher

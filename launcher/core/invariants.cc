@@ -242,19 +242,23 @@ class Checker {
 
   void count_versions(UsageTable& counted) {
     std::map<NameKey, std::size_t> versions;
-    const auto add = [&](const NameKey& key, const std::string& by, std::int64_t bytes) {
+    const auto add = [&](const NameKey& key, const std::string& by, std::int64_t bytes,
+                         const std::optional<Bytes>& files) {
       const OwnedName* name = state_.names().find(key.kind, key.name);
       expect(name != nullptr, describe(key), "has an owner");
       if (name == nullptr) return;
       ++versions[key];
-      counted.add(holders_of(by, name->project), {.versions = 1, .version_bytes = bytes});
+      counted.add(holders_of(by, name->project),
+                  {.versions = 1,
+                   .version_bytes = bytes,
+                   .version_files = static_cast<std::int64_t>(files.value_or(Bytes{}).count)});
     };
     for (const auto& [name, all] : state_.registered())
       for (const EnvironmentVersion& one : all)
-        add({NameKind::environment, name}, one.by, version_bytes(one.environment));
+        add({NameKind::environment, name}, one.by, version_bytes(one.environment), one.files);
     for (const auto& [key, name] : state_.assets().names())
       for (const AssetVersion& one : name.versions)
-        add({name_kind_of(key.first), key.second}, one.by, version_bytes(one.asset));
+        add({name_kind_of(key.first), key.second}, one.by, version_bytes(one.asset), one.files);
     std::size_t all = 0;
     for (const auto& [key, name] : state_.names().all()) {
       all += name.versions;

@@ -25,6 +25,20 @@ bool is_news(const Machine& machine, const Machine::Failure& failure) {
   return !machine.reached && is_before_install(failure.step);
 }
 
+// Whether `create` tells an agent that has joined where the launcher is (decision 068).
+bool tells_agents(NodeSource source) {
+  switch (source) {
+    case NodeSource::ssh:
+    case NodeSource::docker:
+    case NodeSource::slurm: return true;
+    case NodeSource::kubernetes:  // it would need the right to exec
+    case NodeSource::command:
+    case NodeSource::join:
+    case NodeSource::none: break;
+  }
+  return false;
+}
+
 }  // namespace
 
 Duration backoff_after(int failures) {
@@ -81,6 +95,17 @@ void end_machine(Context& core, const std::string& target, const std::string& na
   core.machines.waiting.erase({target, name});
   core.machines.idle_since.erase({target, name});
   core.emit(MachineGone{target, name, std::move(why)});
+}
+
+void react(Context& core, const LauncherMovedInput&) {
+  for (const auto& [target, compute] : core.state.computes().all()) {
+    if (!tells_agents(compute.spec.source)) continue;
+    for (const auto& [name, machine] : compute.machines) {
+      if (machine.node.value == 0 || machine.phase == Machine::Phase::leaving) continue;
+      core.machines.refresh.insert({target, name});
+      core.pending.dirty_targets.insert(target);
+    }
+  }
 }
 
 }  // namespace lockstep::launcher

@@ -30,4 +30,8 @@ void end_machine(Context& core, const std::string& target, const std::string& na
 void forget_tokens(Context& core, const std::string& target, const std::string& machine,
                    const Digest* kept = nullptr);
 
+// The providers that can reach an agent tell each where the launcher is now, before its node counts
+// as LOST and what runs there is given up.
+void react(Context& core, const LauncherMovedInput& input);
+
 }  // namespace lockstep::launcher

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include "common/domain/slurm_time.h"
@@ -21,6 +22,30 @@ const Machine* machine_of(const State& state, const Node& node) {
   return machine == nullptr || machine->ends == Instant() ? nullptr : machine;
 }
 
+// The setting that says how long a machine lives; null: there is none.
+const char* setting_of_lifetime(NodeSource source) {
+  switch (source) {
+    case NodeSource::slurm: return "time";
+    case NodeSource::kubernetes: return "active_deadline_seconds";
+    case NodeSource::none:
+    case NodeSource::join:
+    case NodeSource::ssh:
+    case NodeSource::docker:
+    case NodeSource::command: break;
+  }
+  return nullptr;
+}
+
+// Other numbers are the provider's to refuse.
+std::optional<Duration> whole_seconds(const std::string& text) {
+  constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_good = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
+                       number > 0 && number <= kMost;
+  return is_good ? std::optional<Duration>(seconds(number)) : std::nullopt;
+}
+
 // A job that may run for nearly as long as a machine lives gets one that has just joined: to join
 // takes some of its time, and the next one would have no more.
 bool has_just_joined(const Node& node, const Machine& machine, Instant now) {
@@ -31,10 +56,12 @@ bool has_just_joined(const Node& node, const Machine& machine, Instant now) {
 
 std::optional<Duration> lifetime_of_new(const Compute& compute) {
   if (compute.lifetime != Duration(0)) return compute.lifetime;
-  if (compute.spec.source != NodeSource::slurm) return std::nullopt;
-  const auto time = compute.spec.settings.find("time");
-  if (time == compute.spec.settings.end() || time->second.empty()) return std::nullopt;
-  const auto limit = parse_slurm_time(time->second.front());
+  const char* key = setting_of_lifetime(compute.spec.source);
+  const auto said = key == nullptr ? compute.spec.settings.end() : compute.spec.settings.find(key);
+  if (said == compute.spec.settings.end() || said->second.empty()) return std::nullopt;
+  const auto limit = compute.spec.source == NodeSource::slurm
+                         ? parse_slurm_time(said->second.front())
+                         : whole_seconds(said->second.front());
   return limit && *limit > Duration(0) ? limit : std::nullopt;  // 0: no limit
 }
 
@@ -56,15 +83,17 @@ std::optional<std::string> outlives_machines(const Compute& compute,
   const auto lifetime = lifetime_of_new(compute);
   if (!lasts || !lifetime || *lasts <= *lifetime) return std::nullopt;
   const std::string& name = compute.spec.name;
+  const NodeSource source = compute.spec.source;
+  const char* key = setting_of_lifetime(source);
   return fmt::format(
       "the job may run for {} (limits.timeout), and a machine of target '{}' ends after {}; give "
       "the job a shorter limit (--timeout; limits.timeout in a job file){}",
       format_duration(*lasts), name, format_duration(*lifetime),
-      compute.spec.source == NodeSource::slurm
-          ? fmt::format(", or the machines more time with `lockstep compute update {} --set "
-                        "lockstep.slurm.time=TIME`",
-                        name)
-          : ", or the machines more time");
+      key == nullptr ? ", or the machines more time"
+                     : fmt::format(", or the machines more time with `lockstep compute update {} "
+                                   "--set lockstep.{}.{}={}`",
+                                   name, to_string(source), key,
+                                   source == NodeSource::slurm ? "TIME" : "SECONDS"));
 }
 
 Duration ended_with_machine(const State& state, NodeId id, Instant at) {

@@ -40,8 +40,11 @@ void add_problems(const State& state, const Job& job, MergedOutput& output) {
 MergeOutputs question_of(const State& state, const Job& job) {
   MergeOutputs question{job.id, {}};
   for (const OutputSpec& output : job.spec.outputs)
-    question.outputs.push_back(
-        {output.name, output.type, trees_of(job, OutputKind::named, output.name)});
+    question.outputs.push_back({output.name,
+                                output.type,
+                                trees_of(job, OutputKind::named, output.name),
+                                {},
+                                output.asset.has_value()});
   const Job* parent = job.spec.step.empty() ? nullptr : state.job(job.spec.parent);
   if (parent != nullptr && gives_artifacts(*parent->spec.pipeline, job.spec.step))
     question.outputs.push_back({std::string(kArtifacts), OutputType::uri_folder,
@@ -58,7 +61,13 @@ bool nothing_to_merge(const MergeOutputs& question) {
 
 // Registers the output as data or a model. If that is not possible, the reason becomes one of the
 // output's problems: the job has completed, and its files are there.
-void register_output(Context& core, const Job& job, const OutputAsset& as, MergedOutput& output) {
+void register_output(Context& core, const Job& job, const OutputAsset& as,
+                     const Result<Bytes>& size, MergedOutput& output) {
+  const auto problem = [&](const std::string& why) {
+    output.problems.push_back(fmt::format("not registered as {}: {}", as.name, why));
+  };
+  if (!output.tree) return problem("no rank wrote to it");
+  if (!size) return problem(size.error().message);
   CreateAssetInput input;
   input.asset = asset_of(as);
   input.asset.tree = output.tree;
@@ -66,22 +75,24 @@ void register_output(Context& core, const Job& job, const OutputAsset& as, Merge
   input.asset.path = fmt::format("azureml://jobs/{}/outputs/{}", job.id.value, output.name);
   input.project = job.spec.project;
   input.caller = UserCaller{job.spec.submitter};
+  input.files = *size;
   auto registration = registration_of(core.cluster(), input);
-  if (registration) output.registered = reference_of(registration->fact.asset);
-  if (!registration)
-    output.problems.push_back(
-        fmt::format("not registered as {}: {}", as.name,
-                    output.tree ? registration.error().message : "no rank wrote to it"));
-  else if (!registration->is_there)
-    core.emit(std::move(registration->fact));
+  if (!registration) return problem(registration.error().message);
+  output.registered = reference_of(registration->fact.asset);
+  if (!registration->is_there) core.emit(std::move(registration->fact));
 }
 
 // The versions are registered before the outputs count as merged, in the same write: one output may
 // take the number that the next one would have had.
-void settle(Context& core, const Job& job, std::vector<MergedOutput> outputs) {
-  for (MergedOutput& output : outputs)
+void settle(Context& core, const Job& job, std::vector<MergedOutput> outputs,
+            const OutputSizes& sizes) {
+  for (MergedOutput& output : outputs) {
+    const auto size = sizes.find(output.name);
     for (const OutputSpec& spec : job.spec.outputs)
-      if (spec.name == output.name && spec.asset) register_output(core, job, *spec.asset, output);
+      if (spec.name == output.name && spec.asset)
+        register_output(core, job, *spec.asset,
+                        size == sizes.end() ? Result<Bytes>(Bytes{}) : size->second, output);
+  }
   core.emit(OutputsMerged{job.id, std::move(outputs)});
 }
 
@@ -107,7 +118,7 @@ bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
       empty.push_back({output.name, {}, {}, {}});
       add_problems(core.state, job, empty.back());
     }
-    settle(core, job, std::move(empty));
+    settle(core, job, std::move(empty), {});
     return false;
   }
   if (core.merging.insert(job.id).second) core.act(std::move(question));
@@ -130,7 +141,7 @@ void react(Context& core, const OutputsMergedInput& input) {
   core.merging.erase(input.job);
   std::vector<MergedOutput> outputs = input.outputs;
   for (MergedOutput& output : outputs) add_problems(core.state, *job, output);
-  settle(core, *job, std::move(outputs));
+  settle(core, *job, std::move(outputs), input.sizes);
 }
 
 void merge_again(Context& core, const JobId& id) {

@@ -88,14 +88,17 @@ Error needed_by(const State& state, const Caller& caller, const std::string& wha
                   what, is_seen ? fmt::format("job '{}'", job.id.value) : "another job"));
 }
 
+std::string_view counted_noun(QuotaLimit limit) {
+  if (limit == QuotaLimit::versions) return "registered versions";
+  if (limit == QuotaLimit::version_files) return "in files of registered versions";
+  return "in definitions and texts of registered versions";
+}
+
 std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holder, QuotaLimit limit,
                                 std::uint64_t more) {
   const auto most = limit_of(cluster, holder, limit);
   const std::uint64_t used = of(cluster.state.usage().of(holder), limit);
   if (!most || used + more <= *most) return std::nullopt;
-  const std::string_view what = limit == QuotaLimit::versions
-                                    ? "registered versions"
-                                    : "in definitions and texts of registered versions";
   return make_error(
       ErrorCode::resource_exhausted,
       fmt::format(
@@ -103,8 +106,8 @@ std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holde
           "environments, data, models and components count, archived ones too; delete those that "
           "nobody needs, such as `lockstep data delete NAME --version V`; an admin may raise it "
           "with `lockstep quota set --{5} {6} --{7} {8}`",
-          to_string(holder), amount(limit, used), what, amount(limit, more), amount(limit, *most),
-          to_string(holder.kind), holder.name, to_string(limit),
+          to_string(holder), amount(limit, used), counted_noun(limit), amount(limit, more),
+          amount(limit, *most), to_string(holder.kind), holder.name, to_string(limit),
           is_in_bytes(limit) ? "SIZE" : "N"));
 }
 
@@ -227,7 +230,7 @@ std::optional<Error> why_not_registered(const State& state, const Caller& caller
 }
 
 std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, const NameKey& key,
-                                 const std::string& project, std::int64_t bytes) {
+                                 const std::string& project, std::int64_t bytes, Bytes files) {
   const State& state = cluster.state;
   if (state.names().versions() >= kMaxVersions)
     return make_error(
@@ -246,6 +249,9 @@ std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, c
     if (auto error = over_limit(cluster, holder, QuotaLimit::versions, more)) return error;
     if (auto error = over_limit(cluster, holder, QuotaLimit::version_bytes,
                                 static_cast<std::uint64_t>(bytes)))
+      return error;
+    if (files.count == 0) continue;
+    if (auto error = over_limit(cluster, holder, QuotaLimit::version_files, files.count))
       return error;
   }
   return std::nullopt;

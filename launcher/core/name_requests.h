@@ -38,7 +38,7 @@ std::optional<Error> why_not_registered(const State& state, const Caller& caller
 // Why there is no room for a version of so many bytes: a quota of the caller or of the project, or
 // the launcher's limit.
 std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, const NameKey& key,
-                                 const std::string& project, std::int64_t bytes);
+                                 const std::string& project, std::int64_t bytes, Bytes files);
 // The next number that no version of the name had, deleted ones included.
 std::string next_version(const State& state, const NameKey& key);
 

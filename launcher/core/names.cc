@@ -20,8 +20,13 @@ std::size_t text_bytes(const std::map<std::string, std::string>& map) {
 }
 
 void count(UsageTable& usage, const std::string& user, const std::string& project,
-           std::int64_t versions, std::int64_t bytes) {
-  usage.add(holders_of(user, project), {.versions = versions, .version_bytes = bytes});
+           std::int64_t versions, std::int64_t bytes, std::int64_t files = 0) {
+  usage.add(holders_of(user, project),
+            {.versions = versions, .version_bytes = bytes, .version_files = files});
+}
+
+std::int64_t counted_bytes_of(const Names::Version& version) {
+  return static_cast<std::int64_t>(version.files.count);
 }
 
 }  // namespace
@@ -89,7 +94,7 @@ bool Names::registered(const Version& version, const std::string& owner, const s
   ++name.versions;
   ++versions_;
   name.last_number = std::max(name.last_number, number_of_version(version.version));
-  count(usage, version.by, name.project, 1, version.bytes);
+  count(usage, version.by, name.project, 1, version.bytes, counted_bytes_of(version));
   return foreign || (owner.empty() && version.by != name.owner);
 }
 
@@ -98,7 +103,7 @@ void Names::deleted(const Version& version, UsageTable& usage) {
   if (entry == names_.end()) return;
   OwnedName& name = entry->second;
   --versions_;
-  count(usage, version.by, name.project, -1, -version.bytes);
+  count(usage, version.by, name.project, -1, -version.bytes, -counted_bytes_of(version));
   if (--name.versions == 0) count(usage, name.owner, name.project, 1, 0);
 }
 

@@ -3,6 +3,7 @@
 // and what the versions of each user and project come to. The versions themselves are in State
 // (environments) and Assets. Part of State, and so the fold of facts.
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <map>
 #include <string>
 
+#include "common/base/bytes.h"
 #include "common/domain/environment.h"
 #include "common/domain/name_grants.h"
 #include "common/domain/shared_name.h"
@@ -81,6 +83,9 @@ std::uint64_t number_of_version(const std::string& version);
 std::int64_t version_bytes(const RegisteredEnvironment& environment);
 std::int64_t version_bytes(const RegisteredAsset& asset);
 
+// A tree may name one file so often that its size exceeds every sum. No quota allows so much.
+inline Bytes counted_files(Bytes size) { return {std::min(size.count, kMaxQuotaValue + 1)}; }
+
 inline constexpr std::size_t kMaxVersions = 1'000'000;  // of all names of a launcher
 
 class Names {
@@ -89,7 +94,8 @@ class Names {
   struct Version {
     NameKey key;
     std::string version, by;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0;  // version_bytes()
+    Bytes files;
   };
 
   const std::map<NameKey, OwnedName>& all() const { return names_; }

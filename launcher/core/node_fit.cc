@@ -131,10 +131,6 @@ std::optional<std::string> why_no_account(const Node& node, const std::string& r
   return found->second;
 }
 
-namespace {
-
-// Of a target without a size, a node that has its machine for itself does; of one with a size, the
-// size says whether others are on the same server.
 std::optional<std::string> why_not_isolated(const Cluster& cluster, const Node& node) {
   if (const Size* size = size_of_target(cluster, node.pool)) {
     if (size->isolated) return std::nullopt;
@@ -148,6 +144,8 @@ std::optional<std::string> why_not_isolated(const Cluster& cluster, const Node& 
   }
   return std::nullopt;
 }
+
+namespace {
 
 // Why the node is none of those that the job chooses; nullopt: it is one of them.
 std::optional<std::string> why_not_chosen(const Cluster& cluster, const Node& node,

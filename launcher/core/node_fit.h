@@ -23,6 +23,9 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node, 
 // Why the node cannot run anything as this user, if an attempt showed that; nullopt: it may be able
 // to.
 std::optional<std::string> why_no_account(const Node& node, const std::string& run_as);
+// Why the node has no machine for itself; nullopt: it has. Of a target without a size, one that has
+// its machine alone does; of one with a size, the size says whether others are on the same server.
+std::optional<std::string> why_not_isolated(const Cluster& cluster, const Node& node);
 // True if the node itself reports that it has no container engine.
 bool lacks_engine(const Inventory& inventory);
 inline constexpr std::string_view kNoEngine =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
@@ -281,18 +282,27 @@ void advance_pipeline(Context& core, const Job& job) {
   if (job.steps->all_over()) end(core, job);
 }
 
-std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec, bool wait_anyway) {
+std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
+                                       const Judging& how) {
+  std::vector<Refusal> found;
+  std::set<std::string> messages;
+  const auto add = [&](Refusal refusal, const PipelineStep& step) {
+    if (!messages.insert(refusal.error.message).second) return;
+    refusal.step = step.name;
+    found.push_back(std::move(refusal));
+  };
   for (const PipelineStep& step : spec.pipeline->steps) {
     JobSpec one = step.spec;
     one.submitter = spec.submitter;
     one.project = spec.project;
     one.run_as = spec.run_as;
-    if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
-    auto error = refused_by_quota(cluster, one, {});
-    if (!error) error = refused_job(cluster, one, wait_anyway);
-    if (error) return error->within("jobs." + step.name);
+    if (how.what == Judging::What::all) {
+      if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
+      if (auto error = refused_by_quota(cluster, one, {})) add({*std::move(error)}, step);
+    }
+    for (Refusal& refusal : refusals_of_nodes(cluster, one, how)) add(std::move(refusal), step);
   }
-  return std::nullopt;
+  return found;
 }
 
 std::string reason_of_steps(const State& state, const Job& job) {

@@ -2,16 +2,20 @@
 // How a pipeline goes on: which steps begin, which are reused, which can never run, and how it ends
 // (docs/decisions/051-pipelines.md).
 
+#include <vector>
+
 #include "launcher/core/context.h"
+#include "launcher/core/refusal.h"
 
 namespace lockstep::launcher {
 
 // Applied to a pipeline that is not final, whenever something of it changed.
 void advance_pipeline(Context& core, const Job& job);
 
-// Why the pipeline could not be run as it is now: a step of it would be refused as a job. The error
-// begins with "jobs.STEP". `wait_anyway`: as of Submit.
-std::optional<Error> refused_steps(const Cluster& cluster, const JobSpec& spec, bool wait_anyway);
+// Why the pipeline could not be run as it is now: steps of it would be refused as jobs. What
+// several steps have in common is said of the first.
+std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
+                                       const Judging& how);
 
 // What it waits for, for people: "2 steps run, 1 step is queued, 3 steps wait".
 std::string reason_of_steps(const State& state, const Job& job);

@@ -458,19 +458,19 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   const std::string pool = cluster.state.computes().pool_of(spec.compute);
   if (const Compute* compute = cluster.state.computes().find(pool);
       compute != nullptr && is_elastic(compute->spec)) {
-    // Hosts of a cluster come and go.
+    // Hosts of a cluster come and go. An admin may change what it is made of while a job waits.
     if (auto why = outlives_machines(*compute, spec.timeout))
-      return make_error(ErrorCode::invalid_argument, *std::move(why));
+      return make_error(ErrorCode::unsatisfiable, *std::move(why));
     const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
     if (nodes <= most) return std::nullopt;
     if (compute->instance)
       return make_error(
-          ErrorCode::invalid_argument,
+          ErrorCode::unsatisfiable,
           fmt::format("needs {} nodes, but target '{}' is a compute instance, which has "
                       "one; use a target of type amlcompute",
                       nodes, pool));
     return make_error(
-        ErrorCode::invalid_argument,
+        ErrorCode::unsatisfiable,
         fmt::format("needs {} nodes, but target '{}' has at most {}; an admin can raise that with "
                     "`lockstep compute update {} --max-instances {}`",
                     nodes, pool, most, pool, nodes));

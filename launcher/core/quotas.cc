@@ -24,7 +24,8 @@ std::uint64_t amount_of(const Demand& demand, QuotaLimit limit) {
     case QuotaLimit::snapshot_bytes:
     case QuotaLimit::spec_bytes:
     case QuotaLimit::versions:
-    case QuotaLimit::version_bytes: break;
+    case QuotaLimit::version_bytes:
+    case QuotaLimit::version_files: break;
   }
   return static_cast<std::uint64_t>(value);
 }
@@ -41,6 +42,7 @@ std::string_view noun_of(QuotaLimit limit) {
     case QuotaLimit::spec_bytes: return "texts and variables of jobs";
     case QuotaLimit::versions: return "registered versions";
     case QuotaLimit::version_bytes: return "definitions of registered versions";
+    case QuotaLimit::version_files: return "files of registered versions";
   }
   return "?";
 }
@@ -235,6 +237,8 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
     return is_user ? config.versions_per_user : config.versions_per_project;
   if (limit == QuotaLimit::version_bytes)
     return (is_user ? config.version_bytes_per_user : config.version_bytes_per_project).count;
+  if (limit == QuotaLimit::version_files)
+    return (is_user ? config.version_files_per_user : config.version_files_per_project).count;
   if (is_user && limit == QuotaLimit::queued_jobs) return config.queued_jobs_per_user;
   if (is_user && limit == QuotaLimit::spec_bytes) return config.spec_bytes_per_user.count;
   return std::nullopt;

@@ -11,6 +11,7 @@
 #include "launcher/core/environments.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/instances.h"
+#include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/metadata.h"

@@ -271,6 +271,7 @@ struct EnvironmentVersion {
   std::string project;   // of the name, set by its first version; "": the default one
   bool foreign = false;  // see EnvironmentRegistered
   bool archived = false;
+  std::optional<Bytes> files = {};  // see EnvironmentRegistered
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 

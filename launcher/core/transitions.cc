@@ -654,7 +654,8 @@ struct State::Applier {
     const Digest definition = digest_of(spec.definition);
     auto& versions = state.registered_[spec.name];
     const std::string project = versions.empty() ? fact.project : versions.front().project;
-    versions.push_back({fact.environment, definition, at, fact.by, project, false, false});
+    versions.push_back(
+        {fact.environment, definition, at, fact.by, project, false, false, fact.files});
     versions.back().foreign = state.owned_names_.registered(version_of(versions.back()), fact.owner,
                                                             project, fact.foreign, state.usage_);
     ++state.named_[definition];
@@ -696,10 +697,18 @@ struct State::Applier {
     return {{NameKind::environment, environment.spec.name},
             environment.spec.version,
             version.by,
-            version_bytes(environment)};
+            version_bytes(environment),
+            version.files.value_or(Bytes{})};
   }
-  static Names::Version version_of(const RegisteredAsset& asset, const std::string& by) {
-    return {{name_kind_of(kind_of(asset)), asset.name}, asset.version, by, version_bytes(asset)};
+  // Of AssetRegistered, or AssetVersion.
+  template <typename Registered>
+  static Names::Version version_of_asset(const Registered& one) {
+    const RegisteredAsset& asset = one.asset;
+    return {{name_kind_of(kind_of(asset)), asset.name},
+            asset.version,
+            one.by,
+            version_bytes(asset),
+            one.files.value_or(Bytes{})};
   }
 
   void operator()(const VersionsDeleted& fact) const {
@@ -720,7 +729,7 @@ struct State::Applier {
   }
   bool remove_asset(AssetKind kind, const std::string& name, const std::string& version) const {
     const auto removed = state.assets_.remove(kind, name, version);
-    if (removed) state.owned_names_.deleted(version_of(removed->asset, removed->by), state.usage_);
+    if (removed) state.owned_names_.deleted(version_of_asset(*removed), state.usage_);
     return removed.has_value();
   }
   // `version` "": the newest.
@@ -825,7 +834,7 @@ struct State::Applier {
   }
 
   void operator()(const AssetRegistered& fact) const {
-    const bool foreign = state.owned_names_.registered(version_of(fact.asset, fact.by), fact.owner,
+    const bool foreign = state.owned_names_.registered(version_of_asset(fact), fact.owner,
                                                        fact.project, fact.foreign, state.usage_);
     state.assets_.apply(at, fact, foreign);
   }

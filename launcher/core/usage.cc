@@ -32,12 +32,14 @@ Usage& Usage::operator+=(const Usage& other) {
   spec_bytes += other.spec_bytes;
   versions += other.versions;
   version_bytes += other.version_bytes;
+  version_files += other.version_files;
   return *this;
 }
 
 Usage operator-(const Usage& usage) {
-  return {-usage.queued, -usage.running,    -usage.nodes,    -usage.cpus,
-          -usage.gpus,   -usage.spec_bytes, -usage.versions, -usage.version_bytes};
+  return {-usage.queued,   -usage.running,       -usage.nodes,
+          -usage.cpus,     -usage.gpus,          -usage.spec_bytes,
+          -usage.versions, -usage.version_bytes, -usage.version_files};
 }
 
 std::uint64_t of(const Usage& usage, QuotaLimit limit) {
@@ -51,6 +53,7 @@ std::uint64_t of(const Usage& usage, QuotaLimit limit) {
     case QuotaLimit::spec_bytes: value = usage.spec_bytes; break;
     case QuotaLimit::versions: value = usage.versions; break;
     case QuotaLimit::version_bytes: value = usage.version_bytes; break;
+    case QuotaLimit::version_files: value = usage.version_files; break;
     case QuotaLimit::snapshot_bytes: break;
   }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));

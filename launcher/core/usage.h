@@ -21,6 +21,7 @@ struct Usage {
   std::int64_t spec_bytes = 0;  // of all jobs that are kept; see QuotaLimit::spec_bytes
   std::int64_t versions = 0;    // registered, and names without versions
   std::int64_t version_bytes = 0;
+  std::int64_t version_files = 0;  // bytes
   Usage& operator+=(const Usage& other);
   friend bool operator==(const Usage&, const Usage&) = default;
 };

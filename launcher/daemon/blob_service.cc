@@ -14,7 +14,6 @@
 #include "common/snapshot/tree_difference.h"
 #include "common/snapshot/tree_merge.h"
 #include "common/snapshot/tree_size.h"
-#include "launcher/daemon/output_merger.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -414,7 +413,7 @@ void BlobService::compare(const std::string& principal, std::vector<PartChange> 
 }
 
 void BlobService::merge(const std::string& principal, MergeOutputs question,
-                        std::function<void(Result<std::vector<MergedOutput>>)> then) {
+                        std::function<void(Result<MergedTrees>)> then) {
   users_.walkers.run_anyway(principal, [this, question = std::move(question),
                                         then = std::move(then)](const FairWorkers::Pause& pause) {
     auto merged = merge_outputs(store_, question, pause);
@@ -427,7 +426,7 @@ void BlobService::measure(const std::string& principal, const Digest& root,
   walk<Bytes>(
       principal,
       [this, root](const FairWorkers::Pause& pause) {
-        return snapshot::tree_size(store_, root, snapshot::bounded_walk(pause));
+        return snapshot::stored_size(store_, root, snapshot::bounded_walk(pause));
       },
       std::move(then));
 }

@@ -29,6 +29,7 @@
 #include "launcher/core/action.h"
 #include "launcher/daemon/blob_rights.h"
 #include "launcher/daemon/fair_workers.h"
+#include "launcher/daemon/output_merger.h"
 #include "launcher/daemon/worker.h"
 
 namespace lockstep::launcher {
@@ -75,7 +76,7 @@ class BlobService {
     is_let_in_ = std::move(is_let_in);
   }
 
-  // How large the tree is; `then` runs on the loop.
+  // How much the tree's files and directory objects take (stored_size); `then` runs on the loop.
   void measure(const std::string& principal, const Digest& root,
                std::function<void(Result<Bytes>)> then);
   // Merges the trees, and takes the part that is asked for. The result is leased.
@@ -87,7 +88,7 @@ class BlobService {
                std::function<void(std::vector<PartChange>)> then);
   // Merges the outputs of a job of this user; the results are leased. Never refused: the job waits.
   void merge(const std::string& principal, MergeOutputs question,
-             std::function<void(Result<std::vector<MergedOutput>>)> then);
+             std::function<void(Result<MergedTrees>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.

@@ -71,8 +71,8 @@ std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& lo
   const bool of_node = log.stream == LogStream::environment;
   const int node_rank = of_node ? log.rank : spec.node_of_rank(log.rank);
   if (node_rank >= attempt->size()) return std::nullopt;
-  const NodeId node = attempt->parts[static_cast<std::size_t>(node_rank)].node;
-  return Place{node, node_rank, state.node_name(node)};
+  const Part& part = attempt->parts[static_cast<std::size_t>(node_rank)];
+  return Place{part.node, node_rank, state.node_name(part.node), durable_.core().clock_ahead(part)};
 }
 
 // What came in, by kind, from a known key.
@@ -106,7 +106,8 @@ struct BulkRequests {
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
     const auto full = server.space_.standstill();
-    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m)
+    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m,
+                                                              server.durable_.now())
                                       : make_error(ErrorCode::resource_exhausted, full);
     if (taken) return server.logs_taken();
     if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
@@ -561,12 +562,12 @@ void BulkServer::perform(const JobChanged& action) {
 void BulkServer::perform(const MergeOutputs& action) {
   const Job* job = durable_.core().state().job(action.job);
   const std::string submitter = job != nullptr ? job->spec.submitter : "";
-  desk_.merge(principal_of_user(submitter), action,
-              [this, job = action.job](Result<std::vector<MergedOutput>> merged) {
-                if (!merged)
-                  return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
-                durable_.feed(OutputsMergedInput{job, *std::move(merged), ""});
-              });
+  desk_.merge(
+      principal_of_user(submitter), action, [this, job = action.job](Result<MergedTrees> merged) {
+        if (!merged) return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
+        durable_.feed(
+            OutputsMergedInput{job, std::move(merged->outputs), "", std::move(merged->sizes)});
+      });
 }
 
 void BulkServer::perform(const ForgetJob& action) {

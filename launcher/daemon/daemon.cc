@@ -16,6 +16,7 @@
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
+#include "launcher/core/authority.h"
 #include "launcher/core/children.h"
 #include "launcher/core/size_requests.h"
 #include "launcher/core/state.h"
@@ -71,7 +72,7 @@ struct Daemon {
   Status open_audit();
   Status open_attempt_keys();
   void take_keys(std::vector<KeysFile::Line> lines);
-  Status announce() const;
+  Status announce();
   Status open_providers(const wire::JoinToken& blank_token);
   EndpointFile endpoints() const;
   ExitCode run();
@@ -265,12 +266,16 @@ void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
   });
 }
 
-Status Daemon::announce() const {
+Status Daemon::announce() {
   const auto self = io::identify(getpid());
   if (!self) return make_error(ErrorCode::io, "cannot read /proc/self/stat");
   EndpointFile file = endpoints();
   file.pid = self->pid;
   file.start_ticks = self->start_ticks;
+  // Without the file this may be the home of another machine, which a backup brought here.
+  const auto before = read_endpoint_file(home.endpoint());
+  if (!before || before->control != file.control || before->bulk != file.bulk)
+    durable.feed(LauncherMovedInput{});
   return write_endpoint_file(home.endpoint(), file);
 }
 
@@ -311,12 +316,7 @@ Status Daemon::open_providers(const wire::JoinToken& blank_token) {
       [this](const std::string& size) {
         return size_called(durable.core().state(), durable.core().config(), size);
       },
-      [this] {
-        std::set<std::string> accounts;
-        for (const auto& [name, user] : durable.core().state().principals().users())
-          accounts.insert(user.account);
-        return accounts;
-      }};
+      [this] { return accounts_of_submitters(durable.core().state().principals()); }};
   providers.emplace(ProviderCalls::Parts{
       loop, std::move(setup), [this] { return durable.now(); },
       [this](const Input& input) { durable.feed(input); },

@@ -19,7 +19,7 @@ FairWorkers::Limits limits_of_parser() {
 struct JobFileParser::Work {
   CheckJobFile request;
   Then then;
-  std::optional<Result<spec::JobFile>> parsed;
+  std::optional<spec::JobFileReading> parsed;
 };
 
 JobFileParser::JobFileParser(io::EventLoop& loop) : loop_(loop), worker_(limits_of_parser()) {}

@@ -17,7 +17,7 @@ class JobFileParser {
  public:
   explicit JobFileParser(io::EventLoop& loop);
 
-  using Then = std::function<void(Result<spec::JobFile>)>;
+  using Then = std::function<void(spec::JobFileReading)>;
   // `then` is called on the loop, later. resource_exhausted: too many wait; it is not called.
   Status parse(const std::string& principal, CheckJobFile request, Then then);
 

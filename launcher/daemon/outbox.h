@@ -25,8 +25,8 @@ class Outbox {
   void put(io::ServerSocket& socket, std::string peer, std::uint64_t reply_to, Body body) {
     if constexpr (std::is_same_v<Body, ClientReply>) pages_ += is_page(body) ? 1 : 0;
     items_.push_back(std::make_unique<Item>(
-        &socket, std::move(peer),
-        Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}));
+        Item{&socket, std::move(peer),
+             Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}}));
   }
   // Keeps what was put until now from flush(), until release(): it rests on facts that are not
   // durable yet. What is put meanwhile does not, and the launcher's status is told at any time.

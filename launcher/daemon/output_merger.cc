@@ -8,6 +8,7 @@
 #include "common/domain/data_reference.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/subtree.h"
+#include "common/snapshot/tree_size.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -108,19 +109,24 @@ snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store, snapsho
   return objects;
 }
 
-Result<std::vector<MergedOutput>> merge_outputs(snapshot::BlobStore& store,
-                                                const MergeOutputs& question,
-                                                const snapshot::Pause& pause) {
-  std::vector<MergedOutput> outputs;
+Result<MergedTrees> merge_outputs(snapshot::BlobStore& store, const MergeOutputs& question,
+                                  const snapshot::Pause& pause) {
+  MergedTrees all;
   for (const MergeOutputs::Output& one : question.outputs) {
     auto merged = Merger(store, one, pause).run();
     if (!merged && may_succeed_later(merged.error())) return merged.error();
-    if (merged)
-      outputs.push_back(*std::move(merged));
-    else
-      outputs.push_back({one.name, {}, {}, {merged.error().message}});
+    if (!merged) {
+      all.outputs.push_back({one.name, {}, {}, {merged.error().message}});
+      continue;
+    }
+    all.outputs.push_back(*std::move(merged));
+    const auto& tree = all.outputs.back().tree;
+    if (!one.is_registered || !tree) continue;
+    auto size = snapshot::stored_size(store, *tree, snapshot::bounded_walk(pause));
+    if (!size && may_succeed_later(size.error())) return size.error();
+    all.sizes.emplace(one.name, std::move(size));
   }
-  return outputs;
+  return all;
 }
 
 }  // namespace lockstep::launcher

@@ -34,7 +34,7 @@ struct ProviderSetup {
       secrets;
   // Null: the catalogue has no such size.
   std::function<const Size*(const std::string& name)> size = nullptr;
-  std::function<std::set<std::string>()> accounts = nullptr;  // of users, who may use each target
+  std::function<std::set<std::string>()> accounts = nullptr;  // of those who may submit jobs
 };
 
 // Takes the secrets of one run out of texts that others read.

@@ -41,7 +41,7 @@ struct ProviderRequest {
   std::string bundle;  // "": there is none
   std::vector<Machine> machines;
   const Size* size = nullptr;           // of the target; null: it has none
-  std::set<std::string> accounts = {};  // that jobs of this launcher's users run as
+  std::set<std::string> accounts = {};  // of users who may submit jobs
 };
 // One JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);

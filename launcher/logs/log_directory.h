@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/ids.h"
+#include "common/base/time.h"
 #include "common/domain/bulk.h"
 
 namespace lockstep::launcher {
@@ -22,6 +23,7 @@ class LogDirectory {
     NodeId node;
     int node_rank = 0;
     std::string node_name;
+    Duration clock_ahead{0};  // the node's clock minus ours, as far as it is known
   };
   virtual ~LogDirectory() = default;
   virtual std::optional<JobInfo> job(const JobId& job) const = 0;

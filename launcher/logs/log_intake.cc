@@ -7,12 +7,29 @@
 
 namespace lockstep::launcher {
 
+namespace {
+
+// By our clock. What a node has read it read before now, whatever its clock says: so a clock that
+// is not measured yet, or was set a moment ago, puts no line into the future.
+std::vector<LogTime> corrected(std::vector<LogTime> times, Duration clock_ahead, Instant now) {
+  for (LogTime& time : times) {
+    if (time.at > now + clock_ahead)
+      time.at = now;
+    else if (time.at.ns > clock_ahead.count())
+      time.at = time.at - clock_ahead;
+  }
+  return times;
+}
+
+}  // namespace
+
 LogIntake::LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks)
     : store_(store), directory_(directory), sinks_(std::move(sinks)) {}
 
-Status LogIntake::check_sender(const LogKey& key, NodeId sender, NodeId claimed) const {
+Result<LogDirectory::Place> LogIntake::place_of(const LogKey& key, NodeId sender,
+                                                NodeId claimed) const {
   const auto place = directory_.place(key);
-  if (place && place->node == sender && claimed == sender) return {};
+  if (place && place->node == sender && claimed == sender) return *place;
   return make_error(
       ErrorCode::permission_denied,
       key.stream == LogStream::environment
@@ -31,10 +48,11 @@ void LogIntake::acknowledge_later(const LogKey& key, const std::string& peer,
 }
 
 Status LogIntake::append(const std::string& peer, std::uint64_t sequence, NodeId sender,
-                         const LogAppend& message) {
-  TRY(check_sender(message.key, sender, message.node));
+                         const LogAppend& message, Instant now) {
+  TRY_ASSIGN(const auto place, place_of(message.key, sender, message.node));
   TRY_ASSIGN(const LogExtent extent,
-             store_.append(message.key, message.offset, message.data, message.times));
+             store_.append(message.key, message.offset, message.data,
+                           corrected(message.times, place.clock_ahead, now)));
   acknowledge_later(message.key, peer, sequence, extent);
   sinks_.grew(message.key);
   return {};
@@ -44,7 +62,7 @@ Status LogIntake::resume(const std::string& peer, std::uint64_t sequence, NodeId
                          const LogResume& message) {
   Status all;
   for (const auto& key : message.keys) {
-    const auto allowed = check_sender(key, sender, message.node);
+    const auto allowed = place_of(key, sender, message.node);
     const auto extent = allowed ? store_.extent(key) : Result<LogExtent>(allowed.error());
     if (extent)
       acknowledge_later(key, peer, sequence, *extent);

@@ -1,7 +1,9 @@
 #pragma once
 // The writing side of the logs: stores chunks from nodes, acknowledges durable offsets, and reports
 // when all logs of a part are durable. An offset is acknowledged only after its fsync, which the
-// caller runs (turn_end, synced). It owns no socket and no thread.
+// caller runs (turn_end, synced). The times of the bytes come by the node's clock and are stored by
+// the launcher's, corrected once, so that no reader needs to know how far that clock was off. It
+// owns no socket and no thread.
 
 #include <cstdint>
 #include <functional>
@@ -28,10 +30,10 @@ class LogIntake {
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);
 
-  // `sender`: the node whose key signed the message. permission_denied when the rank, or for an
-  // environment's log the node rank, is not on that node.
+  // `sender`: the node whose key signed the message; `now`: when it came. permission_denied when
+  // the rank, or for an environment's log the node rank, is not on that node.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
-                const LogAppend& message);
+                const LogAppend& message, Instant now);
   // Acknowledges the extent of each of the sender's own logs once it is durable. The error is about
   // the first log that it refused or could not read.
   Status resume(const std::string& peer, std::uint64_t sequence, NodeId sender,
@@ -51,7 +53,8 @@ class LogIntake {
     std::string peer;
     std::uint64_t sequence = 0;
   };
-  Status check_sender(const LogKey& key, NodeId sender, NodeId claimed) const;
+  // The sender's place, if it writes this log.
+  Result<LogDirectory::Place> place_of(const LogKey& key, NodeId sender, NodeId claimed) const;
   void acknowledge_later(const LogKey& key, const std::string& peer, std::uint64_t sequence,
                          const LogExtent& extent);
   // How many of the log's first `size` bytes are durable.

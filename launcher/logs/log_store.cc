@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/io/attempt_dir.h"
@@ -117,8 +118,12 @@ Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset, std:
   data.remove_prefix(extent.written - offset);
   TRY(write_at(file->fd->get(), data, extent.written, path(key)));
   std::vector<LogTime> fresh;
-  for (const LogTime& time : times)
-    if (time.offset >= extent.written && time.offset < end) fresh.push_back(time);
+  for (const LogTime& time : times) {
+    if (time.offset < extent.written || time.offset >= end) continue;
+    if (!file->newest) file->newest = time_at(key, extent.written);
+    file->newest = std::max(*file->newest, time.at);
+    fresh.push_back({time.offset, *file->newest});
+  }
   (void)io::LogTimes(path(key)).append(fresh, 0600);  // for people: never in the way of the bytes
   extent.written = end;
   dirty_.insert(key);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -56,7 +57,8 @@ class LogStore {
 
   // Writes the part of [offset, offset + data.size()) that is not in the file yet. Data beyond a
   // gap is not written; the returned extent says where to send from. Errors: io (disk full, …),
-  // with the path. `times`: of these bytes; a failure to write them is ignored.
+  // with the path. `times`: of these bytes; a failure to write them is ignored. One that is earlier
+  // than the log's newest, because the measure of a clock has changed, is stored as that.
   Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data,
                            const std::vector<LogTime>& times = {});
 
@@ -100,6 +102,7 @@ class LogStore {
     std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
     LogExtent extent;
     std::uint64_t found = 0;  // bytes that an earlier process wrote and may have acknowledged
+    std::optional<Instant> newest = {};  // of the log's times; nullopt: not looked up yet
   };
   // Null when there is no such file and `create` is false.
   Result<File*> find(const LogKey& key, bool create);

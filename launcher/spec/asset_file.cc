@@ -46,6 +46,8 @@ class AssetReader {
     read_tags(asset);
     read_type(asset);
     read_path(file);
+    for (const char* key : {"name", "version", "path"})
+      if (const YamlNode* value = at(key)) file.where[key] = source_.where(value->place);
     if (asset.name.empty()) fault(root_.place, "needs a name: write 'name', or give --name");
     if (!faults_.empty()) return file;
     if (const Status valid = validate(asset); !valid) {
@@ -215,6 +217,21 @@ Result<AssetFile> load_asset(AssetKind kind, const std::string& path, const Asse
     return local.where.empty() ? error : error.within(local.where);
   }
   return file;
+}
+
+Error with_place(const Error& error, const AssetFile& file) {
+  const bool is_version = error.code == ErrorCode::already_exists;
+  const bool has_version = file.where.contains("version");
+  const std::string path = fmt::format("path: {}: ", file.asset.path);
+  const auto found = file.where.find(error.message.starts_with("path: ") ? "path"
+                                     : !is_version                       ? ""
+                                     : has_version                       ? "version"
+                                                                         : "name");
+  if (found == file.where.end()) return error;
+  const std::string& where = found->second;
+  const bool repeats = where.starts_with("--path ") && error.message.starts_with(path);
+  return Error{error.code, repeats ? error.message.substr(path.size()) : error.message}.within(
+      where);
 }
 
 }  // namespace lockstep::spec

@@ -19,7 +19,13 @@ namespace lockstep::spec {
 struct AssetFile {
   RegisteredAsset asset;           // without its tree
   std::optional<LocalData> local;  // absent: the launcher finds the files by asset.path
+  // Of "name", "version" and "path", for the launcher's errors: "data.yml:3:7", or the option as it
+  // was typed.
+  std::map<std::string, std::string> where = {};
 };
+
+// The launcher's error with the place of the key that it is about, if there is one.
+Error with_place(const Error& error, const AssetFile& file);
 
 // The values that options give, over those of the file.
 struct AssetOptions {

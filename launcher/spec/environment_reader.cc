@@ -8,6 +8,7 @@
 #include "launcher/spec/environment_reference.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/key_notes.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/known_word.h"
 #include "launcher/spec/venv_reader.h"
@@ -122,7 +123,10 @@ Status DefinitionReader::check_key(const YamlEntry& entry) const {
   if (key == nullptr) return unknown_key(entry);
   if (key->shape != Shape::not_yet) return check_value(entry, key->shape);
   if (is_empty(entry.value)) return {};
-  return not_yet(source_, entry.place, fmt::format("'{}'", shown(entry.key)));
+  Error refused = not_yet(source_, entry.place, fmt::format("'{}'", shown(entry.key)));
+  const std::string_view instead = key->instead.empty() ? note_of(key->path) : key->instead;
+  if (!instead.empty()) refused.message.append("; ").append(instead);
+  return refused;
 }
 
 Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const {

@@ -121,11 +121,10 @@ void find_all_files(const Source& source, ReadFile& file, Faults& faults) {
     find_files(source, file.steps[i], file.pipeline->steps[i].spec, faults);
 }
 
-Status find_builds(const ReadFile& file) {
-  if (file.job.build) TRY(find_build(*file.job.build));
+void find_builds(const ReadFile& file, Faults& faults) {
+  if (file.job.build) faults.add({}, find_build(*file.job.build));
   for (const ReadJob& step : file.steps)
-    if (step.build) TRY(find_build(*step.build));
-  return {};
+    if (step.build) faults.add({}, find_build(*step.build));
 }
 
 }  // namespace
@@ -143,14 +142,22 @@ Result<JobFile> load_job(const NamedText& named, const std::vector<std::string>&
   ComponentReader components(source, read_text, find, faults);
   TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
   find_all_files(source, file, faults);
+  find_builds(file, faults);
   TRY(faults.status());
-  TRY(find_builds(file));
   return job_file_of(source, file);
 }
 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides, ReadText read_text,
                           const FindComponent& find) {
+  JobFileReading reading = parse_job_in_part(name, text, overrides, std::move(read_text), find);
+  TRY(reading.faults);
+  return *std::move(reading.file);
+}
+
+JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
+                                 const std::vector<std::string>& overrides, ReadText read_text,
+                                 const FindComponent& find) {
   const Source source = job_source(name, text);
   if (!read_text)
     read_text = [](const std::string& path) -> Result<std::string> {
@@ -158,12 +165,19 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
     };
   Faults faults;
   ComponentReader components(source, read_text, find, faults);
-  TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
-  faults.add(file.job.code_place, check_code_is_local(source, file.job));
-  for (const ReadJob& step : file.steps)
+  auto file = read(source, overrides, components, read_text, faults);
+  if (!file) return {std::nullopt, file.error()};
+  faults.add(file->job.code_place, check_code_is_local(source, file->job));
+  for (const ReadJob& step : file->steps)
     faults.add(step.code_place, check_code_is_local(source, step));
-  TRY(faults.status());
-  return job_file_of(source, file);
+  JobFileReading reading{std::nullopt, faults.status()};
+  if (!reading.faults) {
+    file->job.array.reset();  // its tasks have what it has
+    for (const std::string_view key : kKeysOfTheLauncher)
+      if (faults.is_spoilt(key)) reading.unread.emplace(key);
+  }
+  reading.file = job_file_of(source, *file);
+  return reading;
 }
 
 }  // namespace lockstep::spec

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,19 @@ struct JobFile {
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
   std::vector<std::string> includes = {};  // as in StepFiles
   bool keep_links = false;                 // as in StepFiles
-  // Of paths that the launcher looks up: "inputs.NAME" or "outputs.NAME" -> "FILE:LINE:COL".
+  // Of keys for whose values the launcher may refuse the job ("inputs.NAME", "outputs.NAME",
+  // "environment_variables.NAME" of a secret, kKeysOfTheLauncher) -> "FILE:LINE:COL"; "": of a
+  // pipeline's step itself.
   std::map<std::string, std::string> where = {};
+};
+
+// A file that may have faults.
+struct JobFileReading {
+  // Complete if there are no faults, else what could be read beside them: no value of it is checked
+  // any further. Absent: the text is no YAML.
+  std::optional<JobFile> file;
+  Status faults;
+  std::set<std::string> unread = {};  // of kKeysOfTheLauncher, those with a fault
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
@@ -66,5 +78,9 @@ Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides = {}, ReadText read_text = {},
                           const FindComponent& find = {});
+// The same, with what could be read beside the faults.
+JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
+                                 const std::vector<std::string>& overrides, ReadText read_text,
+                                 const FindComponent& find);
 
 }  // namespace lockstep::spec

@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/access.h"
 #include "common/domain/compute.h"
+#include "common/domain/secrets.h"
 #include "common/domain/variables.h"
 #include "launcher/spec/component_rules.h"
 #include "launcher/spec/distribution_reader.h"
@@ -76,6 +77,7 @@ class JobReader {
   void warn_of_ignored(ReadJob& job) const;
   void warn_of_unreplaced(ReadJob& job) const;  // by a shell, which is not there
   void validate_whole(const JobSpec& spec) const;
+  void note_places(ReadJob& job) const;
   Place place_of(std::string_view path) const;
   // What stands at this path is wrong.
   void fault(std::string_view path, const Place& place, const Error& error) const {
@@ -444,12 +446,26 @@ void JobReader::validate_whole(const JobSpec& spec) const {
   }
 }
 
+// Of what the launcher may refuse.
+void JobReader::note_places(ReadJob& job) const {
+  for (const std::string_view key : kKeysOfTheLauncher)
+    if (const YamlNode* node = at(key)) job.where[std::string(key)] = source_.where(node->place);
+  const YamlNode* variables = at("environment_variables");
+  if (variables == nullptr) return;
+  for (const YamlEntry& entry : variables->entries) {
+    const auto found = job.spec.environment_variables.find(entry.key);
+    if (found != job.spec.environment_variables.end() && !secrets_of({*found}).empty())
+      job.where[join("environment_variables", entry.key)] = source_.where(entry.value.place);
+  }
+}
+
 ReadJob JobReader::read_head() {
   ReadJob job;
   fill_texts(job);
   if (const YamlNode* name = at("name"))
     if (const Status named = validate_job_name(job.spec.name); !named && !job.spec.name.empty())
       fault("name", name->place, named.error().message);
+  note_places(job);
   return job;
 }
 
@@ -470,6 +486,7 @@ ReadJob JobReader::read() {
   fill_environment(job);
   fill_command(job.spec);
   validate_whole(job.spec);
+  note_places(job);
   if (faults_.empty()) warn_of_ignored(job);
   warn_of_unreplaced(job);
   add_notes_on_unused(source_, root_, step_ ? step_keys() : job_keys(), job.notes);

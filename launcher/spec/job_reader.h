@@ -3,10 +3,12 @@
 // then fills the fields. It reads only the files of the environment, through `read_text`; the code
 // directory is only named.
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/domain/job_spec.h"
@@ -35,9 +37,19 @@ struct ReadJob {
   Notes notes;
   std::vector<LocalData> local_data;  // of inputs of `spec`
   std::optional<ArraySpec> array = {};
-  // Of paths that the launcher looks up: "inputs.NAME" or "outputs.NAME" -> "FILE:LINE:COL".
-  std::map<std::string, std::string> where = {};
+  std::map<std::string, std::string> where = {};  // as in JobFile
 };
+
+// Keys for whose values the launcher may refuse a job.
+inline constexpr std::array<std::string_view, 9> kKeysOfTheLauncher{"compute",
+                                                                    "environment",
+                                                                    "lockstep.after",
+                                                                    "lockstep.from_checkpoint_of",
+                                                                    "lockstep.nodes",
+                                                                    "lockstep.project",
+                                                                    "lockstep.resources",
+                                                                    "name",
+                                                                    "resources.instance_count"};
 
 // Environments that have been read, by their places: a thousand steps may share a component.
 class ReadEnvironments {
@@ -57,7 +69,8 @@ struct StepPorts {
   std::map<std::string, std::string> output_where = {};  // of their paths
 };
 
-// Adds every fault, with its place, to `faults`. If there are any, the returned job is not usable.
+// Adds every fault, with its place, to `faults`. If there are any, the returned job has what could
+// be read beside them.
 ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults);
 // Only name, texts, tags and project: the head of a pipeline.
 ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults);

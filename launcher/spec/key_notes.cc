@@ -58,6 +58,9 @@ constexpr KeyNote kNotes[] = {
     {"inputs.*.enum", kOfComponents},
     {"inputs.*.value", kOfComponents},
     {"additional_includes", "files and folders beside `code`, which come into it by their names"},
+    {"environment.inference_config",
+     "leave it out: it is for Azure's online endpoints; a server runs as a job's `command`"},
+    {"environment.properties", "leave it out, or write `tags`"},
     {"intellectual_property", "leave it out"},
     // settings of pipelines, which have a reader of their own
     {"settings.default_datastore",

@@ -53,7 +53,7 @@ constexpr KnownKey kPortKeys[] = {
     {"inputs.*.enum", Shape::unchecked},
     {"inputs.*.mode", Shape::text},
     {"inputs.*.description", Shape::text},
-    {"inputs.*.properties", Shape::not_yet},
+    {"inputs.*.properties", Shape::not_yet, "leave it out"},
     {"inputs.*.path", Shape::of_step},
     {"outputs", Shape::bound_outputs},
     {"outputs.*.type", Shape::text},

@@ -54,8 +54,12 @@ class PipelineReader {
     read_head(read.job);
     std::vector<ReadStep> steps = read_steps(read.job.spec);
     const std::vector<std::size_t> order = sort_steps(source_, needs_of(steps), faults_);
-    if (!faults_.empty()) return read;
     PipelineSpec& pipeline = read.pipeline;
+    if (!faults_.empty()) {
+      for (std::size_t at = 0; at < steps.size(); ++at)
+        add_step(*tree_.steps[at], steps[at], pipeline, read.steps);
+      return read;
+    }
     pipeline.outputs = outputs.of_root();
     pipeline.continue_on_step_failure = tree_.root->settings.continue_on_step_failure;
     for (const std::size_t at : in_phases(order))
@@ -155,8 +159,9 @@ class PipelineReader {
     return order;
   }
 
-  static void add_step(const PipelineNode& node, ReadStep& read, PipelineSpec& pipeline,
-                       std::vector<ReadJob>& files) {
+  void add_step(const PipelineNode& node, ReadStep& read, PipelineSpec& pipeline,
+                std::vector<ReadJob>& files) const {
+    read.job.where[""] = source_.where(node.place);
     PipelineStep& step = pipeline.steps.emplace_back();
     step.name = node.name;
     step.spec = std::move(read.job.spec);
@@ -220,6 +225,8 @@ ReadJob read_component_job(const Source& source, YamlNode root, ComponentReader&
   job.notes = std::move(read.job.notes);
   job.spec = std::move(read.pipeline.steps.front().spec);
   job.spec.name = read.job.spec.name;
+  job.where.erase("");
+  job.where.merge(read.job.where);  // of its name and project
   return job;
 }
 

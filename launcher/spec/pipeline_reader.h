@@ -17,7 +17,7 @@ struct ReadPipeline {
 };
 
 // `components` outlives the places in the result. Every fault is added to `faults`; then the result
-// is not usable.
+// has what could be read beside them, with the steps in the file's order.
 ReadPipeline read_pipeline(const Source& source, YamlNode root, ComponentReader& components,
                            const ReadText& read_text, Faults& faults);
 

@@ -11,12 +11,14 @@ void to_wire(const launcher::AssetRegistered& from, AssetRegistered* to) {
   to->set_project(from.project);
   to->set_owner(from.owner);
   to->set_foreign(from.foreign);
+  if (from.files) to->set_files_bytes(from.files->count);
 }
 Status from_wire(const AssetRegistered& from, launcher::AssetRegistered* to) {
   TRY(from_wire(from.asset(), &to->asset));
   TRY(read_text(from.by(), "asset.by", &to->by));
   TRY(read_text(from.owner(), "asset.owner", &to->owner));
   to->foreign = from.foreign();
+  if (from.has_files_bytes()) to->files = launcher::counted_files(Bytes{from.files_bytes()});
   return read_text(from.project(), "asset.project", &to->project);
 }
 

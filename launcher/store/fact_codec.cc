@@ -318,6 +318,7 @@ struct FactWriter {
     to->set_project(f.project);
     to->set_owner(f.owner);
     to->set_foreign(f.foreign);
+    if (f.files) to->set_files_bytes(f.files->count);
   }
   void operator()(const launcher::NameShared& f) const { to_wire(f, wire->mutable_name_shared()); }
   void operator()(const launcher::VersionsDeleted& f) const {
@@ -553,6 +554,7 @@ Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegiste
   TRY(read_text(from.project(), "registered.project", &to->project));
   TRY(read_text(from.owner(), "registered.owner", &to->owner));
   to->foreign = from.foreign();
+  if (from.has_files_bytes()) to->files = launcher::counted_files(Bytes{from.files_bytes()});
   return read_text(from.by(), "registered.by", &to->by);
 }
 Status from_wire(const EnvironmentWanted& from, launcher::EnvironmentWanted* to) {

@@ -99,7 +99,8 @@ int run_fsck(const ToolOptions& options) {
     print_lines(stdout, "note", report->notes);
     print_lines(stdout, "repaired", report->repaired);
     std::printf(
-        "%s: %s; looked at %llu facts, %llu jobs, %llu blobs\n", absolute(options.home).c_str(),
+        "%s: %s; looked at %llu facts, %llu jobs, %llu blobs\n",
+        in_one_line(absolute(options.home)).c_str(),
         report->problems.empty() ? "clean" : counted(report->problems.size(), "problem").c_str(),
         static_cast<unsigned long long>(report->facts),
         static_cast<unsigned long long>(report->jobs),
@@ -241,7 +242,7 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
     const std::string why =
         is_missing && !unknown.empty() ? CLI::ExtrasError(unknown).what() : error.what();
     std::fprintf(stderr, "lockstepd %s: %s\n(lockstepd %s --help lists all flags)\n", first.c_str(),
-                 why.c_str(), first.c_str());
+                 printable(why).c_str(), first.c_str());
     return static_cast<int>(ExitCode::usage);
   }
   if (fsck_command.parsed()) return run_fsck(options);

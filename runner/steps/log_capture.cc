@@ -72,6 +72,7 @@ LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spoo
       directory_(std::move(directory)),
       spool_bytes_(spool.count),
       limit_bytes_(limit.count),
+      clock_note_(directory_.clock_set()),
       buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
 
 LogCapture::~LogCapture() {
@@ -207,6 +208,17 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   return length;
 }
 
+// Before the bytes are written: whoever ships them looks for the note then. A reading that is
+// interrupted comes out too small.
+void LogCapture::note_clock() {
+  const auto set_by = [this] {
+    const Instant wall = io::wall_clock();
+    return wall - clock_.now();
+  };
+  const Duration first = set_by();
+  clock_note_.measured(std::max(first, set_by()));
+}
+
 // How much was read, kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
@@ -214,6 +226,7 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   const std::uint64_t left = left_to_keep(stream);
   const ssize_t length = read_pipe(stream, std::min(most, left));
   if (length <= 0) return 0;
+  note_clock();
   const bool is_alone = std::exchange(last_read_, &stream) == &stream;
   kept_ += stream.stamps.read_at(stream.bytes, clock_.now(), is_alone).count;
   const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(length));

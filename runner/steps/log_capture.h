@@ -21,6 +21,7 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
+#include "runner/steps/clock_note.h"
 
 namespace lockstep::runner {
 
@@ -85,6 +86,7 @@ class LogCapture {
   std::uint64_t read_some(Stream& stream, std::uint64_t most);
   ssize_t read_pipe(Stream& stream, std::uint64_t most);
   std::uint64_t drop_some(Stream& stream);
+  void note_clock();
   bool flush(Stream& stream);
   void make_durable(const std::vector<Stream*>& dirty);
   void pause(Stream& stream);
@@ -101,6 +103,7 @@ class LogCapture {
   io::AttemptDir directory_;
   const std::uint64_t spool_bytes_, limit_bytes_;
   io::SystemClock clock_;  // for the times of the output
+  ClockNote clock_note_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
   const Stream* last_read_ = nullptr;

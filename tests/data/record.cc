@@ -3,11 +3,15 @@
 // since what it wrote then is what must stay readable.
 //   record_data DIR     writes DIR/journal.db, DIR/jobs.txt, DIR/envelopes.hex
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "common/wire/control.h"
+#include "launcher/core/compact.h"
 #include "launcher/store/journal.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
@@ -165,6 +169,144 @@ void live_with_people(TestLauncher& launcher) {
   launcher.drop_notices();
 }
 
+// Versions that come and go under two names, one of which keeps none and stays its owner's.
+void live_with_names(TestLauncher& launcher) {
+  const auto add = [&](const std::string& name, const std::string& content) {
+    RegisteredAsset asset;
+    asset.name = name;
+    asset.path = "./" + content;
+    asset.tree = sha256(content);
+    launcher.send(
+        CreateAssetInput{launcher.next_reply(), asset, "", UserCaller{"ann"}, mebibytes(3)});
+    launcher.expect_one<ReplyAsset>();
+  };
+  const auto remove = [&](const std::string& name) {
+    launcher.send(
+        DeleteVersionsInput{launcher.next_reply(), {NameKind::data, name, "1"}, UserCaller{"ann"}});
+    launcher.expect_one<ReplyDone>();
+  };
+  add("faces", "first");
+  add("faces", "second");
+  add("gone", "third");
+  launcher.send(ShareNameInput{
+      launcher.next_reply(), {NameKind::data, "faces", "", true}, UserCaller{"ann"}});
+  launcher.expect_one<ReplyDone>();
+  remove("faces");
+  remove("gone");
+}
+
+// After the compaction of what they had until now.
+void live_on_with_names(TestLauncher& launcher) {
+  launcher.send(ShareNameInput{
+      launcher.next_reply(), {NameKind::data, "faces", "", false}, UserCaller{"ann"}});
+  launcher.expect_one<ReplyDone>();
+  launcher.send(DeleteVersionsInput{
+      launcher.next_reply(), {NameKind::data, "faces", "2"}, UserCaller{"ann"}});
+  launcher.expect_one<ReplyDone>();
+}
+
+// An account's lock, and a job's that one of its attempts submitted: its family begins with it.
+void live_in_families(TestLauncher& launcher, FakeNode& node) {
+  const Caller hana = UserCaller{"hana"};
+  launcher.send(PrincipalInput{launcher.next_reply(),
+                               AddUser{"hana", "hana1", {}, {Role::admin, ""}}, LauncherItself{}});
+  launcher.expect_one<ReplyDone>();
+  launcher.take<AllowUser>();
+  launcher.take<UserChanged>();
+  launcher.drop_notices();
+  const auto submit = [&](const std::string& name, const Caller& caller) {
+    SubmitInput input;
+    input.reply = launcher.next_reply();
+    input.spec = job_spec(name);
+    input.spec.resources.cpus = 1;
+    input.spec.resources.memory = gibibytes(1);
+    input.spec.resources.gpus = 0;
+    input.spec.environment =
+        EnvironmentSpec{"", "", VenvEnvironment{"python3", {}, {"numpy==1.26"}, {}}};
+    input.caller = caller;
+    launcher.send(input);
+    const JobId job = launcher.expect_one<ReplySubmitted>().job;
+    launcher.drop_notices();
+    return attempt(job);
+  };
+  using Step = EnvironmentReport::Step;
+  const AttemptId parent = submit("parent", hana);
+  PartReport solved = says(parent, Step::solved);
+  solved.environment->lock = sha256("lock of hana1");
+  for (const PartReport& report : {says(parent, Step::wants_lock), solved}) {
+    launcher.observe(node, report);
+    launcher.drop_notices();
+  }
+  const JobSpec& spec = launcher.core->state().job(parent.job)->spec;
+  const AttemptId child = submit("child", AttemptCaller{parent, spec.submitter, spec.project});
+  for (const AttemptId& one : {child, parent}) {
+    launcher.cancel(one.job);
+    launcher.finished(node, one, node_exit({terminated(0)}));
+    launcher.drop_notices();
+  }
+}
+
+// A job whose outputs come while it runs, one of them piece by piece.
+void live_with_outputs(TestLauncher& launcher, FakeNode& node) {
+  const JobId job = launcher.submit(job_spec("so-far"));
+  launcher.drop_notices();
+  launcher.observe(node, attempt(job), PartState::running);
+  launcher.drop_notices();
+  PartReport running = report(attempt(job), PartState::running);
+  CollectedOutput& output = running.outputs.emplace_back();
+  output.tree = sha256("so far");
+  output.files = 2;
+  output.size = Bytes{77};
+  output.pieces = sha256("what grows");
+  output.partial = 1;
+  launcher.observe(node, running);
+  launcher.drop_notices();
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  launcher.observe(node, end);
+  launcher.drop_notices();
+}
+
+// The journal begins with what a compaction made of the facts of names: it has NameSettled.
+std::vector<StampedFact> live_before(TestLauncher& launcher) {
+  live_with_names(launcher);
+  std::vector<StampedFact> facts = compact(launcher.all_facts());
+  const std::size_t compacted = launcher.all_facts().size();
+  live_on_with_names(launcher);
+  FakeNode node = launcher.join("n0");
+  launcher.drop_notices();
+  live_in_families(launcher, node);
+  live_with_outputs(launcher, node);
+  RemoveNodeInput removal{launcher.next_reply(), "n0", UserCaller{"ann"}};
+  removal.now = true;
+  launcher.send(removal);
+  launcher.take<ReplyDone>();
+  launcher.take<RevokeNode>();
+  launcher.take<AwaitLogs>();
+  launcher.drop_notices();
+  const auto& all = launcher.all_facts();
+  facts.insert(facts.end(), all.begin() + static_cast<std::ptrdiff_t>(compacted), all.end());
+  return facts;
+}
+
+// What a landing's home must have, since it is what later ones are known to have stumbled over.
+template <typename Wanted>
+bool has(const std::vector<StampedFact>& facts, const std::function<bool(const Wanted&)>& is_it) {
+  return std::any_of(facts.begin(), facts.end(), [&](const StampedFact& fact) {
+    const auto* one = std::get_if<Wanted>(&fact.fact);
+    return one != nullptr && is_it(*one);
+  });
+}
+bool has_all(const std::vector<StampedFact>& facts) {
+  return has<NameSettled>(facts, [](const auto&) { return true; }) &&
+         has<OutputsSoFar>(facts,
+                           [](const auto& f) { return f.outputs.at(0).pieces.has_value(); }) &&
+         has<AssetRegistered>(facts, [](const auto& f) { return f.files.has_value(); }) &&
+         has<EnvironmentLocked>(
+             facts, [](const auto& f) { return f.account && f.family && *f.family == 0; }) &&
+         has<EnvironmentLocked>(facts, [](const auto& f) { return f.family && *f.family != 0; });
+}
+
 // The fixture's keys are words; a journal holds keys.
 struct WholeKeys {
   static void make(PublicKey& key) {
@@ -193,13 +335,21 @@ void write_protocol(std::ostream& out) {
 
 int record(const std::string& directory) {
   TestLauncher launcher;
+  std::vector<StampedFact> facts = live_before(launcher);
+  const std::size_t before = launcher.all_facts().size();
   live(launcher);
   live_on(launcher);
   live_in_environments(launcher);
   live_with_people(launcher);
+  const auto& all = launcher.all_facts();
+  facts.insert(facts.end(), all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
+  if (!has_all(facts)) {
+    std::fprintf(stderr, "record_data: a fact that every home must have was not made\n");
+    return 1;
+  }
   auto journal = Journal::open(directory + "/journal.db");
   if (!journal || !journal->replay([](const StampedFact&) {})) return 1;
-  for (StampedFact fact : launcher.all_facts()) {
+  for (StampedFact fact : facts) {
     if (auto* key = std::get_if<NodeJoined>(&fact.fact))
       std::replace(key->key.value.begin(), key->key.value.end(), '_', '-');
     std::visit(WholeKeys{}, fact.fact);

@@ -29,7 +29,8 @@ LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
            "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples"]
 # Bombs of processes, logs and files: the kernel holds up whoever forks or writes, in all modules. These come last, one
-# after the other, when nothing else runs.
+# after the other, when nothing else runs. test_disk is none of them: what it fills are disks of memory, of 64 MiB. Nor is
+# test_slow_disk: the library that stalls its launcher's syncs only sleeps.
 ALONE = ["test_logs", "test_hostile_ranks"]
 # The most tasks that a module adds for ten seconds, as is printed when it ends (here of two cores); the others add
 # OTHERS or less. Together those that run have no more than MOST a core, so that what is measured stays below 4.

@@ -136,8 +136,8 @@ def test_a_bad_job_file_has_the_same_errors_at_the_launcher(up_site, case):
 
 def test_what_only_the_launcher_knows_is_an_error_of_the_file(up_site):
     for text, says in (("environment: azureml:nobodys:7\n", "job.yml:2:14"),
-                       ("lockstep: {project: nowhere}\n", "job.yml: there is no project 'nowhere'"),
-                       ("resources: {instance_count: 9}\n", "job.yml: "),
+                       ("lockstep: {project: nowhere}\n", "job.yml:2:21: there is no project 'nowhere'"),
+                       ("resources: {instance_count: 9}\n", "job.yml:2:29: needs 9 nodes"),
                        ("environment_variables: {A: '${{secrets.NOBODYS}}'}\n", "NOBODYS")):
         up_site.write("job.yml", "command: true\n" + text)
         done = up_site.run("job", "validate", "-f", "job.yml")
@@ -157,6 +157,46 @@ def test_all_that_the_launcher_refuses_is_said_at_once(up_site):
         said = done.stderr.decode()
         assert done.returncode in (1, USAGE) and all(f"lockstep: {place}" in said for place in wanted), (verb, said)
         assert "to add it, the launcher's operator writes into" in said and "\n  lost:\n    directory: " in said, said
+
+
+def test_faults_of_the_reader_and_of_the_launcher_are_said_at_once(up_site):
+    jobs_before = len(up_site.json("job", "list"))
+    up_site.write("job.yml", "comand: 'true'\nenvironment: azureml:nobodys:7\ncompute: lost\nlockstep: {project: nowhere}\n"
+                             "inputs: {a: {path: azureml:nothing:1}}\ncode: ./gone\n")
+    wanted = ["job.yml:1:1: unknown key 'comand'", "job.yml:6:7: ", "job.yml:2:14: ", "job.yml:3:10: there is no compute target 'lost'",
+              "job.yml:4:21: there is no project 'nowhere'", "job.yml:5:20: inputs.a: ", "--grace 'soon' is not a time"]
+    for verb in ("create", "validate"):
+        done = up_site.run("job", verb, "-f", "job.yml", "--grace", "soon")
+        said = done.stderr.decode()
+        assert done.returncode == USAGE and all(f"lockstep: {place}" in said for place in wanted), (verb, said)
+        assert len(said.splitlines()) == len(set(said.splitlines())), said
+    good = ["--compute", "lost", "--project", "nowhere", "--environment", "nobodys:7", "--from-checkpoint-of", "nobody"]
+    wanted = ["--compute: there is no compute target 'lost'", "--project nowhere: there is no project", "nobodys:7: ",
+              "--from-checkpoint-of nobody: there is no job 'nobody'"]
+    for more, first in ([], []), (["--memory", "lots", "--timeout", "soon"], ["--memory 'lots'", "--timeout 'soon'"]):
+        done = up_site.run("run", *good, *more, "--", "true")
+        said = done.stderr.decode()
+        assert done.returncode == USAGE and all(text in said for text in wanted + first), said
+    done = up_site.run("environment", "prepare", "-f", "nobodys:7", "--project", "nowhere")
+    said = done.stderr.decode()
+    assert done.returncode == REFUSED and "nobodys" in said and "--project nowhere: there is no project" in said, said
+    assert len(up_site.json("job", "list")) == jobs_before
+
+
+def test_a_job_that_is_not_there_cannot_be_deleted(up_site):
+    for names, first in (["nosuch"], "nosuch"), (["nosuch", "neither", "--yes"], "nosuch"):
+        done = up_site.run("job", "delete", *names)
+        said = done.stderr.decode().splitlines()
+        assert done.returncode == 1 and done.stdout.strip() == b"", done
+        assert said[0] == f"lockstep: there is no job '{first}'; `lockstep job list` shows all", said
+        assert len(said) == len([name for name in names if not name.startswith("--")]), said
+
+
+def test_a_wrong_file_starts_no_launcher(site):
+    site.write("job.yml", "comand: 'true'\n")
+    done = site.run("job", "create", "-f", "job.yml")
+    assert done.returncode == USAGE and b"job.yml:1:1: unknown key 'comand'" in done.stderr, done
+    assert "not running" in site.run("status").stdout.decode()
 
 
 def test_a_job_file_may_come_from_standard_input(up_site, tmp_path):

@@ -110,6 +110,19 @@ def test_a_trivial_job_says_its_name_and_no_more(site):
         assert re.fullmatch(rb"lockstep: [a-z]+_[a-z]+_[a-z]+: Completed after \d+ms\n", done.stderr), done.stderr
 
 
+def test_the_newest_job_has_a_word_where_a_job_is_named_and_nowhere_else(site):
+    site.up(1)
+    site.ok("run", "-q", "--name", "first", "--", "true")
+    site.write("next.sbatch", "#!/bin/bash\necho @last \"$@\"\n")
+    done = site.run("run", "--name", "second", "--sbatch", "next.sbatch", "--after", "@last", "--display-name", "@last")
+    assert (done.returncode, done.stdout) == (0, b"@last\n"), done.stderr
+    second = site.show("second")
+    assert second["display_name"] == "@last" and [one["job"] for one in second["lockstep"]["after"]] == ["first"], second
+    done = site.run("run", "--sbatch", "next.sbatch", "--from-checkpoint-of", "@last", "--", "--name=@last")
+    assert b"@last" not in done.stderr and b"second" in done.stderr, done.stderr
+    assert site.run("job", "logs", "--name=@last").stdout.endswith(b"@last\n")
+
+
 def test_a_long_wait_says_why_and_then_goes_on(site):
     site.up(1)
     flag = site.directory / "go"

@@ -158,6 +158,42 @@ def test_a_notice_of_the_provider_gives_the_job_time_to_save(cluster):
     cluster.until_empty()
 
 
+def said(done):
+    return done.stderr.decode().replace("\n  ", " ")
+
+
+def explained(site, name):
+    return " ".join(site.ok("job", "explain", name).split())
+
+
+def test_the_end_of_machines_costs_no_retry_and_is_not_tried_for_ever(cluster):
+    """Three machines end below one job, which has no limit and saves nothing. Slurm: test_cluster_slurm.py."""
+    site = cluster.site
+    cluster.create(max_instances=1)
+    cluster.faults(lives=40)
+    file = site.write("endless.json", json.dumps({"name": "endless", "compute": "azureml:lab", "command": "sleep 300",
+                                                  "lockstep": {"retry": {"max": 0}}}))
+    site.ok("job", "create", "-f", file)
+    site.wait_for_status("endless", "Running", deadline_s=60)
+    refused = site.run("run", "--compute", "lab", "--name", "long", "--timeout", "60s", "--", "true")
+    assert refused.returncode != 0 and "may run for 1m " in said(refused), refused
+    assert "a machine of target 'lab' ends after 40s" in said(refused), refused
+    site.submit("--compute", "lab", "--name", "tight", "--timeout", "39s", "--", "true")
+    wait_until(lambda: "and the job may run for 39s (limits.timeout)" in explained(site, "tight"),
+               "what is left of the machine is too little", 30)
+    assert not site.show("tight")["attempts"]
+    site.ok("job", "cancel", "tight")
+    cluster.faults(lives=25)  # the next ones: notice comes 15 s before the end
+    ended = site.wait_for_status("endless", "Failed", "Completed", deadline_s=100)
+    assert ended["status"] == "Failed" and len(ended["attempts"]) == 3, ended
+    assert {attempt["report"]["cause"] for attempt in ended["attempts"]} == {"preempted"}, ended
+    events = site.ok("job", "events", "endless")
+    assert "its machine's time was over, which does not count as a retry" in events, events
+    for word in ("the machines of its target end after 25s", "did not end 3 times (it was there for", "save checkpoints"):
+        assert word in ended["reason"], ended["reason"]
+    cluster.until_empty()
+
+
 def test_a_cluster_that_is_busy_is_not_deleted_and_an_idle_one_leaves_nothing(cluster):
     site = cluster.site
     cluster.create(max_instances=2)
@@ -187,10 +223,6 @@ def test_a_launcher_that_is_killed_during_creations_leaks_nothing(cluster):
         site.ok("up", "--nodes", "1")
         site.wait_for_status(name, "Completed", deadline_s=60)
     cluster.until_empty()
-
-
-def said(done):
-    return done.stderr.decode().replace("\n  ", " ")
 
 
 def test_settings_that_the_provider_refuses_are_refused_at_once(cluster):

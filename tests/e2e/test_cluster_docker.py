@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import pwd
 import re
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import time
 import pytest
 from harness.engine import Docker, import_busybox, import_debian
 from harness.site import Site, wait_until
+from test_compute_ssh import launch, liveness
 
 ROOT_ACCOUNT = "root:x:0:0:root:/root:/bin/sh\n"
 
@@ -145,6 +147,28 @@ def test_a_job_saves_its_work_when_its_container_is_taken_with_notice(cluster, t
     cluster.until_empty()
 
 
+def test_a_container_follows_a_launcher_that_moved(cluster, bundle):
+    """What runs there goes on: the launcher has it told before its node counts as LOST."""
+    site, engine = cluster.site, cluster.engine
+    cluster.create(min_instances=1, max_instances=1)
+    script = "while [ ! -e /tmp/go ]; do sleep 0.1; done; echo survived"
+    site.submit("--compute", "lab", "--name", "goes-on", "--", "sh", "-c", script)
+    site.wait_for_status("goes-on", "Running")
+    [container] = engine.containers()
+    site.kill(site.launcher_pids())
+    moved = launch(site, 17690, LOCKSTEP_NODE_BUNDLE=str(bundle), **engine.environment)
+    try:
+        wait_until(lambda: liveness(site, "lab-1") == "ALIVE", "the container follows", 50)
+        engine.ok("exec", container, "touch", "/tmp/go")
+        assert site.wait_for_status("goes-on", "Completed", "Failed", deadline_s=60)["status"] == "Completed"
+        assert b"survived" in site.logs("goes-on") and len(site.show("goes-on")["attempts"]) == 1
+        assert engine.containers() == [container], "the same one"
+        site.ok("compute", "delete", "lab", "--yes")
+    finally:
+        moved.terminate()
+        moved.wait(timeout=30)
+
+
 def test_deleting_a_busy_cluster_needs_its_jobs_to_end_and_leaves_no_container(cluster):
     site = cluster.site
     cluster.create(min_instances=1)
@@ -158,24 +182,75 @@ def test_deleting_a_busy_cluster_needs_its_jobs_to_end_and_leaves_no_container(c
     assert not cluster.engine.containers() and cluster.engine.ok("volume", "ls", "--quiet") == ""
 
 
-def test_jobs_of_an_ordinary_users_launcher_run_as_that_user(engine, bundle, ordinary_user, shared_bin):
+@pytest.fixture
+def ordinary_cluster(engine, bundle, ordinary_user, shared_bin):
+    """As `cluster`; the launcher runs as an ordinary user, who may use the engine."""
     os.chmod(engine.folder / "socket", 0o666)
     bundle.parent.chmod(0o755)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-e2e-"))
     directory.chmod(0o755)
     site = Site(directory, user=ordinary_user, bin_directory=shared_bin)
     try:
-        cluster = DockerCluster(site, engine, bundle)
-        cluster.create(max_instances=1)
-        site.submit("--compute", "lab", "--name", "who", "--", "id", "-un")
-        assert finished(site, "who")["status"] == "Completed"
-        assert site.logs("who").decode().split()[-1] == ordinary_user
-        site.ok("compute", "delete", "lab", "--yes")
+        yield DockerCluster(site, engine, bundle)
     finally:
         site.down()
         for container in engine.containers():
             engine.ok("rm", "-f", "-v", container)
         subprocess.run(["rm", "-rf", "--one-file-system", str(directory)], check=False)
+
+
+def test_jobs_of_an_ordinary_users_launcher_run_as_that_user(ordinary_cluster, ordinary_user):
+    site = ordinary_cluster.site
+    ordinary_cluster.create(max_instances=1)
+    site.submit("--compute", "lab", "--name", "who", "--", "id", "-un")
+    assert finished(site, "who")["status"] == "Completed"
+    assert site.logs("who").decode().split()[-1] == ordinary_user
+    site.ok("compute", "delete", "lab", "--yes")
+
+
+class Colleague:
+    """Somebody with a key of their own, who uses the launcher of an ordinary user's site."""
+
+    def __init__(self, site, name, *words):
+        self.site, self.name = site, name
+        home = site.directory / f"home-{name}"
+        home.mkdir()
+        owner = pwd.getpwnam(site.user)
+        os.chown(home, owner.pw_uid, owner.pw_gid)
+        self.environment = {"LOCKSTEP_HOME": str(home), "LOCKSTEP_LAUNCHER": str(site.home / "launcher/endpoint.json")}
+        key = site.ok("user", "key", "show", env=self.environment).strip()
+        site.ok("user", "add", name, "--key", key, *words)
+
+    def whoami(self):
+        """What `id` says in a job of theirs on the cluster."""
+        done = self.site.run("run", "--compute", "lab", "--name", f"as-{self.name}", "--", "id", env=self.environment)
+        assert done.returncode == 0, (done, self.site.ok("job", "explain", f"as-{self.name}"),
+                                      self.site.ok("compute", "log", "lab"))
+        return done.stdout.decode()
+
+
+def test_an_ordinary_users_launcher_runs_each_persons_jobs_as_that_person(ordinary_cluster, ordinary_user, two_accounts):
+    """In the container the agent is root: bob, whom this machine knows, has his uid, and ls-erin, whom it does not, one
+    of her own. Who only looks on has no account there, nor has anybody else of this machine."""
+    site, (alice, bob) = ordinary_cluster.site, two_accounts
+    ordinary_cluster.create(min_instances=1, max_instances=1)
+    said = Colleague(site, "bob", "--account", bob).whoami()
+    assert f"uid={pwd.getpwnam(bob).pw_uid}({bob})" in said, said
+    erin = Colleague(site, "ls-erin").whoami()
+    assert re.search(r"uid=(2|3|4|5)\d{4}\(ls-erin\)", erin), erin
+    Colleague(site, "ls-vic", "--role", "viewer")
+    Colleague(site, "ls-fred")  # brings the container up to date
+    [container] = ordinary_cluster.engine.containers()
+
+    def known():
+        lines = ordinary_cluster.engine.ok("exec", container, "cat", "/etc/passwd").splitlines()
+        return {line.split(":")[0]: line.split(":")[2] for line in lines}
+
+    wait_until(lambda: "ls-fred" in known(), "the container knows who came last", 60)
+    assert known().keys() == {"root", ordinary_user, bob, "ls-erin", "ls-fred"}, known()
+    assert f"uid={known()['ls-erin']}(" in erin, "her id is the same as before"
+    assert alice not in known()
+    site.ok("compute", "delete", "lab", "--yes")
 
 
 def test_jobs_run_as_users_whom_this_machine_does_not_know(cluster):

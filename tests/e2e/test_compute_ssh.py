@@ -243,6 +243,7 @@ def test_a_machine_follows_a_launcher_that_moved(lab, tunnel):
     lab.site.kill(lab.site.launcher_pids())
     moved = launch(lab.site, 17670, LOCKSTEP_NODE_BUNDLE=str(lab.bundle))
     try:
+        wait_until(lambda: liveness(lab.site, "vm1") == "ALIVE", "vm1 is told without anybody asking", 50)
         done = lab.site.run("compute", "update", "lab", "--upgrade", "--timeout", "90")
         assert done.returncode == 0 and b"vm1: joined" in done.stderr, done
         assert liveness(lab.site, "vm1") == "ALIVE", "nothing says joined of a node that is not ALIVE"

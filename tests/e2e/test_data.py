@@ -234,6 +234,47 @@ def test_a_name_is_its_projects(site):
     assert {"data asset faces:1", "model net:1"} <= objects, objects
 
 
+def test_files_count_in_full_for_who_registered_them(site):
+    site.up(1)
+    people = {}
+    for name in ("alice", "bob"):
+        people[name] = Person(site, name)
+        site.ok("user", "add", name, "--key", people[name].key, "--account", pwd.getpwuid(os.getuid()).pw_name)
+    alice, bob = people.values()
+    site.ok("quota", "set", "--user", "alice", "--version-files", "1m")
+    for number in (1, 2):
+        site.write(f"set{number}/a.bin", str(number) * (600 << 10))
+
+    def used():
+        own = json.loads(alice.ok("quota", "show", "-o", "json"))
+        return next(q["limits"] for q in own if q["kind"] == "user")["version_files"]
+
+    assert used() == {"limit": 1 << 20, "used": 0, "default": False}
+    assert alice.ok("data", "create", "-n", "set", "--path", "set1") == "set:1\n"
+    size = json.loads(alice.ok("data", "show", "set", "-o", "json"))["lockstep"]["files_bytes"]
+    assert 600 << 10 < size < 601 << 10 and used()["used"] == size
+    for words in (("data", "create", "-n", "set", "--path", "set2"), ("model", "create", "-n", "net", "--path", "set1")):
+        why = alice.refused(*words)
+        assert "quota: user 'alice' has 600." in why and "in files of registered versions" in why, why
+        assert "1.0 MiB are allowed" in why and "lockstep data delete NAME --version V" in why, why
+        assert "lockstep quota set --user alice --version-files SIZE" in why, why
+    assert bob.ok("data", "create", "-n", "his", "--path", "set1") == "his:1\n", "the limit is alice's alone"
+    site.write("out.yml", "command: head -c 600000 /dev/zero > ${{outputs.made}}/zeros\n"
+                          "outputs: {made: {type: uri_folder, name: made}}\n")
+    alice.ok("job", "create", "-f", "out.yml", "--name", "out")
+    site.wait_for_status("out", "Completed")
+    warnings = json.loads(alice.ok("job", "show", "out", "-o", "json"))["warnings"]
+    assert any("not registered as made: quota: user 'alice' has" in w for w in warnings), warnings
+    assert "version-files" in alice.ok("user", "whoami")
+    alice.ok("data", "delete", "set", "--version", "1")
+    assert used()["used"] == 0
+    assert alice.ok("data", "create", "-n", "set", "--path", "set2") == "set:2\n"
+    before = used()["used"]
+    site.kill(site.launcher_pids())
+    site.ok("up", "--nodes", "1")
+    assert used()["used"] == before > 600 << 10, "as the journal has it"
+
+
 def test_a_killed_launcher_knows_what_was_registered(data):
     data.ok("data", "create", "-n", "faces", "--path", "set")
     data.ok("data", "create", "-n", "gone", "--path", "set")

@@ -114,6 +114,16 @@ def test_what_cannot_be_named_is_refused(stores):
         assert says in said, said
 
 
+def test_a_file_of_data_or_a_model_is_refused_with_the_place_of_its_path(stores):
+    stores.write("asset.yml", "name: faces\npath: azureml://datastores/lost/paths/x\n")
+    for kind in ("data", "model"):
+        done = stores.run(kind, "create", "-f", "asset.yml")
+        said = done.stderr.decode()
+        assert done.returncode == 1 and "lockstep: asset.yml:2:7: path: azureml://datastores/lost/paths/x: " in said, said
+        done = stores.run(kind, "create", "-n", "faces", "--path", "azureml://datastores/lost/paths/x")
+        assert done.stderr.startswith(b"lockstep: --path azureml://datastores/lost/paths/x: "), done
+
+
 def test_outputs_are_written_to_a_datastore(stores):
     stores.write("job.yml", """
 command: >-

@@ -491,3 +491,12 @@ def test_an_environments_log_of_a_job_without_one(site):
     assert (refused.returncode, refused.stdout) == (2, b"")
     assert refused.stderr == b"lockstep: job logs: plain has no environment, so it has no environment log\n"
     assert site.run("job", "logs", "plain", "--environment", "--rank", "0").returncode == 2
+
+
+def test_the_logs_of_launcher_and_agents_have_one_format(site):
+    site.up(1)
+    site.ok("run", "--", "true")
+    line = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (trace|debug|info|warning|error|critical) \S.*|    .*")
+    for log in (site.home / "launcher" / "lockstepd.log", site.home / "nodes" / "local-0" / "agent.log"):
+        lines = log.read_text().splitlines()
+        assert lines and not [text for text in lines if not line.fullmatch(text)], (log, lines)

@@ -160,6 +160,27 @@ def test_the_logs_of_steps_that_ran_at_a_time_come_in_the_order_of_time(up_site)
         assert lines == list("01234567"), (words, lines)
 
 
+STILL_RUNS = IN_TURN.replace("; done'", "; done; while [ ! -e END ]; do sleep 0.05; done; echo end'")
+
+
+def test_what_is_past_of_a_running_pipeline_comes_in_the_order_of_time(up_site):
+    site = up_site
+    go, end = site.directory / "go", site.directory / "end"
+    site.write("turns.yml", STILL_RUNS.replace("GO", str(go)).replace("END", str(end)))
+    site.ok("job", "create", "-f", "turns.yml", "--name", "turns")
+    wait_until(lambda: [step["status"] for step in site.show("turns")["jobs"].values()] == ["Running"] * 2, "both run")
+    go.touch()
+    wait_until(lambda: site.logs("turns").count(b"line") == 8, "both wait for the end")
+    followers = [site.start("job", *words) for words in (("stream", "turns"), ("logs", "turns", "-f"))]
+    for process in followers:
+        lines = [process.stdout.readline().decode().split()[-1] for _ in range(8)]
+        assert lines == list("01234567"), lines
+    end.touch()
+    for process in followers:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0 and sorted(out.splitlines()) == [b"even | end", b"odd  | end"], (out, err)
+
+
 REUSED = """
 type: pipeline
 jobs:
@@ -181,8 +202,16 @@ def test_a_reused_step_has_the_log_and_files_of_the_job_it_was_reused_from(up_si
     done = site.run("job", "logs", "second", "-f")
     assert done.returncode == 0 and done.stdout.decode().endswith("making\n"), done
     done = site.run("job", "stream", "second")
-    assert (done.returncode, done.stdout) == (0, b""), done
+    assert (done.returncode, done.stdout) == (0, b"make | making\n"), done
+    assert done.stderr.decode().count("reused from job first_make") == 1, done
+    done = site.run("job", "create", "-f", "reused.yml", "--name", "third", "--stream")
+    assert (done.returncode, done.stdout) == (0, b""), "what a job of before wrote is not written again"
     assert done.stderr.decode().count("make: reused from job first_make\n") == 1, done
+    for verb, said in (("show", "whose state this is"), ("explain", "whose explanation this is")):
+        done = site.run("job", verb, "second/make")
+        assert done.returncode == 0 and b"first_make" in done.stdout, done
+        assert f"step 'make' was reused from job first_make, {said}\n" in done.stderr.decode(), done
+    assert b"whose environment's log this is" in site.run("environment", "log", "second/make").stderr
     done = site.run("job", "files", "second", "--step", "make")
     assert b"outputs/left" in done.stdout and b"reused from job first_make, whose files these are" in done.stderr, done
     assert site.run("job", "cat", "second", "outputs/left", "--step", "make").stdout == b"1\n"

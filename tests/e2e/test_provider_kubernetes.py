@@ -46,6 +46,12 @@ def test_a_pod_becomes_a_node_with_a_token_that_nobody_sees(lab, target, bundle)
     assert lab.ok("run", "--compute", "vms", "--", "echo", "here").strip() == "here"
 
 
+def test_a_pod_with_a_deadline_says_how_long_it_lives_and_what_is_left(lab, target, bundle):
+    about = target.done("create", bundle=bundle, token=new_token(lab), active_deadline_seconds=600)["about"]
+    assert about["lifetime"] == "600" and 400 < int(about["left"]) <= 600, about
+    assert pods(target)[0]["spec"]["activeDeadlineSeconds"] == 600
+
+
 def test_a_pod_that_no_node_has_is_pending_with_the_schedulers_words(lab, target, bundle):
     target.kubelet.capacity = 0
     token, begun = new_token(lab), time.monotonic()
@@ -220,7 +226,7 @@ EVERYTHING = {
     "capabilities": ["SYS_PTRACE", "IPC_LOCK"], "service_account": "trainer", "image_pull_secrets": ["registry"],
     "image_pull_policy": "Always", "priority_class": "high", "scheduler": "volcano", "runtime_class": "nvidia", "queue": "team",
     "node_selector": ["zone=a", "gpu.site/kind=A100"], "tolerations": ["*", "gpu:NoSchedule", "team=ml:NoExecute", "any"],
-    "labels": ["team=ml"], "annotations": ["site.org/note=any text: {}"], "host_network": True}
+    "labels": ["team=ml"], "annotations": ["site.org/note=any text: {}"], "host_network": True, "active_deadline_seconds": 7200}
 VALIDATORS = {"1.20.0": ("1.20",), "1.37.0": ("1.25", "1.28", "1.31", "1.34", "1.37")}
 VALIDATE = """import json, sys, kubernetes_validate
 for line in sys.stdin:

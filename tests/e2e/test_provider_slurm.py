@@ -43,6 +43,14 @@ def test_a_job_becomes_a_node_and_is_ended_without_a_trace(lab, target, bundle):
     assert target.done("remove")["state"] == "absent", "removed twice"
 
 
+def test_a_job_with_a_time_limit_says_how_long_it_lives_and_what_is_left(lab, target, bundle):
+    about = target.joined(bundle, new_token(lab), time="5")["about"]
+    assert about["lifetime"] == "300" and 200 < int(about["left"]) <= 300, about
+    target.done("remove")
+    about = target.joined(bundle, new_token(lab))["about"]
+    assert not about.keys() & {"lifetime", "left"}, "its partition has no limit"
+
+
 def test_a_job_that_waits_is_pending_until_slurm_starts_it(lab, target, bundle):
     target.slurm.run("sbatch", "--exclusive", "--wrap=sleep 1000", "--job-name=other", "--output=/dev/null")
     said = target.done("create", bundle=bundle, token=new_token(lab))

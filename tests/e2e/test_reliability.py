@@ -304,3 +304,42 @@ def test_the_first_failure_is_found_though_a_clock_is_slow(cluster):
     [clock] = report["clocks"]
     assert clock["node_name"] == "n2" and -0.61 < clock["ahead_seconds"] < -0.59, clock
     assert clock["uncertainty_seconds"] < 0.05, clock
+
+
+TURNS = """
+import os, pathlib, sys, time
+batons = pathlib.Path(sys.argv[1])
+mine = ["n1", "n2"].index(os.uname().nodename)
+print("ready", flush=True)
+for turn in range(6):
+    while not (batons / str(turn)).exists():
+        time.sleep(0.002)
+    if turn % 2 == mine:
+        print("turn", turn, flush=True)
+        time.sleep(0.05)
+        (batons / str(turn + 1)).touch()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "while-it-runs"])
+def test_lines_of_nodes_are_in_order_though_a_clock_is_slow(cluster, when):
+    site = cluster.site
+    batons = cluster.directory / "batons"
+    batons.mkdir()
+    batons.chmod(0o777)
+
+    def make_slow():
+        cluster.nodes[1].skew(wall_s=-0.6)
+        wait_until(lambda: "its clock is 0.60 s behind the launcher's" in site.ok("node", "list"), "it is measured")
+
+    if when == "before":
+        make_slow()
+    site.write("turns.py", TURNS)
+    name = site.submit("-N", "2", "--name", "turns", "--", "/usr/bin/python3", "turns.py", str(batons))
+    wait_until(lambda: site.logs(name).count(b"ready") == 2, "both ranks wait for their turn")
+    if when != "before":
+        make_slow()
+    (batons / "0").touch()
+    site.wait_for_status(name, "Completed")
+    lines = [line.split(b"| ")[-1] for line in site.logs(name).splitlines()]
+    assert [line for line in lines if line.startswith(b"turn")] == [b"turn %d" % turn for turn in range(6)], lines

@@ -28,6 +28,7 @@ Json to_json(const AssetView& view) {
   }
   json["lockstep"] = {{"digest", asset.tree ? Json(asset.tree->hex()) : Json(nullptr)},
                       {"file", text_or_null(asset.file)},
+                      {"files_bytes", view.files ? Json(view.files->count) : Json(nullptr)},
                       {"project", view.project},
                       {"owner", text_or_null(view.owner)},
                       {"shared_with", to_json(view.grants)},

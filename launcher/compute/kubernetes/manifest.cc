@@ -238,6 +238,8 @@ ordered_json pod_manifest(const Request& request, const Settings& settings,
                        {"automountServiceAccountToken", !settings.service_account.empty()},
                        {"terminationGracePeriodSeconds", kGraceSeconds}};
   add_placement(spec, settings);
+  if (settings.active_deadline_seconds)
+    spec["activeDeadlineSeconds"] = *settings.active_deadline_seconds;
   if (!settings.bundle_image.empty())
     spec["initContainers"] = ordered_json::array({bundle_container(settings)});
   spec["containers"] = ordered_json::array({node_container(request, settings, machine)});

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/base/printable.h"
 #include "common/base/utf8.h"
+#include "common/io/clock.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/kubernetes/names.h"
 
@@ -102,12 +106,33 @@ std::string reason_to_leave(const json& status) {
   return why.empty() ? "deleted" : why;
 }
 
+// "2026-01-31T12:00:00Z", as the API writes times.
+std::optional<Instant> time_from(const std::string& text) {
+  std::tm time{};
+  const int read = std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d", &time.tm_year, &time.tm_mon,
+                               &time.tm_mday, &time.tm_hour, &time.tm_min, &time.tm_sec);
+  if (read != 6 || time.tm_year < 1970 || time.tm_year > 2200) return std::nullopt;
+  time.tm_year -= 1900;
+  time.tm_mon -= 1;
+  return Instant{std::int64_t{::timegm(&time)} * 1'000'000'000};
+}
+
+// What the target's settings say, or an admission plug-in of the cluster.
+void read_deadline(const json& object, Pod& pod) {
+  constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
+  const json& deadline = at(at(object, "spec"), "activeDeadlineSeconds");
+  if (!deadline.is_number_integer() || deadline <= 0 || deadline > kMost) return;
+  pod.lifetime = seconds(deadline.get<std::int64_t>());
+  pod.started = time_from(text_at(at(object, "status"), "startTime"));
+}
+
 Pod pod_from(const json& object) {
   const json &meta = at(object, "metadata"), &status = at(object, "status");
   Pod pod;
   pod.name = text_at(meta, "name");
   pod.uid = text_at(meta, "uid");
   pod.node = text_at(at(object, "spec"), "nodeName");
+  read_deadline(object, pod);
   const bool has_started = read_containers(status, pod);
   const std::string phase = text_at(status, "phase");
   const json& scheduled = condition(status, "PodScheduled");
@@ -176,12 +201,22 @@ Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Se
   return pods_from(request, *text, step);
 }
 
+About life_of(const Pod& pod, Instant now) {
+  if (!pod.lifetime || !pod.started) return {};
+  // Within the lifetime, whatever the two clocks say.
+  const Duration left =
+      std::clamp<Duration>(*pod.started + *pod.lifetime - now, Duration(0), *pod.lifetime);
+  return {{"lifetime", std::to_string(*pod.lifetime / seconds(1))},
+          {"left", std::to_string(left / seconds(1))}};
+}
+
 void tell(const std::string& machine, const Pod* pod, const Settings& settings, Events& events) {
   if (pod == nullptr) return events.machine(machine, "absent", {});
   About about{{"job", pod->name}, {"pod", settings.name_space + "/" + pod->name}};
   if (!pod->node.empty()) about.emplace_back("node", pod->node);
   if (pod->state == Pod::State::joined) {
     about.emplace_back("tunnel", false);
+    for (auto& entry : life_of(*pod, io::SystemClock().now())) about.push_back(std::move(entry));
     return events.machine(machine, "running", about);
   }
   about.emplace_back("reason", pod->reason);

@@ -2,9 +2,11 @@
 // The pods of a target, as the API server describes them.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "common/base/time.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/kubernetes/kubectl.h"
 
@@ -23,6 +25,9 @@ struct Pod {
   std::string reason;      // why it waits, ended or leaves, for people
   std::string last_words;  // of its agent, if that ended
   int exit_code = 0;
+  // Of one that ends by itself: how long it lives, and since when by the cluster's clock.
+  std::optional<Duration> lifetime;
+  std::optional<Instant> started;
   bool is_stuck =
       false;  // it cannot start: `reason` says why, and somebody has to change something
 };
@@ -34,6 +39,10 @@ Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Se
                         const std::string& step);
 // The answer of the API server: a PodList. failed: it is none.
 Attempt<Pods> pods_from(const Request& request, const std::string& text, const std::string& step);
+
+// `lifetime` and `left` of `about`, in whole seconds; empty: it does not end by itself, or has not
+// begun.
+About life_of(const Pod& pod, Instant now);
 
 // Says what a machine's pod is; nullptr: it has none.
 void tell(const std::string& machine, const Pod* pod, const Settings& settings, Events& events);

@@ -24,6 +24,8 @@ constexpr std::int64_t kLeastMemory = 64 << 20;  // the agent alone needs a part
 constexpr std::int64_t kLeastShm = 64 << 10;
 constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr double kMostGpus = 1'024;
+constexpr double kLeastDeadline = 60;  // seconds; the agent must join, and be told to leave
+constexpr double kMostDeadline = 10.0 * 366 * 86'400;
 constexpr std::size_t kMaxEntries = 64;  // of a list
 constexpr std::size_t kMaxText = 1'024;
 
@@ -155,6 +157,18 @@ Status read_amounts(const SettingsObject& object, const Reader& reader, Settings
   return {};
 }
 
+Status read_deadline(const SettingsObject& object, Settings& settings) {
+  constexpr const char* kKey = "active_deadline_seconds";
+  TRY_ASSIGN(const auto deadline, object.number(kKey));
+  if (!deadline) return {};
+  if (!(*deadline >= kLeastDeadline && *deadline <= kMostDeadline &&
+        *deadline == std::floor(*deadline)))
+    return object.bad(kKey, fmt::format("is not a whole number of seconds from {} to {}",
+                                        kLeastDeadline, kMostDeadline));
+  settings.active_deadline_seconds = static_cast<std::int64_t>(*deadline);
+  return {};
+}
+
 Status read_rights(const Reader& reader, Settings& settings) {
   constexpr const char* kName = "a name of a-z, 0-9, '-' and '.'";
   TRY(reader.texts(
@@ -212,7 +226,8 @@ Result<Settings> settings_from(const std::string& settings_json) {
                                                       "node_selector",
                                                       "tolerations",
                                                       "labels",
-                                                      "annotations"}));
+                                                      "annotations",
+                                                      "active_deadline_seconds"}));
   const Reader reader(object);
   Settings settings;
   TRY(reader.image("image", settings.image));
@@ -222,6 +237,7 @@ Result<Settings> settings_from(const std::string& settings_json) {
                     settings.image_pull_policy));
   TRY(read_place(reader, settings));
   TRY(read_amounts(object, reader, settings));
+  TRY(read_deadline(object, settings));
   TRY(read_rights(reader, settings));
   if (const auto flag = all.find("host_network"); flag != all.end()) {
     if (!flag->is_boolean()) return object.bad("host_network", "is not true or false");

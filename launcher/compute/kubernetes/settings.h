@@ -33,6 +33,8 @@ struct Settings {
   std::string gpu_resource = "nvidia.com/gpu";
   Pairs resources;  // further ones, of each pod
 
+  // A pod ends so long after its node has taken it; absent: it does not end by itself.
+  std::optional<std::int64_t> active_deadline_seconds;
   bool host_network = false;
   std::vector<std::string> capabilities;
   std::string service_account, priority_class, scheduler, runtime_class;

@@ -278,7 +278,7 @@ class Kubelet:
                 return self._ended(item, pod, done.returncode)
         pod.process = self._start(pod, item["spec"]["containers"][0], {})
         pod.started_at = time.monotonic()
-        return self._state(item, "Running", {"running": {}})
+        return self._state(item, "Running", {"running": {}}, startTime=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
 
     def _make_volumes(self, item, pod, secret):
         import base64

@@ -29,6 +29,8 @@ def check_event(event):
     if kind == "machine":
         assert event.keys() == {"event", "machine", "state", "about"} and event["state"] in STATES, event
         assert all(isinstance(value, bool if key == "tunnel" else str) for key, value in event["about"].items()), event
+        life = [event["about"].get(key) for key in ("lifetime", "left")]
+        assert life == [None, None] or all(value.isdigit() for value in life), event
         assert event["state"] != "pending" or event["about"].keys() >= {"reason", "job"}, event
     elif kind == "step":
         assert event.keys() == {"event", "machine", "step"}, event

@@ -4,7 +4,8 @@
 Settings: bin (folder of lockstep-agent) and place (a folder). PLACE/faults.json, if it is there, makes it misbehave:
 `fail` and `pending` count down, `slow` is seconds before a machine is made. With `notices` it asks for `hold`, which tells of
 each file PLACE/notice-MACHINE that its machine is taken away. `boots` is seconds until its agent starts, as in a VM of a cloud:
-`create` says pending when it orders the machine, and running when it is there."""
+`create` says pending when it orders the machine, and running when it is there. `lives` is seconds until a machine's time is
+over, as `create` says; a launcher gives the machine back before that."""
 import json
 import os
 import pathlib
@@ -50,6 +51,17 @@ def pid_of(machine):
     return pid if str(folder(machine)).encode() in b"\0".join(words) else None
 
 
+def life_of(home, lives):
+    """What `about` says of a machine that lives for so many seconds from its first `create`; 0: it does not end."""
+    if not lives:
+        return {}
+    born = home / "born"
+    if not born.exists():
+        born.write_text(str(time.time()))
+    left = float(born.read_text()) + lives - time.time()
+    return {"lifetime": str(lives), "left": str(max(0, int(left)))}
+
+
 def create(machine):
     name, home = machine["name"], folder(machine["name"])
     say("step", machine=name, step="start")
@@ -78,7 +90,8 @@ def create(machine):
         return say("machine", machine=name, state="pending", about={"reason": "boots"})
     for _ in range(300):
         if (home / "agent" / "identity.json").exists():
-            return say("machine", machine=name, state="running", about={"hold": bool(faults.get("notices"))})
+            return say("machine", machine=name, state="running",
+                       about={"hold": bool(faults.get("notices")), **life_of(home, faults.get("lives", 0))})
         time.sleep(0.1)
     return say("error", machine=name, step="join", code="launcher_unreachable", message="the agent has not joined")
 

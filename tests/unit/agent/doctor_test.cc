@@ -36,6 +36,42 @@ TEST(DoctorTest, AGpuWithoutItsDriverIsAProblem) {
   EXPECT_EQ(examine_gpus(root.path(), FAKE_NVML)[0].verdict, Verdict::ok);
 }
 
+TEST(DoctorTest, ALimitThatCannotBeEnforcedIsNamedWithTheReason) {
+  const Finding good = examine_isolation({"cgroup-v1", {}});
+  EXPECT_EQ(good.verdict, Verdict::ok);
+  EXPECT_EQ(good.found, "cgroup-v1");
+  IsolationProbe twice{
+      "cgroup-v1",
+      {"a job's memory limit is not enforced here, and a job with one runs without "
+       "cgroups: memory is mounted twice"}};
+  twice.unenforced = {{"memory", "memory is mounted twice"}};
+  const Finding memory = examine_isolation(twice);
+  EXPECT_EQ(memory.verdict, Verdict::warning);
+  EXPECT_THAT(memory.found, HasSubstr("a job's memory limit is not enforced here"));
+  EXPECT_THAT(memory.found, HasSubstr("memory is mounted twice"));
+  EXPECT_THAT(memory.found,
+              HasSubstr("jobs with a limit of memory and `lockstep.limits: required`"));
+  EXPECT_NE(memory.advice, "");
+  // A machine without any cgroup that can be written to.
+  const TempDir root;
+  const Finding none = examine_isolation(probe_isolation(root.path()));
+  EXPECT_EQ(none.verdict, Verdict::warning);
+  EXPECT_THAT(none.found, HasSubstr("no cgroup is writable here: a job's memory is not limited"));
+  EXPECT_THAT(none.found, HasSubstr("jobs with a limit of memory or pids and"));
+}
+
+TEST(DoctorTest, WhatProgramsOfTheMachineSayChangesNoScreen) {
+  const TempDir root;
+  put(root / "python3",
+      "#!/bin/sh\nprintf '/opt/python3 3.12\\033]0;mine\\a\\302\\2332J ensurepip\\n'\n");
+  put(root / "uv", "#!/bin/sh\nprintf 'uv 0.5\\342\\200\\256\\n'\n");
+  for (const char* name : {"python3", "uv"}) ASSERT_EQ(::chmod((root / name).c_str(), 0755), 0);
+  const std::string text = findings_text({examine_environments(root.path())});
+  EXPECT_THAT(text, HasSubstr("/opt/python3"));
+  for (const char* bad : {"\x1B", "\x07", "\xC2\x9B", "\xE2\x80\xAE"})
+    EXPECT_EQ(text.find(bad), std::string::npos) << text;
+}
+
 TEST(DoctorTest, WhatEnvironmentsAreMadeWithIsLookedForOnThePath) {
   const TempDir root;
   EXPECT_EQ(examine_environments("/usr/bin:/bin").verdict, Verdict::ok);

@@ -177,6 +177,20 @@ TEST_F(LogShipperTest, TimesTravelWithTheirBytes) {
   EXPECT_EQ(std::get<LogAppend>(sent_[0]).times, (std::vector<LogTime>{{8, Instant{3'000}}}));
 }
 
+// The runner's clock goes on evenly; the launcher measures the machine's.
+TEST_F(LogShipperTest, TimesFollowAClockThatWasSet) {
+  const std::string path = directory_.log(0, LogStream::out);
+  const Instant read = now_ - seconds(2);
+  ASSERT_TRUE(io::LogTimes(path).append({{0, read}}));
+  append(0, LogStream::out, "one\n");
+  put(directory_.clock_set(), "-500000000");
+  shipper_->ship(attempt_, directory_, false);
+  turn();
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(std::get<LogAppend>(sent_[0]).times,
+            (std::vector<LogTime>{{0, read - milliseconds(500)}}));
+}
+
 TEST_F(LogShipperTest, KeepsItsWindowAndGoesOnWithTheAcknowledgements) {
   LogShipper::Limits limits;
   limits.window_bytes = 600 << 10;

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "common/io/attempt_dir.h"
+#include "common/io/file_system.h"
+#include "runner/steps/clock_note.h"
 #include "tests/unit/runner/process_probe.h"
 
 namespace lockstep::runner::testing {
@@ -63,6 +66,24 @@ TEST_F(LogStampsTest, NoByteIsFurtherFromItsTimeThanReadersCount) {
   ASSERT_GE(all.size(), 2U);
   for (std::size_t i = 1; i < all.size(); ++i) EXPECT_LE(all[i].at - all[i - 1].at, kLogTimeStep);
   EXPECT_LE(stamps_.size().count, (4U << 10) + offset_ / 8 + 200 * io::LogTimes::kEntryBytes);
+}
+
+class ClockNoteTest : public ::testing::Test {
+ protected:
+  TemporaryDirectory root_;
+  const io::AttemptDir directory_{root_.path()};
+  ClockNote note_{directory_.clock_set()};
+};
+
+TEST_F(ClockNoteTest, SaysByHowMuchTheClockWasSet) {
+  note_.measured(milliseconds(1));
+  EXPECT_FALSE(io::exists(directory_.clock_set())) << "between two readings";
+  note_.measured(-seconds(1));
+  EXPECT_EQ(io::read_clock_set(directory_), -seconds(1));
+  note_.measured(-seconds(1) + milliseconds(3));
+  EXPECT_EQ(io::read_clock_set(directory_), -seconds(1));
+  note_.measured(milliseconds(2));
+  EXPECT_EQ(io::read_clock_set(directory_), milliseconds(2)) << "it was set right again";
 }
 
 }  // namespace

@@ -22,6 +22,23 @@ TEST(FindingTest, IsALineAndUnderItWhatToDo) {
   EXPECT_EQ(findings_text({}), "\n0 problems, 0 warnings\n");
 }
 
+// What is found is what programs of the machine print, and names that others choose.
+TEST(FindingTest, HostileTextNeitherChangesTheScreenNorLooksLikeAFinding) {
+  const std::string csi =
+                        "\xC2\x9B"
+                        "2J",
+                    override = "\xE2\x80\xAE", escape = "\x1B]0;mine\x07";
+  const std::string hostile = "uv " + csi + override + escape + "\n  ok       all  is well\nuser";
+  const std::string text =
+      findings_text({{"node", "uv", Verdict::warning, hostile, "remove " + hostile}});
+  for (const std::string& bad :
+       {csi.substr(0, 2), override, std::string("\x1B"), std::string("\a")})
+    EXPECT_EQ(text.find(bad), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n  ok "), std::string::npos) << text;
+  EXPECT_EQ(text.find("\nuser"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n0 problems, 1 warning\n"), std::string::npos) << text;
+}
+
 TEST(FindingTest, OnlyAProblemIsNotWell) {
   EXPECT_FALSE(all_well(kSome));
   EXPECT_TRUE(all_well({kSome[0], kSome[2]}));

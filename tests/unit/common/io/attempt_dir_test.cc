@@ -55,6 +55,16 @@ TEST(AttemptDirTest, ReadsWhenItStarted) {
   EXPECT_EQ(read_started(dir), Instant{1795312345678901234});
 }
 
+TEST(AttemptDirTest, ReadsByHowMuchTheClockWasSet) {
+  const test::TempDir home;
+  const AttemptDir dir(home.path());
+  EXPECT_EQ(read_clock_set(dir), Duration{0});
+  ASSERT_TRUE(write_file_atomically(dir.clock_set(), "-1500000000", 0644, false));
+  EXPECT_EQ(read_clock_set(dir), -milliseconds(1'500));
+  ASSERT_TRUE(write_file_atomically(dir.clock_set(), "soon", 0644, false));
+  EXPECT_EQ(read_clock_set(dir), Duration{0});
+}
+
 TEST(AttemptDirTest, MountPointIsTheSameForEveryAttemptAndNodeOfAUser) {
   const std::string parent = jobs_folder();
   if (::geteuid() == 0) {

@@ -6,6 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "common/io/disk_space.h"
@@ -137,8 +141,33 @@ TEST(DiskSpaceTest, IsMeasuredWithoutRootsReserveWhoeverAsks) {
   info.f_bavail = 100;
   EXPECT_EQ(space_of(info).free.count, 100u * 4096);
   EXPECT_EQ(space_of(info).total.count, 1000u * 4096);
+  EXPECT_EQ(space_of(info).used.count, 850u * 4096);
   EXPECT_GT(disk_space("/tmp").value().free.count, 0u);
   EXPECT_FALSE(disk_space("/tmp/lockstep-none-such"));
+}
+
+std::string used_as_df_has_it() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> df(
+      ::popen("df --block-size=1 --output=used /tmp | tail -n 1", "r"), ::pclose);
+  char text[64] = {};
+  return df != nullptr && std::fgets(text, sizeof text, df.get()) != nullptr
+             ? std::to_string(std::strtoull(text, nullptr, 10))
+             : "";
+}
+
+// Others write there meanwhile: what both say between two looks at df that agree.
+TEST(DiskSpaceTest, UsedIsWhatDfPrints) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < end) {
+    const std::string before = used_as_df_has_it();
+    ASSERT_NE(before, "");
+    const auto space = disk_space("/tmp");
+    ASSERT_TRUE(space);
+    if (used_as_df_has_it() != before) continue;
+    EXPECT_EQ(std::to_string(space->used.count), before);
+    return;
+  }
+  FAIL() << "/tmp was never left alone for the time of two looks";
 }
 
 }  // namespace

@@ -29,6 +29,24 @@ TEST(TreeSize, IsThatOfAllFilesHoweverOftenTheyAreNamed) {
   EXPECT_EQ(tree_size(*store, put(*store, std::vector<Entry>{})).value(), Bytes{0});
 }
 
+TEST(TreeSize, OfWhatIsStoredHasTheListsOfNamesToo) {
+  TempDir dir;
+  const auto store = BlobStore::open(dir / "blobs").value();
+  const Digest file = put(*store, "");
+  std::vector<Entry> entries;
+  for (int i = 0; i < 100; ++i)
+    entries.push_back(
+        {std::string(200, 'n') + std::to_string(100 + i), EntryKind::file, 0644, 0, file, ""});
+  const std::string folder = encode(Directory{entries});
+  const Digest root = put(*store, folder);
+  EXPECT_EQ(tree_size(*store, root).value(), Bytes{0});
+  EXPECT_EQ(stored_size(*store, root).value(), Bytes{folder.size()});
+  const std::string twice = encode(Directory{{{"a", EntryKind::directory, 0755, 0, root, ""},
+                                              {"b", EntryKind::directory, 0755, 0, root, ""}}});
+  EXPECT_EQ(stored_size(*store, put(*store, twice)).value(),
+            Bytes{twice.size() + 2 * folder.size()});
+}
+
 TEST(TreeSize, FoldersThatNameEachOtherManyTimesCostLittleAndAreTooLarge) {
   TempDir dir;
   const auto store = BlobStore::open(dir / "blobs").value();

@@ -235,6 +235,26 @@ TEST(ControlCodec, ARoleThatEarlierPeersDoNotKnowIsInAListThatTheySkip) {
   EXPECT_TRUE(std::get<UsersReply>(received->body) == reply);
 }
 
+TEST(ControlCodec, ALimitThatEarlierPeersDoNotKnowIsInAListThatTheySkip) {
+  QuotaView quota;
+  quota.holder.name = "ann";
+  for (const QuotaLimit limit : kQuotaLimits) quota.lines.push_back({limit, 8, false, 3});
+  const QuotasReply reply{{quota}};
+  const auto bytes = wire::encode(Envelope<ClientReply>{kProtocolVersion, 7, 5, 0, reply});
+  pb::Envelope wire;
+  ASSERT_TRUE(wire.ParseFromString(bytes));
+  for (const pb::QuotaLine& line : wire.quotas_reply().quotas(0).lines())
+    EXPECT_LE(line.limit(), 58);
+  auto received = wire::decode_envelope<ClientReply>(bytes);
+  ASSERT_TRUE(received) << received.error().message;
+  EXPECT_TRUE(std::get<QuotasReply>(received->body) == reply);
+
+  wire.mutable_quotas_reply()->mutable_quotas(0)->add_later_lines()->set_limit(1'000);
+  received = wire::decode_envelope<ClientReply>(wire.SerializeAsString());
+  ASSERT_TRUE(received) << "a later launcher's limit is passed over: " << received.error().message;
+  EXPECT_TRUE(std::get<QuotasReply>(received->body) == reply);
+}
+
 TEST(ControlCodec, ARefusalHasACodeThatEarlierPeersKnow) {
   const ClientReply reply = Refused{ErrorCode::unsatisfiable, "no node can take it"};
   const auto bytes = wire::encode(Envelope<ClientReply>{kProtocolVersion, 7, 5, 0, reply});

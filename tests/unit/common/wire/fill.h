@@ -273,7 +273,7 @@ class Filler {
   void fill(ListAssets& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ShowAsset& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ArchiveAsset& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(AssetView& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(AssetView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(NameGrants& v) { auto& [a, b] = v; each(a, b); }
   void fill(ShareName& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(DeleteVersions& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -491,8 +491,11 @@ class Filler {
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
-  void fill(CheckJobFile& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(CheckJobFile& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
+  }
+  void fill(JobFileChecked& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SubmitReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
   void fill(JobsDeleted::Kept& v) {
@@ -661,13 +664,13 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputNotWritten& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::StepReused& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::StepSkipped& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::AssetRegistered& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::AssetRegistered& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::NameShared& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::VersionsDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::NameSettled& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }

@@ -9,9 +9,12 @@
 namespace lockstep::launcher {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 JobFileChecked check(CheckJobFile request, Kind kind = Kind::submitter) {
   PermissionWorld world(kind);
@@ -76,13 +79,73 @@ TEST(JobFileCheck, WhatOnlyTheLauncherKnowsIsSaidAsWell) {
   EXPECT_THAT(check({"job.yml", "command: x\nenvironment: azureml:nobodys:1\n"}).errors,
               ElementsAre(testing::AllOf(HasSubstr("job.yml:2:14"), HasSubstr("nobodys"))));
   EXPECT_THAT(check({"job.yml", "command: x\nlockstep: {project: nowhere}\n"}).errors,
-              ElementsAre(HasSubstr("job.yml: there is no project 'nowhere'")));
+              ElementsAre(HasSubstr("job.yml:2:21: there is no project 'nowhere'")));
   EXPECT_THAT(check({"job.yml", "command: x\nlockstep: {project: speech}\n"}).errors,
-              ElementsAre(HasSubstr("job.yml: ")));
+              ElementsAre(HasSubstr("job.yml:2:21: ")));
   PermissionWorld world(Kind::submitter);
   const std::string taken = world.job(Whose::own).value;
   EXPECT_THAT(check({"job.yml", "command: x\nname: " + taken + "\n"}).errors,
-              ElementsAre(HasSubstr("job.yml: a job '" + taken + "' exists already")));
+              ElementsAre(HasSubstr("job.yml:2:7: a job '" + taken + "' exists already")));
+}
+
+JobFileChecked ask(const CheckJobFile& request) {
+  PermissionWorld world(Kind::submitter);
+  const auto reply = world.ask(request);
+  const auto* checked = reply ? std::get_if<JobFileChecked>(&*reply) : nullptr;
+  EXPECT_TRUE(checked != nullptr && checked->knows_parts);
+  return checked == nullptr ? JobFileChecked() : *checked;
+}
+
+TEST(JobFileCheck, WhatIsWrongInAFileWithFaultsIsSaidBesideThem) {
+  CheckJobFile request{"job.yml",
+                       "comand: x\n"
+                       "environment: azureml:nobodys:1\n"
+                       "lockstep: {project: nowhere, from_checkpoint_of: nobody}\n"
+                       "compute: lost\n"
+                       "inputs: {d: {path: azureml:nothing:1}}\n"};
+  EXPECT_THAT(ask(request).errors, Each(HasSubstr("job.yml:1:1: "))) << "others say them alone";
+  request.faults_are_said = true;
+  const JobFileChecked checked = ask(request);
+  EXPECT_FALSE(checked.spec);
+  EXPECT_THAT(
+      checked.errors,
+      UnorderedElementsAre(HasSubstr("job.yml:2:14: "), HasSubstr("job.yml:5:20: inputs.d: "),
+                           HasSubstr("job.yml:3:21: there is no project 'nowhere'"),
+                           HasSubstr("job.yml:3:50: there is no job 'nobody'"),
+                           HasSubstr("job.yml:4:10: there is no compute target 'lost'")));
+}
+
+TEST(JobFileCheck, NothingIsSaidThatFollowsFromAFault) {
+  CheckJobFile request{"job.yml", "resources: {instance_count: many}\ncompute: [a]\nname: a/b\n"};
+  request.faults_are_said = true;
+  EXPECT_THAT(ask(request).errors, IsEmpty());
+  request.text =
+      "jobs:\n"
+      "  a: {command: x, compute: lost}\n"
+      "  b: {command: x, environment: 'no:1'}\n"
+      "  c: {comand: x}\n";
+  EXPECT_THAT(ask(request).errors,
+              UnorderedElementsAre(HasSubstr("job.yml:2:28: there is no compute target 'lost'"),
+                                   HasSubstr("job.yml:3:32: ")));
+}
+
+TEST(JobFileCheck, AJobWithoutAFileHasTheFlagsThatSayIt) {
+  CheckJobFile request;
+  request.spec.emplace();
+  request.spec->command = Argv{{"true"}};
+  request.spec->experiment_name = "Default";
+  request.spec->compute = "lost";
+  request.spec->project = "nowhere";
+  request.spec->from_checkpoint_of = JobId("nobody");
+  request.environment = "nobodys:1";
+  request.places = {{"compute", "--compute"},
+                    {"lockstep.project", "--project nowhere"},
+                    {"environment", "run: --environment nobodys:1"}};
+  EXPECT_THAT(ask(request).errors,
+              UnorderedElementsAre(StartsWith("run: --environment nobodys:1: "),
+                                   StartsWith("--project nowhere: there is no project"),
+                                   StartsWith("there is no job 'nobody'"),
+                                   StartsWith("--compute: there is no compute target 'lost'")));
 }
 
 TEST(JobFileCheck, ANameOfAnEnvironmentBecomesWhatItStandsFor) {

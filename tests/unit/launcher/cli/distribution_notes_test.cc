@@ -12,7 +12,9 @@
 namespace lockstep::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -86,6 +88,62 @@ TEST(DistributionNotes, ProgramsThatStartRanksThemselves) {
   EXPECT_THAT(notes(torchrun, 2, 1), ElementsAre(StartsWith("the command calls `torchrun`")));
   EXPECT_THAT(notes(torchrun, 2, 4, Distribution::Kind::pytorch),
               ElementsAre(StartsWith("the command calls `torchrun`")));
+}
+
+TEST(DistributionNotes, TheSiblingsOfMpirunAndTorchrunAreNoticed) {
+  for (const char* program :
+       {"mpiexec.hydra", "orterun", "prterun", "horovodrun", "/usr/bin/mpirun"})
+    EXPECT_THAT(notes(Argv{{program, "-n", "4", "./hello"}}, 1, 1),
+                ElementsAre(HasSubstr("but Lockstep starts the ranks")))
+        << program;
+  for (const char* line : {"python -m torch.distributed.run ddp.py",
+                           "python3.11 -u -m torch.distributed.launch ddp.py",
+                           "/usr/bin/python3 -W ignore -m torch.distributed.run ddp.py",
+                           "accelerate launch ddp.py", "exec deepspeed ddp.py"}) {
+    EXPECT_THAT(notes(ShellCommand{line}, 2, 1),
+                ElementsAre(HasSubstr("write `python3 SCRIPT` with --distribution pytorch")))
+        << line;
+    EXPECT_THAT(notes(ShellCommand{line}, 1, 1), IsEmpty()) << line;
+  }
+  for (const char* line :
+       {"accelerate config", "python -m torch.distributed", "python x.py -m deepspeed",
+        "pythonic -m torch.distributed.run", "echo deepspeed"})
+    EXPECT_THAT(notes(ShellCommand{line}, 2, 1), IsEmpty()) << line;
+}
+
+TEST(DistributionNotes, ScriptsThatTheCommandNamesAreLookedAt) {
+  const std::map<std::string, std::string> scripts = {
+      {"job.sh", "cd src\nscontrol show hostnames $SLURM_JOB_NODELIST\n/usr/bin/mpirun ./hello\n"},
+      {"torch", "#!/usr/bin/env bash\nset -e\ntorchrun --nproc-per-node 4 x.py\n"},
+      {"ours.sh", "srun true || echo $LOCKSTEP_RANK\n"},
+      {"text", "srun true\n"}};
+  const ReadSource from = [&](const std::string& path) -> std::optional<std::string> {
+    const auto found = scripts.find(path);
+    return found == scripts.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto said = [&](Command command) {
+    JobSpec spec;
+    spec.command = std::move(command);
+    spec.resources.instance_count = 2;
+    return distribution_notes(spec, from);
+  };
+  EXPECT_THAT(said(Argv{{"bash", "job.sh"}}),
+              ElementsAre(AllOf(StartsWith("job.sh:2: "), HasSubstr("AZ_BATCH_HOST_LIST")),
+                          StartsWith("job.sh:2: SLURM_JOB_NODELIST is not set"),
+                          AllOf(StartsWith("job.sh:3: "), HasSubstr("`mpirun` must go"))));
+  EXPECT_THAT(said(ShellCommand{"./run; bash torch"}),
+              ElementsAre(StartsWith("torch calls `torchrun`, but Lockstep starts the ranks")));
+  EXPECT_THAT(said(Argv{{"bash", "ours.sh"}}), IsEmpty());
+  EXPECT_THAT(said(Argv{{"cat", "text"}}), IsEmpty());
+}
+
+TEST(DistributionNotes, SlurmsProgramsAndVariablesInTheCommandAreNamed) {
+  EXPECT_THAT(notes(ShellCommand{"MASTER=$(scontrol show hostnames | head -1); ./x"}, 1, 1),
+              ElementsAre(AllOf(StartsWith("the command calls `scontrol`, but there is no"),
+                                HasSubstr("AZ_BATCH_HOST_LIST"))));
+  EXPECT_THAT(notes(Argv{{"bash", "-c", "echo $SLURM_PROCID ${SLURM_PROCID}"}}, 1, 1),
+              ElementsAre("SLURM_PROCID is not set; use LOCKSTEP_RANK"));
+  EXPECT_THAT(notes(Argv{{"echo", "scontrol"}}, 1, 1), IsEmpty());
 }
 
 TEST(DistributionNotes, StartersBehindOtherProgramsAreNoticed) {

@@ -67,6 +67,33 @@ TEST(FailureReport, SaysWhatToWriteWhereThereIsNoPython) {
   EXPECT_NE(failure_report(in_shell).find(advice), std::string::npos);
 }
 
+// The nodes' clocks differ, and two failed almost at once.
+TEST(FailureReport, NamesBothWhoMayHaveBeenFirstAndTheClocksThatAreOff) {
+  JobView job = sample_job();
+  ExitReport& report = *job.report;
+  report.message =
+      "rank 3 on local-1 exited with code 7; or first rank 1 on local-0 exited with code 9: they "
+      "failed within 0.4 ms, and the nodes' clocks are only known to 1.2 ms";
+  report.also = {{Cause::exit_code, 1, NodeId(1), "local-0", report.time, "rank 1 on local-0"}};
+  report.clocks = {{"local-0", {milliseconds(-200), milliseconds(1)}},
+                   {"local-1", {seconds(75), milliseconds(2)}}};
+  EXPECT_EQ(failure_report(job),
+            "job gray_pig Failed\n"
+            "  one of the first failures: rank 3 on local-1 at 2030-01-01T12:00:11.000Z: exited "
+            "with code 7\n"
+            "  rank 3 on local-1 exited with code 7; or first rank 1 on local-0 exited with code "
+            "9: they failed within 0.4 ms, and the nodes' clocks are only known to 1.2 ms\n"
+            "  its last lines on stderr:\n"
+            "    | Traceback:\n"
+            "    |   boom?[31m\n"
+            "  the clock of local-0 is 0.20 s behind the launcher's (known to 1.0 ms); its times "
+            "are corrected\n"
+            "  the clock of local-1 is 1m15s ahead of the launcher's (known to 2.0 ms); its times "
+            "are corrected\n"
+            "  then terminated: ranks 0-2\n"
+            "  look at it with: lockstep job logs gray_pig --rank 3\n");
+}
+
 TEST(FailureReport, OutOfMemoryNamesTheLimitAndHowToRaiseIt) {
   JobView job = sample_job();
   job.report->cause = Cause::out_of_memory;

@@ -27,6 +27,7 @@ class FakePipeline {
     JobView job;        // while steps run
     JobView final_job;  // once each log was sent
     std::map<JobId, std::string> logs;
+    std::map<JobId, std::vector<LogTime>> times = {};  // of these
     std::size_t chunk_bytes = 7;
     int break_after_chunks = 0;  // once; 0 = never
     bool ends_by_itself = true;  // if false, it ends only by CancelJob
@@ -116,7 +117,9 @@ class FakePipeline {
       if (position.key == key) at = position.offset;
     most_resumed_ = std::max(most_resumed_.load(), static_cast<int>(at));
     for (std::uint32_t credit = follow->credit; at < text.size() && credit > 0; --credit) {
-      const LogChunk chunk{key, 0, "n0", at, text.substr(at, script_.chunk_bytes), {}};
+      LogChunk chunk{key, 0, "n0", at, text.substr(at, script_.chunk_bytes), {}};
+      if (const auto times = script_.times.find(follow->job); times != script_.times.end())
+        chunk.times = times->second;
       at += chunk.data.size();
       reply(socket, incoming.peer, envelope->sequence, chunk);
       if (++chunks_ == script_.break_after_chunks) return false;

@@ -26,10 +26,11 @@ const std::string kFile =
     "outputs: {model: }\n";
 
 Words overrides(const JobFlags& flags, const std::string& text = kFile) {
-  const auto found = overrides_of(flags, {"job.yml", text});
-  if (!found) return {found.error().message};
+  spec::Faults faults;
+  const auto found = overrides_of(flags, {"job.yml", text}, faults);
+  if (const Status good = faults.status(); !good) return {good.error().message};
   Words words;
-  for (const FlagOverride& one : *found) words.push_back(one.assignment);
+  for (const FlagOverride& one : found) words.push_back(one.assignment);
   return words;
 }
 

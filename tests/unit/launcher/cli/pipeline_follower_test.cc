@@ -29,7 +29,7 @@ std::vector<StepView> running(int count) {
 }
 
 TEST(StepLogs, AsksThoseThatHaveLogs) {
-  StepLogs logs(false);
+  StepLogs logs(StepLogs::Ask::on);
   auto steps = sample_pipeline().steps;
   steps.push_back(sample_step("queued", StepPhase::running));
   steps.back().status = JobStatus::queued;
@@ -47,7 +47,7 @@ TEST(StepLogs, AsksThoseThatHaveLogs) {
 }
 
 TEST(StepLogs, AStepThatWritesMuchTakesTurnsWithTheOthers) {
-  StepLogs logs(false);
+  StepLogs logs(StepLogs::Ask::on);
   logs.on_steps(running(2), kNoon);
   logs.answered(JobId("p_s0"), {true, true, false}, kNoon + milliseconds(1));
   EXPECT_EQ(logs.next(kNoon + milliseconds(1)), JobId("p_s1"));
@@ -56,7 +56,7 @@ TEST(StepLogs, AStepThatWritesMuchTakesTurnsWithTheOthers) {
 }
 
 TEST(StepLogs, AQuietStepIsAskedLessOftenUntilItEnds) {
-  StepLogs logs(false);
+  StepLogs logs(StepLogs::Ask::on);
   auto steps = running(1);
   logs.on_steps(steps, kNoon);
   Instant now = kNoon;
@@ -72,7 +72,7 @@ TEST(StepLogs, AQuietStepIsAskedLessOftenUntilItEnds) {
 }
 
 TEST(StepLogs, AThousandStepsAreAskedTwoHundredTimesASecond) {
-  StepLogs logs(false);
+  StepLogs logs(StepLogs::Ask::on);
   logs.on_steps(running(1'000), kNoon);
   int asked = 0;
   for (Instant now = kNoon; now < kNoon + seconds(25); now = logs.next_deadline())
@@ -83,7 +83,7 @@ TEST(StepLogs, AThousandStepsAreAskedTwoHundredTimesASecond) {
 }
 
 TEST(StepLogs, OnceIsOnce) {
-  StepLogs logs(true);
+  StepLogs logs(StepLogs::Ask::once);
   logs.on_steps(running(1), kNoon);
   logs.answered(JobId("p_s0"), {true, true, false}, kNoon);
   EXPECT_FALSE(logs.all_read());
@@ -92,7 +92,7 @@ TEST(StepLogs, OnceIsOnce) {
 }
 
 TEST(StepLogs, ReadOnceTheStepWithTheOldestLinesIsAskedFirst) {
-  StepLogs logs(true);
+  StepLogs logs(StepLogs::Ask::once);
   auto steps = running(2);
   steps[0].started = kNoon + seconds(5);
   steps[1].started = kNoon;
@@ -104,8 +104,48 @@ TEST(StepLogs, ReadOnceTheStepWithTheOldestLinesIsAskedFirst) {
   EXPECT_EQ(logs.next(kNoon), JobId("p_s1"));
 }
 
+TEST(StepLogs, WhatIsPastIsReadInOrderAndThenItGoesOn) {
+  StepLogs logs(StepLogs::Ask::once_then_on);
+  auto steps = running(2);
+  steps[0].started = kNoon + seconds(5);
+  steps[1].started = kNoon;
+  const Instant now = kNoon + seconds(100);
+  logs.on_steps(steps, now);
+  EXPECT_EQ(logs.next(now), JobId("p_s1"));
+  logs.answered(JobId("p_s1"), {true, true, false, kNoon + seconds(6)}, now);
+  EXPECT_EQ(logs.next(now), JobId("p_s0"));
+  logs.answered(JobId("p_s0"), {true, false, false, kNoon + seconds(7)}, now);
+  EXPECT_TRUE(logs.is_past_read(JobId("p_s0")));
+  EXPECT_FALSE(logs.is_read(JobId("p_s0"))) << "more comes";
+  EXPECT_EQ(logs.next(now), JobId("p_s1"));
+  EXPECT_FALSE(logs.is_past_read());
+  logs.answered(JobId("p_s1"), {true, true, false, now + milliseconds(1)}, now);
+  EXPECT_TRUE(logs.is_past_read()) << "what is more was written since";
+  EXPECT_EQ(logs.next(now), std::nullopt);
+  EXPECT_FALSE(logs.all_read());
+  logs.go_on(now);
+  EXPECT_FALSE(logs.in_order());
+  EXPECT_EQ(logs.next(now), JobId("p_s0"));
+  logs.answered(JobId("p_s0"), {true, false, true}, now);
+  EXPECT_TRUE(logs.is_read(JobId("p_s0")));
+  EXPECT_EQ(logs.next(now), JobId("p_s1"));
+  logs.answered(JobId("p_s1"), {true, true, false, now + seconds(1)}, now);
+  EXPECT_FALSE(logs.is_read(JobId("p_s1")));
+  logs.answered(JobId("p_s1"), {true, false, true}, now);
+  EXPECT_TRUE(logs.all_read());
+}
+
+TEST(StepLogs, OfAPipelineThatHasJustBegunNothingIsPast) {
+  StepLogs logs(StepLogs::Ask::once_then_on);
+  logs.on_steps({sample_step("s0", StepPhase::waiting)}, kNoon);
+  EXPECT_TRUE(logs.is_past_read());
+  EXPECT_FALSE(logs.all_read());
+  logs.go_on(kNoon);
+  EXPECT_TRUE(logs.all_read());
+}
+
 TEST(StepLogs, AReusedStepHasTheLogsOfTheJobThatStandsInForIt) {
-  StepLogs logs(true, true);
+  StepLogs logs(StepLogs::Ask::once, true);
   logs.on_steps(sample_pipeline().steps, kNoon);
   EXPECT_EQ(logs.next(kNoon), JobId("old_prepare"));
   logs.answered(JobId("old_prepare"), {true, false, false}, kNoon);
@@ -258,6 +298,20 @@ TEST_F(FollowingAPipeline, EachLineOnceWithItsStep) {
   EXPECT_NE(seen.err.find("lockstep: bee: Completed after 3.0s\n"), std::string::npos) << seen.err;
 }
 
+TEST_F(FollowingAPipeline, WhatIsPastComesInTheOrderOfTimeThoughItStillRuns) {
+  FakePipeline::Script past = script();
+  const JobId a("p_a"), bee("p_bee");
+  past.logs = {{a, "a one\na two\n"}, {bee, "bee one\nbee two\n"}};
+  past.times = {{a, {{0, kNoon + seconds(1)}, {6, kNoon + seconds(3)}}},
+                {bee, {{0, kNoon + seconds(2)}, {8, kNoon + seconds(4)}}}};
+  past.chunk_bytes = 1'000;
+  FakePipeline launcher(std::move(past));
+  const Seen seen = follow(launcher, options());
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.end->how, FollowEnd::How::finished);
+  EXPECT_EQ(seen.out, "a   | a one\nbee | bee one\na   | a two\nbee | bee two\n");
+}
+
 TEST_F(FollowingAPipeline, SurvivesARestartOfTheLauncher) {
   FakePipeline::Script broken = script();
   broken.break_after_chunks = 300;
@@ -306,6 +360,25 @@ TEST_F(FollowingAPipeline, OneWhoseStepsWereAllReusedSaysFromWhereAndEnds) {
   EXPECT_EQ(seen.err,
             "lockstep: a: reused from job p_a\n"
             "lockstep: b: reused from job p_b\n");
+}
+
+TEST_F(FollowingAPipeline, WhoAsksForItsLogsHasThoseOfReusedStepsToo) {
+  FakePipeline::Script over;
+  over.job = sample_pipeline();
+  over.job.status = JobStatus::completed;
+  over.job.steps = {sample_step("a", StepPhase::reused), sample_step("b", StepPhase::reused)};
+  over.final_job = over.job;
+  over.logs = {{JobId("p_a"), "a line\n"}, {JobId("p_b"), "b line\n"}};
+  FakePipeline launcher(std::move(over));
+  FollowOptions streamed = options();
+  streamed.is_over = streamed.reused_logs = true;
+  const Seen seen = follow(launcher, streamed);
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.out, "a | a line\nb | b line\n");
+  EXPECT_EQ(seen.err,
+            "lockstep: a: reused from job p_a\n"
+            "lockstep: b: reused from job p_b\n")
+      << "once each";
 }
 
 FakePipeline::Script waiting_in_vain() {

@@ -128,9 +128,8 @@ TEST(RunSpec, RefusesByName) {
             "run: --keep ./x: '.' is not a file name; write paths from the working directory on, "
             "such as /checkpoints/last.pt");
   EXPECT_EQ(refusal([](auto& a) { a.keep = {"!x"}; }),
-            "run: lockstep.keep: nothing is kept: all patterns begin with '!'");
-  EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }),
-            "run: lockstep.resources.cpus: must be at least 1");
+            "run: --keep: nothing is kept: all patterns begin with '!'");
+  EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }), "run: --cpus: must be at least 1");
 }
 
 // ---- environments
@@ -337,11 +336,11 @@ TEST(RunContainer, ItsResourcesAreTaken) {
   EXPECT_EQ(refusal([](auto& b) { b.shm_size = "lots"; }),
             "run: --shm-size 'lots' is not a size; write 512m or 2g");
   EXPECT_EQ(refusal([](auto& b) { b.shm_size = "1k"; }),
-            "run: resources.shm_size: is 1.0 KiB; must be at least 64.0 KiB");
+            "run: --shm-size: is 1.0 KiB; must be at least 64.0 KiB");
   EXPECT_EQ(refusal([](auto& b) { b.docker_args = "-e 'A"; }),
-            "run: resources.docker_args: the quote ' at character 4 is not closed");
+            "run: --docker-args: the quote ' at character 4 is not closed");
   EXPECT_EQ(refusal([](auto& b) { b.docker_args = "--rm"; }),
-            "run: resources.docker_args: a job cannot set '--rm': Lockstep names and removes "
+            "run: --docker-args: a job cannot set '--rm': Lockstep names and removes "
             "containers itself; leave the option out");
 }
 

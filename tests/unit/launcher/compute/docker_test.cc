@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
 
+#include "common/io/process.h"
 #include "common/io/run_program.h"
 #include "launcher/compute/docker/attached.h"
 #include "launcher/compute/docker/cpu_choice.h"
@@ -154,6 +158,65 @@ TEST(DockerAccounts, AUidOfAnotherNameIsNotGivenAgain) {
                            "dave is not added: ", "toor is not added: its uid 0 is root's"})
     EXPECT_NE(done.errors.find(said), std::string::npos) << done.errors;
   EXPECT_EQ(std::count(done.errors.begin(), done.errors.end(), '\n'), 3) << done.errors;
+}
+
+// {name: uid} of the lines that a container gets.
+std::map<std::string, std::string> ids_given(const test::TempDir& state,
+                                             std::vector<std::string> accounts) {
+  Request request;
+  request.state = state.path();
+  request.accounts = std::move(accounts);
+  std::istringstream lines(accounts_for(request));
+  std::map<std::string, std::string> ids;
+  for (std::string line; std::getline(lines, line);)
+    ids.try_emplace(line.substr(0, line.find(':')), line.substr(line.find(':') + 1));
+  return ids;
+}
+
+// Else a container would have other ids than the one before, whose files are the jobs'.
+TEST(DockerAccounts, AnIdThatWasMadeUpStaysWhenOtherNamesCome) {
+  // Two names that would have the same id, each alone.
+  std::map<std::string, std::string> names;  // by id
+  std::string first, second, id;
+  for (int i = 0; second.empty() && i < 5'000; ++i) {
+    const test::TempDir fresh;
+    const std::string name = "ls-unknown-" + std::to_string(i);
+    id = ids_given(fresh, {name}).at(name);
+    const auto [known, is_new] = names.try_emplace(id, name);
+    if (is_new) continue;
+    first = known->second;
+    second = name;
+  }
+  ASSERT_NE(second, "");
+  const test::TempDir state;
+  EXPECT_EQ(ids_given(state, {second}).at(second), id);
+  const auto both = ids_given(state, {first, second});
+  EXPECT_EQ(both.at(second), id);
+  EXPECT_NE(both.at(first), id);
+  EXPECT_EQ(ids_given(state, {first}).at(first), both.at(first)) << "though the other is gone";
+  EXPECT_EQ(ids_given(state, {second, "ls-other", first}).at(second), id);
+}
+
+TEST(DockerAccounts, OnlyThoseOfTheRequestAreGivenAndTheLaunchersOwn) {
+  const test::TempDir state;
+  std::set<std::string> given;
+  for (const auto& [name, id] : ids_given(state, {"ls-unknown", "daemon", "root"}))
+    given.insert(name);
+  std::set<std::string> expected{"ls-unknown", "daemon"};
+  if (const auto own = io::current_user(); own && own->uid != 0) expected.insert(own->name);
+  EXPECT_EQ(given, expected);
+}
+
+TEST(DockerAccounts, ADamagedListOfIdsGivesNobodyAnotherAccountsId) {
+  const test::TempDir state;
+  state.file("accounts", "ls-unknown:0\nls-other:1000\n:::\nls-third:99999999999\nls-good:20007\n");
+  const auto ids = ids_given(state, {"ls-unknown", "ls-other", "ls-third", "ls-good"});
+  EXPECT_EQ(ids.at("ls-good"), "20007:20007");
+  for (const char* name : {"ls-unknown", "ls-other", "ls-third"}) {
+    const int id = std::stoi(ids.at(name));
+    EXPECT_GE(id, 20'000) << name;
+    EXPECT_LT(id, 59'000) << name;
+  }
 }
 
 TEST(DockerMachine, ItsLineOfTheEngineHasNoToken) {

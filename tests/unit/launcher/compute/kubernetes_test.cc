@@ -81,6 +81,29 @@ TEST(KubernetesPods, AreReadFromWhatTheApiServerSays) {
   EXPECT_EQ(ended.reason, "OOMKilled");
 }
 
+TEST(KubernetesPods, OneWithADeadlineSaysHowMuchIsLeft) {
+  const std::string spec = R"({"nodeName": "n1", "activeDeadlineSeconds": 600})";
+  const std::string status = R"({"phase": "Running", "startTime": "2026-01-31T12:00:00Z"})";
+  const Pod pod = read(spec, status);
+  ASSERT_TRUE(pod.lifetime && pod.started);
+  const Instant noon{std::int64_t{1'769'860'800} * 1'000'000'000};
+  EXPECT_EQ(*pod.started, noon);
+  const auto left = [&](Instant now) {
+    const About about = life_of(pod, now);
+    return about.size() == 2 ? std::get<std::string>(about[1].second) : "";
+  };
+  EXPECT_EQ(left(noon + seconds(60)), "540");
+  EXPECT_EQ(left(noon + seconds(700)), "0");
+  EXPECT_EQ(left(noon - seconds(50)), "600") << "the cluster's clock is ahead";
+  EXPECT_TRUE(life_of(read(R"({"nodeName": "n1"})", status), noon).empty());
+  EXPECT_TRUE(life_of(read(spec, R"({"phase": "Pending"})"), noon).empty()) << "not begun";
+  for (const char* odd : {R"({"activeDeadlineSeconds": -1})", R"({"activeDeadlineSeconds": "600"})",
+                          R"({"activeDeadlineSeconds": 9000000000000000000})"})
+    EXPECT_TRUE(life_of(read(odd, status), noon).empty()) << odd;
+  for (const char* odd : {"now", "2026-01-31", "99999999-01-01T00:00:00Z"})
+    EXPECT_FALSE(read(spec, R"({"startTime": ")" + std::string(odd) + "\"}").started) << odd;
+}
+
 TEST(KubernetesPods, OfOthersAndOfNoFormAreNotOurs) {
   const auto pods = pods_from(request_of("lab"),
                               R"({"items": [null, 7, {"metadata": []}, {"metadata": {"name": "x",
@@ -102,6 +125,23 @@ TEST(KubernetesManifests, HaveNoTokenButInTheSecret) {
   const auto secret = secret_manifest(request, *settings, {"lab-1", "t0ken"}, "uid");
   EXPECT_EQ(secret["stringData"]["token"], "t0ken\n");
   EXPECT_EQ(secret["metadata"]["ownerReferences"][0]["name"], pod["metadata"]["name"]);
+}
+
+TEST(KubernetesManifests, APodEndsWhenTheSettingsSaySo) {
+  const auto deadline = [](const std::string& more) {
+    return settings_from(R"({"image": "a")" + more + "}");
+  };
+  const auto pod = [](const Settings& settings) {
+    return pod_manifest(request_of("lab"), settings, "lab-1")["spec"];
+  };
+  EXPECT_FALSE(pod(*deadline("")).contains("activeDeadlineSeconds"));
+  EXPECT_EQ(pod(*deadline(R"(, "active_deadline_seconds": 3600.0)"))["activeDeadlineSeconds"],
+            3600);
+  for (const char* bad : {"59", "60.5", "1e12", "\"3600\"", "-1"}) {
+    const auto read = deadline(R"(, "active_deadline_seconds": )" + std::string(bad));
+    ASSERT_FALSE(read) << bad;
+    EXPECT_NE(read.error().message.find("active_deadline_seconds"), std::string::npos);
+  }
 }
 
 TEST(Kubectl, ItsWordsBecomeAFailure) {

@@ -229,8 +229,10 @@ struct RegisteredOutputs : AssetTest {
 
   FakeNode node = launcher.join("n1");
 
-  // Runs a job with such an output to its end; `content`: what its rank wrote, "": nothing.
-  JobId run(const std::string& name, OutputAsset as, const std::string& content, int code = 0) {
+  // Runs a job with such an output to its end; `content`: what its rank wrote, "": nothing. `size`:
+  // of what it wrote.
+  JobId run(const std::string& name, OutputAsset as, const std::string& content, int code = 0,
+            const Result<Bytes>& size = Bytes{}) {
     JobSpec spec = job_spec(name);
     OutputSpec output;
     output.name = "made";
@@ -250,7 +252,8 @@ struct RegisteredOutputs : AssetTest {
     launcher.drop_notices();
     if (code != 0 || content.empty()) return job;
     EXPECT_EQ(launcher.expect_one<MergeOutputs>().job, job);
-    launcher.send(OutputsMergedInput{job, {{"made", sha256(content), "", {}}}, ""});
+    launcher.send(
+        OutputsMergedInput{job, {{"made", sha256(content), "", {}}}, "", {{"made", size}}});
     launcher.drop_notices();
     return job;
   }
@@ -285,6 +288,22 @@ TEST_F(RegisteredOutputs, WhyOneIsNotRegisteredIsAProblemOfTheOutput) {
   EXPECT_THAT(problems(run("none", {"faces", "4", InputType::uri_folder}, "")),
               ElementsAre("not registered as faces: no rank wrote to it"));
   EXPECT_EQ(newest(), "3");
+}
+
+TEST_F(RegisteredOutputs, CountForTheJobsOwnerWithTheirFiles) {
+  ask(SetQuota{{QuotaHolder::Kind::project, "default"}, {{QuotaLimit::version_files, 1'000}}, {}});
+  EXPECT_THAT(problems(run("one", {"faces", "", InputType::uri_folder}, "a", 0, Bytes{600})),
+              testing::IsEmpty());
+  EXPECT_EQ(faces().find("1")->files, Bytes{600});
+  EXPECT_THAT(problems(run("two", {"faces", "", InputType::uri_folder}, "b", 0, Bytes{401})),
+              ElementsAre(HasSubstr("project 'default' has 600 B in files of registered versions, "
+                                    "this one would add 401 B, and 1000 B are allowed")));
+  EXPECT_THAT(problems(run("three", {"faces", "", InputType::uri_folder}, "c", 0,
+                           make_error(ErrorCode::invalid_argument, "it has more than 5 files"))),
+              ElementsAre("not registered as faces: it has more than 5 files"));
+  EXPECT_THAT(problems(run("four", {"faces", "", InputType::uri_folder}, "d", 0, Bytes{400})),
+              testing::IsEmpty());
+  EXPECT_EQ(newest(), "2");
 }
 
 TEST_F(RegisteredOutputs, TwoOutputsOfOneNameAreTwoVersions) {

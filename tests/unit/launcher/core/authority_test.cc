@@ -288,6 +288,25 @@ TEST(Authority, TheRolePriorityGivesThatOneRightInItsProject) {
             "priority or operator or admin");
 }
 
+// Containers get these accounts, and no others.
+TEST(Authority, AccountsOfSubmittersAreThoseWhoseJobsMayRun) {
+  Principals principals;
+  const auto add = [&](const std::string& name, std::optional<Grant> grant) {
+    principals.apply({}, UserAdded{name, name + "-account", ""});
+    if (grant) principals.apply({}, RoleGranted{name, *grant, ""});
+  };
+  add("ann", Grant{Role::admin, ""});
+  add("sam", Grant{Role::submitter, "vision"});
+  add("olga", Grant{Role::operator_, ""});
+  add("vic", Grant{Role::viewer, "vision"});
+  add("prio", Grant{Role::priority, "vision"});
+  add("none", std::nullopt);
+  EXPECT_EQ(accounts_of_submitters(principals),
+            (std::set<std::string>{"ann-account", "sam-account"}));
+  principals.apply({}, RoleWithdrawn{"sam", {Role::submitter, "vision"}, ""});
+  EXPECT_EQ(accounts_of_submitters(principals), std::set<std::string>{"ann-account"});
+}
+
 TEST(Authority, ThingsOfBeforeProjectsAreInTheDefaultOne) {
   const auto principals = with_user("me", {Role::submitter, "default"});
   EXPECT_TRUE(may(principals, UserCaller{"me"}, Permission::cancel_job, {"me", ""}).allowed);

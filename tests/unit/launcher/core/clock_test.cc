@@ -186,5 +186,29 @@ TEST_F(FirstFailure, OfATimeOutIsNoNodesOwn) {
   EXPECT_EQ(stop.grace, launcher_.config.stop_grace);
 }
 
+// ---- the times of logs --------------------------------------------------------------------------
+
+class ClockOfAPart : public FirstFailure {
+ protected:
+  Duration ahead(std::size_t node_rank) const {
+    return launcher_.core->clock_ahead(
+        launcher_.core->state().attempt(attempt(job_))->parts.at(node_rank));
+  }
+};
+
+TEST_F(ClockOfAPart, IsAsMeasuredLatelyAndAfterARestartAsItsReportSays) {
+  EXPECT_EQ(ahead(1), Duration(0)) << "not measured yet";
+  measure(n2_, -milliseconds(200), milliseconds(1));
+  EXPECT_EQ(ahead(0), Duration(0));
+  EXPECT_EQ(ahead(1), -milliseconds(200));
+  launcher_.observe(n2_, attempt(job_), PartState::running);
+  launcher_.drop_notices();
+  measure(n2_, milliseconds(500), milliseconds(1));
+  EXPECT_EQ(ahead(1), milliseconds(500)) << "it was set";
+  launcher_.restart();
+  EXPECT_EQ(ahead(1), -milliseconds(200)) << "until the next heartbeats";
+  EXPECT_EQ(ahead(0), Duration(0));
+}
+
 }  // namespace
 }  // namespace lockstep::launcher

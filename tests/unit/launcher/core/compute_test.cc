@@ -98,7 +98,7 @@ TEST_F(ComputeTargets, AnUnknownTargetIsRefusedWithTheNearestAndAWayOut) {
       "local, gpu-cluster. `lockstep compute create --name gpu-clster --type local` makes "
       "'gpu-clster' another name of target local; or choose one with `compute:` in the file, "
       "--set compute=NAME, --compute NAME or `lockstep config set defaults.compute=NAME`");
-  EXPECT_EQ(launcher.core->why_refused(spec, LauncherItself{})->message, error.message);
+  EXPECT_EQ(launcher.core->refusals(spec, LauncherItself{}).at(0).whole().message, error.message);
 }
 
 TEST_F(ComputeTargets, ANodeBelongsToTheTargetOfItsToken) {
@@ -162,6 +162,13 @@ TEST_F(ComputeTargets, ATargetWithoutNodesSaysHowToGetSome) {
   EXPECT_EQ(launcher.view(job).reason,
             "needs 1 node, but target 'empty' has no nodes; `lockstep node token --compute empty` "
             "makes a token with which nodes join it");
+  EXPECT_FALSE(launcher.view(job).in_vain) << "they may be on their way";
+  launcher.pass(minutes(3), {});
+  const JobId late = submit("late", "empty");
+  EXPECT_TRUE(launcher.view(late).in_vain);
+  EXPECT_THAT(launcher.view(late).reason,
+              HasSubstr("target 'empty' has no nodes; to change that, join some: `lockstep node "
+                        "token --compute empty`"));
 }
 
 TEST_F(ComputeTargets, OnlyLocalHasAFixedNumberOfNodes) {

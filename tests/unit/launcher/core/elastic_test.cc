@@ -44,6 +44,10 @@ TEST_F(Elastic, NeverMoreThanMaxInstancesAndAtLeastMin) {
   spec.compute = "lab";
   EXPECT_THAT(launcher.submit_refused(spec).message,
               HasSubstr("needs 3 nodes, but target 'lab' has at most 2"));
+  EXPECT_EQ(launcher.core->refusals(spec, LauncherItself{}).at(0).error.code,
+            ErrorCode::unsatisfiable);
+  EXPECT_TRUE(launcher.core->refusals(spec, LauncherItself{}, {Judging::What::all, true}).empty())
+      << "an admin may raise it while the job waits";
 }
 
 TEST_F(Elastic, IdleMachinesGoAfterTheirTimeAndBusyOnesStay) {
@@ -290,7 +294,73 @@ TEST_F(Elastic, OneMachineAloneDoesNotSayThatAnAccountIsMissingEverywhere) {
   }
   EXPECT_THAT(calls(), IsEmpty()) << "two of two said so";
   EXPECT_THAT(why_it_waits(job), HasSubstr("no user ada"));
+  // The machines are given back, and what they said stays.
+  for (std::uint32_t number = 1; number <= 2; ++number) {
+    launcher.send(LogsDurableInput{attempt(job, number), nodes[number - 1].id});
+    drop_notices();
+  }
+  pass(seconds(240), nodes);
+  for (const CallProvider& call : calls()) {
+    ASSERT_EQ(call.verb, ProviderVerb::remove);
+    for (const std::string& name : call.machines) absent(call, name);
+    ends(call);
+  }
+  EXPECT_THAT(view().machines, IsEmpty());
+  EXPECT_THAT(why_it_waits(job), HasSubstr("no user ada"));
+  EXPECT_THAT(view().scaling.failure, HasSubstr("no user ada"));
 }
+
+TEST_F(Elastic, WhoMaySubmitFromNowOnIsMadeKnownToContainersThatRun) {
+  make(cluster(1, 1));
+  const CallProvider first = only_call();
+  all_join(first);
+  const auto change = [&](PrincipalInput::Ask ask) {
+    launcher.send(PrincipalInput{{}, std::move(ask), LauncherItself{}});
+    launcher.take<ReplyDone>();
+    drop_notices();
+  };
+  change(AddUser{"vic", "", {}, {Role::viewer, "default"}});
+  EXPECT_THAT(calls(), IsEmpty()) << "no job runs as an account that only looks";
+  change(ChangeRole{"vic", {Role::submitter, "default"}, false});
+  const CallProvider again = only_call();
+  EXPECT_EQ(again.verb, ProviderVerb::create);
+  EXPECT_EQ(again.machines, first.machines);
+}
+
+// A launcher that was started again, with one machine of this source.
+class MovedLauncher : public Elastic {
+ protected:
+  // The machines for which `create` is called when it is at another address.
+  std::vector<std::string> told(NodeSource source) {
+    ComputeSpec spec = cluster(1, 1);
+    spec.source = source;
+    if (source == NodeSource::slurm) spec.settings = {{"directory", {"/shared"}}};
+    make(spec);
+    all_join(only_call());
+    launcher.restart(seconds(1));
+    launcher.send(TickInput{});
+    drop_notices();
+    end_lists();
+    EXPECT_FALSE(has_calls()) << "it may be where it was";
+    launcher.send(LauncherMovedInput{});
+    drop_notices();
+    std::vector<std::string> machines;
+    for (const CallProvider& call : calls())
+      if (call.verb == ProviderVerb::create) machines = call.machines;
+    return machines;
+  }
+};
+
+// Else their nodes would count as LOST, and be replaced with all that runs there.
+TEST_F(MovedLauncher, TellsContainersAtOnce) {
+  EXPECT_THAT(told(NodeSource::docker), ElementsAre("lab-1"));
+}
+
+TEST_F(MovedLauncher, TellsJobsOfSlurmAtOnce) {
+  EXPECT_THAT(told(NodeSource::slurm), ElementsAre("lab-1"));
+}
+
+TEST_F(MovedLauncher, CannotTellPods) { EXPECT_THAT(told(NodeSource::kubernetes), IsEmpty()); }
 
 TEST(MachineSamplesTest, ALackingAccountIsAskedForAgainLater) {
   MachineSamples samples;

@@ -215,7 +215,9 @@ const WaitingCase kWaiting[] = {
      "isolated cpus=1",
      "needs 1 isolated node with 1 cpu, but 0 of the 2 nodes of target 'local' can take it (n1 "
      "shares its machine with node n2, but the job asks for isolation; n2 shares its machine with "
-     "node n1, but the job asks for isolation)",
+     "node n1, but the job asks for isolation); no node of target 'local' can ever take it; to "
+     "change that, leave out --isolated (lockstep.isolated in a job file), or join nodes that have "
+     "it: `lockstep node token --compute local`",
      "asks for 1 isolated node with 1 cpu; target local:\n"
      "  n1 shares its machine with node n2, but the job asks for isolation\n"
      "  n2 shares its machine with node n1, but the job asks for isolation\n"},

@@ -89,6 +89,20 @@ TEST_F(MachineLife, WhatNoMachineCanHoldIsRefusedWithBothNumbers) {
   EXPECT_THAT(calls(), IsEmpty());
 }
 
+TEST_F(MachineLife, ThePodsOfATargetMayEndByThemselves) {
+  ComputeSpec spec = target();
+  spec.source = NodeSource::kubernetes;
+  spec.settings = {{"image", {"debian:12"}}, {"active_deadline_seconds", {"60"}}};
+  make(spec);
+  const Error refused = launcher.submit_refused(job_for("long", seconds(170)));
+  EXPECT_THAT(refused.message,
+              AllOf(HasSubstr("may run for 2m50s"), HasSubstr("ends after 1m"),
+                    HasSubstr("--set lockstep.kubernetes.active_deadline_seconds=SECONDS")));
+  submit_for("short", seconds(30));
+  next_joins("57");
+  EXPECT_EQ(launcher.facts<MachineCreated>().back().lifetime, seconds(60));
+}
+
 TEST_F(MachineLife, WhatItsProviderSaysCountsBeforeTheSettings) {
   make(target());
   submit_for("first", seconds(30));

@@ -312,6 +312,18 @@ TEST_F(Machines, ARestartCallsAgain) {
   launcher.take<AllowUser>();
 }
 
+TEST_F(Machines, AHostIsToldAtOnceWhereALauncherThatMovedIs) {
+  attached("vm1");
+  launcher.restart();
+  launcher.tick();
+  launcher.drop_notices();
+  EXPECT_FALSE(is_called()) << "it may be where it was";
+  launcher.send(LauncherMovedInput{});
+  const CallProvider again = call();
+  EXPECT_EQ(again.verb, ProviderVerb::create);
+  EXPECT_THAT(again.machines, ElementsAre("vm1"));
+}
+
 TEST_F(Machines, ANodeOfAMachineIsDetachedAndNotRemoved) {
   FakeNode node = attached("vm1");
   launcher.send(RemoveNodeInput{launcher.next_reply(), "vm1", UserCaller{"root"}, false});

@@ -21,6 +21,7 @@ CoreConfig small_quotas() {
   CoreConfig config = CoreConfig{};
   config.versions_per_user = 3;
   config.version_bytes_per_user = Bytes{10'000};
+  config.version_files_per_user = mebibytes(10);
   return config;
 }
 
@@ -44,11 +45,12 @@ struct NamesTest : ::testing::Test {
   }
   // Each content is another definition, or other files. The version, or why there is none.
   std::string add(const std::string& user, NameKind kind, const std::string& content,
-                  const std::string& name = "team", const std::string& version = "") {
+                  const std::string& name = "team", const std::string& version = "",
+                  Bytes files = {}) {
     if (kind == NameKind::environment) {
       RegisteredEnvironment environment{{name, version, HostEnvironment{content}}, "", {}};
       launcher.send(
-          CreateEnvironmentInput{launcher.next_reply(), environment, "", UserCaller{user}});
+          CreateEnvironmentInput{launcher.next_reply(), environment, "", UserCaller{user}, files});
     } else {
       RegisteredAsset asset;
       asset.name = name;
@@ -61,7 +63,7 @@ struct NamesTest : ::testing::Test {
         asset.component = ComponentType::command;
         asset.file = "c.yml";
       }
-      launcher.send(CreateAssetInput{launcher.next_reply(), asset, "", UserCaller{user}});
+      launcher.send(CreateAssetInput{launcher.next_reply(), asset, "", UserCaller{user}, files});
     }
     const auto refused = launcher.take<ReplyRefused>();
     if (!refused.empty()) return refused.front().message;
@@ -273,6 +275,63 @@ TEST_F(NameQuotas, CountTheBytesOfDefinitionsAndTexts) {
   EXPECT_GT(used("alice", QuotaLimit::version_bytes), 6'000U);
   remove("alice", NameKind::model, "1");
   EXPECT_EQ(add("alice", NameKind::data, std::string(6'000, 'y')), "1");
+}
+
+TEST_F(NameQuotas, CountTheBytesOfFilesOfEachVersionInFull) {
+  for (const NameKind kind : kKinds) {
+    EXPECT_EQ(add("alice", kind, "a", "hers", "", mebibytes(6)), "1");
+    EXPECT_EQ(used("alice", QuotaLimit::version_files), mebibytes(6).count);
+    const std::string why = add("alice", kind, "b", "hers", "", mebibytes(5));
+    EXPECT_THAT(why, HasSubstr("quota: user 'alice' has 6.0 MiB in files of registered versions, "
+                               "this one would add 5.0 MiB, and 10.0 MiB are allowed"));
+    EXPECT_THAT(why, HasSubstr("`lockstep data delete NAME --version V`"));
+    EXPECT_THAT(why, HasSubstr("`lockstep quota set --user alice --version-files SIZE`"));
+    EXPECT_EQ(add("alice", kind, "a", "hers", "", mebibytes(6)), "1") << "it is there already";
+    EXPECT_EQ(add("bob", kind, "b", "his", "", mebibytes(5)), "1") << "others are not blocked";
+    remove("alice", kind, "1", "hers");
+    EXPECT_EQ(used("alice", QuotaLimit::version_files), 0U);
+    EXPECT_EQ(add("alice", kind, "b", "hers", "", mebibytes(5)), "2");
+    remove("alice", kind, "", "hers");
+    remove("bob", kind, "", "his");
+    EXPECT_EQ(used("alice", QuotaLimit::version_files), 0U);
+  }
+}
+
+TEST_F(NameQuotas, AreOfAProjectToo) {
+  ask(SetQuota{{QuotaHolder::Kind::project, "default"},
+               {{QuotaLimit::version_files, mebibytes(8).count}},
+               {}});
+  EXPECT_EQ(add("alice", NameKind::data, "a", "hers", "", mebibytes(5)), "1");
+  EXPECT_THAT(add("bob", NameKind::model, "b", "his", "", mebibytes(5)),
+              HasSubstr("quota: project 'default' has 5.0 MiB in files of registered versions"));
+  EXPECT_EQ(add("bob", NameKind::environment, "b", "his"), "1") << "it has no files";
+  ask(SetQuota{{QuotaHolder::Kind::project, "default"}, {{QuotaLimit::version_files, 1}}, {}});
+  EXPECT_EQ(add("bob", NameKind::environment, "c", "his"), "2") << "and needs no room for any";
+}
+
+// It names one file 2^60 times: sums of such sizes would pass any limit.
+TEST_F(NameQuotas, ATreeBeyondAllSumsIsRefused) {
+  ask(SetQuota{
+      {QuotaHolder::Kind::user, "alice"}, {{QuotaLimit::version_files, kMaxQuotaValue}}, {}});
+  ask(SetQuota{
+      {QuotaHolder::Kind::project, "default"}, {{QuotaLimit::version_files, kMaxQuotaValue}}, {}});
+  EXPECT_EQ(add("alice", NameKind::data, "a", "small", "", Bytes{1}), "1");
+  EXPECT_THAT(add("alice", NameKind::data, "b", "large", "", Bytes{UINT64_MAX}),
+              HasSubstr("in files of registered versions"));
+  EXPECT_EQ(used("alice", QuotaLimit::version_files), 1U);
+}
+
+// A journal of a launcher that did not count files.
+TEST_F(NameQuotas, VersionsOfAnEarlierJournalHaveNoFilesThatCount) {
+  RegisteredAsset asset;
+  asset.name = "team";
+  asset.version = "1";
+  asset.tree = sha256("old");
+  launcher.found(AssetRegistered{asset, "alice", "default", "alice"});
+  EXPECT_EQ(used("alice", QuotaLimit::version_files), 0U);
+  EXPECT_EQ(add("alice", NameKind::data, "new", "team", "", mebibytes(10)), "2");
+  remove("alice", NameKind::data, "1");
+  EXPECT_EQ(used("alice", QuotaLimit::version_files), mebibytes(10).count);
 }
 
 }  // namespace

@@ -97,6 +97,23 @@ TEST(Queue, WithoutAnyRdmaDeviceRdmaIsWaitedForInVain) {
   EXPECT_FALSE(launcher.view(fabric).in_vain) << "its port may come up";
 }
 
+TEST(Queue, IsolationOnASharedMachineIsWaitedForInVain) {
+  TestLauncher launcher;
+  Inventory alone = inventory(), shared = inventory();
+  shared.host_id = "one machine";
+  alone.host_id = "another";
+  FakeNode n1 = launcher.join("n1", shared), n2 = launcher.join("n2", shared);
+  JobSpec spec = job_spec("quiet");
+  spec.resources.isolated = true;
+  const JobId quiet = launcher.submit(spec);
+  EXPECT_TRUE(launcher.view(quiet).in_vain);
+  EXPECT_THAT(launcher.view(quiet).reason,
+              ::testing::HasSubstr("leave out --isolated (lockstep.isolated in a job file), or "
+                                   "join nodes that have it: "));
+  FakeNode n3 = launcher.join("n3", alone);
+  EXPECT_NE(launcher.status(quiet), JobStatus::queued);
+}
+
 // What a node's return, its approval or its first report changes is worth waiting for.
 TEST(Queue, NodesThatMayComeBackAreNotInVain) {
   TestLauncher launcher;
@@ -150,8 +167,10 @@ TEST(Queue, WhoWaitsAnywayIsTakenByAFixedTarget) {
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(JobId("gpus")), JobStatus::queued);
   EXPECT_TRUE(launcher.view(JobId("gpus")).in_vain);
-  EXPECT_TRUE(launcher.core->why_refused(job_spec("pair", 2), LauncherItself{}));
-  EXPECT_FALSE(launcher.core->why_refused(job_spec("pair", 2), LauncherItself{}, true));
+  EXPECT_FALSE(launcher.core->refusals(job_spec("pair", 2), LauncherItself{}).empty());
+  EXPECT_TRUE(
+      launcher.core->refusals(job_spec("pair", 2), LauncherItself{}, {Judging::What::all, true})
+          .empty());
 }
 
 // `lockstep up --nodes 1`, and agents that joined by hand.

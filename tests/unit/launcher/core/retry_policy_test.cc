@@ -293,6 +293,7 @@ TEST(MissingAccount, AJobThatWaitsForANodeWithItsAccountSaysWhatToDo) {
   EXPECT_THAT(launcher.view(job).reason,
               HasSubstr("(n1 cannot run jobs as ada: no user ada); create the account ada on a "
                         "node and restart that node's lockstep-agent, or cancel the job"));
+  EXPECT_TRUE(launcher.view(job).in_vain);
 }
 
 }  // namespace

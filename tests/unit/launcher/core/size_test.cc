@@ -204,7 +204,7 @@ TEST_F(SizeTest, AnMpiJobHasAtMostAHundredNodesUnlessTheSizeSaysMore) {
   Size raised = size("Standard_D4_v3", 4, 8);
   raised.max_mpi_nodes = 150;
   ask(DefineSizes{{raised}});
-  EXPECT_FALSE(launcher.core->why_refused(spec, LauncherItself{}));
+  EXPECT_TRUE(launcher.core->refusals(spec, LauncherItself{}).empty());
 }
 
 TEST_F(SizeTest, AnIsolatedSizeServesIsolatedJobsAndAnotherDoesNot) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "common/io/file_system.h"
 #include "common/io/run_program.h"
 #include "common/wire/join_token.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
@@ -240,6 +241,24 @@ TEST_F(DaemonNodesTest, TheLogOfAnEnvironmentThatFailedIsWaitedForAndKept) {
   EXPECT_EQ(fsck()->exit_code, 1);
   EXPECT_THAT(fsck()->text, HasSubstr("job broken, attempt 1, environment on node 0: " + path +
                                       " has 10 of 16 bytes"));
+}
+
+// Names of folders are not all the launcher's own: what another account could make there is shown.
+TEST_F(DaemonNodesTest, FsckShowsHostileNamesWithoutObeyingThem) {
+  daemon_.signal(SIGTERM);
+  const std::string csi = "\xC2\x9B", override = "\xE2\x80\xAE";
+  const std::string name = "odd\x1B]0;mine\x07" + csi + "2J" + override + "\nproblem: forged";
+  ASSERT_TRUE(io::make_directories(daemon_.home().logs() + "/" + name + "/1"));
+  for (const char* format : {"text", "json"}) {
+    const auto fsck = io::run_program(
+        {LOCKSTEPD, "fsck", "--home", daemon_.home().path(), "-o", format}, test::kTimeout);
+    ASSERT_TRUE(fsck);
+    EXPECT_EQ(fsck->exit_code, 0) << fsck->text << fsck->errors;
+    EXPECT_THAT(fsck->text, HasSubstr("logs of a job that the journal does not know")) << format;
+    for (const std::string& bad : {csi, override, std::string("\x1B"), std::string("\x07")})
+      EXPECT_EQ(fsck->text.find(bad), std::string::npos) << format << ": " << fsck->text;
+    EXPECT_EQ(fsck->text.find("\nproblem: forged"), std::string::npos) << fsck->text;
+  }
 }
 
 TEST_F(DaemonNodesTest, AfterAKillTheNodeIsAskedForItsSessionAndGoesOn) {

@@ -20,10 +20,13 @@ class FakeLogDirectory final : public launcher::LogDirectory {
     if (it == jobs.end() || log.attempt.number > it->second.attempts) return std::nullopt;
     const int node_rank = log.stream == LogStream::environment ? log.rank : log.rank / 2;
     if (node_rank >= 2) return std::nullopt;
-    return Place{NodeId(static_cast<std::uint64_t>(node_rank + 1)), node_rank,
-                 "n" + std::to_string(node_rank + 1)};
+    const NodeId node(static_cast<std::uint64_t>(node_rank + 1));
+    const auto clock = clock_ahead.find(node);
+    return Place{node, node_rank, "n" + std::to_string(node_rank + 1),
+                 clock == clock_ahead.end() ? Duration{0} : clock->second};
   }
   std::map<JobId, JobInfo> jobs;
+  std::map<NodeId, Duration> clock_ahead;
 };
 
 }  // namespace lockstep::test

@@ -17,7 +17,7 @@ TEST(JobFileParserTest, OneUsersFilesAreBoundedAndDelayAnothersByOne) {
   std::vector<std::string> parsed;
   const auto ask = [&](const std::string& who, const CheckJobFile& file) {
     return parser.parse("user " + who, file,
-                        [&parsed, who](const Result<spec::JobFile>&) { parsed.push_back(who); });
+                        [&parsed, who](const spec::JobFileReading&) { parsed.push_back(who); });
   };
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(ask("bob", large));
   Status last = ask("bob", large);  // the first may have begun, and waits no more

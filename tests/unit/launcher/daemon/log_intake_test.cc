@@ -14,6 +14,8 @@ using testing::IsEmpty;
 const AttemptId kAttempt{JobId("job"), 1};
 const NodeId kNode{1};
 
+constexpr Instant kArrival{1'700'000'000'000'000'000};
+
 LogKey key(int rank, LogStream stream = LogStream::out) { return {kAttempt, rank, stream}; }
 
 class LogIntakeTest : public testing::Test {
@@ -31,8 +33,17 @@ class LogIntakeTest : public testing::Test {
     return sinks;
   }
   Status append(int rank, std::uint64_t offset, std::string data, NodeId sender = kNode) {
-    return intake_.append("peer", 1, sender, {sender, key(rank), offset, std::move(data)});
+    return intake_.append("peer", 1, sender, {sender, key(rank), offset, std::move(data)},
+                          kArrival);
   }
+  // The next line of this rank, read at `at` by its node's clock; it comes at kArrival.
+  void append_line(int rank, Instant at) {
+    const std::uint64_t offset = store_.extent(key(rank))->written;
+    const NodeId node(rank < 2 ? 1 : 2);
+    const LogAppend line{node, key(rank), offset, "line\n", {{offset, at}}};
+    ASSERT_TRUE(intake_.append("peer", 1, node, line, kArrival));
+  }
+  Instant time_of_line(int rank, std::uint64_t line) { return store_.time_at(key(rank), 5 * line); }
   void sync() {
     if (auto batch = intake_.turn_end()) {
       ASSERT_TRUE(batch->sync());
@@ -90,7 +101,7 @@ TEST_F(LogIntakeTest, AGapIsAnsweredWithWhatIsThere) {
 TEST_F(LogIntakeTest, ANodeWritesOnlyItsOwnRanks) {
   EXPECT_EQ(append(2, 0, "x").error().code, ErrorCode::permission_denied);
   EXPECT_EQ(append(9, 0, "x").error().code, ErrorCode::permission_denied);
-  EXPECT_EQ(intake_.append("peer", 1, kNode, {NodeId(2), key(2), 0, "x"}).error().code,
+  EXPECT_EQ(intake_.append("peer", 1, kNode, {NodeId(2), key(2), 0, "x"}, kArrival).error().code,
             ErrorCode::permission_denied)
       << "the field is not believed";
 }
@@ -98,7 +109,8 @@ TEST_F(LogIntakeTest, ANodeWritesOnlyItsOwnRanks) {
 TEST_F(LogIntakeTest, ANodeWritesTheLogOfItsOwnEnvironment) {
   const auto append_environment = [this](int node_rank, NodeId sender) {
     return intake_.append("peer", 1, sender,
-                          {sender, key(node_rank, LogStream::environment), 0, "solving\n"});
+                          {sender, key(node_rank, LogStream::environment), 0, "solving\n"},
+                          kArrival);
   };
   EXPECT_TRUE(append_environment(0, NodeId(1)));
   EXPECT_TRUE(append_environment(1, NodeId(2))) << "rank 1 is of node 1, node rank 1 is node 2";
@@ -118,7 +130,8 @@ TEST_F(LogIntakeTest, AwaitsTheEnvironmentBesideTheRankOfTheSameNumber) {
   sync();
   EXPECT_THAT(durable_, IsEmpty());
   EXPECT_EQ(intake_.lacking(kAttempt, kNode), 4u);
-  ASSERT_TRUE(intake_.append("peer", 1, kNode, {kNode, key(0, LogStream::environment), 0, "done"}));
+  ASSERT_TRUE(intake_.append("peer", 1, kNode, {kNode, key(0, LogStream::environment), 0, "done"},
+                             kArrival));
   sync();
   EXPECT_THAT(durable_, ElementsAre(1u));
 }
@@ -154,7 +167,7 @@ TEST_F(LogIntakeTest, SaysWhenAllThatWasAwaitedIsDurable) {
   ASSERT_TRUE(append(0, 0, "abc"));
   sync();
   EXPECT_THAT(durable_, IsEmpty());
-  ASSERT_TRUE(intake_.append("peer", 1, kNode, {kNode, key(1, LogStream::err), 0, "de"}));
+  ASSERT_TRUE(intake_.append("peer", 1, kNode, {kNode, key(1, LogStream::err), 0, "de"}, kArrival));
   EXPECT_THAT(durable_, IsEmpty()) << "written is not durable";
   sync();
   EXPECT_THAT(durable_, ElementsAre(1u));
@@ -182,6 +195,45 @@ TEST_F(LogIntakeTest, AwaitingWhatAnEarlierProcessWroteIsAnsweredAfterASync) {
   ASSERT_TRUE(batch && batch->sync());
   intake.synced(*batch);
   EXPECT_THAT(durable_, ElementsAre(1u));
+}
+
+// Node 1's clock is 0.3 s ahead and node 2's a second behind. Their ranks write in turns.
+TEST_F(LogIntakeTest, TimesOfNodesWhoseClocksDifferAreByTheLaunchers) {
+  directory_.clock_ahead = {{NodeId(1), milliseconds(300)}, {NodeId(2), -seconds(1)}};
+  const auto written = [](int line) { return kArrival - seconds(60) + milliseconds(50) * line; };
+  for (int line = 0; line < 6; ++line) {
+    const bool is_second = line % 2 == 1;
+    const Duration ahead = is_second ? -seconds(1) : milliseconds(300);
+    append_line(is_second ? 2 : 0, written(line) + ahead);
+  }
+  for (int line = 0; line < 6; ++line)
+    EXPECT_EQ(time_of_line(line % 2 == 1 ? 2 : 0, static_cast<std::uint64_t>(line) / 2),
+              written(line))
+        << line;
+}
+
+TEST_F(LogIntakeTest, ALogsTimesNeverGoBackWhenItsClockIsMeasuredAgain) {
+  append_line(0, kArrival - seconds(10));
+  directory_.clock_ahead[NodeId(1)] = seconds(5);
+  append_line(0, kArrival - seconds(9));
+  append_line(0, kArrival - seconds(2));
+  EXPECT_EQ(time_of_line(0, 0), kArrival - seconds(10));
+  EXPECT_EQ(time_of_line(0, 1), kArrival - seconds(10)) << "by the measure 14 s ago";
+  EXPECT_EQ(time_of_line(0, 2), kArrival - seconds(7));
+  LogStore again(dir_.path());
+  ASSERT_TRUE(again.append(key(0), 15, "line\n", {{15, kArrival - seconds(8)}}));
+  EXPECT_EQ(again.time_at(key(0), 15), kArrival - seconds(7)) << "after a restart too";
+}
+
+TEST_F(LogIntakeTest, NoLineIsOfTheFutureThoughAClockIsNotMeasuredYet) {
+  append_line(0, kArrival + minutes(60));
+  append_line(0, kArrival + minutes(61));
+  EXPECT_EQ(time_of_line(0, 0), kArrival);
+  directory_.clock_ahead[NodeId(1)] = minutes(60);
+  append_line(2, kArrival - milliseconds(1));
+  append_line(0, kArrival + minutes(60));
+  EXPECT_EQ(time_of_line(2, 0), kArrival - milliseconds(1));
+  EXPECT_EQ(time_of_line(0, 2), kArrival);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct OutputMergerTest : ::testing::Test {
     const MergeOutputs question{
         JobId("job"),
         {{"model", OutputType::uri_folder, {{0, stored("a")}, {1, stored("b")}}, {}}}};
-    return merge_outputs(*store, question, [end] { return end; });
+    TRY_ASSIGN(MergedTrees all, merge_outputs(*store, question, [end] { return end; }));
+    return std::move(all.outputs);
   }
 
   test::TempDir home;
@@ -38,6 +39,21 @@ TEST_F(OutputMergerTest, ATreeBeyondTheBoundsIsTheOutputsProblem) {
   ASSERT_TRUE(outputs) << "the job would wait for ever: " << outputs.error().message;
   EXPECT_FALSE(outputs->at(0).tree);
   EXPECT_THAT(outputs->at(0).problems, ElementsAre(HasSubstr("more than 5 files")));
+}
+
+TEST_F(OutputMergerTest, OutputsThatAreRegisteredAreMeasured) {
+  const Digest file = stored(std::string(5'000, 'x'));
+  const MergeOutputs question{JobId("job"),
+                              {{"kept", OutputType::uri_folder, {{0, file}}, {}, true},
+                               {"other", OutputType::uri_folder, {{0, file}}},
+                               {"empty", OutputType::uri_folder, {}, {}, true}}};
+  const auto merged = merge_outputs(*store, question, [] { return Status(); });
+  ASSERT_TRUE(merged);
+  ASSERT_EQ(merged->sizes.size(), 1U);
+  const Result<Bytes>& size = merged->sizes.at("kept");
+  ASSERT_TRUE(size);
+  EXPECT_GT(size->count, 5'000U) << "the list of the folder's names, too";
+  EXPECT_LT(size->count, 5'500U);
 }
 
 TEST_F(OutputMergerTest, AFullDiskAndTheEndOfTheLauncherAreNotTheOutputs) {

@@ -119,6 +119,25 @@ TEST(AssetFile, AnErrorNamesTheOptionThatWasGiven) {
   EXPECT_THAT(set.error().message, ::testing::StartsWith("--set path=azureml:faces:1: "));
 }
 
+TEST(AssetFile, ErrorsOfTheLauncherHaveThePlaceOfWhatTheyAreAbout) {
+  const std::string path = "azureml://datastores/lost/paths/x";
+  const AssetFile file = read(kData, "name: faces\nversion: 3\npath: " + path + "\n");
+  const auto said = [](const AssetFile& of, ErrorCode code, const std::string& message) {
+    return with_place(make_error(code, message), of).message;
+  };
+  const std::string unknown = "path: " + path + ": there is no datastore 'lost'";
+  EXPECT_EQ(said(file, ErrorCode::not_found, unknown), "data.yml:3:7: " + unknown);
+  EXPECT_EQ(said(file, ErrorCode::already_exists, "faces:3 exists"),
+            "data.yml:2:10: faces:3 exists");
+  EXPECT_EQ(said(file, ErrorCode::unavailable, "nobody answers"), "nobody answers");
+  AssetOptions options;
+  options.values = {{"name", "faces"}, {"path", path}};
+  const auto typed = parse_asset(kData, "", "", options);
+  ASSERT_TRUE(typed);
+  EXPECT_EQ(said(*typed, ErrorCode::not_found, unknown),
+            "--path " + path + ": there is no datastore 'lost'");
+}
+
 TEST(AssetFile, EverythingThatIsWrongIsSaidAtOnce) {
   const auto file = parse_asset(kData, "data.yml", "name: [a]\ntype: x\nstage: y\ncolour: z\n");
   ASSERT_FALSE(file);

@@ -80,7 +80,9 @@ std::vector<BadEnvironment> bad_docker_jobs() {
        kNotYet},
       {"image_and_inference_config",
        "environment:\n  image: debian\n  inference_config: {port: 80}\n",
-       "job.yml:4:3: 'environment.inference_config' is not supported yet", kNotYet},
+       "job.yml:4:3: 'environment.inference_config' is not supported yet; leave it out: it is for "
+       "Azure's online endpoints; a server runs as a job's `command`",
+       kNotYet},
       {"beside_the_environment", "image: debian\n",
        "job.yml:2:1: unknown key 'image'; did you mean 'environment.image'?"},
       {"build_beside_the_environment", "build: {path: .}\n",
@@ -166,7 +168,7 @@ std::vector<BadEnvironment> bad_docker_files() {
        "env.yml:3:20: build.dockerfile_path: '../D' leads out of the folder that is built; put the "
        "file into that folder"},
       {"properties", "image: a\nproperties: {a: b}\n",
-       "env.yml:2:1: 'properties' is not supported yet", kNotYet},
+       "env.yml:2:1: 'properties' is not supported yet; leave it out, or write `tags`", kNotYet},
       {"conda_itself", "image: a\ndependencies: [python]\n",
        "env.yml:1:1: 'image' is a key of an environment file, but this is a conda file; in an "
        "environment file, put channels and dependencies under 'conda_file'"},

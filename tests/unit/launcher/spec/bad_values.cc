@@ -322,7 +322,9 @@ std::vector<BadInput> bad_values() {
       {"set_not_yet",
        "command: x\n",
        {"environment.properties=y"},
-       "--set environment.properties=y: 'environment.properties' is not supported yet",
+       "--set environment.properties=y: 'environment.properties' is not supported yet; leave it "
+       "out, "
+       "or write `tags`",
        kNotYet},
       {"set_wrong_type",
        "command: x\n",

@@ -1,0 +1,42 @@
+#pragma once
+// What git tracks in a repository: the paths in its index, of versions 2 to 4 (gitformat-index(5)).
+// An index that shares another one's entries ("split index") is not read.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::snapshot {
+
+inline constexpr std::size_t kSha1Bytes = 20, kSha256Bytes = 32;  // of an object's id
+
+// The tracked files, links and submodules below `below` ("" or "a/b/"), relative to it, sorted.
+// `id_bytes`: of the repository's object ids. corrupt: it is no index. unsupported: a version or an
+// extension of it is not known.
+Result<std::vector<std::string>> paths_in_index(std::string_view index, std::size_t id_bytes,
+                                                std::string_view below);
+
+// The same of the index of a repository around a tree, read when it is first asked for.
+class TrackedFiles {
+ public:
+  TrackedFiles() = default;  // of no repository
+  TrackedFiles(std::string file, std::size_t id_bytes, std::string below)
+      : file_(std::move(file)), id_bytes_(id_bytes), below_(std::move(below)) {}
+
+  bool has(const std::string& path, std::vector<std::string>& notes);
+  // Whether a path below the folder is tracked; `folder` has no '/' at its end.
+  bool has_below(const std::string& folder, std::vector<std::string>& notes);
+
+ private:
+  // `notes` gets a line if the index cannot be read; then nothing is tracked.
+  void read(std::vector<std::string>& notes);
+
+  std::string file_;  // "": there is none, or it has been read
+  std::size_t id_bytes_ = kSha1Bytes;
+  std::string below_;
+  std::vector<std::string> paths_;
+};
+
+}  // namespace lockstep::snapshot
