@@ -46,6 +46,9 @@ TEST(LastJob, IsFoundInWhatTakesAJob) {
                           {"job", "archive", "@last"},
                           {"job", "update", "@last", "--set", "tags.a=b"},
                           {"job", "list", "--parent", "@last"},
+                          {"job", "shell", "@last", "--", "true"},
+                          {"job", "signal", "@last", "USR1"},
+                          {"job", "stacks", "@last"},
                           {"environment", "log", "@last"},
                           {"run", "--after", "prep,@last:ended", "--", "true"},
                           {"run", "--sbatch", "job.sh", "--after", "@last"},
@@ -60,6 +63,7 @@ TEST(LastJob, IsFoundInWhatTakesAJob) {
 TEST(LastJob, IsNoPartOfACommandOrOfAText) {
   for (const Words& words :
        std::vector<Words>{{"run", "--", "echo", "@last"},
+                          {"job", "shell", "x", "--", "echo", "@last"},
                           {"run", "--display-name", "@last", "--", "true"},
                           {"run", "--display-name", "@last", "--sbatch", "job.sh"},
                           {"run", "--name", "@last", "--after", "prep", "--", "echo", "@last"},
