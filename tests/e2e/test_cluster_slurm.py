@@ -76,11 +76,13 @@ def test_a_job_that_the_time_limit_cuts_off_goes_on_in_another_allocation_unchar
                                                   "lockstep": {"retry": {"max": 0}}}))
     site.ok("job", "create", "-f", file)
     wait_until(lambda: b"begun" in site.logs("endless"), "it runs", 60)
-    about = about_of(site, site.show("endless")["attempts"][0])
+    first = site.show("endless")["attempts"][0]
+    wait_until(lambda: "node" in about_of(site, first), "the provider's word of the machine that joined", 30)
+    about = about_of(site, first)
     assert about["node"] == "n1" and about["job"] in cluster.jobs(), about
     # It would fit into a new machine. What is left of this one is too little.
     site.submit("--compute", "lab", "--name", "tight", "--timeout", "59s", "--", "true")
-    wait_until(lambda: "and the job may run for 59s (limits.timeout)" in explained(site, "tight"),
+    wait_until(lambda: "and the job may run for 59.0s (limits.timeout)" in explained(site, "tight"),
                "what is left of the machine is too little", 40)
     assert not site.show("tight")["attempts"]
     site.ok("job", "cancel", "tight")

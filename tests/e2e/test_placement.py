@@ -59,7 +59,7 @@ def test_labels_and_names_choose_nodes(site):
     for words, why in ((("-w", "local-9"), "there is no node 'local-9'"),
                        (("--label", "rack"), "--label 'rack' has no '='"),
                        (("--rdma", "yes"), "--rdma 'yes' is not required, preferred or off"),
-                       (("-N", "2", "-w", "local-0"), "resources.instance_count: is 2, but lockstep.nodes names only 1")):
+                       (("-N", "2", "-w", "local-0"), "-N: is 2, but --nodelist names only 1")):
         done = site.run("run", *words, "--", "true")
         assert done.returncode in (2, 125) and why in said(done), done
     done = site.run("node", "label", "local-0", "rack")

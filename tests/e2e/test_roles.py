@@ -127,7 +127,7 @@ def test_a_project_bounds_what_its_submitters_do(site, people):
     site.wait_for_status(name, "Completed")
     assert json.loads(people["eve"].ok("job", "show", name, "-o", "json"))["lockstep"]["project"] == "vision"
     assert name not in people["alice"].ok("job", "list")
-    assert "in project speech" in people["eve"].refused("run", "--project", "speech", "--", "true")
+    assert "there is no project 'speech'" in people["eve"].refused("run", "--project", "speech", "--", "true")
     assert b"no project 'speech'" in site.run("run", "--project", "speech", "--", "true").stderr
 
 
