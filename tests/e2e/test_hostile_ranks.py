@@ -202,6 +202,34 @@ def test_of_a_full_disk_the_one_who_filled_it_is_ended(site, small_disk, node):
     another_job_runs(site, "later")
 
 
+UNLINKED = "exec 7>\"$TMPDIR/hidden\"; rm \"$TMPDIR/hidden\"; head -c {} /dev/zero >&7; exec sleep 1000"
+
+
+def test_what_a_rank_removed_but_still_has_open_counts(site, node):
+    user = node()
+    name = user.submit("hider", "--disk-limit", "32m", "--", "bash", "-c", UNLINKED.format("64M"))
+    report = site.wait_for_status(name, "Failed")["report"]
+    assert report["cause"] == "disk_limit" and "removed and are still open" in report["message"], report
+    # In the working directory, which is an overlay where the node can have one.
+    name = user.submit("hider2", "--disk-limit", "32m", "--", "bash", "-c",
+                       UNLINKED.format("64M").replace("$TMPDIR", "."))
+    report = site.wait_for_status(name, "Failed")["report"]
+    assert report["cause"] == "disk_limit" and "removed and are still open" in report["message"], report
+
+
+def test_of_a_full_disk_the_one_who_hides_what_filled_it_is_ended(site, small_disk, node):
+    user = node()
+    quiet = site.submit("--name", "quiet", *SHARE, "--", "sleep", "1000")
+    wait_until(lambda: site.show(quiet)["status"] == "Running", "the other runs")
+    name = user.submit("hider", "--", "bash", "-c", UNLINKED.format("1G"), memory="1g")
+    report = site.wait_for_status(name, "Failed")["report"]
+    assert report["cause"] == "disk_limit" and "this node's disk is full" in report["message"], report
+    assert site.show(quiet)["status"] == "Running"
+    site.ok("job", "cancel", quiet)
+    site.wait_for_status(quiet, "Canceled")
+    another_job_runs(site, "later")
+
+
 DEEP = """
 import os, sys
 for i in range(int(sys.argv[1])):
