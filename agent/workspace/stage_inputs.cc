@@ -51,6 +51,7 @@ Status put_copy(const InputParts& parts, const DataInput& input, const std::stri
   parts.tell(fmt::format("copying input '{}'", input.name));
   std::string name;
   TRY_ASSIGN(const io::Folder attempt, make_beside(parts, name));
+  TRY(parts.admit_copy(tree));
   TRY(copy_tree(tree, parts.directory.input_beside(), owner));
   return put_in_place(parts.directory.input_beside(), parts.working, input_folder(input.name),
                       owner);

@@ -25,6 +25,8 @@ struct InputParts {
   // The path of a tree on this node, fetched and written out if need be.
   std::function<Result<std::string>(const Digest& root)> tree;
   std::function<void(const std::string&)> tell;  // receives progress texts
+  // Whether there is room for a private copy of the tree at this path.
+  std::function<Status(const std::string& tree)> admit_copy;
 };
 
 // What is to be mounted.

@@ -230,6 +230,30 @@ def test_of_a_full_disk_the_one_who_hides_what_filled_it_is_ended(site, small_di
     another_job_runs(site, "later")
 
 
+def test_holes_stay_holes_and_a_tree_without_room_is_refused_for_the_node(site, small_disk, node):
+    user = node()
+    for name, size in (("fits", "100M"), ("huge", "1G")):
+        user.submit(name, "--", "bash", "-c",
+                    f"echo begin > outputs/model && truncate -s {size} outputs/model")
+        site.wait_for_status(name, "Completed")
+    address = "azureml://jobs/{}/outputs/artifacts/paths/outputs"
+    name = user.submit("reader", "--input", "d=" + address.format("fits"), "--", "bash", "-c",
+                       "du -m .lockstep/inputs/d/model; stat -c %s .lockstep/inputs/d/model")
+    site.wait_for_status(name, "Completed")
+    blocks, size = site.logs(name).decode().splitlines()
+    assert int(blocks.split()[0]) <= 2 and int(size) == 100 << 20, (blocks, size)
+    site.ok("job", "download", "huge", "-p", "here")
+    [model] = (site.work / "here").rglob("model")
+    assert model.stat().st_size == 1 << 30 and model.stat().st_blocks * 512 < 1 << 20, model.stat()
+    # How much of a file are holes is not known before it is here: it counts with its size.
+    name = user.submit("refused", "--input", "d=" + address.format("huge"), "--", "true")
+    job = site.wait_for_status(name, "Failed")
+    assert job["report"]["cause"] == "workspace_failed", job["report"]
+    assert "it needs 1.0 GiB of this node's disk, where" in job["report"]["message"], job["report"]
+    assert len(job["attempts"]) == 1, "the same node has no more room a second later"
+    another_job_runs(site, "later")
+
+
 DEEP = """
 import os, sys
 for i in range(int(sys.argv[1])):
