@@ -99,13 +99,17 @@ void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
 }
 
 // As a runner makes the cgroups of a job with a memory limit.
-void try_memory_limit(IsolationProbe& probe) {
+void try_limits(IsolationProbe& probe) {
   io::CgroupRequest request;
   request.name = "probe-" + std::to_string(::getpid());
   request.memory = mebibytes(64);
   request.is_trial = true;
   auto made = io::Cgroups::create(request);
   if (made) {
+    if (made->limits_pids() && made->pids_of_jobs().limit == 0)
+      probe.limitations.push_back(
+          "the processes of all jobs together are not limited here (pids.max of their common "
+          "cgroup cannot be set): several that fork without end can use up the whole node");
     (void)made->remove();
     return;
   }
@@ -134,7 +138,7 @@ IsolationProbe probe_isolation(const std::string& root) {
   if (is_v2 || has_v1(place)) {
     IsolationProbe probe = with_cgroups(place, root, is_v2);
     if (root.empty()) remove_dead_trials(place, is_v2);
-    if (root.empty()) try_memory_limit(probe);
+    if (root.empty()) try_limits(probe);
     return probe;
   }
   IsolationProbe probe;
