@@ -132,7 +132,9 @@ bool can_unshare(int namespaces) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-IsolationProbe probe_isolation(const std::string& root) {
+namespace {
+
+IsolationProbe probe_cgroups(const std::string& root) {
   const CgroupPlace place = cgroup_place(root);
   const bool is_v2 = has_v2(place, root);
   if (is_v2 || has_v1(place)) {
@@ -157,6 +159,17 @@ IsolationProbe probe_isolation(const std::string& root) {
   probe.limitations.push_back(
       "no PID namespace can be made: processes that a job detaches are found by scanning /proc, "
       "and a process that forks without end may escape the scan");
+  return probe;
+}
+
+}  // namespace
+
+IsolationProbe probe_isolation(const std::string& root) {
+  IsolationProbe probe = probe_cgroups(root);
+  if (root.empty() && !can_unshare(CLONE_NEWNS))
+    probe.limitations.push_back(
+        "no mount namespace can be made: ranks use the node's /dev/shm, and what those that are "
+        "killed leave there stays");
   return probe;
 }
 
