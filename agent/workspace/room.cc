@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/io/disk.h"
@@ -12,6 +13,10 @@
 
 namespace lockstep::agent {
 namespace {
+
+Bytes beyond(const io::DiskSpace& disk, Bytes kept) {
+  return Bytes{disk.free.count - std::min(disk.free.count, kept.count)};
+}
 
 bool copies_share_blocks(const std::string& folder) {
   const io::Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -29,23 +34,29 @@ Bytes Room::total() const {
   return Bytes{sum < fetched.count ? UINT64_MAX : sum};
 }
 
-Status check_room(const Room& needed, const io::DiskSpace& disk) {
-  if (needed.total() <= disk.free) return {};
+Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept) {
+  const bool is_small = needed.total() <= kept;
+  if (needed.total() <= (is_small ? disk.free : beyond(disk, kept))) return {};
   const std::string parts = needed.fetched.count == 0 || needed.written.count == 0
                                 ? ""
                                 : fmt::format(" ({} to fetch and {} to write out)",
                                               to_string(needed.fetched), to_string(needed.written));
   return make_error(
-      ErrorCode::unsatisfiable,
-      fmt::format("it needs {}{} of this node's disk, where {} of {} are free; free "
-                  "space there, or use a node with more disk",
-                  to_string(needed.total()), parts, to_string(disk.free), to_string(disk.total)));
+      is_small ? ErrorCode::resource_exhausted : ErrorCode::unsatisfiable,
+      fmt::format(
+          "it needs {}{} of this node's disk, where {} of {} are free, and {} must stay free "
+          "for the jobs that run (lockstep-agent --low-space); free space there, or use a "
+          "node with more disk",
+          to_string(needed.total()), parts, to_string(disk.free), to_string(disk.total),
+          to_string(kept)));
 }
 
-RoomCheck::RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit)
+RoomCheck::RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit,
+                     Bytes low)
     : cache_(std::move(cache)),
       blobs_(blobs),
       limit_(limit),
+      low_(low),
       shares_blocks_(copies_share_blocks(cache_)) {}
 
 Status RoomCheck::for_tree(const Digest& root, const snapshot::MaterializeOptions& options,
@@ -73,10 +84,13 @@ Status RoomCheck::for_copy(const std::string& tree) const {
 
 Status RoomCheck::ask(const Room& needed) const {
   auto disk = io::disk_space(cache_);
-  if (!disk || needed.total() <= disk->free) return {};
-  TRY(limit_.free(Bytes{needed.total().count - disk->free.count}));
+  if (!disk) return {};
+  const Bytes kept = low_.count != 0 ? low_ : io::default_low_space(disk->total);
+  const Bytes free = beyond(*disk, kept);
+  if (needed.total() <= free) return {};
+  TRY(limit_.free(Bytes{needed.total().count - free.count}));
   disk = io::disk_space(cache_);
-  return disk ? check_room(needed, *disk) : Status();
+  return disk ? check_room(needed, *disk, kept) : Status();
 }
 
 }  // namespace lockstep::agent

@@ -21,15 +21,18 @@ struct Room {
   Bytes total() const;  // at most UINT64_MAX
 };
 
-// unsatisfiable, with both numbers: it does not fit, so another node should be tried. A file counts
-// with its size: how much of it are holes is not known before it is here.
-Status check_room(const Room& needed, const io::DiskSpace& disk);
+// unsatisfiable, with the numbers: it does not fit, so another node should be tried. A file counts
+// with its size: how much of it are holes is not known before it is here. `kept`: stays free, for
+// the jobs that run. What is not larger than that may take it, and is only refused on a full disk
+// (resource_exhausted): the node takes no new part while its disk is low.
+Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept);
 
 // Asks for the room on the disk of a cache, for attempts beside it. Trees of the cache that no job
 // uses now make way for one that a job needs. Errors as of check_room(). For worker threads.
 class RoomCheck {
  public:
-  RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit);
+  // `low`: AgentConfig::low_space; 0 = io::default_low_space.
+  RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit, Bytes low);
 
   // To fetch the `missing` bytes of a tree, whose directories are in the cache, and write it out.
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options,
@@ -44,6 +47,7 @@ class RoomCheck {
   const std::string cache_;
   snapshot::BlobStore& blobs_;
   BlobCacheLimit& limit_;
+  const Bytes low_;
   const bool shares_blocks_;  // a copy takes no space
 };
 

@@ -208,7 +208,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   });
   impl->cache_limit =
       std::make_unique<BlobCacheLimit>(config.limit, config.cache, *impl->blobs, *impl->trees);
-  impl->room = std::make_unique<RoomCheck>(config.cache, *impl->blobs, *impl->cache_limit);
+  impl->room =
+      std::make_unique<RoomCheck>(config.cache, *impl->blobs, *impl->cache_limit, config.low_space);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
 

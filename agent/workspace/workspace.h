@@ -80,6 +80,7 @@ struct WorkspaceConfig {
   std::string cache;         // on the file system of the attempts; made if it does not exist
   std::string workdir_mode;  // from the Inventory: overlay | overlay-userns | reflink | copy
   CacheLimit limit = {};
+  Bytes low_space = {};  // what staging leaves free; 0 = io::default_low_space
 };
 
 class Workspace {

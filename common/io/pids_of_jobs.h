@@ -4,6 +4,7 @@
 // could start a program there, an administrator's shell included.
 
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 
@@ -22,7 +23,22 @@ struct PidsOfJobs {
   long long limit = 0;    // 0: there is none
   long long refused = 0;  // since the cgroup was made; always 0 before Linux 6.11 and in cgroup v1
   bool is_used_up = false;
+  bool is_scarce = false;  // less than an eighth is left
 };
 PidsOfJobs look_at_pids_of_jobs(const std::string& parent);
+
+// Watches the cgroup of the attempts whose runners this process starts. It is there only while some
+// are.
+class PidsOfJobsWatch {
+ public:
+  PidsOfJobsWatch();
+
+  // Why a new job could hardly start a process, in words that stay the same while it lasts; "": it
+  // can.
+  std::string shortage() const;
+
+ private:
+  std::vector<std::string> parents_;  // where that cgroup may be
+};
 
 }  // namespace lockstep::io

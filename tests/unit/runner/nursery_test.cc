@@ -113,8 +113,13 @@ TEST(PidsOfJobsTest, WhatIsUsedIsReadFromTheCommonCgroup) {
   EXPECT_EQ(full.limit, 28'672);
   EXPECT_EQ(full.refused, 12);
   EXPECT_TRUE(full.is_used_up);
+  EXPECT_TRUE(full.is_scarce) << "the node takes no new work";
+  std::ofstream(parent + "/pids.current") << "26000\n";
+  EXPECT_TRUE(io::look_at_pids_of_jobs(parent).is_scarce);
+  EXPECT_FALSE(io::look_at_pids_of_jobs(parent).is_used_up);
   std::ofstream(parent + "/pids.current") << "20000\n";
   EXPECT_FALSE(io::look_at_pids_of_jobs(parent).is_used_up);
+  EXPECT_FALSE(io::look_at_pids_of_jobs(parent).is_scarce);
 }
 
 TEST(NurseryTest, ANurseryGoesWhenNobodyIsInIt) {

@@ -17,20 +17,28 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kHuge = std::uint64_t{1} << 49;
 
-TEST(CheckRoom, SaysBothNumbers) {
+TEST(CheckRoom, SaysTheNumbers) {
   const io::DiskSpace disk{mebibytes(380), mebibytes(400)};
-  EXPECT_TRUE(check_room({mebibytes(190), mebibytes(190)}, disk));
-  const Status both = check_room({gibibytes(1), gibibytes(1)}, disk);
+  EXPECT_TRUE(check_room({mebibytes(190), mebibytes(190)}, disk, {}));
+  EXPECT_FALSE(check_room({mebibytes(190), mebibytes(190)}, disk, mebibytes(1)))
+      << "a disk that is full ends a job that runs";
+  const io::DiskSpace low{mebibytes(10), mebibytes(400)};
+  EXPECT_TRUE(check_room({mebibytes(1), mebibytes(1)}, low, mebibytes(40)))
+      << "the disk became low after it was placed";
+  const Status full = check_room({mebibytes(10), mebibytes(10)}, low, mebibytes(40));
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, ErrorCode::resource_exhausted) << "that may pass";
+  const Status both = check_room({gibibytes(1), gibibytes(1)}, disk, mebibytes(40));
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, ErrorCode::unsatisfiable);
-  EXPECT_EQ(
-      both.error().message,
-      "it needs 2.0 GiB (1.0 GiB to fetch and 1.0 GiB to write out) of this node's disk, "
-      "where 380.0 MiB of 400.0 MiB are free; free space there, or use a node with more disk");
-  const Status one = check_room({{}, gibibytes(1)}, disk);
+  EXPECT_EQ(both.error().message,
+            "it needs 2.0 GiB (1.0 GiB to fetch and 1.0 GiB to write out) of this node's disk, "
+            "where 380.0 MiB of 400.0 MiB are free, and 40.0 MiB must stay free for the jobs that "
+            "run (lockstep-agent --low-space); free space there, or use a node with more disk");
+  const Status one = check_room({{}, gibibytes(1)}, disk, {});
   ASSERT_FALSE(one);
   EXPECT_THAT(one.error().message, HasSubstr("it needs 1.0 GiB of this node's disk, where"));
-  EXPECT_FALSE(check_room({Bytes{UINT64_MAX}, gibibytes(1)}, disk)) << "no overflow";
+  EXPECT_FALSE(check_room({Bytes{UINT64_MAX}, gibibytes(1)}, disk, {})) << "no overflow";
 }
 
 // A tree of one file that says to be huge; nobody has it.
