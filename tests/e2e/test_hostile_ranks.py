@@ -1,5 +1,6 @@
 """Ranks of an ordinary user that take all they can get, on a node whose agent is root: the node stays ALIVE,
 jobs of others run on, the message says which limit it was, and nothing is left."""
+import glob
 import os
 import subprocess
 import time
@@ -75,6 +76,11 @@ def another_job_runs(site, name, within_s=60):
     return time.monotonic() - begun
 
 
+def read(path):
+    with open(path) as file:
+        return file.read().strip()
+
+
 def part_of(site, name):
     return site.show(name)["attempts"][-1]["parts"][0]
 
@@ -102,6 +108,9 @@ def test_a_fork_bomb_without_a_limit_of_its_own_meets_the_default_one(site, node
     wait_until(lambda: part_of(site, "bomb")["limits"], "the limit is shown")
     [line] = part_of(site, "bomb")["limits"]
     assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 4,096 (--pids-limit)"), line
+    # Nor can many of them take the last process id.
+    of_all = [read(path) for path in glob.glob("/sys/fs/cgroup/**/lockstep/pids.max", recursive=True)]
+    assert any(limit != "max" and int(limit) < int(read("/proc/sys/kernel/pid_max")) for limit in of_all), of_all
     site.ok("job", "cancel", "bomb")
     site.wait_for_status("bomb", "Canceled")
     another_job_runs(site, "other")
@@ -252,6 +261,16 @@ def test_holes_stay_holes_and_a_tree_without_room_is_refused_for_the_node(site, 
     assert "it needs 1.0 GiB of this node's disk, where" in job["report"]["message"], job["report"]
     assert len(job["attempts"]) == 1, "the same node has no more room a second later"
     another_job_runs(site, "later")
+
+
+def test_what_a_killed_rank_leaves_in_shared_memory_goes_with_it(site, node):
+    user = node()
+    left = f"/dev/shm/left-{os.getpid()}"
+    name = user.submit("leaver", "--retry", "0", "--", "bash", "-c",
+                       f"head -c 10M /dev/zero > {left}; ls /dev/shm; kill -9 $$")
+    assert site.wait_for_status(name, "Failed")["report"]["cause"] == "signal"
+    assert site.logs(name).decode().split() == [os.path.basename(left)], "nobody else's is there"
+    assert not os.path.exists(left)
 
 
 DEEP = """
