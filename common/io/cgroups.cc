@@ -307,7 +307,8 @@ long long Cgroups::refused_forks(int local_rank) const {
 
 PidsOfJobs Cgroups::pids_of_jobs() const {
   const auto pids = pids_hierarchy();
-  const auto parent = pids ? parent_of(directories_[*pids]) : std::nullopt;
+  const bool is_there = pids && !directories_.empty();
+  const auto parent = is_there ? parent_of(directories_[*pids]) : std::nullopt;
   return parent ? look_at_pids_of_jobs(*parent) : PidsOfJobs();
 }
 
