@@ -82,6 +82,8 @@ Status RoomCheck::for_copy(const std::string& tree) const {
   return ask({{}, Bytes{bytes}});
 }
 
+Status RoomCheck::for_copy(Bytes size) const { return ask({{}, size}); }
+
 Status RoomCheck::ask(const Room& needed) const {
   auto disk = io::disk_space(cache_);
   if (!disk) return {};

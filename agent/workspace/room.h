@@ -38,8 +38,10 @@ class RoomCheck {
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options,
                   Bytes missing) const;
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options) const;
-  // For a private copy of the tree at this path.
+  // For a private copy of the tree at this path, which is on the same disk, or of so much from
+  // another one.
   Status for_copy(const std::string& tree) const;
+  Status for_copy(Bytes size) const;
 
  private:
   Status ask(const Room& needed) const;

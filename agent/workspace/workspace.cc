@@ -347,7 +347,8 @@ Status Workspace::Impl::stage_data(const Assignment& assignment, const io::Attem
                            can_mount || in_container, in_container,
                            [&](const Digest& root) { return tree(root, options, source, teller); },
                            [&](const std::string& text) { teller.say(text); },
-                           [&](const std::string& path) { return room->for_copy(path); }}));
+                           [&](const std::string& path) { return room->for_copy(path); },
+                           [&](Bytes size) { return room->for_copy(size); }}));
   plan.inputs = std::move(mounted.trees);
   plan.placed = std::move(mounted.placed);
   return {};
