@@ -466,7 +466,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.same_boot, record_boot(home, config.boot));
   TRY_ASSIGN(WorkspaceFunctions functions,
              workspace_functions(home, config.identity, config.keys, config.inventory, transport,
-                                 cache_limit));
+                                 cache_limit, config.low_space));
   config.stage = std::move(functions.stage);
   config.outputs = std::move(functions.outputs);
   config.environments.program = environment_program;

@@ -172,8 +172,9 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
     setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));
     return setup;
   }
+  const SharedMemory memory(orders.assignment, directory, setup.run_as);
   const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), *spawn,
-                                 &*workspace, orders.assignment.spec.limits};
+                                 &*workspace, orders.assignment.spec.limits, &memory};
   auto isolation = isolate(loop, request, std::move(events));
   if (!isolation)
     return fail(workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed,

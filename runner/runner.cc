@@ -330,6 +330,9 @@ LimitCounts Runner::count_limits() const {
     for (int local_rank = 0; local_rank < orders_.assignment.ranks_here(); ++local_rank)
       if (const long long refused = cgroups->refused_forks(local_rank); refused > 0)
         counts.refused_forks[orders_.assignment.first_rank() + local_rank] = refused;
+    const io::PidsOfJobs of_all = cgroups->pids_of_jobs();
+    counts.refused_of_all = of_all.refused;
+    if (of_all.is_used_up) counts.pids_of_all = of_all.limit;
   }
   const LogCapture::Dropped dropped = logs_.dropped();
   counts.dropped_of = dropped.first_rank;

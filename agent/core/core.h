@@ -36,7 +36,7 @@ struct FromLauncher {
 struct WorkspaceStaged {
   AttemptId attempt;
   // invalid_argument: the job asks for something wrong, so no node can stage it.
-  // unsatisfiable: this node does not have a path that the job names.
+  // unsatisfiable: this node does not have a path that the job names, or no room for what it needs.
   Status result;
   std::optional<CollectedOutput> restored = {};
   Cause cause = Cause::workspace_failed;  // used if `result` is an error

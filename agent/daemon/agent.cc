@@ -414,8 +414,13 @@ std::string Agent::low_disk() const {
          "unused environments";
 }
 
+std::string Agent::why_no_new_part() const {
+  std::string why = low_disk();
+  return why.empty() ? pids_of_jobs_.shortage() : why;
+}
+
 void Agent::perform(SendHeartbeat& action) {
-  action.beat.low_disk = low_disk();
+  action.beat.low_disk = why_no_new_part();
   action.beat.acked = acked_;
   action.beat.acked_at = acked_at_;
   action.beat.wall_clock = io::wall_clock();

@@ -29,6 +29,7 @@
 #include "common/base/growing_pauses.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/clock.h"
+#include "common/io/pids_of_jobs.h"
 
 namespace lockstep::agent {
 
@@ -102,6 +103,7 @@ class Agent {
 
   void perform(SendSession& action);
   std::string low_disk() const;
+  std::string why_no_new_part() const;
   void perform(SendHeartbeat& action);
   void perform(SendObserved& action) { observed_ = std::move(action.observed); }
   void perform(StageWorkspace& action);
@@ -154,6 +156,7 @@ class Agent {
   Supervisor supervisor_;
   AttachRelay attach_relay_;
   DiskWatch disk_watch_;
+  const io::PidsOfJobsWatch pids_of_jobs_;
   NodeSampler node_sampler_;
   GpuSampler gpu_sampler_;
   std::optional<Notice> notice_;  // the file's, as the core was told

@@ -179,10 +179,11 @@ Status give_credential(const Assignment& assignment, const io::AttemptDir& direc
 
 Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
-                                               io::Transport& transport, Bytes cache_size) {
+                                               io::Transport& transport, Bytes cache_size,
+                                               Bytes low_space) {
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
-             Workspace::open(
-                 {home.cache(), inventory.workdir_mode, CacheLimit{cache_size, home.attempts()}}));
+             Workspace::open({home.cache(), inventory.workdir_mode,
+                              CacheLimit{cache_size, home.attempts()}, low_space}));
   const auto board = std::make_shared<transfer::FetchBoard>();
   const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
                                                      identity.launcher_key, keys, board);

@@ -99,13 +99,17 @@ void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
 }
 
 // As a runner makes the cgroups of a job with a memory limit.
-void try_memory_limit(IsolationProbe& probe) {
+void try_limits(IsolationProbe& probe) {
   io::CgroupRequest request;
   request.name = "probe-" + std::to_string(::getpid());
   request.memory = mebibytes(64);
   request.is_trial = true;
   auto made = io::Cgroups::create(request);
   if (made) {
+    if (made->limits_pids() && made->pids_of_jobs().limit == 0)
+      probe.limitations.push_back(
+          "the processes of all jobs together are not limited here (pids.max of their common "
+          "cgroup cannot be set): several that fork without end can use up the whole node");
     (void)made->remove();
     return;
   }
@@ -128,13 +132,15 @@ bool can_unshare(int namespaces) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-IsolationProbe probe_isolation(const std::string& root) {
+namespace {
+
+IsolationProbe probe_cgroups(const std::string& root) {
   const CgroupPlace place = cgroup_place(root);
   const bool is_v2 = has_v2(place, root);
   if (is_v2 || has_v1(place)) {
     IsolationProbe probe = with_cgroups(place, root, is_v2);
     if (root.empty()) remove_dead_trials(place, is_v2);
-    if (root.empty()) try_memory_limit(probe);
+    if (root.empty()) try_limits(probe);
     return probe;
   }
   IsolationProbe probe;
@@ -153,6 +159,17 @@ IsolationProbe probe_isolation(const std::string& root) {
   probe.limitations.push_back(
       "no PID namespace can be made: processes that a job detaches are found by scanning /proc, "
       "and a process that forks without end may escape the scan");
+  return probe;
+}
+
+}  // namespace
+
+IsolationProbe probe_isolation(const std::string& root) {
+  IsolationProbe probe = probe_cgroups(root);
+  if (root.empty() && !can_unshare(CLONE_NEWNS))
+    probe.limitations.push_back(
+        "no mount namespace can be made: ranks use the node's /dev/shm, and what those that are "
+        "killed leave there stays");
   return probe;
 }
 

@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/io/file_system.h"
+#include "common/io/held_files.h"
+#include "common/io/process.h"
+#include "common/io/process_table.h"
 #include "common/io/tree_size.h"
 #include "common/io/working_place.h"
 
@@ -15,9 +19,47 @@ namespace {
 constexpr Duration kLookEvery = seconds(1);
 constexpr Duration kMeasureEvery = seconds(5);    // those with a limit
 constexpr Duration kMeasureAtMost = seconds(20);  // one attempt; then what was found so far counts
+constexpr Duration kHeldAtMost = seconds(5);      // the open files of one attempt, each look
 constexpr int kShareOfTime = 20;
+constexpr Bytes kWorthSaying = mebibytes(1);
 
 Bytes critical(Bytes low) { return Bytes{low.count / 4}; }
+
+std::string taken(const AttemptDisk& disk) {
+  if (disk.removed < kWorthSaying) return to_string(disk.used);
+  return fmt::format("{} ({} of it in files that were removed and are still open)",
+                     to_string(disk.used), to_string(disk.removed));
+}
+
+// The runner's descendants, and of a container what descends from its first process.
+std::set<int> processes_of(const io::AttemptDir& directory) {
+  std::set<int> found;
+  for (const std::string& file : {directory.runner_pid(), directory.container_pid()}) {
+    const auto first = io::process_identity_from(io::read_regular_file(file).value_or(""));
+    if (first && io::is_alive(*first)) found.merge(io::family_of(first->pid));
+  }
+  return found;
+}
+
+Bytes held_by(const io::AttemptDir& directory) {
+  return io::measure_held(directory.path(), processes_of(directory), kHeldAtMost).bytes;
+}
+
+// A file may lose or get its only name during the walk. It must not count twice, so what processes
+// hold is the lesser of two looks, before and after.
+void measure(const AgentHome& home, AttemptDisk& disk) {
+  const io::AttemptDir directory = home.attempt(disk.attempt);
+  const Bytes before = held_by(directory);
+  const std::string logs = directory.logs().substr(directory.path().size() + 1);
+  if (const auto size = io::measure_tree(directory.path(), {logs}, kMeasureAtMost))
+    disk.used = size->bytes;
+  const std::string working = io::working_directory(directory);
+  if (working != directory.code())  // else it was measured with the rest
+    if (const auto placed = io::measure_tree(working, {}, kMeasureAtMost))
+      disk.used.count += placed->bytes.count;
+  if (before.count != 0) disk.removed = std::min(before, held_by(directory));
+  disk.used.count += disk.removed.count;
+}
 
 }  // namespace
 
@@ -28,7 +70,7 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
       return MustEnd{
           each.attempt,
           fmt::format("its files take {} of this node's disk, but its limit is {} (--disk-limit)",
-                      to_string(each.used), to_string(each.limit))};
+                      taken(each), to_string(each.limit))};
   if (space.free >= critical(low)) return std::nullopt;
   const auto most =
       std::max_element(attempts.begin(), attempts.end(),
@@ -39,7 +81,7 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
       most->attempt,
       fmt::format("this node's disk is full ({} of {} are free), and of all jobs here this job "
                   "takes the most space, {}; write less, or ask for a node with more disk",
-                  to_string(space.free), to_string(space.total), to_string(most->used))};
+                  to_string(space.free), to_string(space.total), taken(*most))};
 }
 
 DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home,
@@ -85,16 +127,7 @@ void DiskWatch::tick(Instant now) {
   measure_at_ = Instant::never();
   workers_.submit([this, alive = alive_, now, attempts = std::move(attempts), home = home_,
                    &loop = loop_]() mutable {
-    for (AttemptDisk& each : attempts) {
-      const io::AttemptDir directory = home.attempt(each.attempt);
-      const std::string logs = directory.logs().substr(directory.path().size() + 1);
-      const auto size = io::measure_tree(directory.path(), {logs}, kMeasureAtMost);
-      if (size) each.used = size->bytes;
-      const std::string working = io::working_directory(directory);
-      if (working == directory.code()) continue;  // it was measured with the rest
-      if (const auto placed = io::measure_tree(working, {}, kMeasureAtMost))
-        each.used.count += placed->bytes.count;
-    }
+    for (AttemptDisk& each : attempts) measure(home, each);
     loop.post([this, alive, now, attempts] {
       if (*alive) measured(attempts, now);
     });

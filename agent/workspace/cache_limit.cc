@@ -51,6 +51,14 @@ Status BlobCacheLimit::keep() {
   return {};
 }
 
+Status BlobCacheLimit::free(Bytes wanted) {
+  if (limit_.attempts.empty()) return {};  // which trees are in use is not known
+  const std::lock_guard lock(mutex_);
+  bool any = false;
+  TRY(remove_oldest(wanted.count, &any));
+  return any ? collect_blobs() : Status();
+}
+
 // Until about so many bytes are gone; `any`: whether one was.
 Status BlobCacheLimit::remove_oldest(std::uint64_t bytes, bool* any) {
   *any = false;

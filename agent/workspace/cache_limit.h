@@ -29,6 +29,9 @@ class BlobCacheLimit {
 
   // Enforces the limit. Does nothing while another thread does that.
   Status keep();
+  // Removes the least recently used trees, whatever the limit is, until about `wanted` is free.
+  // What is in use stays.
+  Status free(Bytes wanted);
 
  private:
   Status remove_oldest(std::uint64_t bytes, bool* any);

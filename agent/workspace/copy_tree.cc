@@ -15,6 +15,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/sparse_file.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::agent {
@@ -190,13 +191,16 @@ Status Copier::fill(const io::Fd& source, const io::Fd& target, const std::strin
 
 Status Copier::content(int from, int to, const std::string& name) {
   std::string buffer(kBufferBytes, '\0');
+  io::SparseWriter content(to);
   for (;;) {
     const ssize_t got = ::read(from, buffer.data(), buffer.size());
-    if (got == 0) return {};
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error(errno, "cannot read " + name);
-    const Status written = io::write_all(to, {buffer.data(), static_cast<std::size_t>(got)});
+    const Status written = got == 0
+                               ? content.finish()
+                               : content.append({buffer.data(), static_cast<std::size_t>(got)});
     if (!written) return written.error().within("copying " + name);
+    if (got == 0) return {};
   }
 }
 

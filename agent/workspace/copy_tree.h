@@ -1,6 +1,7 @@
 #pragma once
 // Makes a private copy of a materialised tree. It shares blocks if the file system supports that
-// (FICLONE), else copies them; it never makes hard links. Symlinks are copied, never followed.
+// (FICLONE), else copies them, without blocks of zeros; it never makes hard links. Symlinks are
+// copied, never followed.
 
 #include <string>
 

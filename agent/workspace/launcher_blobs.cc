@@ -30,10 +30,13 @@ Result<io::ClientSocket> LauncherBlobs::connect() const {
 }
 
 Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
-                                 const transfer::OnProgress& progress) {
+                                 const transfer::OnProgress& progress,
+                                 const transfer::Admit& admit) {
   TRY_ASSIGN(io::ClientSocket socket, connect());
   const transfer::SwarmSite site{transport_, keys_, *board_, port_.load()};
-  return transfer::fetch_tree(std::move(socket), root, cache, site, progress);
+  transfer::TransferOptions options;
+  options.admit = admit;
+  return transfer::fetch_tree(std::move(socket), root, cache, site, progress, options);
 }
 
 Status LauncherBlobs::fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,

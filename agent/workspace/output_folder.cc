@@ -87,6 +87,12 @@ class Resolver {
   int here() const { return fds_.empty() ? base_.get() : fds_.back().get(); }
   void explain(int error);
   bool is_own(const io::Fd& fd) const;
+  // What people are to know of a link that leads there.
+  std::string of_memory() const {
+    return is_within(target_, kMemory)
+               ? ": an attempt's /dev/shm is its own and goes with its ranks"
+               : "";
+  }
 
   const io::Fd& base_;
   const std::string& wanted_;
@@ -234,10 +240,10 @@ OutputFolder Resolver::run() {
     const bool dangles =
         result_.is_link && (result_.opened.what == What::hidden ||
                             (result_.opened.what == What::absent && result_.folder.empty()));
-    if (dangles) refuse("which does not exist on this node");
+    if (dangles) refuse("which does not exist on this node" + of_memory());
     if (result_.opened.what == What::absent && result_.is_link)
-      result_.opened.why = fmt::format("is a symlink to {}, which does not exist on this node",
-                                       quoted_name(target_));
+      result_.opened.why = fmt::format("is a symlink to {}, which does not exist on this node{}",
+                                       quoted_name(target_), of_memory());
     return std::move(result_);
   }
   result_.folder = joined(at_);

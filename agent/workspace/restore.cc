@@ -83,6 +83,7 @@ Result<CollectedOutput> restore(const RestoreParts& parts) {
   CollectedOutput restored;
   restored.kind = OutputKind::checkpoint;
   TRY_ASSIGN(restored.tree, join(parts));
+  TRY(parts.admit(*restored.tree));
   TRY(fetch_files(parts, *restored.tree));
   parts.tell("writing the checkpoint");
   TRY(io::remove_tree(parts.beside));

@@ -20,6 +20,8 @@ struct RestoreParts {
   std::string beside;  // written here first; on the same file system as `into`
   std::string into;    // the working directory, or an overlay's upper directory
   std::function<void(const std::string&)> tell;  // receives progress texts
+  // Whether there is room to fetch and write out a tree, whose directories are in the cache.
+  std::function<Status(const Digest& tree)> admit;
 };
 
 // Returns the restored checkpoint. A second call replaces the files of the first.

@@ -11,9 +11,12 @@
 #include "common/io/act_as.h"
 #include "common/io/beneath.h"
 #include "common/io/open_place.h"
+#include "common/io/tree_size.h"
 
 namespace lockstep::agent {
 namespace {
+
+constexpr Duration kMeasureAtMost = seconds(20);  // then what was found so far counts
 
 // With the rights of the job's user, so that nobody learns of files by naming them.
 Status check_in_place(const DataInput& input, const io::User& user) {
@@ -51,6 +54,7 @@ Status put_copy(const InputParts& parts, const DataInput& input, const std::stri
   parts.tell(fmt::format("copying input '{}'", input.name));
   std::string name;
   TRY_ASSIGN(const io::Folder attempt, make_beside(parts, name));
+  TRY(parts.admit_copy(tree));
   TRY(copy_tree(tree, parts.directory.input_beside(), owner));
   return put_in_place(parts.directory.input_beside(), parts.working, input_folder(input.name),
                       owner);
@@ -69,12 +73,27 @@ Status check_type(const DataInput& input, bool is_folder) {
   return {};
 }
 
+// With the rights of the job's user. What cannot be measured counts nothing: copying it says why.
+Result<Bytes> size_of(const InputParts& parts, const DataInput& input,
+                      const io::OpenedPlace& opened) {
+  TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(parts.user));
+  if (opened.is_folder) {
+    const auto size = io::measure_tree(input.place->whole(), {}, kMeasureAtMost);
+    return size ? size->bytes : Bytes{};
+  }
+  struct stat info {};
+  if (::fstat(opened.fd.get(), &info) != 0) return Bytes{};
+  return Bytes{static_cast<std::uint64_t>(info.st_blocks) * 512};
+}
+
 // All of it with the rights of the job's user, who owns the copy.
 Status copy_place(const InputParts& parts, const DataInput& input, const io::OpenedPlace& opened) {
   const snapshot::Owner owner{parts.user.uid, parts.user.gid};
   parts.tell(fmt::format("copying input '{}'", input.name));
   std::string name;
   TRY_ASSIGN(const io::Folder attempt, make_beside(parts, name));
+  TRY_ASSIGN(const Bytes size, size_of(parts, input, opened));
+  TRY(parts.admit(size));
   TRY_ASSIGN(const io::Folder beside, attempt.make_for(name, {owner.uid, owner.gid}, 0700));
   {
     TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(parts.user));

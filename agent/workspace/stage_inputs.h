@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/domain/assignment.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/attempt_dir.h"
@@ -25,6 +26,9 @@ struct InputParts {
   // The path of a tree on this node, fetched and written out if need be.
   std::function<Result<std::string>(const Digest& root)> tree;
   std::function<void(const std::string&)> tell;  // receives progress texts
+  // Whether there is room for a private copy of the tree at this path, or of so much.
+  std::function<Status(const std::string& tree)> admit_copy;
+  std::function<Status(Bytes size)> admit;
 };
 
 // What is to be mounted.

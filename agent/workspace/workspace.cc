@@ -19,6 +19,7 @@
 
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/restore.h"
+#include "agent/workspace/room.h"
 #include "agent/workspace/stage_inputs.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
@@ -164,6 +165,7 @@ struct Workspace::Impl {
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
   std::unique_ptr<BlobCacheLimit> cache_limit;
+  std::unique_ptr<RoomCheck> room;
   std::atomic<bool> grown = true;  // since the cache_limit looked
 
   std::mutex mutex;
@@ -174,7 +176,8 @@ struct Workspace::Impl {
                            BlobSource& source, Teller& teller);
   Status stage_data(const Assignment& assignment, const io::AttemptDir& directory,
                     BlobSource& source, Teller& teller, WorkspacePlan& plan);
-  Status fetch(const Digest& root, BlobSource& source, Teller& teller);
+  Status fetch(const Digest& root, BlobSource& source, Teller& teller,
+               const transfer::Admit& admit = {});
   Result<std::string> read_object(const Digest& digest, const Assignment& assignment,
                                   BlobSource& source, Teller& teller);
   Error explained(Error error) const;
@@ -205,6 +208,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   });
   impl->cache_limit =
       std::make_unique<BlobCacheLimit>(config.limit, config.cache, *impl->blobs, *impl->trees);
+  impl->room =
+      std::make_unique<RoomCheck>(config.cache, *impl->blobs, *impl->cache_limit, config.low_space);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
 
@@ -237,11 +242,15 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   }
   if (plan.mode == Mode::ready) TRY(impl_->fill_code(directory, plan.tree, owner, teller));
   if (assignment.checkpoint) {
-    TRY_ASSIGN(plan.restored,
-               restore_checkpoint({*assignment.checkpoint, *impl_->blobs, source, owner,
-                                   directory.checkpoint_beside(),
-                                   plan.mode == Mode::ready ? directory.code() : directory.upper(),
-                                   [&](const std::string& text) { teller.say(text); }}));
+    snapshot::MaterializeOptions options;
+    options.owner = owner;
+    TRY_ASSIGN(
+        plan.restored,
+        restore_checkpoint(
+            {*assignment.checkpoint, *impl_->blobs, source, owner, directory.checkpoint_beside(),
+             plan.mode == Mode::ready ? directory.code() : directory.upper(),
+             [&](const std::string& text) { teller.say(text); },
+             [&](const Digest& tree) { return impl_->room->for_tree(tree, options); }}));
   }
   TRY(impl_->stage_data(assignment, directory, source, teller, plan));
   // An engine makes the path in the container.
@@ -337,7 +346,9 @@ Status Workspace::Impl::stage_data(const Assignment& assignment, const io::Attem
                            plan.mode == Mode::ready ? directory.code() : directory.upper(), user,
                            can_mount || in_container, in_container,
                            [&](const Digest& root) { return tree(root, options, source, teller); },
-                           [&](const std::string& text) { teller.say(text); }}));
+                           [&](const std::string& text) { teller.say(text); },
+                           [&](const std::string& path) { return room->for_copy(path); },
+                           [&](Bytes size) { return room->for_copy(size); }}));
   plan.inputs = std::move(mounted.trees);
   plan.placed = std::move(mounted.placed);
   return {};
@@ -349,7 +360,8 @@ Result<std::string> Workspace::Impl::tree(const Digest& root,
   if (std::string path = trees->find(root, options); !path.empty()) return path;
   grown = true;
   for (int tries = 0;; ++tries) {
-    TRY(fetch(root, source, teller));
+    TRY(fetch(root, source, teller,
+              [&](Bytes missing) { return room->for_tree(root, options, missing); }));
     teller.say("writing the source tree");
     auto path = trees->get(*blobs, root, options);
     // A damaged blob of the cache was dropped: once more, with that one from the launcher.
@@ -360,7 +372,8 @@ Result<std::string> Workspace::Impl::tree(const Digest& root,
 }
 
 // Attempts of one snapshot wait for one fetch.
-Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& teller) {
+Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& teller,
+                              const transfer::Admit& admit) {
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return fetching.count(root) == 0; });
@@ -370,7 +383,10 @@ Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& te
   Status fetched = missing ? Status() : Status(missing.error());
   if (missing && !missing->empty()) {
     fetched = source.fetch_tree(
-        root, *blobs, [&](const transfer::Progress& progress) { teller.fetching(progress); });
+        root, *blobs, [&](const transfer::Progress& progress) { teller.fetching(progress); },
+        admit);
+  } else if (missing && admit) {
+    fetched = admit({});
   }
   {
     std::lock_guard guard(mutex);
@@ -389,6 +405,7 @@ Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::st
   TRY(io::remove_tree(directory.code()));
   if (tree.empty()) return make_folder(directory.code(), owner, 0700);
   teller.say("copying the source tree");
+  TRY(room->for_copy(tree));
   TRY(copy_tree(tree, beside, owner));
   TRY(make_folder(beside, owner, 0700));  // whatever mode the snapshot's own folder had
   if (io::disk::rename(beside.c_str(), directory.code().c_str()) != 0) {

@@ -28,10 +28,11 @@ namespace lockstep::agent {
 class BlobSource {
  public:
   virtual ~BlobSource() = default;
-  // Fetches every blob of the tree `root` that `cache` does not have. Called on the thread of
-  // stage(), by several threads at once.
+  // Fetches every blob of the tree `root` that `cache` does not have, if `admit` lets it. Called on
+  // the thread of stage(), by several threads at once.
   virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
-                            const transfer::OnProgress& progress) = 0;
+                            const transfer::OnProgress& progress,
+                            const transfer::Admit& admit = {}) = 0;
   // Fetches only the blobs in `wanted`; each is `root` or below it.
   virtual Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                        snapshot::BlobStore& cache, const transfer::OnProgress& progress) = 0;
@@ -52,7 +53,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   // From now on, dials the launcher here. From any thread.
   void dial_at(const std::string& endpoint);
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
-                    const transfer::OnProgress& progress) override;
+                    const transfer::OnProgress& progress,
+                    const transfer::Admit& admit = {}) override;
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
@@ -78,6 +80,7 @@ struct WorkspaceConfig {
   std::string cache;         // on the file system of the attempts; made if it does not exist
   std::string workdir_mode;  // from the Inventory: overlay | overlay-userns | reflink | copy
   CacheLimit limit = {};
+  Bytes low_space = {};  // what staging leaves free; 0 = io::default_low_space
 };
 
 class Workspace {

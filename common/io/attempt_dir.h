@@ -37,6 +37,7 @@
 //                        endpoint.json, keys/user.key
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
 //   only for a job in containers:
+//     container.pid      the container's first process, as runner.pid; by the runner
 //     container.log      output of the engine's program
 //     container.env      0600: variables of the job's docker_args, for the engine's --env-file
 //     container/         spawn.sock, until lockstep-spawn in the container has connected; seen
@@ -88,6 +89,7 @@ class AttemptDir {
   std::string overlay_work() const { return path_ + "/overlay-work"; }
   std::string code() const { return path_ + "/code"; }
   std::string tmp() const { return path_ + "/tmp"; }
+  std::string container_pid() const { return path_ + "/container.pid"; }
   std::string container_log() const { return path_ + "/container.log"; }
   std::string container_env() const { return path_ + "/container.env"; }
   std::string container() const { return path_ + "/container"; }

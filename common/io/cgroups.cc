@@ -19,6 +19,7 @@
 #include "common/io/cgroup_layout.h"
 #include "common/io/file_system.h"
 #include "common/io/nursery.h"
+#include "common/io/pids_of_jobs.h"
 
 namespace lockstep::io {
 namespace {
@@ -70,6 +71,7 @@ Status make_directory(const std::string& directory, bool v2) {
       const Status enabled = enable_controllers(*parent);
       if (!enabled && exists(*parent)) return enabled;
     }
+    if (parent) (void)limit_pids_of_jobs(*parent);  // the inventory says where it cannot be set
     if (mkdir(directory.c_str(), 0755) == 0) return {};
     if (!parent || errno != ENOENT) return errno_error(errno, "make cgroup " + directory);
   }
@@ -301,6 +303,13 @@ long long Cgroups::refused_forks(int local_rank) const {
     if (pids && made_) refused += io::refused_forks(directories_[*pids]);
   }
   return refused;
+}
+
+PidsOfJobs Cgroups::pids_of_jobs() const {
+  const auto pids = pids_hierarchy();
+  const bool is_there = pids && !directories_.empty();
+  const auto parent = is_there ? parent_of(directories_[*pids]) : std::nullopt;
+  return parent ? look_at_pids_of_jobs(*parent) : PidsOfJobs();
 }
 
 long long Cgroups::killed_for_memory(int local_rank) const {

@@ -12,6 +12,7 @@
 #include "common/base/bytes.h"
 #include "common/base/result.h"
 #include "common/domain/limits.h"
+#include "common/io/pids_of_jobs.h"
 
 namespace lockstep::io {
 
@@ -61,6 +62,8 @@ class Cgroups {
   }
   // How often the kernel refused this rank a process or thread.
   long long refused_forks(int local_rank) const;
+  // The limit of this and all other attempts together.
+  PidsOfJobs pids_of_jobs() const;
   // The rank's process is in the cgroup that has the memory limit; true if it has ended.
   bool limits_memory_of(int pid, int local_rank) const;
   // How many processes of this rank the kernel killed for memory.

@@ -12,6 +12,7 @@
 
 #include "common/io/cgroup_layout.h"
 #include "common/io/file_system.h"
+#include "common/io/pids_of_jobs.h"
 #include "common/io/process.h"
 
 namespace lockstep::io {
@@ -52,6 +53,7 @@ std::string enter_nursery() {
   // nurseries: either may happen between two of these calls, so they are tried again.
   for (int i = 0; i < kTries; ++i) {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return "";
+    (void)limit_pids_of_jobs(folder);  // the inventory says where it cannot be set
     const std::string nursery = fmt::format("{}/{}{:016x}", folder, kPrefix, random_u64());
     if (mkdir(nursery.c_str(), 0755) != 0) continue;
     if (enter(nursery)) return nursery;

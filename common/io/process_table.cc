@@ -7,11 +7,33 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <sstream>
 #include <string>
 
 #include "common/io/file_system.h"
 
 namespace lockstep::io {
+
+namespace {
+
+// nullopt: the process has ended, or the kernel has no such lists.
+std::optional<std::vector<int>> children_of(int pid) {
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  const auto threads = list_directory(tasks);
+  if (!threads) return std::nullopt;
+  std::optional<std::vector<int>> children;
+  for (const std::string& thread : *threads) {
+    const auto text = read_file(tasks + "/" + thread + "/children");
+    if (!text) continue;
+    if (!children) children.emplace();
+    std::istringstream pids(*text);
+    for (int child = 0; pids >> child;) children->push_back(child);
+  }
+  return children;
+}
+
+}  // namespace
 
 std::vector<int> all_pids() {
   std::vector<int> pids;
@@ -44,6 +66,24 @@ std::vector<ProcessIdentity> descendants_of(int root) {
     }
   }
   return found;
+}
+
+std::set<int> family_of(int pid) {
+  std::set<int> family{pid};
+  const auto first = children_of(pid);
+  if (!first) {
+    for (const ProcessIdentity& each : descendants_of(pid)) family.insert(each.pid);
+    return family;
+  }
+  std::vector<int> left = *first;
+  while (!left.empty()) {
+    const int next = left.back();
+    left.pop_back();
+    if (!family.insert(next).second) continue;
+    const auto children = children_of(next);
+    if (children) left.insert(left.end(), children->begin(), children->end());
+  }
+  return family;
 }
 
 }  // namespace lockstep::io

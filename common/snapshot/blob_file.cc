@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "common/io/disk.h"
+#include "common/io/sparse_file.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/raw_io.h"
 
@@ -87,7 +88,8 @@ Status BlobFileWriter::add(const BlobPiece& piece) {
 
 Status BlobFileWriter::store(const BlobPiece& piece, std::string_view raw) {
   if (layout_ == BlobLayout::whole) {
-    TRY(write_all_at(fd_.get(), piece.offset, raw, path_));
+    if (const Status put = io::write_sparse_at(fd_.get(), piece.offset, raw); !put)
+      return put.error().within(path_);
     pieces_[piece.offset] = {piece.offset, static_cast<std::uint32_t>(raw.size()), 0u};
     return {};
   }
@@ -117,6 +119,10 @@ Status BlobFileWriter::hash_the_rest() {
 }
 
 Status BlobFileWriter::finish() {
+  // It may end in a hole.
+  if (layout_ == BlobLayout::whole &&
+      io::disk::ftruncate(fd_.get(), static_cast<off_t>(total_size_)) != 0)
+    return errno_error(errno, "cannot set the size of " + path_);
   TRY(hash_the_rest());
   if (hash_.finish() != digest_) {
     return make_error(

@@ -1,8 +1,9 @@
 #pragma once
 // One larger blob in one file. In pieces: a header, the pieces in the order of their arrival, and
 // at the end a table of the pieces. Each piece is compressed separately or not at all, so that it
-// can be sent as it is stored. Whole: the bytes of the blob and nothing else. BlobFileWriter fills
-// a file under tmp/ and verifies the digest; the caller moves the file to its final place.
+// can be sent as it is stored. Whole: the bytes of the blob and nothing else, without blocks of
+// zeros. BlobFileWriter fills a file under tmp/ and verifies the digest; the caller moves the file
+// to its final place.
 
 #include <cstdint>
 #include <map>

@@ -15,6 +15,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/sparse_file.h"
 #include "common/snapshot/entry_io.h"
 #include "common/snapshot/manifest.h"
 
@@ -197,16 +198,15 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
   const io::Fd file(io::disk::openat(folder, entry.name.c_str(),
                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return errno_error(errno, "cannot make the file " + quoted_name(path));
-  std::uint64_t size = 0;
-  const Status written = blobs_.stream(entry.digest, [&](std::string_view part) -> Status {
-    size += part.size();
-    return io::write_all(file.get(), part);
-  });
+  io::SparseWriter content(file.get());
+  Status written =
+      blobs_.stream(entry.digest, [&](std::string_view part) { return content.append(part); });
+  if (written) written = content.finish();
   if (!written) return written.error().within(path);
-  if (size != entry.size) {
+  if (content.size() != entry.size) {
     return make_error(ErrorCode::corrupt,
                       fmt::format("{}: its folder entry says {} bytes, but its blob has {}",
-                                  quoted_name(path), entry.size, size));
+                                  quoted_name(path), entry.size, content.size()));
   }
   if (!is_ours_ && io::disk::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot change the owner of " + quoted_name(path));

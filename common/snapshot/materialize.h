@@ -1,8 +1,8 @@
 #pragma once
 // Writes trees from a blob store to disk: into one new directory, or into a cache of immutable
-// trees by digest. Every blob is verified. Nothing is written through a symlink or outside the
-// target, no setuid or setgid bits are set, and only trees for all users have hard links (to the
-// cache).
+// trees by digest. Every blob is verified. Blocks of zeros become holes. Nothing is written through
+// a symlink or outside the target, no setuid or setgid bits are set, and only trees for all users
+// have hard links (to the cache).
 
 #include <cstdint>
 #include <memory>

@@ -7,9 +7,11 @@
 namespace lockstep::snapshot {
 namespace {
 
+constexpr std::uint64_t kBlock = 4096;
+
 class Sizer {
  public:
-  enum class Count { files, files_and_directories };
+  enum class Count { files, files_and_directories, blocks, blocks_of_small };
   Sizer(const BlobStore& store, const Walk& walk, Count count)
       : store_(store), meter_(walk), count_(count) {}
 
@@ -21,11 +23,11 @@ class Sizer {
                         "the tree has more than " + std::to_string(kMaxTreeDepth) + " levels");
     TRY_ASSIGN(const std::string object, meter_.read(store_, directory, depth));
     TRY_ASSIGN(const Directory entries, decode_directory(object));
-    std::uint64_t bytes = count_ == Count::files ? 0 : object.size();
+    std::uint64_t bytes = count_ == Count::files_and_directories ? object.size() : 0;
     for (const Entry& entry : entries.entries) {
       TRY(meter_.entry());
       if (entry.kind == EntryKind::file)
-        bytes = sum(bytes, store_.size(entry.digest).value_or(entry.size));
+        bytes = sum(bytes, counted(store_.size(entry.digest).value_or(entry.size)));
       if (entry.kind != EntryKind::directory) continue;
       TRY_ASSIGN(const std::uint64_t below, size_of(entry.digest, depth + 1));
       bytes = sum(bytes, below);
@@ -35,6 +37,17 @@ class Sizer {
   }
 
  private:
+  std::uint64_t counted(std::uint64_t size) const {
+    switch (count_) {
+      case Count::files:
+      case Count::files_and_directories: return size;
+      case Count::blocks_of_small:
+        if (size > kPackedBytes) return 0;
+        break;
+      case Count::blocks: break;
+    }
+    return sum(size, kBlock - 1) / kBlock * kBlock;
+  }
   static std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
   }
@@ -60,6 +73,13 @@ Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& 
 Result<Bytes> stored_size(const BlobStore& store, const Digest& root, const Walk& walk) {
   TRY_ASSIGN(const std::uint64_t bytes,
              Sizer(store, walk, Sizer::Count::files_and_directories).size_of(root, 0));
+  return Bytes{bytes};
+}
+
+Result<Bytes> written_size(const BlobStore& store, const Digest& root, bool are_linked) {
+  const Walk walk;
+  const auto count = are_linked ? Sizer::Count::blocks_of_small : Sizer::Count::blocks;
+  TRY_ASSIGN(const std::uint64_t bytes, Sizer(store, walk, count).size_of(root, 0));
   return Bytes{bytes};
 }
 

@@ -391,6 +391,7 @@ Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobS
   TRY_ASSIGN(const std::vector<snapshot::BlobWanted> missing, into.missing_blobs_from(root));
   std::uint64_t bytes = 0;
   for (const auto& blob : missing) bytes += blob.size;
+  if (options.admit) TRY(options.admit(Bytes{bytes}));
   if (bytes < kWorthPeersBytes) return download(launcher, root, missing, into, progress, options);
   TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
   return Swarm(std::move(launcher), root, into, site, progress, options).run(std::move(units));

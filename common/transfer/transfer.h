@@ -26,6 +26,9 @@ struct Progress {
   int peers = 0;                  // how many peers sent some of it
 };
 using OnProgress = std::function<void(const Progress&)>;
+// Called once when a tree's directories are in the store, before its files are fetched, with the
+// raw bytes that are missing. An error ends the fetch.
+using Admit = std::function<Status(Bytes missing)>;
 
 struct TransferOptions {
   std::uint64_t window_bytes = 32u << 20;  // raw bytes in flight
@@ -38,6 +41,7 @@ struct TransferOptions {
   // For capture_and_send: limit of raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
   JobId of_job = {};  // for downloads by users: the job that has the tree
+  Admit admit = {};   // for fetch_tree()
 };
 
 struct UploadResult {

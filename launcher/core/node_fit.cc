@@ -184,7 +184,7 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
   if (const auto why = why_no_account(node, shape.run_as))
     return "cannot run jobs as " + shape.run_as + ": " + *why;
   if (shape.not_on.count(node.id) != 0)
-    return "does not have what the job names, as an attempt found";
+    return "does not have what the job names, or no room for it, as an attempt found";
   if (const std::string* lacks = cluster.watches.shortfall_of(node.id)) return *lacks;
   if (auto reason = why_not_chosen(cluster, node, shape)) return reason;
   if (auto reason = ends_before(cluster, node, shape)) return reason;

@@ -149,10 +149,20 @@ void ContainerProcess::accept() {
   stop_listening();
   state_ = State::connected;
   spawn_pid_ = peer.pid;
+  tell_pid();
   if (plan_.memory) memory_ = MemoryEvents::of(peer.pid);
   if (plan_.memory && !memory_) spdlog::warn("cannot find the container's cgroup");
   pids_ = PidsEvents::of(peer.pid);
   events_.connected(*std::move(socket));
+}
+
+// Its processes descend from none of ours: the agent finds them by this file.
+void ContainerProcess::tell_pid() const {
+  const auto identity = io::identify(spawn_pid_);  // none where the engine's processes are not seen
+  if (!identity) return;
+  const Status told =
+      io::write_file_atomically(directory_.container_pid(), io::to_text(*identity), 0644, false);
+  if (!told) spdlog::warn("{}", told.error().message);
 }
 
 void ContainerProcess::ended(int wait_status) {

@@ -88,6 +88,7 @@ class ContainerProcess {
   Status listen();
   Status run();
   void accept();
+  void tell_pid() const;
   void ended(int wait_status);
   void fail(Cause cause, std::string why);
   void stop_listening();

@@ -10,6 +10,7 @@
 
 #include "common/io/attempt_cgroups.h"
 #include "common/io/file_system.h"
+#include "common/io/pids_of_jobs.h"
 #include "common/io/short_path.h"
 #include "runner/container/arguments.h"
 
@@ -19,6 +20,7 @@ namespace {
 constexpr char kInfiniband[] = "/dev/infiniband";
 constexpr std::size_t kLongestHostname = 64;
 constexpr int kPidsOfSpawn = 16;
+constexpr long long kLeastOfAll = 1024;  // however few the machine has
 
 bool is_or_is_below(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
@@ -151,7 +153,9 @@ Result<ContainerPlan> plan_container(const PlanRequest& request) {
   const Arguments arguments(resources.docker_args);
   plan.arguments = arguments.without_variables();
   plan.variables = arguments.variables();
-  plan.pids_limit = request.pids_limit * assignment.ranks_here() + kPidsOfSpawn;
+  plan.pids_limit =
+      static_cast<int>(std::min(1LL * request.pids_limit * assignment.ranks_here() + kPidsOfSpawn,
+                                std::max(io::pids_of_jobs() / 2, kLeastOfAll)));
   lower_pids_limit(plan);
   if (!plan.variables.empty()) plan.variables_file = request.directory.container_env();
   plan.socket = kSocketName;

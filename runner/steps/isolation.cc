@@ -6,10 +6,18 @@
 namespace lockstep::runner {
 namespace {
 
-// Best first. A pid namespace needs mounts of its own, for /proc.
-std::vector<spawn::Namespaces> attempts(bool have_cgroups, const Workspace& workspace) {
+// Best first. A pid namespace needs mounts of its own, for /proc. `why_of_node`: why the ranks use
+// the node's /dev/shm although they have mounts of their own; the child writes it into our memory.
+std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationRequest& request,
+                                        std::string& why_of_node) {
   const bool user = geteuid() != 0;
-  const auto mounts = [&workspace] { return workspace.mount(); };
+  const Workspace& workspace = *request.workspace;
+  const auto mounts = [&request, &why_of_node]() -> Status {
+    TRY(request.workspace->mount());
+    if (request.memory == nullptr || !why_of_node.empty()) return {};
+    if (const Status made = request.memory->mount(); !made) why_of_node = made.error().message;
+    return {};
+  };
   std::vector<spawn::Namespaces> result;
   if (!have_cgroups) result.push_back({user, true, true, mounts});
   if (workspace.wants_mount()) result.push_back({user, false, true, mounts});
@@ -57,7 +65,8 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
     return allowed.error();
   }
   Error last;
-  for (const auto& namespaces : attempts(isolation.cgroups.has_value(), *request.workspace)) {
+  std::string why_of_node = request.memory == nullptr ? "" : request.memory->why_of_node();
+  for (const auto& namespaces : attempts(isolation.cgroups.has_value(), request, why_of_node)) {
     if (const Status used = namespaces.mount ? Status() : request.workspace->use_in_place();
         !used) {
       last = used.error();
@@ -71,6 +80,10 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
     }
     isolation.spawn = *std::move(client);
     isolation.mounted = namespaces.mount;
+    if (!namespaces.mount) why_of_node = "this node can make no mount namespace";
+    if (request.memory != nullptr && !why_of_node.empty())
+      isolation.notes.push_back("the ranks use the node's /dev/shm, where what they leave stays: " +
+                                why_of_node);
     if (isolation.kind.empty()) isolation.kind = namespaces.pid ? "pid-namespace" : "subreaper";
     return isolation;
   }

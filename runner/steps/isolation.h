@@ -9,6 +9,7 @@
 #include "common/domain/limits.h"
 #include "common/io/cgroups.h"
 #include "runner/spawn/client.h"
+#include "runner/steps/shared_memory.h"
 #include "runner/steps/workspace.h"
 
 namespace lockstep::runner {
@@ -26,7 +27,8 @@ struct IsolationRequest {
   io::CgroupRequest cgroup;
   std::string spawn_program;
   const Workspace* workspace = nullptr;
-  LimitRequest limits = {};  // as the job asks
+  LimitRequest limits = {};              // as the job asks
+  const SharedMemory* memory = nullptr;  // null: the ranks use the node's /dev/shm
 };
 
 // A line of Isolation::for_job.

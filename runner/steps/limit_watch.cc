@@ -32,6 +32,9 @@ void LimitWatch::set(Kind kind, std::string line) {
 std::string LimitWatch::refusal_of(int rank, const LimitCounts& counts) const {
   const auto found = counts.refused_forks.find(rank);
   if (found == counts.refused_forks.end()) return "";
+  if (pids_of_all_ > 0)
+    return fmt::format("was refused {}: all jobs of this node together may have {}",
+                       processes(found->second), with_commas(pids_of_all_));
   return fmt::format("was refused {}: its limit is {} (--pids-limit)", processes(found->second),
                      with_commas(limits_.pids));
 }
@@ -42,6 +45,9 @@ std::string LimitWatch::pids_line(const LimitCounts& counts) const {
         "the ranks were refused {}: the limit of their container is {} "
         "(--pids-limit, for each of them)",
         processes(counts.refused_in_container), with_commas(counts.container_pids));
+  if (counts.refused_forks.empty())
+    return fmt::format("the jobs of this node were refused {}: together they may have {}",
+                       processes(counts.refused_of_all), with_commas(pids_of_all_));
   const int first = counts.refused_forks.begin()->first;
   const std::size_t others = counts.refused_forks.size() - 1;
   std::string line = fmt::format("rank {} {}", first, refusal_of(first, counts));
@@ -62,7 +68,9 @@ std::string LimitWatch::log_line(const LimitCounts& counts) const {
 
 bool LimitWatch::look(const LimitCounts& counts, bool final) {
   bool changed = false;
+  if (counts.pids_of_all > 0) pids_of_all_ = counts.pids_of_all;
   long long refused = counts.refused_in_container;
+  if (counts.refused_forks.empty() && counts.pids_of_all > 0) refused += counts.refused_of_all;
   for (const auto& [rank, count] : counts.refused_forks) refused += count;
   if (refused > 0 && is_news(Kind::pids, static_cast<unsigned long long>(refused), final)) {
     set(Kind::pids, pids_line(counts));

@@ -13,6 +13,8 @@ namespace lockstep::runner {
 
 struct LimitCounts {
   std::map<int, long long> refused_forks;  // rank -> refused processes and threads; without zeros
+  long long refused_of_all = 0;            // by the limit of all jobs of the node together
+  long long pids_of_all = 0;               // that limit, if it is used up now; 0: it is not
   long long refused_in_container = 0;      // for all ranks of the container together
   int container_pids = 0;                  // the container's limit
   int dropped_of = -1;                     // a rank whose output is no longer kept; -1 = none
@@ -41,6 +43,7 @@ class LimitWatch {
   std::string log_line(const LimitCounts& counts) const;
 
   const Limits limits_;
+  long long pids_of_all_ = 0;  // the limit of all jobs of the node, once it was used up
   std::map<Kind, unsigned long long> told_;
   std::map<Kind, std::size_t> place_;  // in lines_
   std::vector<std::string> lines_;

@@ -102,7 +102,8 @@ BENCHMARK(put_small_blobs)->Arg(20'000)->Unit(benchmark::kMillisecond);
 
 class NoSource final : public agent::BlobSource {
  public:
-  Status fetch_tree(const Digest&, snapshot::BlobStore&, const transfer::OnProgress&) override {
+  Status fetch_tree(const Digest&, snapshot::BlobStore&, const transfer::OnProgress&,
+                    const transfer::Admit&) override {
     return nothing();
   }
   Status fetch(const Digest&, const std::vector<snapshot::BlobWanted>&, snapshot::BlobStore&,

@@ -1,5 +1,6 @@
 """Ranks of an ordinary user that take all they can get, on a node whose agent is root: the node stays ALIVE,
 jobs of others run on, the message says which limit it was, and nothing is left."""
+import glob
 import os
 import subprocess
 import time
@@ -75,6 +76,11 @@ def another_job_runs(site, name, within_s=60):
     return time.monotonic() - begun
 
 
+def read(path):
+    with open(path) as file:
+        return file.read().strip()
+
+
 def part_of(site, name):
     return site.show(name)["attempts"][-1]["parts"][0]
 
@@ -102,6 +108,9 @@ def test_a_fork_bomb_without_a_limit_of_its_own_meets_the_default_one(site, node
     wait_until(lambda: part_of(site, "bomb")["limits"], "the limit is shown")
     [line] = part_of(site, "bomb")["limits"]
     assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 4,096 (--pids-limit)"), line
+    # Nor can many of them take the last process id.
+    of_all = [read(path) for path in glob.glob("/sys/fs/cgroup/**/lockstep/pids.max", recursive=True)]
+    assert any(limit != "max" and int(limit) < int(read("/proc/sys/kernel/pid_max")) for limit in of_all), of_all
     site.ok("job", "cancel", "bomb")
     site.wait_for_status("bomb", "Canceled")
     another_job_runs(site, "other")
@@ -200,6 +209,68 @@ def test_of_a_full_disk_the_one_who_filled_it_is_ended(site, small_disk, node):
     site.ok("job", "cancel", quiet)
     site.wait_for_status(quiet, "Canceled")
     another_job_runs(site, "later")
+
+
+UNLINKED = "exec 7>\"$TMPDIR/hidden\"; rm \"$TMPDIR/hidden\"; head -c {} /dev/zero >&7; exec sleep 1000"
+
+
+def test_what_a_rank_removed_but_still_has_open_counts(site, node):
+    user = node()
+    name = user.submit("hider", "--disk-limit", "32m", "--", "bash", "-c", UNLINKED.format("64M"))
+    report = site.wait_for_status(name, "Failed")["report"]
+    assert report["cause"] == "disk_limit" and "removed and are still open" in report["message"], report
+    # In the working directory, which is an overlay where the node can have one.
+    name = user.submit("hider2", "--disk-limit", "32m", "--", "bash", "-c",
+                       UNLINKED.format("64M").replace("$TMPDIR", "."))
+    report = site.wait_for_status(name, "Failed")["report"]
+    assert report["cause"] == "disk_limit" and "removed and are still open" in report["message"], report
+
+
+def test_of_a_full_disk_the_one_who_hides_what_filled_it_is_ended(site, small_disk, node):
+    user = node()
+    quiet = site.submit("--name", "quiet", *SHARE, "--", "sleep", "1000")
+    wait_until(lambda: site.show(quiet)["status"] == "Running", "the other runs")
+    name = user.submit("hider", "--", "bash", "-c", UNLINKED.format("1G"), memory="1g")
+    report = site.wait_for_status(name, "Failed")["report"]
+    assert report["cause"] == "disk_limit" and "this node's disk is full" in report["message"], report
+    assert site.show(quiet)["status"] == "Running"
+    site.ok("job", "cancel", quiet)
+    site.wait_for_status(quiet, "Canceled")
+    another_job_runs(site, "later")
+
+
+def test_holes_stay_holes_and_a_tree_without_room_is_refused_for_the_node(site, small_disk, node):
+    user = node()
+    for name, size in (("fits", "100M"), ("huge", "1G")):
+        user.submit(name, "--", "bash", "-c",
+                    f"echo begin > outputs/model && truncate -s {size} outputs/model")
+        site.wait_for_status(name, "Completed")
+    address = "azureml://jobs/{}/outputs/artifacts/paths/outputs"
+    name = user.submit("reader", "--input", "d=" + address.format("fits"), "--", "bash", "-c",
+                       "du -m .lockstep/inputs/d/model; stat -c %s .lockstep/inputs/d/model")
+    site.wait_for_status(name, "Completed")
+    blocks, size = site.logs(name).decode().splitlines()
+    assert int(blocks.split()[0]) <= 2 and int(size) == 100 << 20, (blocks, size)
+    site.ok("job", "download", "huge", "-p", "here")
+    [model] = (site.work / "here").rglob("model")
+    assert model.stat().st_size == 1 << 30 and model.stat().st_blocks * 512 < 1 << 20, model.stat()
+    # How much of a file are holes is not known before it is here: it counts with its size.
+    name = user.submit("refused", "--input", "d=" + address.format("huge"), "--", "true")
+    job = site.wait_for_status(name, "Failed")
+    assert job["report"]["cause"] == "workspace_failed", job["report"]
+    assert "it needs 1.0 GiB of this node's disk, where" in job["report"]["message"], job["report"]
+    assert len(job["attempts"]) == 1, "the same node has no more room a second later"
+    another_job_runs(site, "later")
+
+
+def test_what_a_killed_rank_leaves_in_shared_memory_goes_with_it(site, node):
+    user = node()
+    left = f"/dev/shm/left-{os.getpid()}"
+    name = user.submit("leaver", "--retry", "0", "--", "bash", "-c",
+                       f"head -c 10M /dev/zero > {left}; ls /dev/shm; kill -9 $$")
+    assert site.wait_for_status(name, "Failed")["report"]["cause"] == "signal"
+    assert site.logs(name).decode().split() == [os.path.basename(left)], "nobody else's is there"
+    assert not os.path.exists(left)
 
 
 DEEP = """

@@ -2,8 +2,11 @@
 
 #include "agent/supervise/disk_watch.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "common/io/process.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {
@@ -39,6 +42,20 @@ TEST(WhoMustEnd, NobodyWhereTheEndWouldNotHelp) {
   EXPECT_FALSE(who_must_end({{kFirst, gibibytes(3), {}}}, {mebibytes(10), gibibytes(100)}, kLow))
       << "something else fills it";
   EXPECT_FALSE(who_must_end({}, {mebibytes(10), gibibytes(100)}, kLow));
+}
+
+TEST(WhoMustEnd, RemovedFilesThatAreStillOpenAreSaid) {
+  const io::DiskSpace space{mebibytes(10), gibibytes(100)};
+  const auto over = who_must_end({{kFirst, gibibytes(3), gibibytes(2), gibibytes(2)}}, space, kLow);
+  ASSERT_TRUE(over);
+  EXPECT_EQ(over->why,
+            "its files take 3.0 GiB (2.0 GiB of it in files that were removed and are still open) "
+            "of this node's disk, but its limit is 2.0 GiB (--disk-limit)");
+  const auto most = who_must_end({{kFirst, gibibytes(60), {}, gibibytes(59)}}, space, kLow);
+  ASSERT_TRUE(most);
+  EXPECT_NE(most->why.find("60.0 GiB (59.0 GiB of it in files that were removed"),
+            std::string::npos)
+      << most->why;
 }
 
 class DiskWatchTest : public testing::Test {
@@ -81,6 +98,32 @@ TEST_F(DiskWatchTest, AnAttemptThatGrowsBeyondItsLimitIsEnded) {
   EXPECT_FALSE(turn_until([&] { turn(); }, [&] { return ended_.size() > 1; }, milliseconds(300)))
       << "once is enough";
   EXPECT_NE(ended_[0].why.find("its limit is 16.0 MiB"), ended_[0].why.npos) << ended_[0].why;
+}
+
+TEST_F(DiskWatchTest, WhatIsRemovedButStillOpenCounts) {
+  watch_.watch(kFirst, {{}, {}, mebibytes(16)});
+  const std::string name = home_.attempt(kFirst).code() + "/data";
+  put(name, std::string(20 << 20, 'x'));
+  const io::Fd open(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(open);
+  ASSERT_EQ(::unlink(name.c_str()), 0);
+  EXPECT_FALSE(turn_until([&] { turn(); }, [&] { return !ended_.empty(); }, milliseconds(300)))
+      << "no process of the attempt has it open";
+  put(home_.attempt(kFirst).runner_pid(), io::to_text(*io::identify(::getpid())));
+  EXPECT_TRUE(turn_until([&] { turn(); }, [&] { return !ended_.empty(); }));
+  EXPECT_EQ(ended_[0].attempt, kFirst);
+  EXPECT_NE(ended_[0].why.find("removed and are still open"), std::string::npos) << ended_[0].why;
+}
+
+TEST_F(DiskWatchTest, TheFirstProcessOfAContainerCountsToo) {
+  watch_.watch(kFirst, {{}, {}, mebibytes(16)});
+  const std::string name = home_.attempt(kFirst).code() + "/data";
+  put(name, std::string(20 << 20, 'x'));
+  const io::Fd open(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(open);
+  ASSERT_EQ(::unlink(name.c_str()), 0);
+  put(home_.attempt(kFirst).container_pid(), io::to_text(*io::identify(::getpid())));
+  EXPECT_TRUE(turn_until([&] { turn(); }, [&] { return !ended_.empty(); }));
 }
 
 TEST_F(DiskWatchTest, OneThatDoesNotRunIsLeftAlone) {

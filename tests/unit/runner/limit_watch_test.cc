@@ -26,6 +26,26 @@ TEST_F(LimitWatchTest, ARankThatForksTooOftenIsNamedWithItsLimit) {
   EXPECT_EQ(watch_.refusal_of(2, counts_), "");
 }
 
+TEST_F(LimitWatchTest, TheLimitOfAllJobsTogetherIsNotTakenForThatOfTheRank) {
+  counts_.refused_forks = {{3, 512}};
+  counts_.pids_of_all = 28'672;
+  EXPECT_TRUE(watch_.look(counts_, false));
+  EXPECT_EQ(watch_.lines(), Lines{"rank 3 was refused 512 processes or threads: all jobs of this "
+                                  "node together may have 28,672"});
+  counts_.pids_of_all = 0;  // they have ended
+  EXPECT_EQ(watch_.refusal_of(3, counts_),
+            "was refused 512 processes or threads: all jobs of this node together may have 28,672");
+}
+
+TEST_F(LimitWatchTest, WhereTheKernelCountsNoRankTheNodesRefusalsAreSaid) {
+  counts_.refused_of_all = 40;  // of an earlier time
+  EXPECT_FALSE(watch_.look(counts_, false));
+  counts_.pids_of_all = 28'672;
+  EXPECT_TRUE(watch_.look(counts_, false));
+  EXPECT_EQ(watch_.lines(), Lines{"the jobs of this node were refused 40 processes or threads: "
+                                  "together they may have 28,672"});
+}
+
 TEST_F(LimitWatchTest, ALittleMoreIsNoNewsUntilTheEnd) {
   counts_.refused_forks = {{0, 1}};
   EXPECT_TRUE(watch_.look(counts_, false));

@@ -16,6 +16,7 @@
 #include "common/io/cgroups.h"
 #include "common/io/file_system.h"
 #include "common/io/nursery.h"
+#include "common/io/pids_of_jobs.h"
 #include "runner/steps/cgroup_joiner.h"
 #include "tests/unit/runner/process_probe.h"
 
@@ -92,6 +93,35 @@ TEST(NurseryTest, OnlyWhatLooksLikeOneIsOne) {
     EXPECT_EQ(io::outside_nursery(other), other);
 }
 
+TEST(PidsOfJobsTest, AReserveStaysForEverybodyElse) {
+  EXPECT_EQ(io::pids_of_jobs(32'768, 1'000'000), 28'672);
+  EXPECT_EQ(io::pids_of_jobs(4'194'304, 63'000), 55'125) << "the lesser of the kernel's limits";
+  EXPECT_EQ(io::pids_of_jobs(4'194'304, 2'000'000), 1'983'616);
+  EXPECT_EQ(io::pids_of_jobs(1'500, 9'999), 750) << "half of a small machine's, at least";
+  EXPECT_GT(io::pids_of_jobs(), 0);
+}
+
+TEST(PidsOfJobsTest, WhatIsUsedIsReadFromTheCommonCgroup) {
+  TemporaryDirectory directory;
+  const std::string parent = directory.path();
+  EXPECT_TRUE(io::limit_pids_of_jobs(parent)) << "it counts no processes";
+  EXPECT_EQ(io::look_at_pids_of_jobs(parent).limit, 0);
+  std::ofstream(parent + "/pids.max") << "28672\n";
+  std::ofstream(parent + "/pids.current") << "28600\n";
+  std::ofstream(parent + "/pids.events.local") << "max 12\n";
+  const io::PidsOfJobs full = io::look_at_pids_of_jobs(parent);
+  EXPECT_EQ(full.limit, 28'672);
+  EXPECT_EQ(full.refused, 12);
+  EXPECT_TRUE(full.is_used_up);
+  EXPECT_TRUE(full.is_scarce) << "the node takes no new work";
+  std::ofstream(parent + "/pids.current") << "26000\n";
+  EXPECT_TRUE(io::look_at_pids_of_jobs(parent).is_scarce);
+  EXPECT_FALSE(io::look_at_pids_of_jobs(parent).is_used_up);
+  std::ofstream(parent + "/pids.current") << "20000\n";
+  EXPECT_FALSE(io::look_at_pids_of_jobs(parent).is_used_up);
+  EXPECT_FALSE(io::look_at_pids_of_jobs(parent).is_scarce);
+}
+
 TEST(NurseryTest, ANurseryGoesWhenNobodyIsInIt) {
   Nursed process([](const std::string&) {});
   if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
@@ -113,7 +143,15 @@ TEST(NurseryTest, RanksWithTheDefaultLimitBeginInTheNursery) {
   EXPECT_EQ(io::read_file(process.nursery() + "/pids.max").value_or(""),
             std::to_string(kDefaultPidsLimit + 64) + "\n");
   EXPECT_FALSE(io::exists(request.record)) << "nothing is made until they join";
+  const std::string parent = process.nursery().substr(0, process.nursery().rfind('/'));
+  EXPECT_EQ(io::read_file(parent + "/pids.max").value_or(""),
+            std::to_string(io::pids_of_jobs()) + "\n")
+      << "from the first rank on";
   ASSERT_TRUE(cgroups->make());
+  EXPECT_EQ(io::read_file(parent + "/pids.max").value_or(""),
+            std::to_string(io::pids_of_jobs()) + "\n");
+  EXPECT_EQ(cgroups->pids_of_jobs().limit, io::pids_of_jobs());
+  EXPECT_FALSE(cgroups->pids_of_jobs().is_used_up);
   EXPECT_NE(io::read_file(request.record).value_or("").find(process.nursery()), std::string::npos);
   EXPECT_TRUE(cgroups->remove());
   EXPECT_TRUE(io::exists(process.nursery()));

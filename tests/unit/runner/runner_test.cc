@@ -332,6 +332,52 @@ TEST_P(RunnerTest, AnOverlayKeepsTheTreeAndAllRanksSeeTheCommonPath) {
   EXPECT_FALSE(io::exists(attempt_.workspace.mount_point));
 }
 
+// What a killed rank leaves in the node's stays there, and takes its memory.
+TEST_P(RunnerTest, SharedMemoryIsTheAttemptsAndGoesWithIt) {
+  TemporaryDirectory parent;
+  if (GetParam() && running_as_root()) {
+    ASSERT_EQ(chown(parent.path().c_str(), kNobody, kNobody), 0);
+  }
+  attempt_.workspace.mount_point =
+      parent.path() + "/lockstep/jobs/" + to_string(attempt_.assignment.attempt);
+  const std::string segment = "/dev/shm/lockstep-unit-" + std::to_string(getpid());
+  ASSERT_TRUE(io::write_file_atomically(segment + "-node", "of the node"));
+  attempt_.assignment.allotment.memory = mebibytes(64);
+  attempt_.ranks(2).shell("echo of rank $LOCKSTEP_RANK > /dev/shm/.$LOCKSTEP_RANK; " +
+                          ("mv /dev/shm/.$LOCKSTEP_RANK " + segment + "-$LOCKSTEP_RANK; ") +
+                          "while [ $(ls /dev/shm | wc -l) != 2 ]; do sleep 0.01; done; cat " +
+                          segment +
+                          "-?; df -k /dev/shm | awk 'NR == 2 { print $2 }'; "
+                          "[ $LOCKSTEP_RANK = 0 ] || sleep 1; kill -9 $$");
+  EXPECT_EQ(run_to_end().cause, Cause::signal);
+  EXPECT_EQ(attempt_.out(0), "of rank 0\nof rank 1\n65536\n") << attempt_.runner_log();
+  EXPECT_FALSE(io::exists(segment + "-0"));
+  EXPECT_FALSE(io::exists(segment + "-1"));
+  EXPECT_TRUE(io::exists(segment + "-node"));
+  unlink((segment + "-node").c_str());
+}
+
+// Where something that the job uses lies there.
+TEST_P(RunnerTest, AnInputInSharedMemoryIsStillThere) {
+  TemporaryDirectory parent;
+  if (GetParam() && running_as_root()) {
+    ASSERT_EQ(chown(parent.path().c_str(), kNobody, kNobody), 0);
+  }
+  attempt_.workspace.mount_point =
+      parent.path() + "/lockstep/jobs/" + to_string(attempt_.assignment.attempt);
+  const std::string segment = "/dev/shm/lockstep-unit-" + std::to_string(getpid());
+  ASSERT_TRUE(io::write_file_atomically(segment, "of the node\n"));
+  DataInput input;
+  input.name = "d";
+  input.mode = InputMode::direct;
+  input.address = segment;
+  attempt_.assignment.spec.data = {input};
+  attempt_.shell("cat " + segment);
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  EXPECT_EQ(attempt_.out(), "of the node\n") << attempt_.runner_log();
+  unlink(segment.c_str());
+}
+
 TEST_P(RunnerTest, AnOverlayThatCannotBeMountedIsTheWorkspacesFailure) {
   attempt_.workspace.mode = WorkspacePlan::Mode::overlay_userns;
   attempt_.workspace.tree = attempt_.directory().path() + "/absent";

@@ -1,5 +1,8 @@
 #include "agent/workspace/copy_tree.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/unit/common/snapshot/trees.h"
 
 namespace lockstep::agent {
@@ -24,6 +27,17 @@ TEST(CopyTree, CopiesAllThatATreeCanHold) {
   ASSERT_EQ(::stat((dir / "to/a").c_str(), &two), 0);
   EXPECT_NE(one.st_ino, two.st_ino);
   EXPECT_EQ(one.st_nlink, 1u);
+}
+
+TEST(CopyTree, HolesStayHoles) {
+  TempDir dir;
+  dir.file("from/holes", "begin");
+  ASSERT_EQ(::truncate((dir / "from/holes").c_str(), 64 << 20), 0);
+  ASSERT_TRUE(copy_tree(dir / "from", dir / "to", snapshot::current_owner()));
+  struct stat info {};
+  ASSERT_EQ(::stat((dir / "to/holes").c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, 64 << 20);
+  EXPECT_LT(info.st_blocks * 512, 1 << 20);
 }
 
 TEST(CopyTree, NeverWritesIntoWhatIsThere) {

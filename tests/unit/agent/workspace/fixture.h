@@ -1,9 +1,12 @@
 #pragma once
 // A workspace, and a fake launcher that is only a second blob store.
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agent/workspace/workspace.h"
 #include "common/snapshot/reachable.h"
@@ -16,11 +19,19 @@ class FakeSource final : public BlobSource {
   explicit FakeSource(const std::string& path) : store(*snapshot::BlobStore::open(path)) {}
 
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
-                    const transfer::OnProgress& progress) override {
+                    const transfer::OnProgress& progress, const transfer::Admit& admit) override {
     ++fetches;
+    bool is_asked = false;
     for (;;) {
       TRY_ASSIGN(const auto wanted, cache.missing_blobs_from(root));
       if (wanted.empty()) return {};
+      const bool has_folders = std::none_of(wanted.begin(), wanted.end(),
+                                            [](const auto& blob) { return blob.directory; });
+      if (admit && has_folders && !std::exchange(is_asked, true)) {
+        Bytes missing;
+        for (const auto& blob : wanted) missing.count += blob.size;
+        TRY(admit(missing));
+      }
       for (const auto& blob : wanted) {
         TRY_ASSIGN(const std::string raw, store->get(blob.digest));
         TRY(cache.put(blob.digest, raw));

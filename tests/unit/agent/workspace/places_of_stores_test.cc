@@ -58,13 +58,20 @@ class PlacesOfStores : public testing::Test {
     const std::string working = attempt_.code();
     return stage_inputs({inputs_, attempt_, working, user_, can_mount, false,
                          [](const Digest&) -> Result<std::string> { return std::string(); },
-                         [](const std::string&) {}});
+                         [](const std::string&) {}, [](const std::string&) { return Status(); },
+                         [this](Bytes size) -> Status {
+                           asked_for_.push_back(size);
+                           if (size <= free_) return {};
+                           return make_error(ErrorCode::unsatisfiable, "no room");
+                         }});
   }
 
   const test::TempDir dir_;
   const io::AttemptDir attempt_{dir_ / "job.1"};
   io::User user_;
   std::vector<DataInput> inputs_;
+  std::vector<Bytes> asked_for_;  // room for copies
+  Bytes free_ = gibibytes(1);
 };
 
 TEST_F(PlacesOfStores, WhatIsMountedIsLeftToTheRunner) {
@@ -92,6 +99,24 @@ TEST_F(PlacesOfStores, ACopyIsTheUsersOwn) {
   }
   ASSERT_TRUE(stage(InputMode::download, InputType::uri_file, "set/a.txt"));
   EXPECT_EQ(read(attempt_.code() + "/.lockstep/inputs/d/a.txt"), "first");
+}
+
+TEST_F(PlacesOfStores, ACopyThatDoesNotFitIsNotBegun) {
+  write("store/set/large", std::string(4 << 20, 'x'));
+  free_ = mebibytes(1);
+  const auto refused = stage(InputMode::download);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unsatisfiable);
+  EXPECT_THAT(refused.error().message, HasSubstr("input 'd': no room"));
+  ASSERT_EQ(asked_for_.size(), 1u);
+  EXPECT_GE(asked_for_[0], mebibytes(4));
+  EXPECT_LT(asked_for_[0], mebibytes(5));
+  EXPECT_FALSE(fs::exists(attempt_.input_beside()));
+  ASSERT_FALSE(stage(InputMode::download, InputType::uri_file, "set/large"));
+  EXPECT_GE(asked_for_.back(), mebibytes(4));
+  asked_for_.clear();
+  EXPECT_TRUE(stage(InputMode::ro_mount)) << "what is mounted takes nothing";
+  EXPECT_TRUE(asked_for_.empty());
 }
 
 TEST_F(PlacesOfStores, WhatCannotBeIsSaid) {

@@ -65,6 +65,35 @@ TEST(Materialize, RoundTripGivesTheSameDigest) {
   EXPECT_FALSE(materialize(*f.store, captured->root, f.dir / "out"));
 }
 
+std::uint64_t on_disk(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return static_cast<std::uint64_t>(info.st_blocks) * 512;
+}
+
+// In a cache a larger file has another name, out of it it is copied.
+TEST(Materialize, HolesStayHoles) {
+  TempDir dir;
+  const auto cache = *BlobStore::open(dir / "cache", BlobStore::Mode::cache);
+  TempDir source;
+  source.file("holes", "begin");
+  ASSERT_EQ(::truncate((source / "holes").c_str(), 64 << 20), 0);
+  const auto captured = capture(source.path(), {});
+  ASSERT_TRUE(captured);
+  store_all(*captured, *cache);
+  EXPECT_LT(*disk_usage(dir / "cache"), 1u << 20);
+  for (const bool for_all : {false, true}) {
+    MaterializeOptions options;
+    options.for_all = for_all;
+    const std::string out = dir / (for_all ? "linked" : "copied");
+    ASSERT_TRUE(materialize(*cache, captured->root, out, options));
+    EXPECT_LT(on_disk(out + "/holes"), 1u << 20);
+    std::string expected = "begin";
+    expected.resize(64 << 20);
+    EXPECT_TRUE(io::read_file(out + "/holes").value_or("") == expected);
+  }
+}
+
 TEST(Materialize, FoldersThatShutTheirOwnerOut) {
   Fixture f;
   Directory inner;

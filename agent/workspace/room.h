@@ -1,0 +1,56 @@
+#pragma once
+// Whether what an attempt needs fits on this node's disk: asked before it is fetched or written, so
+// that a tree that is too large ends nowhere in the middle, and takes no space from other jobs.
+
+#include <string>
+
+#include "agent/workspace/cache_limit.h"
+#include "common/base/bytes.h"
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/io/disk_space.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/materialize.h"
+
+namespace lockstep::agent {
+
+struct Room {
+  Bytes fetched;  // into the cache
+  Bytes written;  // out of it
+
+  Bytes total() const;  // at most UINT64_MAX
+};
+
+// unsatisfiable, with the numbers: it does not fit, so another node should be tried. A file counts
+// with its size: how much of it are holes is not known before it is here. `kept`: stays free, for
+// the jobs that run. What is not larger than that may take it, and is only refused on a full disk
+// (resource_exhausted): the node takes no new part while its disk is low.
+Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept);
+
+// Asks for the room on the disk of a cache, for attempts beside it. Trees of the cache that no job
+// uses now make way for one that a job needs. Errors as of check_room(). For worker threads.
+class RoomCheck {
+ public:
+  // `low`: AgentConfig::low_space; 0 = io::default_low_space.
+  RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit, Bytes low);
+
+  // To fetch the `missing` bytes of a tree, whose directories are in the cache, and write it out.
+  Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options,
+                  Bytes missing) const;
+  Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options) const;
+  // For a private copy of the tree at this path, which is on the same disk, or of so much from
+  // another one.
+  Status for_copy(const std::string& tree) const;
+  Status for_copy(Bytes size) const;
+
+ private:
+  Status ask(const Room& needed) const;
+
+  const std::string cache_;
+  snapshot::BlobStore& blobs_;
+  BlobCacheLimit& limit_;
+  const Bytes low_;
+  const bool shares_blocks_;  // a copy takes no space
+};
+
+}  // namespace lockstep::agent
