@@ -473,6 +473,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
   config.environments.locks = std::move(functions.locks);
   config.allow_peers = std::move(functions.allow_peers);
+  config.serve_peers = std::move(functions.serve_peers);
   config.moved = std::move(functions.moved);
   config.settled = std::move(functions.settled);
   config.advertise = offer.advertise;
