@@ -166,7 +166,7 @@ class Runner {
   std::optional<io::PortLease> master_port_;
   std::vector<io::PortLease> rank_ports_;
   std::string why_no_port_;  // "": it waits for no port
-  Instant lease_again_at_ = Instant::never();
+  Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
   std::unique_ptr<Bootstrap> bootstrap_;

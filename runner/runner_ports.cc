@@ -12,6 +12,8 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kLeaseAgainAfter = seconds(2);
+// Less than the launcher gives a node to prepare: a wait for ports costs none of the job's retries.
+constexpr Duration kWaitsForPorts = minutes(10);
 
 }  // namespace
 
@@ -31,8 +33,12 @@ void Runner::lease_ports() {
   const std::string before =
       std::exchange(why_no_port_, leased ? "" : "waits for a port: " + leased.error().message);
   if (!leased) {
-    lease_again_at_ = clock_.now() + kLeaseAgainAfter;
+    const Instant now = clock_.now();
+    if (before.empty()) wait_for_ports_until_ = now + kWaitsForPorts;
     if (before.empty()) spdlog::warn("{}", why_no_port_);
+    if (now >= wait_for_ports_until_)
+      return feed(SetupFailed{Cause::port_taken, leased.error().message});
+    lease_again_at_ = now + kLeaseAgainAfter;
     if (before != why_no_port_) perform(Report{core_.report()});
     return;
   }
@@ -57,12 +63,11 @@ Status Runner::lease_rest() {
   }
   if (orders_.assignment.nodes() == 1 || link_) return {};
   TRY_ASSIGN(link_,
-             GangLink::create(
-                 loop_, {[this] { feed(GangConnected{}); },
-                         [this](int from, GangMessage message) {
-                           gang_received(from, std::move(message));
-                         },
-                         [this](int node_rank) { feed(PeerLost{node_rank}); }}));
+             GangLink::create(loop_, {[this] { feed(GangConnected{}); },
+                                      [this](int from, GangMessage message) {
+                                        gang_received(from, std::move(message));
+                                      },
+                                      [this](int node_rank) { feed(PeerLost{node_rank}); }}));
   return {};
 }
 

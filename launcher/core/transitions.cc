@@ -286,7 +286,11 @@ struct State::Applier {
     state.meet(state.job_ref(fact.job), fact.after);
   }
 
-  void operator()(const JobAtHead& fact) const { state.job_ref(fact.job).at_head = true; }
+  void operator()(const JobAtHead& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.at_head = true;
+    job.head_since = at;
+  }
 
   void operator()(const RecentUseSet& fact) const {
     state.shares_.set_recent(fact.pool, fact.user, fact.recent, fact.until);

@@ -22,7 +22,7 @@
 namespace lockstep::runner::testing {
 namespace {
 
-constexpr io::PortRange kOwnPorts{};          // of jobs
+constexpr io::PortRange kOwnPorts{};            // of jobs
 constexpr io::PortRange kSystem{40000, 40003};  // of the kernel, in our namespace
 
 bool set_up_loopback() {
@@ -39,11 +39,10 @@ void in_own_network(const std::function<void()>& test) {
     ASSERT_EQ(unshare(CLONE_NEWNET), 0);
     ASSERT_TRUE(set_up_loopback());
     const io::Fd range(
-        io::open_file("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY)
-            .value_or(io::Fd()));
+        io::open_file("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY).value_or(io::Fd()));
     ASSERT_TRUE(range);
-    ASSERT_TRUE(io::write_all(range.get(), std::to_string(kSystem.first) + " " +
-                                               std::to_string(kSystem.last)));
+    ASSERT_TRUE(io::write_all(range.get(),
+                              std::to_string(kSystem.first) + " " + std::to_string(kSystem.last)));
     test();
   }).join();
 }
@@ -60,7 +59,8 @@ std::vector<io::Fd> hold(io::PortRange range) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_port = htons(static_cast<std::uint16_t>(port));
-    if (bind(fd.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || listen(fd.get(), 1) != 0)
+    if (bind(fd.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
+        listen(fd.get(), 1) != 0)
       ADD_FAILURE() << "port " << port << " is in use";
     held.push_back(std::move(fd));
   }
