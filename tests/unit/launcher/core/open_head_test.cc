@@ -143,8 +143,7 @@ TEST_F(OpenHead, AGangStartsAtLastAmongSmallJobsOfUnknownEnd) {
   for (; hour < 130 && !(gang && runs(*gang)); ++hour) {
     if (hour == 15)
       for (int i = 1; i < 30; ++i)
-        small.push_back(
-            submit("small-" + std::to_string(i), "user-" + std::to_string(i % 3)));
+        small.push_back(submit("small-" + std::to_string(i), "user-" + std::to_string(i % 3)));
     if (hour == 16) gang = submit("gang", "carol", 2);
     for (const JobId& job : small)
       if (runs(job)) ends.try_emplace(job, launcher.now + hours(40));
