@@ -113,9 +113,10 @@ std::vector<std::string> renamed_steps(const Cluster& cluster, const JobSpec& sp
       ++more;
       continue;
     }
-    lines.push_back(fmt::format("the job of {0} '{1}' gets another name than '{2}', which a job of "
-                                "yours has; '{3}/{1}' names it",
-                                noun_of(*spec.pipeline), step.name, name.value, spec.name));
+    lines.push_back(
+        fmt::format("the job of {0} '{1}' gets another name than '{2}', which a job of "
+                    "yours has; '{3}/{1}' names it",
+                    noun_of(*spec.pipeline), step.name, name.value, spec.name));
   }
   if (more != 0)
     lines.push_back(fmt::format("so do those of {} more {}s", more, noun_of(*spec.pipeline)));
