@@ -49,8 +49,19 @@ void Lane::remove(const Job& job) {
   const auto aside = aside_.find(job.spec.submitter);
   const bool stood_aside = aside != aside_.end() && aside->second.order == job.order;
   if (stood_aside || (head_ && head_->order == job.order)) {
+    note_end_of_head(job);
     forget_heads();
     dirty_ = true;
+  }
+}
+
+// Else a user could keep nodes for ever, by one job after another that is canceled in time.
+void Lane::note_end_of_head(const Job& job) {
+  if (!job.cancel_by) {
+    kept_since_.erase(job.spec.submitter);
+  } else if (job.head_since.ns != 0) {
+    const auto [since, is_new] = kept_since_.emplace(job.spec.submitter, job.head_since);
+    since->second = std::min(since->second, job.head_since);
   }
 }
 

@@ -101,6 +101,7 @@ class Lane {
   bool may_change_head(const Job& job) const;
   bool is_closed(const std::string& user, const JobClass& kind) const;
   void forget_heads();
+  void note_end_of_head(const Job& job);
   void unpark(const Cluster& cluster, const Moves& moves);
   void park(const State& state, const Shape& shape, const Impossible& why, const Moves& moves);
 
@@ -111,6 +112,9 @@ class Lane {
   std::optional<Head> head_;              // of all
   std::map<std::string, Head> aside_;     // by user, whose other jobs alone it holds back
   std::map<std::uint64_t, Known> known_;  // by order, the heads that were forgotten since
+  // By user, since when nodes were kept for heads of theirs that were canceled: the next one goes
+  // on with the turns of the last. Until one is placed.
+  std::map<std::string, Instant> kept_since_;
   // What was found out since resources were freed: the requests for which too few nodes are free,
   // with the reason, and those that may not start before the head of all (""), or that of their
   // user.

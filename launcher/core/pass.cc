@@ -114,7 +114,11 @@ void Pass::lead(const Job& job, const std::string& reason) {
                   reserve(cluster_, job)};
   const bool begins =
       before != before_.end() && before->second.waited_for_own && !head.reservation.waits_for_own;
-  if (begins) head.reservation.take_turns(cluster_.now, cluster_.now);
+  const auto kept = lane_.kept_since_.find(job.spec.submitter);
+  if (begins)
+    head.reservation.take_turns(cluster_.now, cluster_.now);
+  else if (kept != lane_.kept_since_.end())
+    head.reservation.take_turns(kept->second, cluster_.now);
   fresh_.insert(job.order);
   if (head.reservation.is_open && lane_.aside_.size() < kMostAside)
     lane_.aside_.insert_or_assign(job.spec.submitter, std::move(head));

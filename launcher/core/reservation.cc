@@ -217,7 +217,7 @@ Reservation reserve(const Cluster& cluster, const Job& job) {
   }
   Reservation reservation = on(best.candidates, shape, job.id);
   reservation.waits_for_own = best.waits_for_own;
-  reservation.take_turns(job.at_head ? job.head_since : cluster.now, cluster.now);
+  reservation.take_turns(job.head_since.ns != 0 ? job.head_since : cluster.now, cluster.now);
   return reservation;
 }
 

@@ -156,6 +156,33 @@ TEST_F(OpenHead, AGangStartsAtLastAmongSmallJobsOfUnknownEnd) {
   EXPECT_GE(ends.size(), 3U) << "others had the nodes meanwhile";
 }
 
+// Nodes would be kept from others for ever.
+TEST_F(OpenHead, AnotherHeadOfTheUserGoesOnWithTheTurnsOfTheCanceledOne) {
+  submit("service", "carol");
+  const JobId first = submit("first", "bob", 2), second = submit("second", "bob", 2);
+  const JobId alice = submit("alice", "alice");
+  pass(hours(20));
+  launcher.cancel(first, "bob");
+  EXPECT_FALSE(runs(alice)) << "bob's second is older, and neither of them holds anything";
+  EXPECT_THAT(launcher.view(alice).reason, HasSubstr("waits behind job 'second'"));
+  pass(hours(5));
+  EXPECT_TRUE(runs(alice)) << "25 hours after the first";
+}
+
+TEST_F(OpenHead, AnotherPriorityDoesNotBeginTheTurnsAnew) {
+  submit("service", "carol");
+  const JobId pair = submit("pair", "bob", 2), alice = submit("alice", "alice");
+  pass(hours(20));
+  for (const Priority priority : {Priority::high, Priority::medium}) {
+    launcher.send(UpdateJobInput{launcher.next_reply(), pair, priority, LauncherItself{}});
+    launcher.expect_one<ReplyDone>();
+    launcher.drop_notices();
+    EXPECT_FALSE(runs(alice));
+  }
+  pass(hours(5));
+  EXPECT_TRUE(runs(alice));
+}
+
 TEST_F(OpenHead, LeavesItsUsersOtherJobsFreeWhenItIsCanceled) {
   submit("hold", "bob");
   const JobId head = submit("head", "bob", 2), next = submit("next", "bob");
