@@ -417,6 +417,7 @@ Result<LimitCaps> caps(const Options& options) {
 
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
+  TRY(as_dialled({}, options.launcher));  // before it is looked for where the node belongs
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   io::forbid_core_dumps();
   TRY_ASSIGN(const Duration notice, taken_on_sigterm(options));
@@ -448,12 +449,12 @@ Status run(const Options& options) {
   if (!options.packages.empty())
     config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
-  TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
-  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
   TRY_ASSIGN(const Share share, share_of(offer));
+  TRY_ASSIGN(Membership member, find_launcher(options, home));
+  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
   config.machine = probe_machine(share);
   TRY(keep_offer(home.offer(), offer));
   config.inventory.caps = config.caps;
@@ -473,6 +474,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
   config.environments.locks = std::move(functions.locks);
   config.allow_peers = std::move(functions.allow_peers);
+  config.serve_peers = std::move(functions.serve_peers);
   config.moved = std::move(functions.moved);
   config.settled = std::move(functions.settled);
   config.advertise = offer.advertise;

@@ -138,6 +138,7 @@ void Runner::look_at_clock() {
   if (now >= join_at_) join_cgroups();
   if (now >= unpause_at_) unpause();
   if (now >= sweep_at_) sweep();
+  if (now >= lease_again_at_) lease_ports();
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (now >= sampler_.next_sample()) sample_ranks();
   if (attachments_) attachments_->expire(now);
@@ -147,12 +148,12 @@ void Runner::look_at_clock() {
 }
 
 Duration Runner::until_deadline() {
-  const Instant next =
-      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
-                join_at_, unpause_at_, sweep_at_, look_at_limits_at_, sampler_.next_sample(),
-                attachments_ ? attachments_->next_deadline() : Instant::never(),
-                setup_.container ? setup_.container->next_deadline() : Instant::never(),
-                bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
+  const Instant next = std::min(
+      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
+       unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
+       attachments_ ? attachments_->next_deadline() : Instant::never(),
+       setup_.container ? setup_.container->next_deadline() : Instant::never(),
+       bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -206,27 +207,6 @@ ContainerProcess::Events Runner::container_events() {
         feed(SpawnLost{});  // ranks that were ordered never start
       },
   };
-}
-
-void Runner::perform(const LeasePorts& action) {
-  Endpoint endpoint;
-  if (action.master_port) {
-    auto lease = io::PortLease::acquire({});
-    if (!lease) return feed(SetupFailed{Cause::start_failed, lease.error().message});
-    master_port_ = *std::move(lease);
-    endpoint.master_port = master_port_->port();
-  }
-  if (orders_.assignment.nodes() > 1) {
-    auto link = GangLink::create(
-        loop_, {[this] { feed(GangConnected{}); },
-                [this](int from, GangMessage message) { gang_received(from, std::move(message)); },
-                [this](int node_rank) { feed(PeerLost{node_rank}); }});
-    if (!link) return feed(SetupFailed{Cause::start_failed, link.error().message});
-    link_ = *std::move(link);
-    endpoint.runner_port = link_->port();
-    endpoint.runner_key = link_->public_key();
-  }
-  feed(endpoint);
 }
 
 void Runner::perform(const ConnectGang& action) {
@@ -286,6 +266,7 @@ PartReport Runner::shown(PartReport report) const {
     report.state = PartState::running;
     report.exit.reset();
   }
+  if (!why_no_port_.empty()) report.progress = why_no_port_;
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
   report.notes = setup_.isolation.for_job;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
@@ -85,7 +86,6 @@ class Runner {
   void take_inputs();
   Duration until_deadline();
   void look_at_lease();
-  void perform(const LeasePorts& action);
   void perform(const ConnectGang& action);
   void perform(const TellGang& action);
   void perform(const Report& action);
@@ -106,6 +106,11 @@ class Runner {
   void leave();
   void gang_received(int from, GangMessage message);
   void send_to_gang(const GangMessage& message);
+
+  // runner_ports.cc: the ports of the part
+  void perform(const LeasePorts& action);
+  void lease_ports();
+  Status lease_rest();
 
   // runner_launch.cc: ranks, from StartRank to their start
   void perform(const StartRank& action);
@@ -170,7 +175,11 @@ class Runner {
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<RunnerServer> control_;
+  std::optional<LeasePorts> leasing_;  // ordered and not all leased yet
   std::optional<io::PortLease> master_port_;
+  std::vector<io::PortLease> rank_ports_;
+  std::string why_no_port_;  // "": it waits for no port
+  Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
   std::unique_ptr<Bootstrap> bootstrap_;

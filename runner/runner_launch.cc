@@ -100,6 +100,7 @@ Status Runner::describe_gang() {
   gang_->tmp_directory = directory_.tmp();
   gang_->tmp_of_ranks = io::AttemptDir(setup_.attempt_directory).tmp();
   gang_->run_as = setup_.run_as;
+  for (const io::PortLease& lease : rank_ports_) gang_->rank_ports.push_back(lease.port());
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;
   if (const Container* container = orders_.container()) {

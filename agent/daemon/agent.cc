@@ -218,6 +218,7 @@ void Agent::dial_current() {
 
 void Agent::look_where_launcher_is() {
   look_where_at_ = clock_.now() + kLookWhereEvery;
+  if (config_.serve_peers) config_.serve_peers(config_.inventory);
   for (MovedFile* file : {&message_file_, &token_file_}) {
     const auto address = file->look();
     if (!address) continue;

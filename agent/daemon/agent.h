@@ -57,6 +57,8 @@ struct AgentConfig {
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
   std::function<void(const AllowPeers&)> allow_peers = {};  // lets peers fetch from this node
+  // Called again and again: serves peers if that was not possible before.
+  std::function<void(const Inventory&)> serve_peers = {};
   // The launcher is dialled elsewhere now, or the node's own address is another one.
   std::function<void(const Identity&, const Inventory&)> moved = {};
   // The launcher has accepted our session there.

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "agent/daemon/retrying_sink.h"
 #include "agent/daemon/share.h"
@@ -30,11 +31,12 @@ struct Serving {
   std::unique_ptr<transfer::PeerServer> server;
 };
 
-// Only its own host can reach a node whose address is loopback.
+// Only its own host can reach a node whose address is loopback. Where others hold all ports that
+// firewalls are told of, another one serves the nodes that no firewall keeps away.
 Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
                                              Workspace& workspace,
                                              const transfer::FetchBoard& board) {
-  TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire(kPeerPorts));
+  TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire_or_any(kPeerPorts));
   const std::string host = inventory.address_is_loopback ? "127.0.0.1" : "0.0.0.0";
   TRY_ASSIGN(auto server,
              transfer::PeerServer::start("tcp://" + host + ":" + std::to_string(lease.port()), keys,
@@ -96,8 +98,8 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
   return functions;
 }
 
-// This node's blobs for its peers; all of it is used on the loop's thread alone. If it cannot be
-// served, peers fetch from others.
+// This node's blobs for its peers; all of it is used on the loop's thread alone. While they cannot
+// be served, peers fetch from others.
 class PeerService {
  public:
   PeerService(const io::KeyPair& keys, std::shared_ptr<Workspace> workspace,
@@ -109,11 +111,15 @@ class PeerService {
 
   void serve(const Inventory& inventory) {
     if (serving_ && is_loopback_ == inventory.address_is_loopback) return;
-    is_loopback_ = inventory.address_is_loopback;
     auto serving = serve_peers(inventory, keys_, *workspace_, *board_);
-    if (!serving)
-      return spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);
+    const std::string before = std::exchange(why_not_, serving ? "" : serving.error().message);
+    if (!serving) {
+      if (before.empty())
+        spdlog::warn("other nodes cannot fetch from this one: {}; trying on", why_not_);
+      return;
+    }
     serving_ = *std::move(serving);
+    is_loopback_ = inventory.address_is_loopback;
     blobs_->serves_at(serving_->server->port());
   }
   void hear(const AllowPeers& said) {
@@ -132,6 +138,7 @@ class PeerService {
   const std::shared_ptr<transfer::FetchBoard> board_;
   const std::shared_ptr<LauncherBlobs> blobs_;
   std::shared_ptr<Serving> serving_;
+  std::string why_not_;  // it does not serve
   bool is_loopback_ = false;
 };
 
@@ -192,6 +199,7 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
   peers->serve(inventory);
   functions.allow_peers = [peers](const AllowPeers& said) { peers->hear(said); };
   const auto endpoint = std::make_shared<EndpointText>(identity);
+  functions.serve_peers = [peers](const Inventory& has) { peers->serve(has); };
   functions.moved = [peers, blobs](const Identity& now, const Inventory& has) {
     blobs->dial_at(now.bulk_endpoint);
     peers->serve(has);

@@ -12,6 +12,7 @@ struct WorkspaceFunctions {
   OutputFunctions outputs;
   LockFunctions locks;
   std::function<void(const AllowPeers&)> allow_peers;
+  std::function<void(const Inventory&)> serve_peers;             // see AgentConfig
   std::function<void(const Identity&, const Inventory&)> moved;  // see AgentConfig
   std::function<void(const Identity&)> settled;
 };

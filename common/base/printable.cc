@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/base/marks.h"
 #include "common/base/utf8.h"
 
 namespace lockstep {
@@ -58,12 +59,17 @@ class Writer {
     if (character.length == 0) {
       out_ += kReplacement;
       before_ = Before::other;
+      marks_.forget();
       return std::max<std::size_t>(1, begun_character(text));
     }
-    if (is_shown(character.code)) {
+    const bool is_lone = marks_.is_lone(character.code);
+    if (is_odd_blank(character.code)) {
+      out_ += ' ';
+    } else if (!is_lone && is_shown(character.code)) {
       out_.append(text, 0, character.length);
     } else {
       out_ += '?';
+      marks_.forget();
     }
     before_ = after(character.code);
     return character.length;
@@ -88,6 +94,7 @@ class Writer {
 
   std::string out_;
   Before before_ = Before::other;
+  MarkWatch marks_;
 };
 
 // The length of the sequence CSI … m at the beginning; 0: none. `begun`: it may become one.
@@ -180,15 +187,19 @@ std::string escaped_json(std::string json) {
   if (std::all_of(json.begin(), json.end(), is_plain)) return json;
   std::string out;
   out.reserve(json.size());
+  MarkWatch marks;
   for (std::string_view rest = json; !rest.empty();) {
     const Utf8Character character = first_character(rest);
     const std::size_t length = std::max<std::size_t>(1, character.length);
     const char32_t code = character.code;
-    if (code < 0x20 || !is_hidden(code)) {
+    const bool is_seen = !is_hidden(code) && !is_odd_blank(code);
+    if (const bool is_lone = marks.is_lone(code); code < 0x20 || (is_seen && !is_lone)) {
       out.append(rest, 0, length);
     } else if (code < 0x10000) {
+      marks.forget();
       out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
     } else {
+      marks.forget();
       const auto above = static_cast<std::uint32_t>(code) - 0x10000;
       out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
     }

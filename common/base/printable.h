@@ -1,7 +1,8 @@
 #pragma once
 // Text from elsewhere (names, descriptions, messages, logs), made safe for a person's screen. What
-// a terminal would obey, what changes the order of other characters, and what is not seen is shown
-// as '?'; bytes that are no UTF-8 are shown as U+FFFD. Every printer takes its text through here.
+// a terminal would obey, what changes the order of other characters, what is not seen, and a
+// combining mark with nothing to stand on (marks.h) is shown as '?', other blanks as a space; bytes
+// that are no UTF-8 are shown as U+FFFD. Every printer takes its text through here.
 
 #include <cstddef>
 #include <string>
@@ -31,7 +32,7 @@ std::string printable_log(std::string_view text, std::string* colors);
 // or sequence that is only begun at its end, and without carriage returns there.
 std::size_t showable_log(std::string_view text);
 
-// `json` is JSON. The same JSON, with what is_hidden() escaped as \u….
+// `json` is JSON. The same JSON, with what is_hidden(), odd blanks and lone marks escaped as \u….
 std::string escaped_json(std::string json);
 
 }  // namespace lockstep

@@ -65,9 +65,6 @@ struct AnnotateJob {
   bool clear_tags = false;               // removes all tags, before set_tags is applied
   friend bool operator==(const AnnotateJob&, const AnnotateJob&) = default;
 };
-// Of a job after a change, unless it was submitted with more.
-inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
-inline constexpr std::size_t kMaxJobTags = 1'000;
 // Deletes final jobs with their logs and outputs: those in `jobs`, or (`all_final`) all that ended
 // at least `older_than` ago. The client repeats the request while the reply's `more` is not 0.
 struct DeleteJobs {

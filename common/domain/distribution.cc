@@ -121,6 +121,17 @@ std::string_view to_string(Kind kind) {
   return "none";
 }
 
+bool has_master_port(Kind kind) {
+  switch (kind) {
+    case Kind::mpi:
+    case Kind::pytorch:
+    case Kind::ray: return true;
+    case Kind::none:
+    case Kind::tensorflow: return false;
+  }
+  return false;
+}
+
 std::optional<Kind> distribution_kind_from(std::string_view word) {
   for (const Kind kind : {Kind::none, Kind::mpi, Kind::pytorch, Kind::tensorflow, Kind::ray})
     if (to_string(kind) == word) return kind;

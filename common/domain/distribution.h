@@ -32,6 +32,8 @@ struct Distribution {
 };
 
 std::string_view to_string(Distribution::Kind kind);
+// Whether its ranks are told a MASTER_PORT; another kind takes none from its node.
+bool has_master_port(Distribution::Kind kind);
 std::optional<Distribution::Kind> distribution_kind_from(std::string_view word);
 
 // `workers` and `parameter_servers` on this many nodes.

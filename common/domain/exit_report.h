@@ -30,7 +30,7 @@ enum class Cause {
   canceled,
   workspace_failed,    // the snapshot could not be staged on the node
   start_failed,        // a rank could not be started, which is Lockstep's or the node's fault
-  port_taken,          // MASTER_PORT was taken before rank 0 listened; its retry is not charged
+  port_taken,          // others took MASTER_PORT, or all ports; its retry is not charged
   runner_lost,         // the runner died, and its ranks with it
   node_lost,           // the node was silent for node_lost_timeout, or it was rebooted; or it did
                        // not hear from the launcher within the attempt's lease

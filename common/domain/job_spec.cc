@@ -86,7 +86,23 @@ Status validate_placement(const ResourceRequest& r) {
   return {};
 }
 
+Status validate_annotations(const JobSpec& spec) {
+  if (spec.tags.size() > kMaxJobTags)
+    return invalid("tags: are " + with_commas(spec.tags.size()) + "; at most " +
+                   with_commas(kMaxJobTags) + " are possible");
+  if (spec.tags.count("") != 0)
+    return invalid("tags: a tag needs a key, as in `tags: {owner: ada}`");
+  if (const std::size_t bytes = annotation_bytes(spec); bytes > kMaxAnnotationBytes)
+    return invalid("tags: they and display_name, description and experiment_name have " +
+                   with_commas(bytes) + " bytes; at most " + with_commas(kMaxAnnotationBytes) +
+                   " are possible");
+  return {};
+}
+
 Status validate_inputs(const JobSpec& spec) {
+  if (spec.inputs.size() > kMaxJobInputs)
+    return invalid("inputs: are " + with_commas(spec.inputs.size()) + "; at most " +
+                   with_commas(kMaxJobInputs) + " are possible");
   TRY(validate(spec.data));
   for (const DataInput& input : spec.data)
     if (spec.inputs.count(input.name) != 0)
@@ -152,6 +168,13 @@ Status validate_job_name(const std::string& name) {
                  "starting with a letter or a digit");
 }
 
+std::size_t annotation_bytes(const JobSpec& spec) {
+  std::size_t bytes =
+      spec.display_name.size() + spec.description.size() + spec.experiment_name.size();
+  for (const auto& [key, value] : spec.tags) bytes += key.size() + value.size();
+  return bytes;
+}
+
 std::vector<Error> errors_of(const JobSpec& spec) {
   std::vector<Error> errors;
   const auto add = [&](const Status& status) {
@@ -164,6 +187,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   if (!spec.is_pipeline()) add(validate_command(spec.command));
   add(validate_variables("environment_variables", spec.environment_variables));
   add(validate_secrets(spec));
+  add(validate_annotations(spec));
   add(validate_inputs(spec));
   add(validate(spec.outputs));
   add(validate_keep(spec.keep));

@@ -8,10 +8,16 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace lockstep::io {
 namespace {
@@ -79,6 +85,45 @@ PortRange kernel_range() {
   return range;
 }
 
+// By uid, the ports of the range on which its programs listen: /proc/net/tcp (proc(5)) has a line
+// of each socket, with the port in hexadecimal, the state (0A: it listens) and the uid. Ports that
+// are bound and not listened on have none.
+std::map<unsigned, std::set<unsigned>> listeners_in(PortRange range) {
+  std::map<unsigned, std::set<unsigned>> found;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    const auto text = read_file(table);
+    std::istringstream lines(text ? *text : "");
+    for (std::string line; std::getline(lines, line);) {
+      unsigned port = 0, state = 0, uid = 0;
+      const int read = std::sscanf(line.c_str(), " %*d: %*[0-9A-F]:%x %*s %x %*s %*s %*s %u", &port,
+                                   &state, &uid);
+      if (read == 3 && state == 0x0A && port >= range.first && port <= range.last)
+        found[uid].insert(port);
+    }
+  }
+  return found;
+}
+
+// Those who have most of them first; "" where nobody listens.
+std::string who_listens_in(PortRange range) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::pair<std::size_t, unsigned>> holders;
+  for (const auto& [uid, ports] : listeners_in(range)) holders.emplace_back(ports.size(), uid);
+  std::sort(holders.rbegin(), holders.rend());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostNamed, holders.size()); ++i)
+    text += fmt::format("{}uid {} listens on {}", text.empty() ? "" : ", ", holders[i].second,
+                        holders[i].first);
+  return text.empty() ? "" : "; of these " + text;
+}
+
+std::uint16_t port_of(const Fd& bound) {
+  sockaddr_in at{};
+  socklen_t size = sizeof at;
+  if (::getsockname(bound.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0) return 0;
+  return ntohs(at.sin_port);
+}
+
 }  // namespace
 
 PortLease::PortLease(std::uint16_t port, Fd lock, Fd bound)
@@ -99,9 +144,26 @@ Result<PortLease> PortLease::acquire(PortRange range) {
   return make_error(
       ErrorCode::resource_exhausted,
       fmt::format("no free TCP port in {}-{} (outside the kernel's own range {}-{}): each is "
-                  "leased to another job or in use; wait for one to end. `ss -lntx` lists the "
+                  "leased to another job or in use{}; wait for one to end. `ss -lntx` lists the "
                   "listening ports and the leases (@lockstep-port-N)",
-                  range.first, range.last, ephemeral.first, ephemeral.last));
+                  range.first, range.last, ephemeral.first, ephemeral.last, who_listens_in(range)));
+}
+
+// The kernel chooses no port that another lease has bound, so the name is not needed to keep two
+// leases apart: it only shows in `ss`.
+Result<PortLease> PortLease::acquire_or_any(PortRange preferred) {
+  auto in_range = acquire(preferred);
+  if (in_range) return in_range;
+  constexpr int kTries = 16;
+  std::vector<Fd> unsuitable;  // held, so that the kernel chooses another one
+  for (int i = 0; i < kTries; ++i) {
+    Fd bound = bind_without_listening(AF_INET, 0);
+    const std::uint16_t number = bound ? port_of(bound) : std::uint16_t{0};
+    if (number == 0) break;
+    if (!somebody_listens(number)) return PortLease(number, take_name(number), std::move(bound));
+    unsuitable.push_back(std::move(bound));
+  }
+  return in_range.error().within("the kernel has no free TCP port either");
 }
 
 bool PortLease::taken() const { return somebody_listens(port_); }

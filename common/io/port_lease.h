@@ -4,7 +4,9 @@
 // last holder, and opening one can neither block nor follow a link. The port itself is kept bound
 // (SO_REUSEADDR, never listening), so that the user's program can still bind and listen. Who
 // holds a name without its port has no lease: when all names are held, a port that nobody has bound
-// is leased. Leased ports lie outside ip_local_port_range, so that the kernel gives them to nobody.
+// is leased. Leased ports lie outside ip_local_port_range, so that the kernel gives them to nobody;
+// where others hold all of them, a port that the kernel chooses is leased: while we have it bound,
+// the kernel gives it to nobody else.
 
 #include <cstdint>
 
@@ -19,8 +21,11 @@ struct PortRange {
 
 class PortLease {
  public:
-  // Leases the first free port of the range; resource_exhausted: none is free.
+  // Leases the first free port of the range; resource_exhausted: none is free. The error says whose
+  // programs listen there.
   static Result<PortLease> acquire(PortRange range);
+  // The same, or any other free port if the range has none; resource_exhausted: there is none.
+  static Result<PortLease> acquire_or_any(PortRange preferred);
   std::uint16_t port() const { return port_; }
   // True when someone else listens on the port now (checked before rank 0 starts).
   bool taken() const;

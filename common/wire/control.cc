@@ -184,11 +184,22 @@ inline constexpr bool kHolds = false;
 template <typename T, typename... Types>
 inline constexpr bool kHolds<T, std::variant<Types...>> = (std::is_same_v<T, Types> || ...);
 
-// What is not of the protocol is refused unread.
+template <typename Body>
+inline constexpr bool kIsReply =
+    std::is_same_v<Body, ClientReply> || std::is_same_v<Body, AgentReply> ||
+    std::is_same_v<Body, JoinReply>;
+
+// What is not of the protocol is refused unread. Who awaits a reply has asked: what comes instead
+// is another port's.
 template <typename T, typename Wire, typename Body>
 Status read(const Wire& from, Body* body) {
   if constexpr (kHolds<T, Body>) {
     return pb::from_wire(from, &body->template emplace<T>());
+  } else if constexpr (kIsReply<Body>) {
+    return make_error(ErrorCode::corrupt,
+                      "is no answer to such a request; the address may be that of another port of "
+                      "the launcher: PORT of `lockstepd --listen` is for commands and nodes, PORT "
+                      "+ 1 for files and logs, PORT + 2 for joining");
   } else if constexpr (kHolds<T, AgentMessage>) {
     return make_error(ErrorCode::permission_denied, "only a node may send this message");
   } else if constexpr (kHolds<T, ClientRequest>) {

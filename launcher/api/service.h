@@ -182,6 +182,8 @@ class Service {
   void change_secrets(const Asker& asker, const SecretRequest& request);
   void check_trees(const Asker& asker, std::vector<Digest> roots,
                    std::function<void(Result<bool> whole)> then);
+  void check_code(const Asker& asker, std::vector<Digest> roots,
+                  std::function<void(const Status& free)> then);
   const State& state() const { return ports_.core->state(); }
 
   const Ports ports_;

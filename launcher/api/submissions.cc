@@ -35,6 +35,19 @@ std::vector<Digest> trees_sent_with(const JobSpec& spec) {
   return {roots.begin(), roots.end()};
 }
 
+// The sources of the job and of its steps.
+void add_code(const JobSpec& spec, std::set<Digest>* roots) {
+  if (spec.snapshot) roots->insert(*spec.snapshot);
+  if (spec.pipeline)
+    for (const PipelineStep& step : spec.pipeline->steps) add_code(step.spec, roots);
+}
+
+std::vector<Digest> code_of(const JobSpec& spec) {
+  std::set<Digest> roots;
+  add_code(spec, &roots);
+  return {roots.begin(), roots.end()};
+}
+
 bool is_resolved_here(const std::string& source) {
   const auto reference = parse_data_reference(source);
   return reference && *reference && !std::holds_alternative<JobOutputReference>(**reference);
@@ -116,7 +129,14 @@ void Service::submit(const Asker& asker, Submit submit) {
                inputs = std::move(inputs)](Result<bool> whole) mutable {
                 if (!whole) return refuse(asker, whole.error().code, whole.error().message);
                 if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
-                resolve_inputs(asker, std::move(submit), std::move(inputs), 0);
+                std::vector<Digest> code = code_of(submit.spec);
+                check_code(asker, std::move(code),
+                           [this, asker, submit = std::move(submit),
+                            inputs = std::move(inputs)](const Status& free) mutable {
+                             if (!free)
+                               return refuse(asker, free.error().code, free.error().message);
+                             resolve_inputs(asker, std::move(submit), std::move(inputs), 0);
+                           });
               });
 }
 
@@ -357,6 +377,29 @@ void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
         if (asker.deadline < ports_.now()) return;
         if (!whole || !*whole) return then(std::move(whole));
         check_trees(asker, std::move(roots), std::move(then));
+      });
+}
+
+// Whether none has anything where jobs keep their outputs. A client leaves that out; what another
+// one sends would fail on each node.
+void Service::check_code(const Asker& asker, std::vector<Digest> roots,
+                         std::function<void(const Status& free)> then) {
+  if (roots.empty()) return then({});
+  const TreeQuestion question{{{0, roots.back()}}, std::string(kReservedFolder)};
+  roots.pop_back();
+  ports_.find_tree(
+      asker.caller, question,
+      [this, asker, roots = std::move(roots),
+       then = std::move(then)](const Result<snapshot::Subtree>& found) mutable {
+        if (asker.deadline < ports_.now()) return;  // its client asks again
+        if (!found && found.error().code == ErrorCode::not_found)
+          return check_code(asker, std::move(roots), std::move(then));
+        const bool is_there = found || found.error().code == ErrorCode::unsupported;
+        then(is_there ? make_error(ErrorCode::invalid_argument,
+                                   fmt::format("code: has '{}', where jobs keep their outputs; "
+                                               "give that another name",
+                                               kReservedFolder))
+                      : found.error());
       });
 }
 

@@ -302,7 +302,7 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
     while (auto bytes = me.control->receive()) {
       auto envelope = wire::decode_envelope<ClientReply>(*bytes);
       if (!envelope) {
-        broken = envelope.error().within("the launcher's reply");
+        broken = envelope.error().within("the reply of " + me.endpoint.control);
       } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
         if (!me.take_wait(envelope->body)) {
           reply = std::move(envelope->body);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/check.h"
+#include "common/base/marks.h"
 #include "common/base/utf8.h"
 
 namespace lockstep::cli {
@@ -51,11 +52,14 @@ bool may_stand_bare(const std::string& text) {
 // The text of a JSON string, for YAML, whose readers know no pairs of escapes.
 std::string yaml_quoted(const std::string& text) {
   std::string out;
+  MarkWatch marks;
   for (std::string_view rest = text; !rest.empty();) {
     const Utf8Character character = first_character(rest);  // as JSON's writer leaves it
-    if (!is_hidden(character.code)) {
+    const bool is_lone = marks.is_lone(character.code);
+    if (!is_lone && !is_hidden(character.code) && !is_odd_blank(character.code)) {
       out.append(rest, 0, character.length);
     } else {
+      marks.forget();
       const auto code = static_cast<std::uint32_t>(character.code);
       out += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
     }

@@ -61,6 +61,18 @@ Result<JobId> own_job_of_step(const std::string& verb, const JobView& job,
   return own;
 }
 
+void say_whose(Connection& connection, Terminal& terminal, const JobView& job) {
+  const auto me = connection.ask_for<UsersReply>(WhoAmI{});
+  if (!me || me->users.empty() || me->users.front().name == job.spec.submitter) return;
+  terminal.print_line(
+      in_one_line(fmt::format("job '{}' is {}'s", job.spec.name, job.spec.submitter)));
+}
+
+void say_whose(Connection& connection, Terminal& terminal, const JobId& job) {
+  if (const auto known = connection.ask_for<JobReply>(ShowJob{job}))
+    say_whose(connection, terminal, known->job);
+}
+
 namespace {
 
 using OfStep = Result<JobId> (*)(const std::string& verb, const JobView& job,

@@ -29,6 +29,11 @@ std::string reused_text(const StepView& step, const std::string& what);
 // conflict that names that job. Other errors as of job_of_step.
 Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const std::string& name);
 
+// Says on `terminal` whose the job is, unless it is the asking user's: a name alone shows that to
+// nobody. Costs a request; what the launcher does not tell is not said.
+void say_whose(Connection& connection, Terminal& terminal, const JobView& job);
+void say_whose(Connection& connection, Terminal& terminal, const JobId& job);
+
 // Each verb that takes a job's name has it from one of these. `word` is NAME or NAME/STEP; the
 // launcher is asked only for NAME/STEP.
 // For a verb whose answer names the job that it is about. Errors as of job_of_step.

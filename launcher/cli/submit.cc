@@ -110,6 +110,15 @@ void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
       more == 0 ? "" : fmt::format(" and {} more folder{}", more, more == 1 ? "" : "s")));
 }
 
+// In the working directory jobs keep their outputs there.
+Status check_code_name(const std::string& key, const std::string& name, const std::string& path) {
+  if (name != kReservedFolder) return {};
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{}: {} has the name of the folder in which jobs keep their "
+                                "outputs; give it another name",
+                                key, quoted_name(path)));
+}
+
 bool is_file(const std::string& path) {
   std::error_code failure;
   return std::filesystem::is_regular_file(path, failure);
@@ -128,6 +137,7 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
   }
   // One file: ignore rules do not leave out what is named.
   const std::filesystem::path file = std::filesystem::absolute(directory).lexically_normal();
+  TRY(check_code_name("code", file.filename().string(), directory));
   options.is_source = false;
   options.only = file.filename().string();
   return capture(context, connection, file.parent_path().string(), how, std::move(options));
@@ -308,6 +318,7 @@ class Captures {
   }
   Status add_include(const std::string& include, snapshot::Composition& whole) {
     const std::string name = last_of(include);
+    TRY(check_code_name("additional_includes", name, include));
     const bool is_folder = !is_file(include);
     spec::LocalData file;
     file.path = include;

@@ -12,6 +12,7 @@
 #include "launcher/cli/component_store.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/download_marks.h"
+#include "launcher/cli/step_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/verbs_name.h"
@@ -68,6 +69,9 @@ int create(Context& context, const AssetArguments& arguments) {
           ->ask_for<AssetReply>(CreateAsset{read->asset, arguments.project}, kSubmitTimeout);
   if (!reply) return fail(context.terminal, spec::with_place(reply.error(), *read));
   say_what_stays(context, read->asset, reply->asset.asset);
+  if (const auto reference = parse_data_reference(read->asset.path); reference && *reference)
+    if (const auto* output = std::get_if<JobOutputReference>(&**reference))
+      say_whose(**connection, context.terminal, output->job);
   return print(context, arguments.format, api::to_json(reply->asset),
                reference_of(reply->asset.asset) + "\n");
 }

@@ -167,6 +167,7 @@ int download(Context& context, DownloadOptions options) {
                                  options.step, "files these are");
   if (!chosen) return fail(context.terminal, chosen.error());
   const JobView& job = *chosen;
+  say_whose(**connection, context.terminal, job);
   options.name = job.spec.name;
   const bool is_pipeline = job.spec.is_pipeline();
   if (options.folder.empty()) options.folder = is_pipeline ? "." : "./" + options.name;

@@ -127,9 +127,13 @@ std::string text_of(const LeftFiles& left) {
 Status choose(Context& context, Connection& connection, const std::string& verb,
               FilesOptions& options) {
   options.job = options.name;
-  if (options.step.empty() && options.name.find('/') == options.name.npos) return {};
+  if (options.step.empty() && options.name.find('/') == options.name.npos) {
+    say_whose(connection, context.terminal, JobId(options.name));
+    return {};
+  }
   TRY_ASSIGN(const JobView job, chosen_job(connection, context.terminal, verb, options.name,
                                            options.step, "files these are"));
+  say_whose(connection, context.terminal, job);
   options.job = job.spec.name;
   return {};
 }

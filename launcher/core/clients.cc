@@ -18,6 +18,7 @@
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/retry.h"
+#include "launcher/core/step_names.h"
 #include "launcher/core/target_choice.h"
 #include "launcher/core/users.h"
 
@@ -55,6 +56,10 @@ std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, 
   std::vector<Refusal> found;
   if (auto error = name_is_taken(cluster, spec, asked.name))
     found.push_back({*std::move(error), "name"});
+  else if (auto owned = is_name_of_step(cluster, spec))
+    found.push_back({*std::move(owned), "name"});
+  else if (auto taken = step_name_is_taken(cluster, spec))
+    found.push_back({*std::move(taken), "name"});
   if (auto error = queue_is_full(cluster)) found.push_back({*std::move(error)});
   const bool has_quota =
       !std::holds_alternative<LauncherItself>(input.caller) && how.what == Judging::What::all;

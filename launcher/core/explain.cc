@@ -91,6 +91,28 @@ std::string way_ahead(const Cluster& cluster, const Job& job, const Reservation&
       job.spec.timeout ? fmt::format("; it has {}", format_duration(*job.spec.timeout)) : "");
 }
 
+// Whom the nodes that are kept for the job are kept from, if it is unknown when it starts.
+std::string turn_line(const Cluster& cluster, const Lane::Head& head, const Job& job) {
+  const auto pool = cluster.state.shares().pools().find(job.pool);
+  const bool is_alone = pool == cluster.state.shares().pools().end() ||
+                        std::all_of(pool->second.users.begin(), pool->second.users.end(),
+                                    [&](const auto& item) { return item.first == head.user; });
+  if (is_alone) return "";
+  const Reservation& reservation = head.reservation;
+  if (reservation.waits_for_own)
+    return fmt::format("no node is kept from other users: it waits for jobs of its own user, {}",
+                       head.user);
+  if (reservation.changes_at == Instant::never()) return "";
+  const std::string until = to_string(reservation.changes_at);
+  if (reservation.is_open)
+    return fmt::format(
+        "its nodes are open to other users until {}, as nobody knows when it can start", until);
+  return fmt::format(
+      "its nodes are kept until {}, then they are open to other users for a time, as nobody knows "
+      "when it can start",
+      until);
+}
+
 std::string binding_line(Binding binding) {
   switch (binding) {
     case Binding::automatic: return "";
@@ -113,10 +135,11 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
     add(jobs_ahead(scheduler, job));
     add(shares_line(cluster, scheduler, job));
   }
+  if (const Lane::Head* own = scheduler.head_of(job)) add(turn_line(cluster, *own, job));
   Cluster seen = cluster;
   Reservation reservation;
-  const Lane::Head* head = scheduler.head(job.pool);
-  if (head != nullptr && head->order != job.order && !is_parked) {
+  const Lane::Head* head = scheduler.head_before(job);
+  if (head != nullptr && !is_parked) {
     reservation = reserve(cluster, *cluster.state.job(cluster.state.queue().at(head->order)));
     if (!reservation.ends_before(cluster.now, longest_hold(cluster.config, job.spec))) {
       seen.kept = &reservation.kept;

@@ -73,7 +73,8 @@ struct DependencyMet {
   friend bool operator==(const DependencyMet&, const DependencyMet&) = default;
 };
 // The job is the first of its queue, and has to wait for busy nodes. It keeps its place before all
-// other jobs of its priority until it is placed.
+// other jobs of its priority until it is placed. Again: it waited for jobs of its own user, and
+// waits for those of others now.
 struct JobAtHead {
   JobId job;
   friend bool operator==(const JobAtHead&, const JobAtHead&) = default;

@@ -1,5 +1,8 @@
 #include "launcher/core/lane.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "launcher/core/pass.h"
 
 namespace lockstep::launcher {
@@ -11,16 +14,24 @@ void Lane::add(const CoreConfig& config, const Job& job) {
   if (parked_.count(kind.shape) != 0) {
     unsaid_.insert(job.order);
     dirty_ = true;
-  } else if (!head_ || may_change_head(job)) {
-    forget_head();
+  } else if (may_change_head(job)) {
+    forget_heads();
     dirty_ = true;
-  } else if (full_.count(kind.shape) == 0 && closed_.count(kind) == 0) {
+  } else if (full_.count(kind.shape) == 0 && !is_closed(job.spec.submitter, kind)) {
     dirty_ = true;
   }
 }
 
-// It goes before the head, or is the head with another priority.
+// It goes before the head of all, or that of its user, or is the head with another priority.
 bool Lane::may_change_head(const Job& job) const {
+  if (const auto aside = aside_.find(job.spec.submitter); aside != aside_.end()) {
+    const auto& [order, priority] = std::tie(aside->second.order, aside->second.priority);
+    const Priority own = job.spec.queue.priority;
+    if (job.order == order) return own != priority;
+    if (own != priority ? own > priority : job.order < order) return true;
+    if (!head_) return false;
+  }
+  if (!head_) return true;
   if (job.order == head_->order) return job.spec.queue.priority != head_->priority;
   if (job.spec.queue.priority != head_->priority) return job.spec.queue.priority > head_->priority;
   return job.order < head_->order && (job.at_head || job.spec.submitter == head_->user);
@@ -35,18 +46,59 @@ void Lane::remove(const Job& job) {
     parked->second.orders.erase(job.order);
     if (parked->second.orders.empty()) parked_.erase(parked);
   }
-  if (head_ && head_->order == job.order) {
-    forget_head();
+  const auto aside = aside_.find(job.spec.submitter);
+  const bool stood_aside = aside != aside_.end() && aside->second.order == job.order;
+  if (stood_aside || (head_ && head_->order == job.order)) {
+    note_end_of_head(job);
+    forget_heads();
     dirty_ = true;
   }
 }
 
-// Which jobs may not start before the head depends on it.
-void Lane::forget_head() {
+// Else a user could keep nodes for ever, by one job after another that is canceled in time.
+void Lane::note_end_of_head(const Job& job) {
+  if (!job.cancel_by) {
+    kept_since_.erase(job.spec.submitter);
+  } else if (job.head_since.ns != 0) {
+    const auto [since, is_new] = kept_since_.emplace(job.spec.submitter, job.head_since);
+    since->second = std::min(since->second, job.head_since);
+  }
+}
+
+bool Lane::is_closed(const std::string& user, const JobClass& kind) const {
+  return closed_.count({"", kind}) != 0 || closed_.count({user, kind}) != 0;
+}
+
+// Which jobs may not start before the heads depends on them.
+void Lane::forget_heads() {
+  const auto note = [&](const Head& head) {
+    known_[head.order] = {head.reason, head.reservation.waits_for_own};
+  };
+  if (head_) note(*head_);
+  for (const auto& [user, head] : aside_) note(head);
   head_.reset();
+  aside_.clear();
   closed_.clear();
-  tests_ = 0;
-  nodes_tested_ = 0;
+}
+
+const Lane::Head* Lane::head_of(const Job& job) const {
+  const auto aside = aside_.find(job.spec.submitter);
+  if (aside != aside_.end() && aside->second.order == job.order) return &aside->second;
+  return head_ && head_->order == job.order ? &*head_ : nullptr;
+}
+
+const Lane::Head* Lane::head_before(const Job& job) const {
+  if (const auto aside = aside_.find(job.spec.submitter); aside != aside_.end())
+    return aside->second.order == job.order ? nullptr : &aside->second;
+  return head_ && head_->order != job.order ? &*head_ : nullptr;
+}
+
+// A pass that is due anyway looks at that.
+Instant Lane::next_change() const {
+  if (dirty_) return Instant::never();
+  Instant next = head_ ? head_->reservation.changes_at : Instant::never();
+  for (const auto& [user, head] : aside_) next = std::min(next, head.reservation.changes_at);
+  return next;
 }
 
 void Lane::run(const Cluster& cluster, const Moves& moves) {
@@ -66,14 +118,13 @@ void Lane::run(const Cluster& cluster, const Moves& moves) {
     unpark(cluster, moves);
     over_quota_.nodes_changed();
   }
-  const std::optional<Head> before = head_;
   if (std::exchange(retest_, false)) {
-    forget_head();
+    forget_heads();
     full_.clear();
   }
   for (const std::uint64_t order : over_quota_.take_fitting(state))
     jobs_.add(*job_at(order), class_of(cluster.config, *job_at(order)));
-  Pass(*this, cluster, moves).run(before);
+  Pass(*this, cluster, moves).run(std::exchange(known_, {}));
   dirty_ = false;
 }
 
@@ -109,11 +160,16 @@ std::string Lane::reason(const State& state, const Job& job) const {
   if (over_quota_.holds(job)) return over_quota_.reason(state, job).value_or("waits to be placed");
   const auto parked = parked_.find(shape_of(job));
   if (parked != parked_.end()) return parked->second.reason;
-  if (!head_ || !jobs_.has(job.order)) return "waits to be placed";
-  const std::string why = head_->reason + "; " + describe(head_->reservation);
-  if (head_->order == job.order) return why;
+  if (!jobs_.has(job.order)) return "waits to be placed";
+  const auto why_of = [](const Head& head) {
+    return head.reason + "; " + describe(head.reservation);
+  };
+  if (const Head* own = head_of(job)) return why_of(*own);
+  const Head* head = head_before(job);
+  if (head == nullptr) return "waits to be placed";
+  const std::string why = why_of(*head);
   const bool is_verb = why.starts_with("waits ") || why.starts_with("needs ");
-  return "waits behind job '" + head_->reservation.kept.job.value + "'" +
+  return "waits behind job '" + head->reservation.kept.job.value + "'" +
          (is_verb ? ", which " : ": ") + why;
 }
 

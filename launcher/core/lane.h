@@ -2,8 +2,10 @@
 // Schedules the jobs of one pool of nodes, in the order of waiting_jobs.h. A job for which the pool
 // has no suitable nodes at all is parked and blocks no other job. The first job that has to wait
 // for busy nodes is the head: nodes are kept for it by a reservation (reservation.h), and jobs
-// behind it start only where that does not make it later. A job whose user or project is at a quota
-// waits apart and blocks no other job (quota_queue.h).
+// behind it start only where that does not make it later. A head whose nodes are open to other
+// users (Reservation::is_open) stands aside: it holds back its own user's jobs alone, and the next
+// that has to wait is the head of all. A job whose user or project is at a quota waits apart and
+// blocks no other job (quota_queue.h).
 //
 // All data of a lane can be rebuilt from State's queue. The cost of a pass depends on the jobs that
 // it moves and on the number of different requests that wait, not on the number of jobs.
@@ -27,6 +29,8 @@ namespace lockstep::launcher {
 // looks for them.
 inline constexpr int kMaxBackfillTests = 100;
 inline constexpr std::size_t kMaxBackfillNodes = 50'000;
+// So many heads stand aside at once; the next one holds back all.
+inline constexpr std::size_t kMostAside = 20;
 
 class Lane {
  public:
@@ -44,6 +48,11 @@ class Lane {
     std::string user;
     std::string reason;
     Reservation reservation;
+    int tests = 0;  // of jobs behind it that could not start, and of nodes for them
+    std::size_t nodes_tested = 0;
+    bool is_spent() const {
+      return tests >= kMaxBackfillTests || nodes_tested >= kMaxBackfillNodes;
+    }
   };
 
   // Also for a job whose priority or turn changed.
@@ -61,7 +70,12 @@ class Lane {
 
   // The reason why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
-  const std::optional<Head>& head() const { return head_; }
+  // The job as a head; null: it is none.
+  const Head* head_of(const Job& job) const;
+  // The head that the job waits behind; null: none, or it is one itself.
+  const Head* head_before(const Job& job) const;
+  // When what is kept is open to other users, or no longer, as time passes.
+  Instant next_change() const;
   bool is_parked(const Job& job) const { return parked_.count(shape_of(job)) != 0; }
   bool waits_in_vain(const Job& job) const;
 
@@ -79,8 +93,15 @@ class Lane {
     std::string reason;
     bool in_vain = false;
   };
+  // What was known of a head before a pass.
+  struct Known {
+    std::string reason;
+    bool waited_for_own = false;
+  };
   bool may_change_head(const Job& job) const;
-  void forget_head();
+  bool is_closed(const std::string& user, const JobClass& kind) const;
+  void forget_heads();
+  void note_end_of_head(const Job& job);
   void unpark(const Cluster& cluster, const Moves& moves);
   void park(const State& state, const Shape& shape, const Impossible& why, const Moves& moves);
 
@@ -88,13 +109,17 @@ class Lane {
   std::map<Shape, Parked> parked_;
   WaitingJobs::Orders unsaid_;  // added to a parked shape; not said yet
   QuotaQueue over_quota_;
-  std::optional<Head> head_;
+  std::optional<Head> head_;              // of all
+  std::map<std::string, Head> aside_;     // by user, whose other jobs alone it holds back
+  std::map<std::uint64_t, Known> known_;  // by order, the heads that were forgotten since
+  // By user, since when nodes were kept for heads of theirs that were canceled: the next one goes
+  // on with the turns of the last. Until one is placed.
+  std::map<std::string, Instant> kept_since_;
   // What was found out since resources were freed: the requests for which too few nodes are free,
-  // with the reason, and those that may not start before the head.
+  // with the reason, and those that may not start before the head of all (""), or that of their
+  // user.
   std::map<Shape, std::string> full_;
-  std::set<JobClass> closed_;
-  int tests_ = 0;  // of those
-  std::size_t nodes_tested_ = 0;
+  std::set<std::pair<std::string, JobClass>> closed_;
   Instant now_;  // of the last pass
   bool dirty_ = false;
   bool retest_ = false;  // forget what was found out

@@ -28,13 +28,6 @@ JobSpec annotated(JobSpec spec, const AnnotateJob& ask) {
   return spec;
 }
 
-std::size_t annotation_bytes(const JobSpec& spec) {
-  std::size_t bytes =
-      spec.display_name.size() + spec.description.size() + spec.experiment_name.size();
-  for (const auto& [key, value] : spec.tags) bytes += key.size() + value.size();
-  return bytes;
-}
-
 std::optional<Error> why_not_annotated(const Cluster& cluster, const JobSpec& before,
                                        const JobSpec& after) {
   if (after.tags.count("") != 0)

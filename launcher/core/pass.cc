@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
 
 namespace lockstep::launcher {
 
-void Pass::run(const std::optional<Lane::Head>& before) {
-  if (before) {
-    said_of_ = before->order;
-    said_ = before->reason;
-  }
+void Pass::run(std::map<std::uint64_t, Lane::Known> before) {
+  before_ = std::move(before);
   for (const Priority priority : kPriorities) run_level(priority);
 }
 
@@ -35,10 +33,11 @@ void Pass::run_level(Priority priority) {
     const auto line = now->users.find(turn.user);
     if (line == now->users.end()) continue;
     const auto first = line->second.firsts.find(turn.order);
-    const bool is_still = first != line->second.firsts.end() && is_open(*first->second);
+    const bool is_still = first != line->second.firsts.end() && is_open(turn.user, *first->second);
     if (is_still) take_turn(turn.order);
     if ((now = level(priority)) == nullptr) break;
-    line_up(*now, turn.user, turn.rounds + (is_still && lane_.head_ ? 1 : 0));
+    const bool is_behind = lane_.head_ || lane_.aside_.count(turn.user) != 0;
+    line_up(*now, turn.user, turn.rounds + (is_still && is_behind ? 1 : 0));
   }
   turns_.clear();
 }
@@ -47,8 +46,8 @@ std::optional<std::uint64_t> Pass::next_at_head(const WaitingJobs::Level& level)
   for (const auto& [order, user] : level.at_head) {
     if (const auto line = level.users.find(user); line != level.users.end())
       for (const auto& [older, kind] : line->second.firsts)
-        if (older < order && is_open(*kind)) return older;
-    if (is_open(lane_.jobs_.class_of(order))) return order;
+        if (older < order && is_open(user, *kind)) return older;
+    if (is_open(user, lane_.jobs_.class_of(order))) return order;
   }
   return std::nullopt;
 }
@@ -61,7 +60,7 @@ void Pass::line_up(const WaitingJobs::Level& level, const std::string& user, int
   const auto line = level.users.find(user);
   if (line == level.users.end()) return;
   for (const auto& [order, kind] : line->second.firsts) {
-    if (!is_open(*kind)) continue;
+    if (!is_open(user, *kind)) continue;
     const Job& job = *cluster_.state.job(cluster_.state.queue().at(order));
     const double share =
         level.users.size() > 1 ? cluster_.state.shares().share_of(job.pool, user, cluster_.now) : 0;
@@ -70,19 +69,19 @@ void Pass::line_up(const WaitingJobs::Level& level, const std::string& user, int
   }
 }
 
-bool Pass::is_open(const JobClass& kind) const {
+bool Pass::is_open(const std::string& user, const JobClass& kind) const {
   if (lane_.parked_.count(kind.shape) != 0) return false;
-  return !lane_.head_ || (lane_.full_.count(kind.shape) == 0 && lane_.closed_.count(kind) == 0);
+  const auto aside = lane_.aside_.find(user);
+  if (aside == lane_.aside_.end() && !lane_.head_) return true;
+  if (aside != lane_.aside_.end() && aside->second.is_spent()) return false;
+  return lane_.full_.count(kind.shape) == 0 && !lane_.is_closed(user, kind);
 }
 
-bool Pass::is_spent() const {
-  return lane_.head_ &&
-         (lane_.tests_ >= kMaxBackfillTests || lane_.nodes_tested_ >= kMaxBackfillNodes);
-}
+bool Pass::is_spent() const { return lane_.head_ && lane_.head_->is_spent(); }
 
-void Pass::count_test(const Job& job) {
-  ++lane_.tests_;
-  lane_.nodes_tested_ += cluster_.state.nodes_of(job.pool).size();
+void Pass::count_test(Lane::Head& head, const Job& job) {
+  ++head.tests;
+  head.nodes_tested += cluster_.state.nodes_of(job.pool).size();
 }
 
 void Pass::take_turn(std::uint64_t order) {
@@ -107,56 +106,124 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
   moves_.waits(job);
 }
 
-// The job is the first that has to wait.
+// The job is the first that has to wait. Its turn to keep nodes begins when it waits for jobs of
+// others.
 void Pass::lead(const Job& job, const std::string& reason) {
-  lane_.head_ = Lane::Head{job.order, job.spec.queue.priority, job.spec.submitter, reason,
-                           reserve(cluster_, job)};
-  is_fresh_ = true;
-  const bool is_news = said_of_ != job.order || said_ != reason;
-  if (!job.at_head) moves_.at_head(job);
-  if (is_news) moves_.waits(job);
+  const auto before = before_.find(job.order);
+  Lane::Head head{job.order, job.spec.queue.priority, job.spec.submitter, reason,
+                  reserve(cluster_, job)};
+  const bool begins =
+      before != before_.end() && before->second.waited_for_own && !head.reservation.waits_for_own;
+  const auto kept = lane_.kept_since_.find(job.spec.submitter);
+  if (begins)
+    head.reservation.take_turns(cluster_.now, cluster_.now);
+  else if (kept != lane_.kept_since_.end())
+    head.reservation.take_turns(kept->second, cluster_.now);
+  fresh_.insert(job.order);
+  if (head.reservation.is_open && lane_.aside_.size() < kMostAside)
+    lane_.aside_.insert_or_assign(job.spec.submitter, std::move(head));
+  else
+    lane_.head_ = std::move(head);
+  if (!job.at_head || begins) moves_.at_head(job);
+  if (before == before_.end() || before->second.reason != reason) moves_.waits(job);
 }
 
 void Pass::try_to_place(const Job& job, const JobClass& kind) {
   Placement placement = place(cluster_, job);
   if (const auto* impossible = std::get_if<Impossible>(&placement))
     return lane_.park(cluster_.state, kind.shape, *impossible, moves_);
+  const std::vector<Lane::Head*> heads = heads_before(job);
   if (auto* placed = std::get_if<Placed>(&placement))
-    return lane_.head_ ? place_behind_head(job, kind, std::move(*placed))
-                       : place_now(job, std::move(*placed));
+    return place_behind(heads, job, kind, std::move(*placed));
   const std::string& reason = std::get<Blocked>(placement).reason;
   lane_.full_.emplace(kind.shape, reason);
-  if (!lane_.head_) return lead(job, reason);
-  count_test(job);
+  if (heads.empty()) return lead(job, reason);
+  count_test(*heads.front(), job);
 }
 
-Lane::Head& Pass::fresh_head() {
-  Lane::Head& head = *lane_.head_;
-  if (!std::exchange(is_fresh_, true))
+std::vector<Lane::Head*> Pass::heads_before(const Job& job) {
+  std::vector<Lane::Head*> heads;
+  if (lane_.head_) heads.push_back(&*lane_.head_);
+  const auto aside = lane_.aside_.find(job.spec.submitter);
+  if (aside != lane_.aside_.end()) heads.push_back(&aside->second);
+  return heads;
+}
+
+Reservation& Pass::fresh(Lane::Head& head) {
+  if (fresh_.insert(head.order).second)
     head.reservation =
         reserve(cluster_, *cluster_.state.job(cluster_.state.queue().at(head.order)));
-  return head;
+  return head.reservation;
 }
 
-void Pass::place_behind_head(const Job& job, const JobClass& kind, Placed placed) {
-  Reservation& reservation = fresh_head().reservation;
-  const bool ends_before = reservation.ends_before(cluster_.now, kind.longest);
-  if (!ends_before) {
+void Pass::close(Lane::Head& head, const Job& job, const JobClass& kind) {
+  const bool is_of_all = lane_.head_ && &head == &*lane_.head_;
+  lane_.closed_.insert({is_of_all ? "" : job.spec.submitter, kind});
+  count_test(head, job);
+}
+
+// Where none of these heads needs what it takes, at the time when that head starts. Where two keep
+// nodes, a job that could lie beside both may wait nevertheless: it is placed by one at a time.
+std::optional<Placed> Pass::place_beside(const std::vector<Lane::Head*>& heads, const Job& job,
+                                         const JobClass& kind) {
+  std::optional<Placed> found;
+  for (Lane::Head* head : heads) {
     Cluster rest = cluster_;
-    rest.kept = &reservation.kept;
+    rest.kept = &head->reservation.kept;
     Placement again = place(rest, job);
     if (!std::holds_alternative<Placed>(again)) {
-      lane_.closed_.insert(kind);
-      return count_test(job);
+      close(*head, job, kind);
+      return std::nullopt;
     }
-    placed = std::get<Placed>(std::move(again));
+    found = std::get<Placed>(std::move(again));
   }
-  placed.why.push_back(fmt::format("went before job '{}' ({}): {}", reservation.kept.job.value,
-                                   describe(reservation),
-                                   ends_before ? "its own time limit is reached before"
-                                               : "that job does not need these resources then"));
-  if (!ends_before) reservation.take(placed);
+  for (Lane::Head* head : heads)
+    for (const PartPlacement& part : found->parts)
+      if (!head->reservation.kept.leaves_room(*cluster_.state.node(part.node), kind.shape)) {
+        close(*head, job, kind);
+        return std::nullopt;
+      }
+  return found;
+}
+
+void Pass::place_behind(const std::vector<Lane::Head*>& heads, const Job& job, const JobClass& kind,
+                        Placed placed) {
+  std::vector<Lane::Head*> in_need;  // the job may still run when they start
+  for (Lane::Head* head : heads)
+    if (!fresh(*head).ends_before(cluster_.now, kind.longest)) in_need.push_back(head);
+  if (!in_need.empty()) {
+    auto beside = place_beside(in_need, job, kind);
+    if (!beside) return;
+    placed = *std::move(beside);
+  }
+  for (Lane::Head* head : heads) {
+    const bool ends_before = std::find(in_need.begin(), in_need.end(), head) == in_need.end();
+    placed.why.push_back(fmt::format("went before job '{}' ({}): {}",
+                                     head->reservation.kept.job.value, describe(head->reservation),
+                                     ends_before ? "its own time limit is reached before"
+                                                 : "that job does not need these resources then"));
+  }
+  say_passed(job, kind, placed);
+  for (Lane::Head* head : in_need) head->reservation.take(placed);
   place_now(job, std::move(placed));
+}
+
+// Of the heads of other users that stand aside, those whose nodes it takes.
+void Pass::say_passed(const Job& job, const JobClass& kind, Placed& placed) {
+  for (auto& [user, head] : lane_.aside_) {
+    const KeptNodes& kept = head.reservation.kept;
+    const auto takes = [&](const PartPlacement& part) {
+      return !kept.leaves_room(*cluster_.state.node(part.node), kind.shape);
+    };
+    if (user == job.spec.submitter || head.priority < job.spec.queue.priority) continue;
+    if (std::none_of(placed.parts.begin(), placed.parts.end(), takes)) continue;
+    placed.why.push_back(fmt::format(
+        "went before job '{}' ({}): {}", kept.job.value, describe(head.reservation),
+        head.reservation.waits_for_own ? "that job waits for others of its own user"
+                                       : fmt::format("its nodes are open to other users until {}",
+                                                     to_string(head.reservation.changes_at))));
+    head.reservation.take(placed);
+  }
 }
 
 void Pass::place_now(const Job& job, Placed placed) {

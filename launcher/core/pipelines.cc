@@ -12,6 +12,7 @@
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/step_key.h"
+#include "launcher/core/step_names.h"
 #include "launcher/core/target_choice.h"
 #include "launcher/core/users.h"
 #include "launcher/core/verdict.h"
@@ -91,19 +92,6 @@ void skip_all(Context& core, const Job& job, const std::string& why) {
 }
 
 // ---- steps that begin ---------------------------------------------------------------------------
-
-// Its job's name: the pipeline's with the step's, and a number if another job has that.
-JobId name_of_step(const State& state, const Job& job, const std::string& step) {
-  constexpr std::size_t kTail = 24;  // for a number, or a digest
-  std::string base = job.id.value + "_" + step;
-  std::replace(base.begin(), base.end(), '.', '_');
-  if (base.size() > kMaxJobNameBytes - kTail)
-    base = base.substr(0, kMaxJobNameBytes - kTail) + "_" + sha256(base).hex().substr(0, 12);
-  JobId name(base);
-  for (int number = 2; state.job(name) != nullptr; ++number)
-    name = JobId(base + "_" + std::to_string(number));
-  return name;
-}
 
 const MergedOutput* find_output(const std::vector<MergedOutput>& outputs, const std::string& name) {
   const auto found = std::find_if(outputs.begin(), outputs.end(),

@@ -124,6 +124,39 @@ Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& sh
 
 bool sooner(const Candidate& a, const Candidate& b) { return a.end < b.end; }
 
+// Whether jobs of this user alone, which do not end soon as far as anybody knows, leave no room.
+bool is_held_by(const Cluster& cluster, const Candidate& candidate, const Shape& shape,
+                const std::string& user) {
+  Node::Use use;
+  for (const RunningPart& part : candidate.parts) {
+    const bool is_far = !part.end.at || *part.end.at > cluster.now + kFarEnd;
+    if (is_far && part.end.job->spec.submitter == user) add(use, part.use, 1);
+  }
+  return use.parts > 0 && !has_room(*candidate.node, use, shape);
+}
+
+// Whether the user's own jobs leave fewer nodes than the job needs.
+bool waits_for_own(const Cluster& cluster, const std::vector<Candidate>& candidates,
+                   const Shape& shape, const Job& job) {
+  const auto held =
+      std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return is_held_by(cluster, candidate, shape, job.spec.submitter);
+      });
+  return held > static_cast<std::ptrdiff_t>(candidates.size()) - shape.nodes;
+}
+
+// The nodes of one group, by when they can take a part of the job.
+struct Choice {
+  std::vector<Candidate> candidates;
+  bool waits_for_own = false;
+};
+
+bool better(const Choice& a, const Choice& b, std::size_t last) {
+  if (sooner(a.candidates[last], b.candidates[last])) return true;
+  if (sooner(b.candidates[last], a.candidates[last])) return false;
+  return !a.waits_for_own && b.waits_for_own;
+}
+
 // The candidates of the group in the order in which they can take a part.
 std::vector<Candidate> candidates_of(const Cluster& cluster, const NodeGroup& group,
                                      const Shape& shape) {
@@ -169,19 +202,34 @@ std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& sp
 
 Reservation reserve(const Cluster& cluster, const Job& job) {
   const Shape shape = shape_of(job);
-  std::vector<Candidate> best;
+  const auto last = static_cast<std::size_t>(shape.nodes - 1);
+  Choice best;
   for (const NodeGroup& group : groups_of(cluster, job.pool, shape)) {
-    if (group.size() < static_cast<std::size_t>(shape.nodes)) continue;
-    std::vector<Candidate> candidates = candidates_of(cluster, group, shape);
-    const auto last = static_cast<std::size_t>(shape.nodes - 1);
-    if (best.empty() || sooner(candidates[last], best[last])) best = std::move(candidates);
+    if (group.size() <= last) continue;
+    Choice choice{candidates_of(cluster, group, shape), false};
+    choice.waits_for_own = waits_for_own(cluster, choice.candidates, shape, job);
+    if (best.candidates.empty() || better(choice, best, last)) best = std::move(choice);
   }
-  if (best.empty()) {
+  if (best.candidates.empty()) {
     Reservation none;
     none.kept.job = job.id;
     return none;
   }
-  return on(best, shape, job.id);
+  Reservation reservation = on(best.candidates, shape, job.id);
+  reservation.waits_for_own = best.waits_for_own;
+  reservation.take_turns(job.head_since.ns != 0 ? job.head_since : cluster.now, cluster.now);
+  return reservation;
+}
+
+void Reservation::take_turns(Instant since, Instant now) {
+  is_open = waits_for_own;
+  changes_at = Instant::never();
+  if (waits_for_own || at) return;
+  Duration turn = kFirstTurn;
+  for (changes_at = since + turn; changes_at <= now; changes_at = changes_at + turn) {
+    if (is_open) turn *= 2;
+    is_open = !is_open;
+  }
 }
 
 bool Reservation::ends_before(Instant now, std::optional<Duration> longest) const {

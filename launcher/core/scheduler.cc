@@ -48,6 +48,11 @@ void Scheduler::run(const Cluster& cluster, const Moves& moves) {
 }
 
 void Scheduler::wake(Instant now) {
+  for (auto& [pool, lane] : lanes_) {
+    if (lane.next_change() > now) continue;
+    lane.capacity_changed();
+    note(pool, lane);
+  }
   for (auto it = resting_.begin(); it != resting_.end();) {
     const auto rest = rests_.find(*it);
     if (rest != rests_.end() && now < rest->second) {
@@ -62,6 +67,7 @@ void Scheduler::wake(Instant now) {
 Instant Scheduler::next_wake() const {
   Instant next = Instant::never();
   for (const std::string& pool : resting_) next = std::min(next, rests_.at(pool));
+  for (const auto& [pool, lane] : lanes_) next = std::min(next, lane.next_change());
   return next;
 }
 
@@ -95,9 +101,14 @@ bool Scheduler::has(const Job& job) const {
   return lane != nullptr && (lane->has(job) || lane->holds_for_quota(job));
 }
 
-const Lane::Head* Scheduler::head(const std::string& pool) const {
-  const Lane* lane = lane_of(pool);
-  return lane == nullptr || !lane->head() ? nullptr : &*lane->head();
+const Lane::Head* Scheduler::head_of(const Job& job) const {
+  const Lane* lane = lane_of(job.pool);
+  return lane == nullptr ? nullptr : lane->head_of(job);
+}
+
+const Lane::Head* Scheduler::head_before(const Job& job) const {
+  const Lane* lane = lane_of(job.pool);
+  return lane == nullptr ? nullptr : lane->head_before(job);
 }
 
 bool Scheduler::is_parked(const Job& job) const {

@@ -38,9 +38,10 @@ class Scheduler {
   // Runs the dirty lanes until none is dirty. A large pool where jobs wait rests after a pass,
   // which looks at every node: what changes meanwhile is one pass for all (rest_after_pass).
   void run(const Cluster& cluster, const Moves& moves);
-  // Ends the rest of the pools for which it is over.
+  // Ends the rest of the pools for which it is over, and looks again at those where others may take
+  // now what is kept for a head, or may no longer.
   void wake(Instant now);
-  // When the next rest ends of a pool that has changed since; never() if there is none.
+  // When wake() has something to do next; never() if nothing does as time passes.
   Instant next_wake() const;
 
   // The reason why a queued job waits.
@@ -53,8 +54,11 @@ class Scheduler {
   int position(const Job& job) const;
   // False while the job waits for a time or for other jobs.
   bool has(const Job& job) const;
-  // The first job that waits for busy nodes of the pool, and what is kept for it; null: none does.
-  const Lane::Head* head(const std::string& pool) const;
+  // The job as one for which nodes are kept; null: it is none.
+  const Lane::Head* head_of(const Job& job) const;
+  // The job that waits for busy nodes and that this one may not make later, and what is kept for
+  // it; null: none.
+  const Lane::Head* head_before(const Job& job) const;
   // True if the pool has no suitable nodes at all for the job.
   bool is_parked(const Job& job) const;
   // True if, in addition, time alone does not change that: the job's reason says what does.

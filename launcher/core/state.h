@@ -220,7 +220,9 @@ struct Job {
   int uncharged_retries = 0;
   std::string requeued_because;  // of the last requeue
   bool at_head = false;          // it became the first of its queue, and still waits
-  Instant not_before;            // it is placed at this time or later; ns = 0: at any time
+  Instant head_since;  // then; later, if it first waited for its own user's jobs; a change of its
+                       // priority leaves it
+  Instant not_before;  // it is placed at this time or later; ns = 0: at any time
   std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
   std::optional<Finish> finish;
   EventList events;

@@ -12,6 +12,7 @@
 #include "launcher/core/in_vain.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/size_check.h"
+#include "launcher/core/step_names.h"
 
 namespace lockstep::launcher {
 
@@ -156,6 +157,9 @@ std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec&
   std::vector<std::string> notes = image_replacement_lines(spec);
   if (!spec.compute_why.empty()) notes.push_back(spec.compute_why);
   if (auto vain = why_in_vain(cluster, spec)) notes.push_back(*std::move(vain));
+  for (std::vector<std::string> lines :
+       {jobs_of_others(cluster.state, spec), renamed_steps(cluster, spec)})
+    for (std::string& line : lines) notes.push_back(std::move(line));
   const std::string& type = spec.resources.instance_type;
   if (type.empty()) return notes;
   const std::string target = target_of(spec);

@@ -19,7 +19,8 @@ struct TargetChoice {
 // of its own), or no target could run it; it then belongs to local.
 std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec& spec);
 
-// What a person who submits this job should know: which target was chosen, and what is not used.
+// What a person who submits this job should know: which target was chosen, what is not used, which
+// jobs of others it refers to, and which steps have other names than expected.
 std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec);
 
 // Why the target refuses the job at submission: the job names nodes that do not exist or belong to

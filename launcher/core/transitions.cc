@@ -286,7 +286,11 @@ struct State::Applier {
     state.meet(state.job_ref(fact.job), fact.after);
   }
 
-  void operator()(const JobAtHead& fact) const { state.job_ref(fact.job).at_head = true; }
+  void operator()(const JobAtHead& fact) const {
+    Job& job = state.job_ref(fact.job);
+    if (job.at_head || job.head_since.ns == 0) job.head_since = at;
+    job.at_head = true;
+  }
 
   void operator()(const RecentUseSet& fact) const {
     state.shares_.set_recent(fact.pool, fact.user, fact.recent, fact.until);
@@ -341,6 +345,7 @@ struct State::Applier {
     record(job, Event::Kind::placed, fact.attempt);
     job.phase = Job::Phase::placed;
     job.at_head = false;
+    job.head_since = {};
     state.usage_.add(job.spec, {.running = 1});
     state.computes_.count(job.spec, {.running = 1});
     state.dequeue(job);

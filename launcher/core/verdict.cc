@@ -210,8 +210,7 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::start_failed:
       return with_detail("the job could not be started on node " + node, detail);
     case Cause::port_taken:
-      return with_detail("MASTER_PORT was taken on node " + node + " before rank 0 listened",
-                         detail);
+      return with_detail("others took the ports of its ranks on node " + node, detail);
     case Cause::runner_lost:
       return with_detail("the runner on node " + node + " died, and its ranks with it", detail);
     case Cause::node_lost: return with_detail("node " + node + " was lost", detail);

@@ -2,11 +2,13 @@
 // A Bootstrap lets the ranks of one job find each other. Each runner has one. All calls and all
 // events happen on the runner's loop thread. It starts no ranks and decides nothing about failures.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/time.h"
 #include "common/domain/runner_messages.h"
@@ -30,7 +32,8 @@ struct GangContext {
     bool has_own_gpus = true;
   };
   std::optional<Inside> container = {};
-  bool oversubscribed = false;  // more ranks than allotted cpus: yield, do not bind
+  bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
+  std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
 
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }

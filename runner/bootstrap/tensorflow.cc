@@ -1,6 +1,6 @@
 // TensorFlow's ranks find each other by TF_CONFIG (tensorflow.org/guide/distributed_training,
 // "Setting up the TF_CONFIG environment variable"), which has the address of each. Every runner
-// leases a port for each of its ranks, and one fence of the gang tells them to the others.
+// has leased a port for each of its ranks, and one fence of the gang tells them to the others.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/io/port_lease.h"
+#include "common/base/check.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/exchange.h"
 #include "runner/bootstrap/network.h"
@@ -32,10 +32,9 @@ Task task_of(const JobSpec& spec, int node_rank, int local_rank) {
   return turn < workers ? Task{"worker", turn} : Task{"ps", turn - workers};
 }
 
-std::string joined(const std::vector<io::PortLease>& leases) {
+std::string joined(const std::vector<std::uint16_t>& ports) {
   std::string text;
-  for (const io::PortLease& lease : leases)
-    text += fmt::format("{}{}", text.empty() ? "" : " ", lease.port());
+  for (const std::uint16_t port : ports) text += fmt::format("{}{}", text.empty() ? "" : " ", port);
   return text;
 }
 
@@ -50,13 +49,10 @@ class TensorflowBootstrap final : public Bootstrap {
                }) {}
 
   void begin(Begun begun) override {
-    for (int i = 0; i < gang_.assignment.ranks_here(); ++i) {
-      auto lease = io::PortLease::acquire({});
-      if (!lease) return begun(lease.error().within("no port for a TensorFlow process"));
-      leases_.push_back(*std::move(lease));
-    }
+    CHECK(static_cast<int>(gang_.rank_ports.size()) == gang_.assignment.ranks_here(),
+          "each rank of a tensorflow gang has a leased port");
     begun({});
-    ports_.say(joined(leases_));
+    ports_.say(joined(gang_.rank_ports));
   }
 
   void environment(int rank, int local_rank, Prepared prepared) override {
@@ -66,10 +62,7 @@ class TensorflowBootstrap final : public Bootstrap {
 
   void receive(const GangMessage& message) override { ports_.receive(message); }
 
-  void end() override {
-    leases_.clear();
-    waiting_.clear();
-  }
+  void end() override { waiting_.clear(); }
 
  private:
   struct Waiting {
@@ -122,7 +115,6 @@ class TensorflowBootstrap final : public Bootstrap {
 
   const GangContext& gang_;
   GangExchange ports_;
-  std::vector<io::PortLease> leases_;
   std::optional<Result<std::string>> known_;  // the cluster, once all nodes' ports are here
   std::map<int, Waiting> waiting_;            // by rank
 };

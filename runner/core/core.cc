@@ -27,7 +27,10 @@ void Core::Impl::on(const Begin& input) {
   ranks = RankTable(assignment.first_rank(), assignment.ranks_here());
   phase = Phase::leasing;
   if (assignment.phase == WantedPhase::stop) return stop();
-  out.emplace_back(LeasePorts{assignment.node_rank == 0});
+  const auto kind = assignment.spec.distribution.kind;
+  const bool serves_each_rank = kind == Distribution::Kind::tensorflow;
+  out.emplace_back(LeasePorts{assignment.node_rank == 0 && has_master_port(kind),
+                              serves_each_rank ? assignment.ranks_here() : 0});
 }
 
 void Core::Impl::on(const Endpoint& input) {

@@ -112,7 +112,8 @@ using Input =
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {
   bool master_port = false;
-};  // -> Endpoint
+  int rank_ports = 0;  // of tensorflow: one for each rank here
+};                     // -> Endpoint, once all ports are there
 struct ConnectGang {
   GangTable gang;
 };  // -> GangConnected

@@ -275,7 +275,8 @@ def test_a_node_name_that_would_be_changed_is_refused(site):
     assert not (site.directory / "agent").exists(), "nothing was made"
 
 
-@pytest.mark.parametrize("words", [["--bogus"], ["doctor", "bogus"], ["--log-level", "loud"]])
+@pytest.mark.parametrize("words", [["--bogus"], ["doctor", "bogus"], ["--log-level", "loud"],
+                                   ["--launcher", "nonsense"], ["--memory", "lots"]])
 def test_a_wrong_flag_of_the_agent_is_named_and_exits_2(site, words):
     done = subprocess.run([site.bin / "lockstep-agent", "--home", site.directory / "agent", *words],
                           capture_output=True, text=True, check=False, timeout=60)

@@ -8,6 +8,7 @@ attacks against each message.
 | S5 registered versions have no limit | `test_a_limit_on_bobs_versions_is_his_alone_and_a_delete_makes_room`, `test_a_limit_on_the_texts_of_bobs_versions_is_his_alone`; launcher/core/names_test |
 | S8 a child forges a later step of its owner's | `test_what_an_attempts_credential_made_is_reused_in_its_family_alone`; launcher/core/pipeline_test |
 | S9 caches and images of others' builds | `test_a_cache_of_bobs_builds_is_in_no_build_of_alices`, `test_an_image_of_alices_is_nothing_that_bob_can_name`; envs/dockerfile_test, docker_test |
+| a job that is named as another user's task | `test_a_job_that_bob_names_as_a_task_of_alices_is_taken_for_none`; launcher/core/step_names_test |
 | S10 others' jobs beside an environment | `test_an_environment_tells_bob_of_no_job_of_alices`; launcher/daemon/environment_queries_test |
 """
 import contextlib
@@ -338,3 +339,25 @@ def test_bobs_huge_folders_hold_up_no_submission_of_alices(world):
         assert code == 1 and b"has saved no checkpoint" in errors, (code, errors)
     assert before <= ASKED // 2, f"hers came after {before} of {ASKED}"
     assert alice.wait_for_status("beside-them", *FINAL)["status"] == "Completed"
+
+
+# ---- names of tasks --------------------------------------------------------------------------------
+
+
+@on_the_host
+def test_a_job_that_bob_names_as_a_task_of_alices_is_taken_for_none(world):
+    alice, bob = world.alice, world.bob
+    world.submit(bob, "alice-sweep_1", "--", "bash", "-c", "echo bob > outputs/model")
+    bob.wait_for_status("alice-sweep_1", "Completed")
+    bob.ok("job", "share", "alice-sweep_1")
+    why = alice.refused("run", "--detach", "--name", "alice-sweep", "--array", "0-2", *SHARE, "--", "true")
+    assert "would be called 'alice-sweep_1', but another user has a job of this name" in why, why
+    done = alice.run("job", "download", "alice-sweep_1", "-p", "got")
+    assert done.returncode == 0 and f"job 'alice-sweep_1' is {bob.name}'s" in done.stderr.decode(), done
+    done = alice.run("run", "--detach", "--name", "reads", *SHARE,
+                     "--input", "d=azureml://jobs/alice-sweep_1/outputs/artifacts/paths/outputs", "--", "true")
+    assert done.returncode == 0 and f"job 'alice-sweep_1' is {bob.name}'s" in done.stderr.decode(), done
+    alice.ok("run", "--detach", "--name", "own", "--array", "0-1%1", *SHARE, "--", "sleep", "600")
+    why = bob.refused("run", "--detach", "--name", "own_1", *SHARE, "--", "true")
+    assert "belongs to task '1' of job 'own', which is another user's" in why, why
+    alice.ok("job", "cancel", "own")

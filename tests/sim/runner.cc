@@ -94,7 +94,7 @@ void Runner::try_connect(const GangTable& gang) {
       return;
     }
   }
-  if (gang.master_port == 0)
+  if (gang.master_port == 0 && has_master_port(assignment_.spec.distribution.kind))
     cluster_.world.violate("oracle:gang-table", to_string(attempt()) + " has no master port");
   later(cluster_.world.random.between(milliseconds(1), milliseconds(30)),
         [this] { give(runner::GangConnected{}); });
@@ -145,7 +145,8 @@ void Runner::act(const runner::StartRank& action) {
   later(cluster_.world.random.between(milliseconds(1), milliseconds(15)), [this, id = action.rank] {
     if (!spawn_dead_) live(id);
   });
-  const bool master = action.rank == 0 && assignment_.nodes() > 1;
+  const bool master = action.rank == 0 && assignment_.nodes() > 1 &&
+                      has_master_port(assignment_.spec.distribution.kind);
   if (master && cluster_.world.random.chance(cluster_.weather.port_taken)) {
     later(milliseconds(20), [this] {
       cluster_.world.count("fault:port_taken");

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/marks.h"
 #include "common/base/printable.h"
 #include "common/base/utf8.h"
 
@@ -31,9 +32,16 @@ inline const std::vector<std::string>& hostile_texts() {
       "line\xe2\x80\xa8separator",         // U+2028
       "soft\xc2\xadhyphen",                // soft hyphen
       "fill\xe3\x85\xa4"
-      "er",                      // Hangul filler
-      "tag\xf3\xa0\x81\xa1",     // tag letters
-      "v\xef\xb8\x8f",           // variation selector
+      "er",                   // Hangul filler
+      "tag\xf3\xa0\x81\xa1",  // tag letters
+      "v\xef\xb8\x8f",        // variation selector
+      "no\xc2\xa0"
+      "break",  // spaces that are none
+      "ideo\xe3\x80\x80graphic",
+      "braille\xe2\xa0\x80",
+      "\xcc\xb8struck",  // marks that stand on what is before the text
+      "=\xcc\xb8 equal",
+      "a\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81 tower",
       "bytes \xff\xfe\xe2\x82",  // no UTF-8
       std::string("nul\0end", 7),
   };
@@ -50,12 +58,14 @@ inline std::string hostile_text() {
 // What of `text` a terminal would obey or not show: "" for what is well. Newlines and tabs are, and
 // `\x1b[…m` where colours may be.
 inline std::string not_for_a_terminal(std::string_view text, bool colors = false) {
+  MarkWatch marks;
   while (!text.empty()) {
     const Utf8Character character = first_character(text);
     const bool is_color = colors && text.starts_with("\x1b[") &&
                           text.find_first_not_of("0123456789;:", 2) == text.find('m', 2);
-    const bool is_well =
-        character.length > 0 && (!is_hidden(character.code) || text[0] == '\n' || text[0] == '\t');
+    const bool is_seen = !is_hidden(character.code) && !is_odd_blank(character.code) &&
+                         !marks.is_lone(character.code);
+    const bool is_well = character.length > 0 && (is_seen || text[0] == '\n' || text[0] == '\t');
     if (!is_well && !is_color) return std::string(text.substr(0, 20));
     text.remove_prefix(is_color ? text.find('m') + 1 : character.length);
   }

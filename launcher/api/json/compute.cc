@@ -163,8 +163,7 @@ Json to_json(const ComputeView& compute) {
   json["type"] = std::string(to_string(spec.type));
   json["location"] = spec.location;
   json["description"] = spec.description;
-  json["tags"] = Json::object();
-  for (const auto& [name, value] : spec.tags) json["tags"][name] = value;
+  json["tags"] = map_of(spec.tags);
   json["provisioning_state"] = provisioning_state(compute);
   json["pool"] = compute.pool;
   json["created_at"] = time_or_null(compute.created);

@@ -114,8 +114,7 @@ Json to_json(const EnvironmentView& view) {
   json["name"] = environment.spec.name;
   json["version"] = text_or_null(environment.spec.version);
   json["description"] = environment.description;
-  json["tags"] = Json::object();
-  for (const auto& [key, value] : environment.tags) json["tags"][key] = value;
+  json["tags"] = map_of(environment.tags);
   json["os_type"] = "linux";
   std::visit(AddFile{json}, environment.spec.definition);
   json["creation_context"] = {

@@ -102,10 +102,11 @@ Json not_kept_json(const NotKept& not_kept) {
 Json inputs_of(const JobSpec& spec) {
   Json json = map_of(spec.inputs);
   for (const DataInput& input : spec.data)
-    json[input.name] = {{"type", std::string(to_string(input.type))},
-                        {"mode", std::string(to_string(input.mode))},
-                        {"path", input.source},
-                        {"digest", input.tree ? Json(input.tree->hex()) : Json(nullptr)}};
+    add_new(json, input.name,
+            {{"type", std::string(to_string(input.type))},
+             {"mode", std::string(to_string(input.mode))},
+             {"path", input.source},
+             {"digest", input.tree ? Json(input.tree->hex()) : Json(nullptr)}});
   return json;
 }
 

@@ -55,7 +55,7 @@ void add_write(const JobView& job, const std::string& name, Json& json) {
 Json steps_of(const JobView& job) {
   if (job.steps.empty()) return nullptr;
   Json json = Json::object();
-  for (const StepView& step : job.steps) json[step.name] = step_json(step);
+  for (const StepView& step : job.steps) add_new(json, step.name, step_json(step));
   return json;
 }
 
@@ -71,7 +71,7 @@ Json outputs_of(const JobView& job) {
                                                                    : Json(nullptr)}};
     add_merged(job, output.name, one);
     add_write(job, output.name, one);
-    json[output.name] = std::move(one);
+    add_new(json, output.name, std::move(one));
   }
   if (!job.spec.pipeline) return json;
   for (const PipelineOutput& output : job.spec.pipeline->outputs) {

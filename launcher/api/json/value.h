@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 Json time_or_null(Instant time);
 Json text_or_null(const std::string& text);
 Json map_of(const std::map<std::string, std::string>& map);
+// Appends a key that the object does not have. json[key] = value looks for it among all others, so
+// that an object with many keys would take time by their square.
+void add_new(Json& object, std::string key, Json value);
 // Seconds: an integer, or a number with a fraction if the duration has one.
 Json seconds_of(Duration duration);
 

@@ -83,6 +83,7 @@ TEST(RunnerSetupTest, APortThatSomebodyTookIsSaid) {
   Attempt attempt;
   attempt.assignment.solo = false;
   attempt.assignment.phase = WantedPhase::prepare;
+  attempt.assignment.spec.distribution.kind = Distribution::Kind::pytorch;
   attempt.shell("echo never");
   attempt.start();
   FakeAgent agent(attempt);

@@ -34,6 +34,37 @@ TEST(Printable, WhatIsHiddenBecomesAQuestionMark) {
   EXPECT_EQ(in_lines("it failed:\nwhy\x1b\n\n", 2), "it failed:\n  why?");
 }
 
+TEST(Printable, OtherBlanksAreSpaces) {
+  for (const char* blank : {"\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\x89", "\xe2\x80\xaf",
+                            "\xe2\x81\x9f", "\xe2\xa0\x80", "\xe3\x80\x80"})
+    EXPECT_EQ(printable(std::string("a") + blank + "b"), "a b") << blank;
+  EXPECT_EQ(printable("\xe2\xa0\x8b"), "\xe2\xa0\x8b") << "a pattern with dots";
+}
+
+TEST(Printable, MarksStayWhereTheyStandOnALetter) {
+  for (const char* text : {"e\xcc\x81t\xc3\xa9",                     // decomposed Latin
+                           "\xd7\xa9\xd7\x81\xd6\xb8\xd7\x9c",       // Hebrew
+                           "\xe0\xb8\x97\xe0\xb8\xb5\xe0\xb9\x88",   // Thai
+                           "\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xb7"})  // Devanagari
+    EXPECT_EQ(printable(text), text);
+  EXPECT_EQ(printable("\xcc\x81"
+                      "a"),
+            "?a")
+      << "it would stand on what is before the text";
+  EXPECT_EQ(printable("a \xcc\x81\xcc\x81"), "a ??");
+  EXPECT_EQ(printable("a=\xcc\xb8"
+                      "b"),
+            "a=?b");
+  EXPECT_EQ(printable("a\n\xcc\x81"), "a\n?");
+  EXPECT_EQ(printable("a\x1b\xcc\x81"), "a??");
+  std::string tower = "a";
+  for (int i = 0; i < 100; ++i) tower += "\xcc\x81";
+  const std::string shown = printable(tower);
+  EXPECT_EQ(shown.substr(0, 13), tower.substr(0, 13));
+  EXPECT_EQ(shown.substr(13), std::string(94, '?'));
+  EXPECT_EQ(printable(shown), shown) << "printers and terminals both filter";
+}
+
 TEST(Printable, BytesThatAreNoUtf8AreReplaced) {
   EXPECT_EQ(printable("a\xff\xfe"), "a\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(printable("a\xe2\x82"), "a\xef\xbf\xbd") << "one for what is begun";
@@ -100,6 +131,10 @@ TEST(PrintableLog, IsShownInPiecesWithoutCuttingCharactersOrSequences) {
 TEST(EscapedJson, MeansTheSame) {
   EXPECT_EQ(escaped_json("{\n  \"a\": \"caf\xc3\xa9\"\n}"), "{\n  \"a\": \"caf\xc3\xa9\"\n}");
   EXPECT_EQ(escaped_json("\"\x7f\xc2\x9b\xe2\x80\xae\""), "\"\\u007f\\u009b\\u202e\"");
+  EXPECT_EQ(escaped_json("\"\xc2\xa0\xcc\x81"
+                         "e\xcc\x81\""),
+            "\"\\u00a0\\u0301"
+            "e\xcc\x81\"");
   EXPECT_EQ(escaped_json("\"\xf3\xa0\x80\x81\""), "\"\\udb40\\udc01\"");
 }
 

@@ -114,6 +114,31 @@ TEST(PortLeaseTest, SkipsAPortOnWhichAStrangerListens) {
   EXPECT_NE(lease->port(), first);
 }
 
+TEST(PortLeaseTest, WhereStrangersHoldTheRangeTheKernelGivesAPort) {
+  constexpr PortRange kFew{29146, 29148};
+  std::vector<Fd> strangers;
+  for (std::uint16_t port = kFew.first; port <= kFew.last; ++port)
+    strangers.push_back(listen_on(port));
+  const auto none = PortLease::acquire(kFew);
+  ASSERT_FALSE(none);
+  const std::string who = "uid " + std::to_string(::geteuid()) + " listens on 3";
+  EXPECT_NE(none.error().message.find(who), std::string::npos) << none.error().message;
+  std::vector<PortLease> leases;
+  std::set<int> ports;
+  for (int i = 0; i < 8; ++i) {
+    auto lease = PortLease::acquire_or_any(kFew);
+    ASSERT_TRUE(lease) << lease.error().message;
+    leases.push_back(*std::move(lease));
+    EXPECT_TRUE(ports.insert(leases.back().port()).second) << "given twice";
+    EXPECT_FALSE(leases.back().taken());
+  }
+  EXPECT_TRUE(listen_on(leases[0].port())) << "its holder can listen";
+  strangers.clear();
+  const auto preferred = PortLease::acquire_or_any(kFew);
+  ASSERT_TRUE(preferred);
+  EXPECT_EQ(preferred->port(), kFew.first);
+}
+
 TEST(PortLeaseTest, ManyThreadsAtOnceGetDifferentPorts) {
   constexpr int kThreads = 8;
   std::vector<std::optional<PortLease>> leases(kThreads);

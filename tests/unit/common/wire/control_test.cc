@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "common/wire/bulk.h"
 #include "proto/control.pb.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -264,6 +265,18 @@ TEST(ControlCodec, ARefusalHasACodeThatEarlierPeersKnow) {
   const auto received = wire::decode_envelope<ClientReply>(bytes);
   ASSERT_TRUE(received) << received.error().message;
   EXPECT_EQ(std::get<Refused>(received->body).code, ErrorCode::unsatisfiable);
+}
+
+TEST(ControlCodec, WhatAnotherPortAnswersIsSaidToBeNoAnswer) {
+  const auto request = wire::encode(of_client(WhoAmI{}));
+  for (const std::string& why : {wire::decode_envelope<ClientReply>(request).error().message,
+                                 wire::decode_envelope<AgentReply>(request).error().message,
+                                 wire::decode_envelope<JoinReply>(request).error().message})
+    EXPECT_THAT(why, HasSubstr("the address may be that of another port of the launcher"));
+  const auto of_bulk = wire::decode_envelope<ClientReply>(
+      wire::encode(BulkEnvelope{.sequence = 1, .reply_to = 1, .body = BulkRefused{"no", false}}));
+  ASSERT_FALSE(of_bulk);
+  EXPECT_THAT(of_bulk.error().message, testing::Not(HasSubstr("may send")));
 }
 
 TEST(ControlCodec, AMissingBodyIsRefused) {

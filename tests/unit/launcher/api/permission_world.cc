@@ -162,6 +162,9 @@ Service::Ports PermissionWorld::ports() {
   ports.now = [this] { return now_; };
   ports.random = [] { return 1; };
   ports.check_snapshot = [](const Caller&, const Digest&, auto then) { then(true); };
+  ports.find_tree = [](const Caller&, const TreeQuestion&, auto then) {
+    then(make_error(ErrorCode::not_found, "nothing is there"));
+  };
   ports.measure_snapshot = [](const Caller&, const Digest&, auto then) { then(Bytes{}); };
   ports.is_gone = [](const std::string&) { return false; };
   ports.low_space = [] { return std::string(); };

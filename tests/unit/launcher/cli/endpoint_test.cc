@@ -34,6 +34,17 @@ TEST(Endpoint, OtherTransportsAreRefused) {
   EXPECT_NE(endpoint.error().message.find("pgm:///b begins with neither"), std::string::npos);
 }
 
+TEST(Endpoint, TheAddressOfAnotherPortIsNoControlAddress) {
+  for (const auto& [other, name] : {std::pair("ipc:///b", "bulk"), {"tcp://127.0.0.1:7", "join"}}) {
+    std::string json = text(12, 34);
+    json.replace(json.find("ipc:///c"), 8, other);
+    const auto endpoint = endpoint_from(json);
+    ASSERT_FALSE(endpoint) << name;
+    EXPECT_NE(endpoint.error().message.find(std::string("as ") + name + " is"), std::string::npos)
+        << endpoint.error().message;
+  }
+}
+
 TEST(Endpoint, OnItsOwnMachineIsDialledLocally) {
   const auto me = io::identify(getpid());
   ASSERT_TRUE(me);

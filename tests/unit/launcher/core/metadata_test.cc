@@ -151,6 +151,31 @@ TEST_F(Metadata, TextsAndTagsHaveABound) {
   EXPECT_EQ(launcher.facts<JobAnnotated>().size(), 1U);
 }
 
+TEST_F(Metadata, TheBoundHoldsOfASubmissionAndOfStepsToo) {
+  JobSpec spec = job_spec("many");
+  for (std::size_t i = 0; i <= kMaxJobTags; ++i) spec.tags[std::to_string(i)] = "";
+  EXPECT_EQ(launcher.submit_refused(spec).message, "tags: are 1,001; at most 1,000 are possible");
+  JobSpec whole = job_spec("whole");
+  PipelineSpec pipeline;
+  pipeline.steps.emplace_back();
+  pipeline.steps.back().name = "one";
+  pipeline.steps.back().spec = spec;
+  pipeline.steps.back().spec.name.clear();
+  whole.pipeline = pipeline;
+  EXPECT_THAT(launcher.submit_refused(whole).message, HasSubstr("tags: are 1,001"));
+  spec.tags.erase("0");
+  launcher.submit(spec);
+  JobSpec long_text = job_spec("long");
+  long_text.description = std::string(kMaxAnnotationBytes + 1, 'x');
+  EXPECT_THAT(launcher.submit_refused(long_text).message, HasSubstr("at most 1,048,576"));
+  JobSpec nameless = job_spec("nameless");
+  nameless.tags[""] = "x";
+  EXPECT_THAT(launcher.submit_refused(nameless).message, HasSubstr("a tag needs a key"));
+  JobSpec inputs = job_spec("inputs");
+  for (std::size_t i = 0; i <= kMaxJobInputs; ++i) inputs.inputs["i" + std::to_string(i)] = "";
+  EXPECT_THAT(launcher.submit_refused(inputs).message, HasSubstr("inputs: are 10,001"));
+}
+
 TEST_F(Metadata, GrowthCountsAgainstTheQuotaOfTexts) {
   const QuotaHolder alice{QuotaHolder::Kind::user, "alice"};
   launcher.send(PrincipalInput{launcher.next_reply(),

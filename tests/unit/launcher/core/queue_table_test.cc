@@ -106,6 +106,7 @@ medium:
     n1 is held as a whole by running.1
 high:
   position 1 in the queue (priority high): waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
+  its nodes are kept until 2023-11-15T22:13:20.000Z, then they are open to other users for a time, as nobody knows when it can start
   asks for 1 node; target local:
     n1 is held as a whole by running.1
 )"},

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "common/domain/pipeline.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
@@ -25,10 +26,10 @@ using testing::IsEmpty;
 
 // A folder with one file, and both as blobs.
 struct Tree {
-  explicit Tree(const std::string& content) : file(content) {
+  explicit Tree(const std::string& content, const std::string& name = "file") : file(content) {
     snapshot::Directory directory;
     directory.entries.push_back(
-        {"file", snapshot::EntryKind::file, 0644, file.size(), sha256(file), ""});
+        {name, snapshot::EntryKind::file, 0644, file.size(), sha256(file), ""});
     folder = snapshot::encode(directory);
   }
   Digest root() const { return sha256(folder); }
@@ -55,6 +56,12 @@ class DaemonBlobsTest : public testing::Test {
     alice_.emplace(daemon_.endpoint(), test::authorized_user(daemon_, "alice"));
     bob_.emplace(daemon_.endpoint(), test::authorized_user(daemon_, "bob"));
     EXPECT_TRUE(admin_->ask_for<StatusReply>(GetStatus{}));
+  }
+  Refused refused(Peer& peer, JobSpec spec) {
+    spec.run_as = "";
+    const auto reply = peer.ask_for<Refused>(Submit{spec.name, spec});
+    EXPECT_TRUE(reply) << daemon_.log();
+    return reply.value_or(Refused{});
   }
   static void upload(Peer& peer, const Tree& tree) {
     peer.send_bulk(tree.put());
@@ -420,6 +427,30 @@ TEST_F(DaemonBlobsTest, AUsersHugeTreesDelayNoOtherUserAndNoNode) {
   EXPECT_EQ(job->job.attempts.back().parts.at(0).outputs.at(0).tree, made.root());
   // What failed once is not looked at again: the rest of his is answered at once.
   EXPECT_EQ(answers, HugeTrees::kSubmits);
+}
+
+// Every node would refuse it, attempt after attempt.
+TEST_F(DaemonBlobsTest, CodeHasNothingWhereJobsKeepTheirOutputs) {
+  const Tree forged("mine", ".lockstep"), good("mine");
+  upload(*alice_, forged);
+  upload(*alice_, good);
+  JobSpec spec = small_job("forged");
+  spec.snapshot = forged.root();
+  const std::string why =
+      "code: has '.lockstep', where jobs keep their outputs; give that another name";
+  EXPECT_EQ(refused(*alice_, spec).message, why);
+  JobSpec whole = small_job("whole");
+  PipelineSpec pipeline;
+  for (const Tree* tree : {&good, &forged}) {
+    PipelineStep& step = pipeline.steps.emplace_back();
+    step.name = tree == &good ? "good" : "forged";
+    step.spec = small_job("");
+    step.spec.run_as = "";
+    step.spec.snapshot = tree->root();
+  }
+  whole.pipeline = pipeline;
+  EXPECT_EQ(refused(*alice_, whole).message, why);
+  EXPECT_FALSE(submit(*alice_, "good", good).snapshot_missing);
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ class TensorflowGang {
       gang->assignment.spec.resources.instance_count = nodes;
       gang->assignment.spec.distribution = tensorflow_on(nodes, workers, parameter_servers);
       gang->assignment.gang = table;
+      for (int local = 0; local < gang->assignment.ranks_here(); ++local)
+        gang->rank_ports.push_back(static_cast<std::uint16_t>(6105 + local));
       BootstrapEvents events;
       events.send = [this](GangMessage message) { sent_.push_back(std::move(message)); };
       nodes_.push_back(make_tensorflow_bootstrap(*gang, std::move(events)));
@@ -87,7 +89,8 @@ TEST(Tensorflow, EachRankKnowsAllAndItsOwnTask) {
   EXPECT_EQ(cluster["worker"][0].get<std::string>().rfind("10.0.0.1:", 0), 0u) << cluster;
   EXPECT_EQ(cluster["worker"][1].get<std::string>().rfind("10.0.0.2:", 0), 0u) << cluster;
   EXPECT_EQ(cluster["ps"][0].get<std::string>().rfind("10.0.0.1:", 0), 0u) << cluster;
-  EXPECT_NE(cluster["worker"][0], cluster["ps"][0]);
+  EXPECT_EQ(cluster["worker"][0], "10.0.0.1:6105") << cluster;
+  EXPECT_EQ(cluster["ps"][0], "10.0.0.1:6106") << cluster;
   EXPECT_EQ(gang.configs().at(0)["environment"], "cloud");
 }
 

@@ -5,7 +5,7 @@ namespace lockstep::runner {
 namespace {
 
 TEST_F(RunnerCore, SoloJobCompletes) {
-  auto assignment = part(1, 2);
+  auto assignment = part(1, 2, Distribution::Kind::pytorch);
   run_solo(assignment);
   ASSERT_TRUE(core.gang().has_value());
   EXPECT_EQ(core.gang()->members.at(0).hostname, "here");
@@ -44,6 +44,28 @@ TEST_F(RunnerCore, ARankThatHasEndedIsToldWhileOthersRun) {
   give(LogsDrained{{}});
   EXPECT_EQ(take_end().ranks.size(), 2u);
   EXPECT_TRUE(core.report().ended.empty()) << "the final report has all";
+}
+
+TEST_F(RunnerCore, OnlyPortsOfWhichRanksAreToldAreLeased) {
+  struct Case {
+    Distribution distribution;
+    bool master_port;
+    int rank_ports;
+  };
+  using Kind = Distribution::Kind;
+  for (const Case& expected : {Case{{Kind::none, 2}, false, 0}, Case{{Kind::mpi, 2}, true, 0},
+                               Case{{Kind::pytorch, 2}, true, 0}, Case{{Kind::ray, 1}, true, 0},
+                               Case{tensorflow_on(1, 2, 1), false, 3}}) {
+    SCOPED_TRACE(to_string(expected.distribution.kind));
+    auto assignment = part(1, 1);
+    assignment.spec.distribution = expected.distribution;
+    Core fresh;
+    const auto ordered = fresh.handle(now, Begin{assignment});
+    ASSERT_EQ(ordered.size(), 1u);
+    const auto& lease = std::get<LeasePorts>(ordered.front());
+    EXPECT_EQ(lease.master_port, expected.master_port);
+    EXPECT_EQ(lease.rank_ports, expected.rank_ports);
+  }
 }
 
 TEST_F(RunnerCore, GangWaitsForTheTableAndTheTree) {

@@ -72,7 +72,7 @@ class RunnerCore : public ::testing::Test {
     GangMember self;
     self.hostname = "here";
     give(Begin{assignment, self});
-    EXPECT_TRUE(take<LeasePorts>().master_port);
+    EXPECT_EQ(take<LeasePorts>().master_port, has_master_port(assignment.spec.distribution.kind));
     give(Endpoint{7000, PublicKey("key"), 6105});
     start_all(assignment);
   }
@@ -91,7 +91,8 @@ class RunnerCore : public ::testing::Test {
   // Brings a part of a gang to the point where its ranks run.
   void run_gang(Assignment assignment) {
     give(Begin{assignment});
-    EXPECT_EQ(take<LeasePorts>().master_port, assignment.node_rank == 0);
+    EXPECT_EQ(take<LeasePorts>().master_port,
+              assignment.node_rank == 0 && has_master_port(assignment.spec.distribution.kind));
     give(Endpoint{7000, PublicKey("key"), 6105});
     take_report(PartState::prepared);
     assignment.phase = WantedPhase::run;
