@@ -133,7 +133,7 @@ def test_more_than_the_operator_allows_is_not_placed_and_docker_args_do_not_lift
     assert "at most 2,000 processes a rank, 2,001 requested (lockstep-agent --max-pids-limit)" in why
     site.ok("job", "cancel", name)
     for args, said in (("--pids-limit -1", "is refused unless the operator allows it"),
-                       ("--pids-limit 99999", "write lockstep.limits.pids instead")):
+                       ("--pids-limit 99999", "write --pids-limit instead")):
         done = site.run("run", *SHARE, "--image", "debian:12", "--docker-args", args, "--", "true",
                         env=user.environment)
         assert done.returncode != 0 and said in done.stderr.decode(), done.stderr
