@@ -114,6 +114,10 @@ struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
   std::string why;  // for people: who deleted it, or which retention limit it exceeded
+  // Nobody asked for it, so no request's entry is in the audit log. Of a pipeline, not of its
+  // steps.
+  bool is_by_limit = false;
+  std::string project = {};  // the job's
 };
 struct ReplyEnvironment {  // the environment is registered, by this request or before
   ReplyTo to;

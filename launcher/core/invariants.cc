@@ -28,6 +28,7 @@ class Checker {
     }
     for (const auto& [id, environment] : state_.environments()) check_environment(id, environment);
     check_usage();
+    check_ended();
     check_index();
     for (const auto& [name, compute] : state_.computes().all()) check_machines(name, compute);
     for (const auto& [hash, token] : state_.tokens())
@@ -217,6 +218,17 @@ class Checker {
       if (job.finish) counted.finished(order, job.finish->status);
     }
     expect(counted == state_.index(), "the index of jobs", "has them as they are");
+  }
+
+  void check_ended() {
+    EndedJobs counted;
+    for (const auto& [id, job] : state_.jobs()) {
+      if (!job.finish) continue;
+      counted.count(job.spec.submitter, size_of(job));
+      if (job.spec.step.empty() && job.unwritten == 0)
+        counted.add(job.spec.submitter, {job.finish->at, job.order}, id, state_.gives(job));
+    }
+    expect(counted == state_.ended_jobs(), "the jobs that have ended", "are those of each user");
   }
 
   void check_usage() {

@@ -47,6 +47,26 @@ JobSize size_of(const Job& job) {
   return size;
 }
 
+EndedJobs::Gives State::gives(const Job& job) const {
+  JobSize size = size_of(job);
+  EndedJobs::Gives gives;
+  gives.ran = !job.attempts.empty();
+  if (job.steps) {
+    for (const Steps::Step& step : job.steps->all()) gives.ran = gives.ran || step.reused;
+    for (const JobId& id : job.steps->jobs()) {
+      const Job* step = this->job(id);
+      if (step == nullptr) continue;
+      const JobSize of_step = size_of(*step);
+      size.logs.count += of_step.logs.count;
+      size.outputs.count += of_step.outputs.count;
+      gives.ran = gives.ran || !step->attempts.empty();
+    }
+  }
+  gives.logs = size.logs.count > 0;
+  gives.outputs = size.outputs.count > 0;
+  return gives;
+}
+
 JobStatus Job::status() const {
   if (finish) return finish->status;
   if (cancel_by) return JobStatus::cancel_requested;

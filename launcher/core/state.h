@@ -16,6 +16,7 @@
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
 #include "launcher/core/deleted_jobs.h"
+#include "launcher/core/ended_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/job_index.h"
@@ -275,11 +276,6 @@ struct EnvironmentVersion {
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
-// The space that a job takes in the launcher's stores, as its nodes reported it.
-struct JobSize {
-  Bytes logs, outputs;
-  friend bool operator==(const JobSize&, const JobSize&) = default;
-};
 JobSize size_of(const Job& job);
 
 // The nodes of one pool, by id. The iterator steps through the table of all nodes, and searches
@@ -360,10 +356,12 @@ class State {
                   const std::function<bool(const Job&)>& visit) const;
   const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
   const std::set<JobId>& unwritten() const { return unwritten_; }    // with outputs that wait to be
-  // The final jobs by the time of their end (and their order) of which nothing waits to be written,
-  // without the jobs of steps, which stay as long as their pipeline; and the total size of all.
-  const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
-  const JobSize& ended_size() const { return ended_size_; }
+  // The final jobs of which nothing waits to be written, without the jobs of steps, which stay as
+  // long as their pipeline; and the size of all final jobs.
+  const EndedJobs& ended_jobs() const { return ended_; }
+  const std::map<EndedJobs::Place, JobId>& ended() const { return ended_.all(); }
+  const JobSize& ended_size() const { return ended_.size(); }
+  EndedJobs::Gives gives(const Job& job) const;  // a final one
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
   const UsageTable& usage() const { return usage_; }                   // by user and project
@@ -448,8 +446,7 @@ class State {
   std::map<std::string, JobId> submissions_;
   // Orders of the steps' jobs that completed, by family and reuse key; no set is empty.
   std::map<std::pair<std::uint64_t, Digest>, std::set<std::uint64_t>> reusable_;
-  std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
-  JobSize ended_size_;
+  EndedJobs ended_;
   DeletedJobs deleted_;
   Principals principals_;
   Computes computes_;

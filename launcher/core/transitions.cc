@@ -468,9 +468,7 @@ struct State::Applier {
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
     note_ended(job);
     leave_pipeline(job);
-    const JobSize size = size_of(job);
-    state.ended_size_.logs.count += size.logs.count;
-    state.ended_size_.outputs.count += size.outputs.count;
+    state.ended_.count(job.spec.submitter, size_of(job));
     // The account may be made before the next job of this user: each node is asked again.
     if (fact.report.cause == Cause::account_missing || fact.report.cause == Cause::canceled)
       for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
@@ -535,7 +533,7 @@ struct State::Applier {
   }
   void note_ended(const Job& job) const {
     if (!job.finish || !job.spec.step.empty() || job.unwritten > 0) return;
-    state.ended_.emplace(std::pair(job.finish->at, job.order), job.id);
+    state.ended_.add(job.spec.submitter, {job.finish->at, job.order}, job.id, state.gives(job));
   }
 
   void operator()(const StepReused& fact) const {
@@ -622,11 +620,9 @@ struct State::Applier {
     if (const Job* found = state.jobs_.find(fact.job)) {
       const Job& job = *found;
       CHECK(job.finish.has_value(), "a job can be deleted only after it has ended");
-      const JobSize size = size_of(job);
-      state.ended_size_.logs.count -= size.logs.count;
-      state.ended_size_.outputs.count -= size.outputs.count;
+      state.ended_.discount(job.spec.submitter, size_of(job));
       state.usage_.add(job.spec, {.spec_bytes = -spec_bytes(job.spec)});
-      state.ended_.erase(std::pair(job.finish->at, job.order));
+      state.ended_.remove(job.spec.submitter, {job.finish->at, job.order});
       forget_reusable(job);
       leave_family(job);
       state.unwritten_.erase(job.id);

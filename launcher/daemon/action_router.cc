@@ -60,6 +60,7 @@ struct Router {
   }
   void operator()(const ForgetJob& action) const {
     later([&to = owners, &action] {
+      to.control.perform(action);
       to.bulk.perform(action);
       to.compactor.perform(action);
     });

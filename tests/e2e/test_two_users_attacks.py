@@ -9,6 +9,12 @@ attacks against each message.
 | S8 a child forges a later step of its owner's | `test_what_an_attempts_credential_made_is_reused_in_its_family_alone`; launcher/core/pipeline_test |
 | S9 caches and images of others' builds | `test_a_cache_of_bobs_builds_is_in_no_build_of_alices`, `test_an_image_of_alices_is_nothing_that_bob_can_name`; envs/dockerfile_test, docker_test |
 | S10 others' jobs beside an environment | `test_an_environment_tells_bob_of_no_job_of_alices`; launcher/daemon/environment_queries_test |
+
+What a third review did to a launcher's disk:
+
+| attack | shown by |
+|---|---|
+| so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/delete_test |
 """
 import contextlib
 import json
@@ -16,12 +22,15 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import tempfile
 
 import pytest
+from harness.accounts import Neighbour
 from harness.engine import Podman, import_busybox
 from harness.site import Site, wait_until
 from test_children import home_of
+from test_operators import Operator
 from test_two_users import FINAL, SHARE, World, on_a_disk_in_memory, wheel
 
 BUILDX = """#!/bin/sh
@@ -338,3 +347,50 @@ def test_bobs_huge_folders_hold_up_no_submission_of_alices(world):
         assert code == 1 and b"has saved no checkpoint" in errors, (code, errors)
     assert before <= ASKED // 2, f"hers came after {before} of {ASKED}"
     assert alice.wait_for_status("beside-them", *FINAL)["status"] == "Completed"
+
+
+# ---- the launcher's disk -------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def launcher_of_roots(shared_bin, *flags, megabytes=None):
+    """With these flags, its home on a disk of so many megabytes (None: a large one), and one node: the site, alice and
+    bob."""
+    from conftest import _close
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-e2e-"))
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(on_a_disk_in_memory(directory))
+        site = Site(directory, bin_directory=shared_bin)
+        undo.callback(_close, site)
+        if megabytes:
+            home = site.home / "launcher"
+            home.mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=700,size={megabytes}m", "two-users", home], check=True)
+            undo.callback(subprocess.run, ["umount", home], check=True)
+        operator = Operator(site)
+        undo.callback(operator.close)
+        operator.launcher(*flags)
+        operator.agent("n1", "--token-file", operator.token())
+        wait_until(lambda: [node["liveness"] for node in site.json("node", "list")] == ["ALIVE"], "the node is there")
+        yield site, *(Neighbour(site, account) for account in ("lockstep-alice", "lockstep-bob"))
+
+
+def job_names(site):
+    return {job["name"] for job in site.json("job", "list")}
+
+
+def test_a_flood_of_bobs_jobs_costs_alice_none(shared_bin, two_accounts):
+    """Retention leaves jobs alone for a minute."""
+    with launcher_of_roots(shared_bin, "--keep-jobs", "4") as (site, alice, bob):
+        alice.submit("--name", "thesis", "--retry", "0", *SHARE, "--", "sh", "-c",
+                     "mkdir -p outputs; echo precious > outputs/model")
+        alice.wait_for_status("thesis", "Completed")
+        names = [bob.submit("--name", f"flood-{number}", "--begin", "1h", *SHARE, "--", "true") for number in range(6)]
+        bob.ok("job", "cancel", *names)
+        wait_until(lambda: len(job_names(site)) == 4, "retention took what is too much")
+        assert job_names(site) == {"thesis", *names[3:]}
+        assert alice.ok("job", "cat", "thesis", "outputs/model") == "precious\n"
+        deleted = [entry for entry in site.json("audit", "--limit", "0")
+                   if (entry["who"], entry["what"]) == ("lockstepd", "delete jobs")]
+        assert [entry["object"] for entry in deleted] == [f"job {name}" for name in names[:3]]
+        assert "more than --keep-jobs 4; lockstep-bob has most, 6" in deleted[0]["detail"], deleted
