@@ -228,12 +228,15 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
   functions.outputs.capture_so_far = [workspace, blobs](const Assignment& assignment,
                                                         const io::AttemptDir& directory,
                                                         SoFarMemory& memory) {
-    return workspace->capture_so_far(assignment, directory, *blobs, *blobs, memory);
+    SoFarSink sink(*blobs, assignment.attempt);
+    return workspace->capture_so_far(assignment, directory, *blobs, sink, memory);
   };
   functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
                                                             const io::AttemptDir& directory,
                                                             CheckpointMemory& memory, bool insist) {
-    return workspace->capture_checkpoint(assignment, directory, *blobs, *blobs, memory, insist);
+    SoFarSink so_far(*blobs, assignment.attempt);
+    OutputSink& sink = insist ? static_cast<OutputSink&>(*blobs) : so_far;
+    return workspace->capture_checkpoint(assignment, directory, *blobs, sink, memory, insist);
   };
   return functions;
 }

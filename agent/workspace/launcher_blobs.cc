@@ -52,8 +52,19 @@ Status LauncherBlobs::fetch_files(const Digest& root, const Digest& lock,
 }
 
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
+  return push(tree, progress, std::nullopt);
+}
+
+Status LauncherBlobs::push_so_far(const AttemptId& attempt, const snapshot::Snapshot& tree,
+                                  const transfer::OnProgress& progress) {
+  return push(tree, progress, attempt);
+}
+
+Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress,
+                           std::optional<AttemptId> attempt) {
   TRY_ASSIGN(io::ClientSocket socket, connect());
   transfer::TransferOptions options;
+  options.of_attempt = std::move(attempt);
   options.give_up_after = kSilenceOfLauncher;
   auto sent = transfer::upload_snapshot(socket, tree, progress, options);
   if (!sent) return std::move(sent).error();

@@ -56,6 +56,9 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
+  // The same, of what a running attempt has so far: the launcher may keep less of it.
+  Status push_so_far(const AttemptId& attempt, const snapshot::Snapshot& tree,
+                     const transfer::OnProgress& progress);
   // Fetches the files of `wanted` that `cache` does not have, from peers and `origin`: see
   // transfer::fetch_files.
   Status fetch_files(const Digest& root, const Digest& lock, const std::set<Digest>& wanted,
@@ -64,6 +67,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
 
  private:
   Result<io::ClientSocket> connect() const;
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress,
+              std::optional<AttemptId> attempt);
 
   io::Transport& transport_;
   mutable std::mutex mutex_;
@@ -72,6 +77,20 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   const io::KeyPair keys_;
   const std::shared_ptr<transfer::FetchBoard> board_;
   std::atomic<std::uint16_t> port_ = 0;
+};
+
+class SoFarSink final : public OutputSink {
+ public:
+  // `launcher` must outlive this.
+  SoFarSink(LauncherBlobs& launcher, AttemptId attempt)
+      : launcher_(launcher), attempt_(std::move(attempt)) {}
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override {
+    return launcher_.push_so_far(attempt_, tree, progress);
+  }
+
+ private:
+  LauncherBlobs& launcher_;
+  const AttemptId attempt_;
 };
 
 struct WorkspaceConfig {

@@ -66,6 +66,10 @@ struct Router {
     });
   }
 
+  void operator()(const TreesReplaced& action) const {
+    later([&to = owners.compactor, &action] { to.perform(action); });
+  }
+
   // After the messages, since a start takes longer.
   void operator()(const CallProvider& action) const { call_provider(action); }
   void operator()(const StartProvider& action) const { call_provider(action); }

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -34,6 +35,9 @@
 
 namespace lockstep::launcher {
 
+// Whose blobs they are that are sent for a running attempt.
+snapshot::Asker asker_of(const AttemptId& attempt);
+
 class BlobService {
  public:
   enum class Sent { yes, full, gone };
@@ -52,6 +56,8 @@ class BlobService {
     std::string principal = {};  // principal_of() the sender
     bool is_node = false;
     std::string user = {};  // owner_of() the sender; "": a node
+    // The running attempt that the node sends for; absent: none, or another reason.
+    std::optional<AttemptId> attempt = {};
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
   // stored but are not the sender's (only sending a blob proves to have it).

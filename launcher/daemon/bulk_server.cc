@@ -378,14 +378,17 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
   const auto caller = caller_of(incoming.key);
-  const BlobService::From from{std::move(incoming.peer),
-                               incoming.key,
-                               envelope->sequence,
-                               node ? snapshot::Lease::lasting : snapshot::Lease::brief,
-                               {},
-                               caller ? principal_of(*caller) : "",
-                               node.has_value(),
-                               node || !caller ? "" : launcher::owner_of(*caller)};
+  BlobService::From from{std::move(incoming.peer),
+                         incoming.key,
+                         envelope->sequence,
+                         node ? snapshot::Lease::lasting : snapshot::Lease::brief,
+                         {},
+                         caller ? principal_of(*caller) : "",
+                         node.has_value(),
+                         node || !caller ? "" : launcher::owner_of(*caller)};
+  const State& state = durable_.core().state();
+  if (node && envelope->of_attempt && state.assigned_part(*envelope->of_attempt, *node) != nullptr)
+    from.attempt = envelope->of_attempt;
   if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }

@@ -15,6 +15,7 @@ What a third review did to a launcher's disk:
 | attack | shown by |
 |---|---|
 | so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/delete_test |
+| versions of a running job's outputs that nobody needs | `test_old_versions_of_bobs_running_job_make_way`; common/snapshot/blob_gc_test, launcher/core/outputs_test |
 """
 import contextlib
 import json
@@ -24,6 +25,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 import pytest
 from harness.accounts import Neighbour
@@ -394,3 +396,53 @@ def test_a_flood_of_bobs_jobs_costs_alice_none(shared_bin, two_accounts):
                    if (entry["who"], entry["what"]) == ("lockstepd", "delete jobs")]
         assert [entry["object"] for entry in deleted] == [f"job {name}" for name in names[:3]]
         assert "more than --keep-jobs 4; lockstep-bob has most, 6" in deleted[0]["detail"], deleted
+
+
+# Twice what the launcher's disk holds, in versions of which only the last is of use.
+REWRITES = """
+name: rewrites
+command: |
+  mkdir -p outputs
+  for round in $(seq 14); do
+    head -c 8000000 /dev/urandom > outputs/x
+    head -c 4000000 /dev/urandom > $LOCKSTEP_CHECKPOINT_DIR/y
+    sleep 2.5
+  done
+  md5sum < outputs/x
+lockstep:
+  checkpoint:
+    every: 1s
+  retry:
+    max: 0
+  resources:
+    cpus: 1
+    memory: 128m
+    gpus: 0
+"""
+
+
+def test_old_versions_of_bobs_running_job_make_way(shared_bin, two_accounts):
+    with launcher_of_roots(shared_bin, megabytes=96) as (site, alice, bob):
+        bob.write("rewrites.yml", REWRITES)
+        bob.ok("job", "create", "-f", "rewrites.yml")
+        bob.wait_for_status("rewrites", "Running")
+        accepted = []
+
+        def submit():
+            done = alice.run("run", "--detach", "--name", f"hers-{len(accepted)}", *SHARE, "--", "true")
+            accepted.append(done.returncode == 0)
+            assert accepted[-1] or b"the launcher's disk is low" in done.stderr, done
+            return accepted[-1]
+
+        for _ in range(5):
+            wait_until(submit, "she is let in again while his job runs", 60)
+            time.sleep(4)
+        bob.wait_for_status("rewrites", *FINAL)
+        assert bob.show("rewrites")["status"] == "Completed"
+        bob.ok("job", "download", "rewrites", "-p", "got")
+        [file] = (bob.work / "got").rglob("x")
+        said = subprocess.run(["md5sum", file], capture_output=True, text=True, check=True).stdout
+        assert bob.logs("rewrites").decode().split()[0] == said.split()[0]
+        for number, was_accepted in enumerate(accepted):
+            if was_accepted:
+                assert alice.wait_for_status(f"hers-{number}", *FINAL)["status"] == "Completed"
