@@ -109,6 +109,7 @@ struct Effects {
       watch.so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
       watch.ended.erase(fact.attempt);
+      core.watches.live_logs.forget(fact.attempt, fact.node);
       capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
@@ -125,6 +126,7 @@ struct Effects {
     watch.limits.erase(fact.attempt);
     watch.ended.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
+    core.watches.live_logs.forget(fact.attempt, fact.node);
     capacity_changed(fact.attempt.job, fact.node);
   }
   void operator()(const PartReleased& fact) const {
@@ -246,6 +248,7 @@ struct Effects {
   void operator()(const QuotaSet&) const {
     core.scheduler.quota_changed();
     quotas_changed();
+    core.retention.is_due = true;
   }
 
   // ---- compute targets

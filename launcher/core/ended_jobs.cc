@@ -45,23 +45,25 @@ void EndedJobs::discount(const std::string& user, const JobSize& size) {
   drop_if_empty(user);
 }
 
-void EndedJobs::add(const std::string& user, const Place& place, const JobId& job,
+bool EndedJobs::add(const std::string& user, const Place& place, const JobId& job,
                     const Gives& gives) {
-  all_.emplace(place, job);
+  if (!all_.emplace(place, job).second) return false;
   Holder& holder = holders_[user];
   holder.jobs.insert(place);
   if (!gives.ran) holder.never_ran.insert(place);
   if (gives.logs) holder.with_logs.insert(place);
   if (gives.outputs) holder.with_outputs.insert(place);
+  return true;
 }
 
-void EndedJobs::remove(const std::string& user, const Place& place) {
-  if (all_.erase(place) == 0) return;
+bool EndedJobs::remove(const std::string& user, const Place& place) {
+  if (all_.erase(place) == 0) return false;
   Holder& holder = holders_[user];
   for (std::set<Place>* places :
        {&holder.jobs, &holder.never_ran, &holder.with_logs, &holder.with_outputs})
     places->erase(place);
   drop_if_empty(user);
+  return true;
 }
 
 void EndedJobs::drop_if_empty(const std::string& user) {

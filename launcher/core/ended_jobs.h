@@ -50,8 +50,9 @@ class EndedJobs {
   // be written to a remote, which cannot be deleted yet.
   void count(const std::string& user, const JobSize& size);
   void discount(const std::string& user, const JobSize& size);
-  void add(const std::string& user, const Place& place, const JobId& job, const Gives& gives);
-  void remove(const std::string& user, const Place& place);
+  // False: it is there already.
+  bool add(const std::string& user, const Place& place, const JobId& job, const Gives& gives);
+  bool remove(const std::string& user, const Place& place);  // false: it was not there
 
   const std::map<Place, JobId>& all() const { return all_; }
   const JobSize& size() const { return size_; }

@@ -15,6 +15,7 @@
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
 #include "launcher/core/clock_meter.h"
+#include "launcher/core/live_logs.h"
 
 namespace lockstep::launcher {
 
@@ -119,6 +120,7 @@ class NodeWatches {
     const auto known = on_machine_.find(id);
     return known == on_machine_.end() ? std::set<NodeId>() : known->second;
   }
+  LiveLogs live_logs;
   const std::map<NodeId, NodeWatch>& all() const { return watches_; }
   const NodeWatch* find(NodeId node) const {
     const auto it = watches_.find(node);

@@ -190,6 +190,13 @@ void react(Context& core, const LogsDurableInput& input) {
     core.emit(PartReleased{input.attempt, input.node});
 }
 
+void react(Context& core, const LogsGrewInput& input) {
+  const Part* part = core.state.assigned_part(input.attempt, input.node);
+  if (part == nullptr || part->finished()) return;
+  core.watches.live_logs.set(input.attempt, input.node,
+                             holders_of(core.state.job(input.attempt.job)->spec), input.bytes);
+}
+
 // A full disk is waited for as long as it takes, unless somebody said that the job is of no worth.
 void react(Context& core, const LogsRefusedInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;

@@ -6,6 +6,7 @@
 
 #include "common/domain/no_such_job.h"
 #include "launcher/core/children.h"
+#include "launcher/core/quotas.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -123,10 +124,28 @@ Beyond beyond(const State& state, EndedJobs::What what, std::uint64_t has, std::
   return {largest->place.first + kKeptAtLeast, largest->place, std::move(why)};
 }
 
+// Of users with a quota of their own.
+Beyond beyond_quotas(const State& state) {
+  Beyond next;
+  for (const auto& [holder, quota] : state.principals().quotas()) {
+    if (holder.kind != QuotaHolder::Kind::user) continue;
+    const auto most = quota.find(QuotaLimit::kept_jobs);
+    const std::uint64_t has = of(state.usage().of(holder), QuotaLimit::kept_jobs);
+    if (most == quota.end() || has <= most->second) continue;
+    const EndedJobs::Place* place = state.ended_jobs().first_of(holder.name);
+    if (place == nullptr || place->first + kKeptAtLeast >= next.due) continue;
+    next = {place->first + kKeptAtLeast, *place,
+            fmt::format("quota: {} has {} ended jobs, and {} are kept", to_string(holder), has,
+                        most->second)};
+  }
+  return next;
+}
+
 Beyond next_beyond(const State& state, const Retention& keeps) {
   using What = EndedJobs::What;
   const JobSize& size = state.ended_size();
   Beyond next = beyond_age(state, keeps);
+  if (Beyond of_quota = beyond_quotas(state); of_quota.due < next.due) next = std::move(of_quota);
   for (Beyond& one :
        std::array{beyond(state, What::jobs, state.ended().size(), keeps.jobs),
                   beyond(state, What::logs, size.logs.count, keeps.logs.count),

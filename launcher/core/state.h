@@ -214,7 +214,8 @@ struct Job {
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
-  bool shared = false;    // its owner lets the members of its project read it
+  bool shared = false;             // its owner lets the members of its project read it
+  std::vector<JobSource> sources;  // see JobSubmitted
   bool archived = false;  // lists leave it out; of a step, its pipeline's counts: metadata.h
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
@@ -276,6 +277,7 @@ struct EnvironmentVersion {
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
+JobSize size_of(const Part& part);
 JobSize size_of(const Job& job);
 
 // The nodes of one pool, by id. The iterator steps through the table of all nodes, and searches
@@ -365,6 +367,7 @@ class State {
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
   const UsageTable& usage() const { return usage_; }                   // by user and project
+  const SourceTable& sources() const { return sources_; }              // the same
   const FairShares& shares() const { return shares_; }                 // by pool and user
   std::uint64_t incarnation() const { return incarnation_; }           // least one of new attempts
   std::optional<Instant> restored_at() const { return restored_at_; }  // from a backup
@@ -456,6 +459,7 @@ class State {
   // By version, see jobs_with(); no set is empty.
   std::map<std::pair<NameKind, std::string>, std::set<std::uint64_t>> named_by_;
   UsageTable usage_;
+  SourceTable sources_;
   FairShares shares_;
   std::uint64_t incarnation_ = 0;
   std::optional<Instant> restored_at_;

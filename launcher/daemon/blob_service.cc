@@ -27,6 +27,8 @@ constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
 // The requested digests that the owner has to send: those that are not stored, and those that are
 // stored but not reachable from the owner's trees. In the order of the request.
+constexpr std::size_t kMaxSizesRemembered = 10'000;
+
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
                            const MissingBlobs& request, snapshot::Lease lease,
                            snapshot::Asker asker, const FairWorkers::Pause& pause) {
@@ -433,12 +435,19 @@ void BlobService::merge(const std::string& principal, MergeOutputs question,
 
 void BlobService::measure(const std::string& principal, const Digest& root,
                           std::function<void(Result<Bytes>)> then) {
+  // The same source is submitted again and again.
+  if (const auto known = sizes_.find(root); known != sizes_.end())
+    return loop_.post([then = std::move(then), size = known->second] { then(size); });
   walk<Bytes>(
       principal,
       [this, root](const FairWorkers::Pause& pause) {
         return snapshot::stored_size(store_, root, snapshot::bounded_walk(pause));
       },
-      std::move(then));
+      [this, root, then = std::move(then)](const Result<Bytes>& size) {
+        if (sizes_.size() >= kMaxSizesRemembered) sizes_.clear();
+        if (size) sizes_[root] = *size;
+        then(size);
+      });
 }
 
 }  // namespace lockstep::launcher

@@ -162,6 +162,7 @@ class BlobService {
   Send send_;
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
+  std::unordered_map<Digest, Bytes> sizes_;       // of trees that were measured
   std::map<std::string, std::size_t> in_flight_;  // requests of each connection
   std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
   using Check = std::tuple<std::string, Digest, std::vector<Digest>>;  // owner's name, root, trees

@@ -620,9 +620,10 @@ class Filler {
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::JobSubmitted& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
   }
+  void fill(launcher::JobSource& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
