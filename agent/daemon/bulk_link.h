@@ -2,7 +2,10 @@
 // The agent's connection for logs. It opens when there are logs to ship and closes after a while
 // without any, so that a launcher does not hold a second connection to thousands of idle nodes.
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "agent/daemon/log_shipper.h"
 #include "common/io/clock.h"
@@ -43,6 +46,7 @@ class BulkLink {
 
  private:
   Status send(BulkMessage message);
+  void refused(std::uint64_t sequence, const BulkRefused& refusal);
   void receive();
   void dial();
   void on_link(io::ClientSocket::Link link);
@@ -56,6 +60,12 @@ class BulkLink {
   LogShipper shipper_;
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
+  std::map<std::uint64_t, LogKey> appends_;  // the newest messages with logs, by sequence
+  struct Told {
+    std::string why;
+    Instant at;
+  };
+  std::map<AttemptId, Told> told_;  // refusals that our log has
   Duration spread_{0};
   Instant close_at_ = Instant::never();
   bool is_up_ = false;
