@@ -47,12 +47,12 @@ std::vector<const JobSpec*> specs_of(const JobSpec& spec) {
   return specs;
 }
 
-bool is_of_version(const DataInput& input) {
+bool is_of_registered(const DataInput& input) {
   const auto reference = parse_data_reference(input.source);
   return reference && *reference && std::holds_alternative<AssetReference>(**reference);
 }
 
-bool is_of_version(const State& state, const EnvironmentSpec& environment) {
+bool is_of_registered(const State& state, const EnvironmentSpec& environment) {
   const EnvironmentVersion* version = state.registered(environment.name, environment.version);
   return version != nullptr && version->definition == digest_of(environment.definition);
 }
@@ -65,9 +65,9 @@ std::vector<Digest> kept_for(const State& state, const JobSpec& whole) {
     if (spec->snapshot) trees.insert(*spec->snapshot);
     const auto& environment = spec->environment;
     const Digest* context = environment ? context_of(environment->definition) : nullptr;
-    if (context != nullptr && !is_of_version(state, *environment)) trees.insert(*context);
+    if (context != nullptr && !is_of_registered(state, *environment)) trees.insert(*context);
     for (const DataInput& input : spec->data)
-      if (input.tree && !is_of_version(input)) trees.insert(*input.tree);
+      if (input.tree && !is_of_registered(input)) trees.insert(*input.tree);
   }
   return {trees.begin(), trees.end()};
 }

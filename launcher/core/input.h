@@ -227,6 +227,14 @@ struct LogsGrewInput {
   std::uint64_t bytes = 0;
 };
 
+// The part's node sent files that a running attempt has so far, and the job's owner may have no
+// more.
+struct OutputsRefusedInput {
+  AttemptId attempt;
+  NodeId node;
+  std::string why;  // for people
+};
+
 // The part's node sent logs for which the launcher has no space, or the job's owner has none left.
 struct LogsRefusedInput {
   AttemptId attempt;
@@ -300,6 +308,6 @@ using Input =
                  ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
                  CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
                  ShareNameInput, DeleteVersionsInput, RevokeTokenInput, ArchiveEnvironmentInput,
-                 AnnotateVersionInput, LauncherMovedInput, LogsGrewInput>;
+                 AnnotateVersionInput, LauncherMovedInput, LogsGrewInput, OutputsRefusedInput>;
 
 }  // namespace lockstep::launcher

@@ -58,8 +58,9 @@ bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
 }
 
 // Some may be in use still, as the same trees of a newer version: whoever removes them looks.
-void replaced(Context& core, const AttemptId& attempt, const std::vector<CollectedOutput>& before,
-              const std::vector<CollectedOutput>& now) {
+void tell_replaced(Context& core, const AttemptId& attempt,
+                   const std::vector<CollectedOutput>& before,
+                   const std::vector<CollectedOutput>& now) {
   TreesReplaced action{attempt, {}, {}};
   for (const CollectedOutput& output : before) {
     const CollectedOutput* newer = same_output(now, output);
@@ -83,7 +84,7 @@ void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
     std::vector<CollectedOutput> before;
     if (part->saved) before.push_back(part->saved->checkpoint);
     core.emit(CheckpointSaved{report.attempt, node, output});
-    replaced(core, report.attempt, before, {output});
+    tell_replaced(core, report.attempt, before, {output});
   }
 }
 
@@ -123,7 +124,7 @@ void keep(Context& core, NodeId node, const AttemptId& attempt, NodeWatch::SoFar
   so_far.kept = core.now;
   const std::vector<CollectedOutput> before = part->so_far;
   core.emit(OutputsSoFar{attempt, node, so_far.outputs});
-  replaced(core, attempt, before, so_far.outputs);
+  tell_replaced(core, attempt, before, so_far.outputs);
 }
 
 // They change often, so the journal gets them now and then, and when their node is lost.
@@ -141,7 +142,7 @@ void take_outputs(Context& core, NodeId node, const PartReport& report) {
     tell_of_lost(core, node, report.attempt, so_far.outputs, output);
   add_known(so_far.outputs, fresh);
   if (so_far.outputs != fresh) core.pending.job_changed(report.attempt.job);
-  replaced(core, report.attempt, so_far.outputs, fresh);
+  tell_replaced(core, report.attempt, so_far.outputs, fresh);
   so_far.outputs = std::move(fresh);
   const bool is_due = so_far.kept.ns == 0 || core.now >= so_far.kept + kOutputsKeptEvery;
   if (is_due) keep(core, node, report.attempt, so_far);
@@ -264,7 +265,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     }
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
     if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
-    replaced(core, report.attempt, before, report.outputs);
+    tell_replaced(core, report.attempt, before, report.outputs);
     if (report.state == PartState::finished) return;
     take_ended(core, node, report);
     take_outputs(core, node, report);

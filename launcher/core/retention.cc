@@ -103,7 +103,8 @@ Beyond beyond_age(const State& state, const Retention& keeps) {
 
 // Of whom has most of what is too much: a user's jobs never make way for those of others before
 // that user has more than an equal share.
-Beyond beyond(const State& state, EndedJobs::What what, std::uint64_t has, std::uint64_t most) {
+Beyond beyond_share(const State& state, EndedJobs::What what, std::uint64_t has,
+                    std::uint64_t most) {
   if (most == 0 || has <= most) return {};
   const auto largest = state.ended_jobs().largest(what, most);
   if (!largest) return {};
@@ -147,9 +148,9 @@ Beyond next_beyond(const State& state, const Retention& keeps) {
   Beyond next = beyond_age(state, keeps);
   if (Beyond of_quota = beyond_quotas(state); of_quota.due < next.due) next = std::move(of_quota);
   for (Beyond& one :
-       std::array{beyond(state, What::jobs, state.ended().size(), keeps.jobs),
-                  beyond(state, What::logs, size.logs.count, keeps.logs.count),
-                  beyond(state, What::outputs, size.outputs.count, keeps.outputs.count)})
+       std::array{beyond_share(state, What::jobs, state.ended().size(), keeps.jobs),
+                  beyond_share(state, What::logs, size.logs.count, keeps.logs.count),
+                  beyond_share(state, What::outputs, size.outputs.count, keeps.outputs.count)})
     if (one.due < next.due) next = std::move(one);
   return next;
 }

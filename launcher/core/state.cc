@@ -43,6 +43,7 @@ JobSize size_of(const Part& part) {
       size.outputs.count += output.size.count;
       has_checkpoint = has_checkpoint || (part.saved && output.tree == part.saved->checkpoint.tree);
     }
+    size.logs.count -= std::min(size.logs.count, part.lost_log_bytes);
   }
   if (part.saved && !has_checkpoint) size.outputs.count += part.saved->checkpoint.size.count;
   return size;

@@ -452,10 +452,18 @@ struct State::Applier {
   void operator()(const PartReleased& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
+    const std::uint64_t before = files_of(size_of(part));
     part.released = true;
     part.logs_lost = fact.logs_lost;
     part.lost_log_bytes = fact.lost_bytes;
+    files_changed(fact.attempt.job, part, before);
     state.unassign(attempt, part);
+    if (!fact.logs_lost) return;
+    record(state.job_ref(fact.attempt.job), Event::Kind::logs_lost, fact.attempt, fact.node,
+           fact.lost_bytes == 0
+               ? "its last logs did not arrive in time"
+               : fmt::format("the last {} of its logs: the launcher had no space for them",
+                             to_string(Bytes{fact.lost_bytes})));
   }
 
   void operator()(const CheckpointSaved& fact) const {

@@ -21,9 +21,6 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
-constexpr Duration kTellLogSizesEvery = seconds(1);
-// So much of the logs of ranks that have ended is taken beyond a quota, so that jobs end.
-constexpr std::uint64_t kLastLogs = 16u << 20;
 constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
 // Messages of users that the loop has no time for yet.
 ShareBounds bounds_of_bulk_messages() {
@@ -102,6 +99,7 @@ struct BulkRequests {
       if (const auto over = server.durable_.core().why_no_more_files(from.attempt->job);
           !over.empty()) {
         server.desk_.give_up(from, m);
+        server.durable_.feed(OutputsRefusedInput{*from.attempt, *node, over});
         return server.refuse(from.peer, from.sequence, {over, true, true});
       }
     BlobService::From sender = from;
@@ -111,14 +109,16 @@ struct BulkRequests {
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
     auto full = server.space_.standstill();
-    if (full.empty()) full = server.why_no_more_logs(m.key.attempt, *node);
+    const bool has_space = full.empty();
+    if (has_space) full = server.room_.why_none(m.key.attempt, *node);
+    const bool by_quota = has_space && !full.empty();
     const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m,
                                                               server.durable_.now())
                                       : make_error(ErrorCode::resource_exhausted, full);
-    if (taken) return server.logs_taken(m, *node);
+    if (taken) return server.room_.taken(m, *node);
     if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
     server.refuse(from.peer, from.sequence, {taken.error().message, true, true});
-    server.logs_refused(m.key.attempt, *node, taken.error().message);
+    server.room_.refused(m.key.attempt, *node, taken.error().message, by_quota);
   }
   void operator()(const LogResume& m) const {
     if (!node) return refuse("only a node may send logs");
@@ -185,6 +185,7 @@ BulkServer::BulkServer(Parts parts)
                    return send(peer, reply_to, body) == BlobService::Sent::yes;
                  }),
       intake_(logs_, directory_, intake_sinks()),
+      room_(parts.durable, intake_),
       audit_(parts.audit),
       of_users_(bounds_of_bulk_messages()),
       waiting_(std::make_shared<Shares>(bounds_of_questions())),
@@ -310,40 +311,6 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   entry.outcome = outcome;
   entry.detail = std::move(detail);
   audit_->record(std::move(entry));
-}
-
-void BulkServer::logs_refused(const AttemptId& attempt, NodeId node, const std::string& why) {
-  if (!std::exchange(refuses_logs_, true)) ++refusals_episode_;
-  durable_.feed(
-      LogsRefusedInput{attempt, node, refusals_episode_, intake_.lacking(attempt, node), why});
-}
-
-void BulkServer::logs_taken(const LogAppend& logs, NodeId node) {
-  refuses_logs_ = false;
-  LogSizes& sizes = log_sizes_[{logs.key.attempt, node}];
-  std::uint64_t& end = sizes.ends[{logs.key.rank, logs.key.stream}];
-  const std::uint64_t now = logs.offset + logs.data.size();
-  if (now <= end) return;
-  sizes.bytes += now - end;
-  end = now;
-  sizes.is_told = false;
-}
-
-std::string BulkServer::why_no_more_logs(const AttemptId& attempt, NodeId node) {
-  const Part* part = durable_.core().state().assigned_part(attempt, node);
-  if (part == nullptr) return "";
-  const std::uint64_t lacking = part->finished() ? intake_.lacking(attempt, node) : 0;
-  if (lacking > 0 && lacking <= kLastLogs) return "";
-  return durable_.core().why_no_more_files(attempt.job);
-}
-
-void BulkServer::tell_log_sizes() {
-  const Instant now = durable_.now();
-  if (now - log_sizes_told_ < kTellLogSizesEvery && now >= log_sizes_told_) return;
-  log_sizes_told_ = now;
-  for (auto& [part, sizes] : log_sizes_)
-    if (!std::exchange(sizes.is_told, true))
-      durable_.feed(LogsGrewInput{part.first, part.second, sizes.bytes});
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
@@ -578,7 +545,7 @@ void BulkServer::perform(const JobChanged& action) {
   const auto job = directory_.job(action.job);
   if (job && !job->final) return;
   if (job) logs_.forget(action.job);
-  std::erase_if(log_sizes_, [&](const auto& item) { return item.first.first.job == action.job; });
+  room_.forget(action.job);
 }
 
 void BulkServer::perform(const MergeOutputs& action) {
@@ -603,7 +570,7 @@ void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
 
 void BulkServer::turn_end() {
   look_at_rights();
-  tell_log_sizes();
+  room_.turn_end();
   desk_.retry();
   auto batch = intake_.turn_end();
   if (!batch) return;

@@ -12,6 +12,7 @@
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/key_registry.h"
+#include "launcher/daemon/log_room.h"
 #include "launcher/daemon/peer_directory.h"
 #include "launcher/daemon/principal.h"
 #include "launcher/daemon/sampled_log.h"
@@ -110,12 +111,6 @@ class BulkServer {
   bool may_read(const PublicKey& key, const Digest& root, const JobId& job);
   bool is_assigned(NodeId node, const Digest& tree) const;
   void look_at_rights();
-  void logs_taken(const LogAppend& logs, NodeId node);
-  void logs_refused(const AttemptId& attempt, NodeId node, const std::string& why);
-  // Why the job's owner may have no more files here; "": they may, or little is left to send of
-  // logs of ranks that have ended.
-  std::string why_no_more_logs(const AttemptId& attempt, NodeId node);
-  void tell_log_sizes();
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
   void find_peers(const BlobService::From& from, NodeId node, const FindPeers& ask);
@@ -131,6 +126,7 @@ class BulkServer {
   LogStore logs_;
   LogFollowers followers_;
   LogIntake intake_;
+  LogRoom room_;
   std::map<std::string, PublicKey> keys_of_followers_;    // by peer
   std::map<std::pair<PublicKey, JobId>, Instant> reads_;  // audited ones, when they were repeated
   std::uint64_t sequence_ = 0;
@@ -148,16 +144,6 @@ class BulkServer {
   TurnQueue<io::ServerSocket::Incoming> of_users_;
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
-  // The logs that are here of parts of jobs that are not final.
-  struct LogSizes {
-    std::map<std::pair<int, LogStream>, std::uint64_t> ends;
-    std::uint64_t bytes = 0;
-    bool is_told = true;
-  };
-  std::map<std::pair<AttemptId, NodeId>, LogSizes> log_sizes_;
-  Instant log_sizes_told_;
-  bool refuses_logs_ = false;           // the last logs that came found no space
-  std::uint64_t refusals_episode_ = 0;  // how often that state began
   std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
   BlobService desk_;

@@ -15,6 +15,7 @@ What a third review did to a launcher's disk:
 | attack | shown by |
 |---|---|
 | so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/delete_test |
+| logs without end | `test_bobs_logs_fill_his_share_alone_and_wait_there`; launcher/core/job_files_test, agent/log_shipper_test |
 | versions of a running job's outputs that nobody needs | `test_old_versions_of_bobs_running_job_make_way`; common/snapshot/blob_gc_test, launcher/core/outputs_test |
 """
 import contextlib
@@ -396,6 +397,27 @@ def test_a_flood_of_bobs_jobs_costs_alice_none(shared_bin, two_accounts):
                    if (entry["who"], entry["what"]) == ("lockstepd", "delete jobs")]
         assert [entry["object"] for entry in deleted] == [f"job {name}" for name in names[:3]]
         assert "more than --keep-jobs 4; lockstep-bob has most, 6" in deleted[0]["detail"], deleted
+
+
+@on_the_host
+def test_bobs_logs_fill_his_share_alone_and_wait_there(world):
+    alice, bob = world.alice, world.bob
+    with limited(world, bob, "--job-files", "20m"):
+        world.submit(bob, "loud", "--", "sh", "-c", "head -c 40000000 /dev/urandom | base64; echo the end")
+        wait_until(lambda: "(quota job-files)" in (bob.show("loud")["reason"] or ""), "his logs wait, and it is said why")
+        assert bob.show("loud")["status"] == "Finalizing"
+        world.submit(alice, "quiet", "--", "echo", "hers")
+        assert alice.wait_for_status("quiet", *FINAL)["status"] == "Completed"
+        assert alice.logs("quiet") == b"hers\n"
+        why = why_refused(bob, "run", "--detach", *SHARE, "--", "true")
+        assert "quota: the logs, outputs, checkpoints and sources of the jobs of user 'lockstep-bob' take" in why, why
+        assert "20.0 MiB are allowed" in why and "`lockstep job delete NAME`" in why, why
+        told = [event["message"] for event in bob.json("job", "events", "loud") if event["what"] == "LogsWait"]
+        assert len(told) == 1 and "the launcher takes no more logs" in told[0], told
+    assert bob.wait_for_status("loud", *FINAL)["status"] == "Completed"
+    logs = bob.logs("loud")
+    assert logs.endswith(b"the end\n") and len(logs) > 53_000_000, "nothing was lost"
+    bob.ok("job", "delete", "loud")
 
 
 # Twice what the launcher's disk holds, in versions of which only the last is of use.

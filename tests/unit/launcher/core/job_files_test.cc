@@ -12,8 +12,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const QuotaHolder kAlice{QuotaHolder::Kind::user, "alice"};
-const QuotaHolder kDefault{QuotaHolder::Kind::project, "default"};
+const QuotaHolder kAlicesFiles{QuotaHolder::Kind::user, "alice"};
+const QuotaHolder kFilesOfProject{QuotaHolder::Kind::project, "default"};
 
 class JobFiles : public testing::Test {
  protected:
@@ -84,10 +84,10 @@ class JobFiles : public testing::Test {
 };
 
 TEST_F(JobFiles, WhoIsAtTheLimitSubmitsNothingMoreUntilThereIsRoom) {
-  limit(kAlice, QuotaLimit::job_files, 1'000);
+  limit(kAlicesFiles, QuotaLimit::job_files, 1'000);
   ASSERT_EQ(submit("a", "alice"), "");
   ends("a", 500, {output("a", 400)});
-  EXPECT_EQ(used(kAlice), 900U);
+  EXPECT_EQ(used(kAlicesFiles), 900U);
   ASSERT_EQ(submit("b", "alice"), "") << "there is room for something";
   ends("b", 0, {output("b", 200)});
   EXPECT_THAT(submit("c", "alice"),
@@ -98,14 +98,14 @@ TEST_F(JobFiles, WhoIsAtTheLimitSubmitsNothingMoreUntilThereIsRoom) {
   EXPECT_EQ(submit("bobs", "bob"), "") << "the limit is alice's alone";
   launcher.restart();
   launcher.drop_notices();
-  EXPECT_EQ(used(kAlice), 1'100U);
+  EXPECT_EQ(used(kAlicesFiles), 1'100U);
   remove("a");
-  EXPECT_EQ(used(kAlice), 200U);
+  EXPECT_EQ(used(kAlicesFiles), 200U);
   EXPECT_EQ(submit("c", "alice"), "");
 }
 
 TEST_F(JobFiles, AProjectsLimitCountsAllItsUsers) {
-  limit(kDefault, QuotaLimit::job_files, 100);
+  limit(kFilesOfProject, QuotaLimit::job_files, 100);
   ASSERT_EQ(submit("a", "alice"), "");
   ends("a", 0, {output("a", 100)});
   EXPECT_THAT(submit("b", "bob"), HasSubstr("project 'default' take 100 B, and 100 B are allowed"));
@@ -118,38 +118,38 @@ TEST_F(JobFiles, CheckpointsAndWhatRunningJobsHaveSoFarCountOnce) {
   running.outputs = {output("x", 30), output("saved", 7, OutputKind::checkpoint)};
   launcher.observe(n1, running);
   launcher.drop_notices();
-  EXPECT_EQ(used(kAlice), 37U);
+  EXPECT_EQ(used(kAlicesFiles), 37U);
   ends("a", 0, {output("y", 50), output("saved", 7, OutputKind::checkpoint)});
-  EXPECT_EQ(used(kAlice), 57U) << "the final versions replace those of before";
+  EXPECT_EQ(used(kAlicesFiles), 57U) << "the final versions replace those of before";
   remove("a");
-  EXPECT_EQ(used(kAlice), 0U);
+  EXPECT_EQ(used(kAlicesFiles), 0U);
 }
 
 TEST_F(JobFiles, ASourceCountsOnceForAllJobsThatAreRunFromIt) {
-  limit(kAlice, QuotaLimit::job_files, 1'000);
+  limit(kAlicesFiles, QuotaLimit::job_files, 1'000);
   const std::vector<JobSource> source{{sha256("source"), Bytes{600}}};
   ASSERT_EQ(submit("a", "alice", source), "");
   ASSERT_EQ(submit("b", "alice", source), "");
-  EXPECT_EQ(used(kAlice), 600U);
+  EXPECT_EQ(used(kAlicesFiles), 600U);
   EXPECT_THAT(submit("c", "alice", {{sha256("another"), Bytes{500}}}),
               HasSubstr("take 600 B, the files of this job would add 500 B, and 1000 B are"));
   ASSERT_EQ(submit("bobs", "bob", source), "");
-  EXPECT_EQ(used(kDefault), 600U);
+  EXPECT_EQ(used(kFilesOfProject), 600U);
   launcher.cancel(JobId("a"));
   launcher.drop_notices();
   launcher.restart();
   launcher.drop_notices();
-  EXPECT_EQ(used(kAlice), 600U);
+  EXPECT_EQ(used(kAlicesFiles), 600U);
 }
 
 TEST_F(JobFiles, LogsOfRunningJobsCountAndAreHeldBackAtTheLimit) {
-  limit(kAlice, QuotaLimit::job_files, 1'000);
+  limit(kAlicesFiles, QuotaLimit::job_files, 1'000);
   ASSERT_EQ(submit("a", "alice"), "");
   launcher.observe(n1, attempt(JobId("a")), PartState::running);
   launcher.send(LogsGrewInput{attempt(JobId("a")), n1.id, 999});
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("a")), IsEmpty());
   launcher.send(LogsGrewInput{attempt(JobId("a")), n1.id, 1'000});
-  EXPECT_EQ(used(kAlice), 1'000U);
+  EXPECT_EQ(used(kAlicesFiles), 1'000U);
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("a")),
               AllOf(HasSubstr("the files of the jobs of user 'alice' take 1000 B of 1000 B"),
                     HasSubstr("wait on their nodes until there is room")));
@@ -157,11 +157,11 @@ TEST_F(JobFiles, LogsOfRunningJobsCountAndAreHeldBackAtTheLimit) {
   ASSERT_EQ(submit("bobs", "bob"), "");
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("bobs")), IsEmpty());
   EXPECT_EQ(launcher.core->whose_files(), "alice 1000 B");
-  limit(kAlice, QuotaLimit::job_files, 5'000);
+  limit(kAlicesFiles, QuotaLimit::job_files, 5'000);
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("a")), IsEmpty());
   ends("a", 1'200, {});
   launcher.send(LogsGrewInput{attempt(JobId("a")), n1.id, 1'200});  // told late
-  EXPECT_EQ(used(kAlice), 1'200U) << "the report's, once";
+  EXPECT_EQ(used(kAlicesFiles), 1'200U) << "the report's, once";
 }
 
 TEST_F(JobFiles, SizesThatANodeMakesUpOverflowNothing) {
@@ -174,14 +174,14 @@ TEST_F(JobFiles, SizesThatANodeMakesUpOverflowNothing) {
 }
 
 TEST_F(JobFiles, SoManyEndedJobsOfAUserAreKept) {
-  limit(kAlice, QuotaLimit::kept_jobs, 2);
+  limit(kAlicesFiles, QuotaLimit::kept_jobs, 2);
   for (const char* name : {"a1", "a2", "a3"}) {
     ASSERT_EQ(submit(name, "alice"), "");
     ends(name, 0, {output(name, 1)});
   }
   ASSERT_EQ(submit("b1", "bob"), "");
   ends("b1", 0, {});
-  EXPECT_EQ(used(kAlice, QuotaLimit::kept_jobs), 3U);
+  EXPECT_EQ(used(kAlicesFiles, QuotaLimit::kept_jobs), 3U);
   std::vector<ForgetJob> gone;
   for (int second = 0; second < 90; second += 10) {
     launcher.now = launcher.now + seconds(10);
@@ -194,9 +194,9 @@ TEST_F(JobFiles, SoManyEndedJobsOfAUserAreKept) {
   ASSERT_EQ(gone.size(), 1U);
   EXPECT_EQ(gone[0].job, JobId("a1"));
   EXPECT_EQ(gone[0].why, "quota: user 'alice' has 3 ended jobs, and 2 are kept");
-  EXPECT_EQ(used(kAlice, QuotaLimit::kept_jobs), 2U);
+  EXPECT_EQ(used(kAlicesFiles, QuotaLimit::kept_jobs), 2U);
   launcher.send(PrincipalInput{launcher.next_reply(),
-                               SetQuota{kDefault, {{QuotaLimit::kept_jobs, 2}}, {}},
+                               SetQuota{kFilesOfProject, {{QuotaLimit::kept_jobs, 2}}, {}},
                                UserCaller{"root"}});
   EXPECT_THAT(launcher.expect_one<ReplyRefused>().message, HasSubstr("a limit of users alone"));
 }
@@ -215,7 +215,7 @@ TEST_F(JobFilesByDefault, EachUserHasTheLimitOfTheDisk) {
   ends("a", 0, {output("a", 100)});
   EXPECT_THAT(submit("b", "alice"), HasSubstr("take 100 B, and 100 B are allowed"));
   EXPECT_EQ(submit("c", "bob"), "");
-  limit(kAlice, QuotaLimit::job_files, 200);
+  limit(kAlicesFiles, QuotaLimit::job_files, 200);
   EXPECT_EQ(submit("b", "alice"), "");
 }
 
