@@ -101,7 +101,11 @@ void BlobCollection::release(std::vector<Released> trees) { released_ = std::mov
 Status BlobCollection::walk_released() {
   for (const Released& one : released_) {
     TRY(walk({one.tree}, [&](const Digest& digest) {
-      return live_.count(digest) == 0 && released_blobs_.emplace(digest, one.asker).second;
+      if (live_.count(digest) != 0) return false;
+      const auto [known, is_new] = released_blobs_.emplace(digest, one);
+      if (!is_new && known->second.at >= one.at) return false;
+      known->second = one;
+      return true;
     }));
   }
   return {};
@@ -114,7 +118,9 @@ bool BlobCollection::is_tree_leased(const LeasedTree& tree) const {
 // What its job may be about to name again is kept for a moment.
 bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touched) const {
   const auto released = released_blobs_.find(digest);
-  const bool is_released = released != released_blobs_.end() && released->second == touched.asker;
+  const bool is_released = released != released_blobs_.end() &&
+                           released->second.asker == touched.asker &&
+                           touched.by_asker <= released->second.at;
   return is_leased(touched.by_asker,
                    is_released ? std::min(leases_.released, leases_.lasting) : leases_.lasting);
 }
@@ -125,7 +131,8 @@ Result<std::size_t> BlobCollection::condemn() {
     std::lock_guard guard(store_.impl_->gc_mutex);
     auto& trees = store_.impl_->leased_trees;
     for (const Released& one : released_)
-      if (const auto found = trees.find(one.tree); found != trees.end())
+      if (const auto found = trees.find(one.tree);
+          found != trees.end() && found->second.reported <= one.at)
         found->second.reported.reset();
     for (const auto& [tree, when] : trees)
       if (is_tree_leased(when)) leased.push_back(tree);

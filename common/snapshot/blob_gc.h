@@ -59,6 +59,8 @@ class BlobCollection {
   struct Released {
     Digest tree;
     Asker asker = 0;
+    // What the job has sent or asked for since is of a newer version, and has its full lease.
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::time_point::max();
   };
   void release(std::vector<Released> trees);
   // Marks everything below these trees to be kept. Missing blobs are skipped.
@@ -85,7 +87,7 @@ class BlobCollection {
   const SinceOpened since_opened_;
   std::unordered_set<Digest> live_;
   std::vector<Released> released_;
-  std::unordered_map<Digest, Asker> released_blobs_;  // those that are not live
+  std::unordered_map<Digest, Released> released_blobs_;  // those that are not live: their last tree
   bool more_soon_ = false;
   std::atomic<bool> stopped_ = false;
 };

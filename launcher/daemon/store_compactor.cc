@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/io/disk.h"
 #include "launcher/daemon/blob_service.h"
@@ -65,7 +66,9 @@ void StoreCompactor::perform(const ForgetJob& action) {
 void StoreCompactor::perform(const TreesReplaced& action) {
   std::uint64_t bytes = action.size.count;
   for (const Digest& tree : action.trees) {
-    replaced_.push_back({{tree, asker_of(action.attempt)}, durable_.now(), bytes});
+    replaced_.push_back({{tree, asker_of(action.attempt), std::chrono::steady_clock::now()},
+                         durable_.now(),
+                         bytes});
     replaced_bytes_ += std::exchange(bytes, 0);
   }
   while (replaced_.size() > kMaxReplaced) {

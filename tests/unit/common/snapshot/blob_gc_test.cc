@@ -244,11 +244,13 @@ class BlobGcOfAJob : public BlobGc {
     return root;
   }
   // Of trees that `asker` has replaced, `moment` after it last sent or asked for anything.
-  void collect_released(const std::vector<Digest>& live, const std::vector<Digest>& released,
-                        Duration moment = kNoLease, Asker asker = kJob) {
+  void collect_released(
+      const std::vector<Digest>& live, const std::vector<Digest>& released,
+      Duration moment = kNoLease, Asker asker = kJob,
+      std::chrono::steady_clock::time_point at = std::chrono::steady_clock::time_point::max()) {
     BlobCollection collection(*store, {kLong, kLong, kLong, moment});
     std::vector<BlobCollection::Released> trees;
-    for (const Digest& one : released) trees.push_back({one, asker});
+    for (const Digest& one : released) trees.push_back({one, asker, at});
     collection.release(std::move(trees));
     condemn(collection, live);
     EXPECT_TRUE(collection.spare(live));
@@ -286,6 +288,16 @@ TEST_F(BlobGcOfAJob, WhatItSentAMomentAgoStays) {
   const Digest second = sent({"weights 2"}, kJob);
   collect_released({second}, {first}, minutes(1));
   EXPECT_TRUE(whole(first)) << "its next version may have this again";
+}
+
+TEST_F(BlobGcOfAJob, WhatItSentAgainSinceIsOfANewerVersion) {
+  const Digest first = sent({"best", "old"}, kJob);
+  const Digest second = sent({"worse"}, kJob);
+  const auto replaced_at = std::chrono::steady_clock::now();
+  const Digest third = sent({"best"}, kJob);  // not reported yet
+  collect_released({second}, {first}, kNoLease, kJob, replaced_at);
+  EXPECT_TRUE(whole(third));
+  EXPECT_FALSE(store->has(sha256("old")));
 }
 
 TEST_F(BlobGcOfAJob, WhatAnotherJobOrAUserHasSentOrAskedForStays) {
