@@ -39,6 +39,7 @@ struct TransferOptions {
   std::uint64_t held_bytes = 96u << 20;
   JobId of_job = {};                         // for downloads by users: the job that has the tree
   std::optional<AttemptId> of_attempt = {};  // see BulkEnvelope
+  bool final_outputs = false;                // the same
 };
 
 struct UploadResult {

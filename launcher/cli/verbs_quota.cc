@@ -126,7 +126,7 @@ const char* what_of(QuotaLimit limit) {
              "per project)";
     case QuotaLimit::job_files:
       return "size of the logs, outputs, checkpoints and sources of all kept jobs (default half of "
-             "the launcher's disk per user)";
+             "the launcher's disk per user, where there are others)";
     case QuotaLimit::kept_jobs: return "jobs that have ended; the oldest of more are deleted";
   }
   return "";

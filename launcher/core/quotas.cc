@@ -274,25 +274,38 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
     return (is_user ? config.version_files_per_user : config.version_files_per_project).count;
   if (is_user && limit == QuotaLimit::queued_jobs) return config.queued_jobs_per_user;
   if (is_user && limit == QuotaLimit::spec_bytes) return config.spec_bytes_per_user.count;
-  if (is_user && limit == QuotaLimit::job_files && config.job_files_per_user.count != 0)
+  // Who has a launcher alone takes space from nobody.
+  const bool is_shared = cluster.state.principals().users().size() > 1;
+  if (is_user && limit == QuotaLimit::job_files && is_shared && config.job_files_per_user.count > 0)
     return config.job_files_per_user.count;
   return std::nullopt;
 }
 
-std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec) {
+std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more) {
   constexpr QuotaLimit kLimit = QuotaLimit::job_files;
   for (const QuotaHolder& holder : holders_of(spec)) {
     const auto most = limit_of(cluster, holder, kLimit);
     if (!most) continue;
     const std::uint64_t used = job_files_of(cluster, holder);
-    if (used < *most) continue;
+    if (used < *most && more < *most - used) continue;
     return fmt::format(
-        "the files of the jobs of {} take {} of {} on the launcher (quota job-files), and wait on "
-        "their nodes until there is room: {}{}",
+        "the files of the jobs of {} take {} of {} on the launcher (quota job-files); what does "
+        "not fit waits on its node until there is room: {}{}",
         to_string(holder), amount(kLimit, used), amount(kLimit, *most), kMakeRoom,
         who_may_change(holder, kLimit));
   }
   return "";
+}
+
+std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec) {
+  std::optional<std::uint64_t> room;
+  for (const QuotaHolder& holder : holders_of(spec)) {
+    const auto most = limit_of(cluster, holder, QuotaLimit::job_files);
+    if (!most) continue;
+    const std::uint64_t free = *most - std::min(*most, job_files_of(cluster, holder));
+    room = std::min(room.value_or(free), free);
+  }
+  return room;
 }
 
 std::string whose_files(const Cluster& cluster) {

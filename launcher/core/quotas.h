@@ -35,7 +35,10 @@ std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spe
 // Why the launcher takes no more logs, and no more versions of outputs and checkpoints, of a
 // running job: its owner or its project has used up what their jobs' files may take. "": it takes
 // them.
-std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec);
+// `more`: so many bytes are to be sent.
+std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more = 0);
+// How many bytes more the files of such a job may take; nullopt: as many as there is space for.
+std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec);
 // See Core::whose_files().
 std::string whose_files(const Cluster& cluster);
 // A resource_exhausted error if the job's texts would grow beyond a quota.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/snapshot/compress.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
 #include "launcher/api/outcome.h"
@@ -95,13 +96,10 @@ struct BulkRequests {
       return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     if (!node && !low.empty()) return refuse(low);
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
-    if (from.attempt)
-      if (const auto over = server.durable_.core().why_no_more_files(from.attempt->job);
-          !over.empty()) {
-        server.desk_.give_up(from, m);
-        server.durable_.feed(OutputsRefusedInput{*from.attempt, *node, over});
-        return server.refuse(from.peer, from.sequence, {over, true, true});
-      }
+    if (const auto over = server.why_no_more_outputs(from, node, m); !over.empty()) {
+      server.desk_.give_up(from, m);
+      return server.refuse(from.peer, from.sequence, {over, true, true});
+    }
     BlobService::From sender = from;
     sender.owner = {owner_name(caller), {}, node.has_value()};
     server.desk_.handle(std::move(sender), std::move(m));
@@ -313,6 +311,32 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   audit_->record(std::move(entry));
 }
 
+// Versions of what runs are held back at the owner's limit; of final outputs, what is beyond it.
+std::string BulkServer::why_no_more_outputs(const BlobService::From& from,
+                                            const std::optional<NodeId>& node,
+                                            const PutBlobs& blobs) {
+  const Core& core = durable_.core();
+  if (!node) return "";
+  if (from.attempt) {
+    std::string over = core.why_no_more_files(from.attempt->job);
+    if (!over.empty()) durable_.feed(OutputsRefusedInput{*from.attempt, *node, over});
+    return over;
+  }
+  const Part* part = from.ended ? core.state().assigned_part(*from.ended, *node) : nullptr;
+  if (part == nullptr) return "";
+  std::uint64_t bytes = 0;
+  for (const BlobPiece& piece : blobs.pieces)
+    bytes += snapshot::piece_length(piece.total_size, piece.offset);
+  const OutputRoom::Room room{core.room_for_files(from.ended->job), size_of(*part).outputs.count};
+  const std::string& owner = core.state().job(from.ended->job)->spec.submitter;
+  outputs_.keep_only([&core](const OutputRoom::PartKey& key) {
+    const Part* open = core.state().assigned_part(key.first, key.second);
+    return open != nullptr && !open->finished();
+  });
+  if (outputs_.take({*from.ended, *node}, owner, bytes, room)) return "";
+  return core.why_no_more_files(from.ended->job, kMaxQuotaValue);
+}
+
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   const auto client = gate_.client_of(incoming.key);
   if (gate_.node_of(incoming.key) || !client) return decode(std::move(incoming));
@@ -394,7 +418,7 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
                          node || !caller ? "" : launcher::owner_of(*caller)};
   const State& state = durable_.core().state();
   if (node && envelope->of_attempt && state.assigned_part(*envelope->of_attempt, *node) != nullptr)
-    from.attempt = envelope->of_attempt;
+    (envelope->final_outputs ? from.ended : from.attempt) = envelope->of_attempt;
   if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }

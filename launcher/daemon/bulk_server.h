@@ -13,6 +13,7 @@
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/log_room.h"
+#include "launcher/daemon/output_room.h"
 #include "launcher/daemon/peer_directory.h"
 #include "launcher/daemon/principal.h"
 #include "launcher/daemon/sampled_log.h"
@@ -111,6 +112,8 @@ class BulkServer {
   bool may_read(const PublicKey& key, const Digest& root, const JobId& job);
   bool is_assigned(NodeId node, const Digest& tree) const;
   void look_at_rights();
+  std::string why_no_more_outputs(const BlobService::From& from, const std::optional<NodeId>& node,
+                                  const PutBlobs& blobs);
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
   void find_peers(const BlobService::From& from, NodeId node, const FindPeers& ask);
@@ -127,6 +130,7 @@ class BulkServer {
   LogFollowers followers_;
   LogIntake intake_;
   LogRoom room_;
+  OutputRoom outputs_;
   std::map<std::string, PublicKey> keys_of_followers_;    // by peer
   std::map<std::pair<PublicKey, JobId>, Instant> reads_;  // audited ones, when they were repeated
   std::uint64_t sequence_ = 0;

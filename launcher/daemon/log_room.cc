@@ -6,8 +6,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr Duration kTellEvery = seconds(1);
-constexpr std::uint64_t kTellBytes = 1u << 20;  // or when so many more have come
+constexpr Duration kTellLogsEvery = seconds(1);
+constexpr std::uint64_t kTellLogBytes = 1u << 20;  // or when so many more have come
 // So much of the logs of ranks that have ended is taken beyond a quota, so that jobs end.
 constexpr std::uint64_t kLastLogs = 16u << 20;
 
@@ -31,7 +31,7 @@ void LogRoom::taken(const LogAppend& logs, NodeId node) {
   if (now <= end) return;
   sizes.bytes += now - end;
   end = now;
-  if (sizes.bytes - sizes.told >= kTellBytes) tell(part, sizes);
+  if (sizes.bytes - sizes.told >= kTellLogBytes) tell(part, sizes);
 }
 
 void LogRoom::refused(const AttemptId& attempt, NodeId node, const std::string& why,
@@ -50,7 +50,7 @@ void LogRoom::tell(const PartKey& part, Sizes& sizes) {
 
 void LogRoom::turn_end() {
   const Instant now = durable_.now();
-  if (now - told_ < kTellEvery && now >= told_) return;
+  if (now - told_ < kTellLogsEvery && now >= told_) return;
   told_ = now;
   for (auto& [part, sizes] : sizes_)
     if (sizes.told != sizes.bytes) tell(part, sizes);

@@ -16,6 +16,7 @@ What a third review did to a launcher's disk:
 |---|---|
 | so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/delete_test |
 | logs without end | `test_bobs_logs_fill_his_share_alone_and_wait_there`; launcher/core/job_files_test, agent/log_shipper_test |
+| outputs without end | `test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room`; launcher/daemon/output_room_test |
 | versions of a running job's outputs that nobody needs | `test_old_versions_of_bobs_running_job_make_way`; common/snapshot/blob_gc_test, launcher/core/outputs_test |
 """
 import contextlib
@@ -418,6 +419,26 @@ def test_bobs_logs_fill_his_share_alone_and_wait_there(world):
     logs = bob.logs("loud")
     assert logs.endswith(b"the end\n") and len(logs) > 53_000_000, "nothing was lost"
     bob.ok("job", "delete", "loud")
+
+
+@on_the_host
+def test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room(world):
+    alice, bob = world.alice, world.bob
+    with limited(world, bob, "--job-files", "20m"):
+        world.submit(bob, "large", "--", "sh", "-c",
+                     "head -c 60000000 /dev/urandom > made; md5sum < made; mkdir -p outputs; mv made outputs/model")
+        wait_until(lambda: "(quota job-files)" in (bob.show("large")["reason"] or ""),
+                   "his outputs wait, and it is said why")
+        assert bob.show("large")["status"] == "Finalizing"
+        world.submit(alice, "small", "--", "sh", "-c", "mkdir -p outputs; echo hers > outputs/model")
+        assert alice.wait_for_status("small", *FINAL)["status"] == "Completed"
+        assert alice.ok("job", "cat", "small", "outputs/model") == "hers\n"
+    assert bob.wait_for_status("large", *FINAL)["status"] == "Completed"
+    bob.ok("job", "download", "large", "-p", "large")
+    [file] = (bob.work / "large").rglob("model")
+    said = subprocess.run(["md5sum", file], capture_output=True, text=True, check=True).stdout
+    assert bob.logs("large").decode().split()[0] == said.split()[0]
+    bob.ok("job", "delete", "large")
 
 
 # Twice what the launcher's disk holds, in versions of which only the last is of use.

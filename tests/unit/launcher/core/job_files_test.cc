@@ -148,14 +148,18 @@ TEST_F(JobFiles, LogsOfRunningJobsCountAndAreHeldBackAtTheLimit) {
   launcher.observe(n1, attempt(JobId("a")), PartState::running);
   launcher.send(LogsGrewInput{attempt(JobId("a")), n1.id, 999});
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("a")), IsEmpty());
+  EXPECT_EQ(launcher.core->room_for_files(JobId("a")), 1U);
+  EXPECT_THAT(launcher.core->why_no_more_files(JobId("a"), 2), HasSubstr("take 999 B of 1000 B"));
   launcher.send(LogsGrewInput{attempt(JobId("a")), n1.id, 1'000});
   EXPECT_EQ(used(kAlicesFiles), 1'000U);
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("a")),
               AllOf(HasSubstr("the files of the jobs of user 'alice' take 1000 B of 1000 B"),
-                    HasSubstr("wait on their nodes until there is room")));
+                    HasSubstr("what does not fit waits on its node until there is room")));
   EXPECT_THAT(submit("b", "alice"), HasSubstr("are allowed"));
   ASSERT_EQ(submit("bobs", "bob"), "");
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("bobs")), IsEmpty());
+  EXPECT_EQ(launcher.core->room_for_files(JobId("a")), 0U);
+  EXPECT_EQ(launcher.core->room_for_files(JobId("bobs")), std::nullopt);
   EXPECT_EQ(launcher.core->whose_files(), "alice 1000 B");
   limit(kAlicesFiles, QuotaLimit::job_files, 5'000);
   EXPECT_THAT(launcher.core->why_no_more_files(JobId("a")), IsEmpty());
@@ -217,6 +221,26 @@ TEST_F(JobFilesByDefault, EachUserHasTheLimitOfTheDisk) {
   EXPECT_EQ(submit("c", "bob"), "");
   limit(kAlicesFiles, QuotaLimit::job_files, 200);
   EXPECT_EQ(submit("b", "alice"), "");
+}
+
+TEST(JobFilesOfOne, WhoHasALauncherAloneHasNoLimitByDefault) {
+  CoreConfig config = JobFilesByDefault::settings();
+  TestLauncher launcher(config);
+  const auto add = [&](const std::string& name) {
+    launcher.send(
+        PrincipalInput{{}, AddUser{name, "user", {}, {Role::admin, ""}}, LauncherItself{}});
+    launcher.take<ReplyDone>();
+    launcher.drop_notices();
+  };
+  const auto most = [&] {
+    for (const QuotaView::Line& line : launcher.core->quota_view(kAlicesFiles).lines)
+      if (line.limit == QuotaLimit::job_files) return line.most;
+    return std::optional<std::uint64_t>();
+  };
+  add("alice");
+  EXPECT_EQ(most(), std::nullopt);
+  add("bob");
+  EXPECT_EQ(most(), 100U);
 }
 
 }  // namespace
