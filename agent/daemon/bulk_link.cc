@@ -15,6 +15,9 @@ namespace {
 constexpr Duration kCloseAfter = seconds(60);
 constexpr Duration kBulkAnswersWithin = seconds(6);
 constexpr Duration kBulkLook = milliseconds(500);  // the loop waits for it
+constexpr std::size_t kMaxAppendsRemembered = 4'096;
+// How often our log says why logs of one attempt are refused.
+constexpr Duration kSayRefusalAgainAfter = minutes(10), kSayOtherRefusalAfter = seconds(10);
 
 }  // namespace
 
@@ -114,6 +117,7 @@ void BulkLink::ship(const AttemptId& attempt, const io::AttemptDir& directory, b
 
 void BulkLink::forget(const AttemptId& attempt) {
   shipper_.forget(attempt);
+  told_.erase(attempt);
   if (!is_needed()) close_at_ = clock_.now() + kCloseAfter;
 }
 
@@ -156,8 +160,31 @@ Status BulkLink::send(BulkMessage message) {
   if (!socket_) return make_error(ErrorCode::unavailable, "the bulk socket is closed");
   BulkEnvelope envelope;
   envelope.sequence = ++sequence_;
+  if (const auto* append = std::get_if<LogAppend>(&message)) {
+    appends_[envelope.sequence] = append->key;
+    if (appends_.size() > kMaxAppendsRemembered) appends_.erase(appends_.begin());
+  }
   envelope.body = std::move(message);
   return socket_->send(wire::encode(envelope));
+}
+
+// While the launcher has no space, it refuses each try with the same words.
+void BulkLink::refused(std::uint64_t sequence, const BulkRefused& refusal) {
+  AttemptId attempt;
+  if (const auto append = appends_.extract(sequence); !append.empty()) {
+    attempt = append.mapped().attempt;
+    if (refusal.for_now) shipper_.on_refused(append.mapped(), clock_.now());
+  }
+  const auto [told, is_first] = told_.try_emplace(attempt);
+  const Duration since = clock_.now() - told->second.at;
+  const bool is_new = is_first || told->second.why != refusal.message;
+  if (!is_first && since < (is_new ? kSayOtherRefusalAfter : kSayRefusalAgainAfter)) return;
+  told->second = {refusal.message, clock_.now()};
+  if (attempt.job.value.empty())
+    spdlog::error("the launcher refused a bulk message: {}", refusal.message);
+  else
+    spdlog::warn("the launcher takes no logs of attempt {} for now: {}", to_string(attempt),
+                 refusal.message);
 }
 
 void BulkLink::receive() {
@@ -172,9 +199,8 @@ void BulkLink::receive() {
     if (const auto* ack = std::get_if<LogAck>(&envelope->body)) shipper_.on_ack(*ack, clock_.now());
     if (const auto* attach = std::get_if<AttachFrame>(&envelope->body))
       if (attach_.received) attach_.received(*attach);
-    if (const auto* refused = std::get_if<BulkRefused>(&envelope->body)) {
-      spdlog::error("the launcher refused a bulk message: {}", refused->message);
-    }
+    if (const auto* refusal = std::get_if<BulkRefused>(&envelope->body))
+      refused(envelope->reply_to, *refusal);
   }
 }
 

@@ -3,7 +3,10 @@
 // closes after a while without any, so that a launcher does not hold a second connection to
 // thousands of idle nodes.
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "agent/daemon/log_shipper.h"
 #include "common/io/clock.h"
@@ -53,6 +56,7 @@ class BulkLink {
  private:
   Status send(BulkMessage message);
   bool is_needed() const { return is_held_ || !shipper_.empty(); }
+  void refused(std::uint64_t sequence, const BulkRefused& refusal);
   void receive();
   void dial();
   void on_link(io::ClientSocket::Link link);
@@ -68,6 +72,12 @@ class BulkLink {
   bool is_held_ = false;
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
+  std::map<std::uint64_t, LogKey> appends_;  // the newest messages with logs, by sequence
+  struct Told {
+    std::string why;
+    Instant at;
+  };
+  std::map<AttemptId, Told> told_;  // refusals that our log has
   Duration spread_{0};
   Instant close_at_ = Instant::never();
   bool is_up_ = false;

@@ -18,6 +18,7 @@ constexpr int kTriesOnceSettled = 2;
 // After a capture of folders of a running part: so many times as long as it took.
 constexpr int kPauseFactor = 4;
 constexpr Duration kLongestPause = seconds(9);
+constexpr Duration kSayAgainAfter = minutes(10);  // why a checkpoint still cannot be saved
 
 }  // namespace
 
@@ -113,10 +114,14 @@ void Collections::capture_checkpoint(const Assignment& assignment, bool insist) 
       std::unique_lock held(memory->in_checkpoint);
       auto captured =
           functions_.capture_checkpoint(assignment, directory, memory->checkpoint, insist);
+      const std::string why = captured ? "" : captured.error().message;
+      const bool is_said = why == memory->checkpoint_failure &&
+                           io::since_boot() - memory->checkpoint_failed < kSayAgainAfter;
+      if (!is_said) memory->checkpoint_failed = io::since_boot();
+      memory->checkpoint_failure = why;
       held.unlock();
-      if (!captured)
-        spdlog::warn("cannot save the checkpoint of {}: {}", to_string(assignment.attempt),
-                     captured.error().message);
+      if (!why.empty() && !is_said)
+        spdlog::warn("cannot save the checkpoint of {}: {}", to_string(assignment.attempt), why);
       if (captured) answer.checkpoint = std::move(captured->checkpoint);
       answer.busy = captured && captured->busy;
     }

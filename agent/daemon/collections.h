@@ -98,6 +98,8 @@ class Collections {
     std::mutex in_use, in_checkpoint;
     SoFarMemory so_far;
     CheckpointMemory checkpoint;
+    std::string checkpoint_failure;  // why the last try failed; "": it did not
+    Duration checkpoint_failed{0};   // since boot: when our log said it
   };
   struct Ended {
     Assignment assignment;

@@ -161,6 +161,7 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
     stream->sent = stream->acked = ack.durable;
     stream->ask_at = Instant::never();
   } else if (ack.durable > stream->acked) {
+    stream->is_refused = false;
     stream->acked = ack.durable;
     stream->sent = std::max(stream->sent, ack.durable);
     const bool open = stream->sent != stream->acked;
@@ -173,6 +174,17 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
   }
   in_flight_ = in_flight_ - before + (stream->sent - stream->acked);
   enqueue(ack.key, *stream);
+  next_ = {};
+}
+
+void LogShipper::on_refused(const LogKey& key, Instant now) {
+  Stream* stream = find(key);
+  if (!stream || stream->state == Stream::State::resuming) return;
+  in_flight_ -= stream->sent - stream->acked;
+  stream->sent = stream->acked;
+  stream->is_refused = true;
+  stream->state = Stream::State::resuming;
+  stream->ask_at = now + limits_.resume_after;
   next_ = {};
 }
 
@@ -222,7 +234,9 @@ void LogShipper::pump(Instant now) {
     const std::uint64_t before = in_flight_;
     switch (send_chunk(key, *stream, now)) {
       case Progress::at_end: break;
-      case Progress::sent: enqueue(key, *stream); break;
+      case Progress::sent:
+        if (!stream->is_refused) enqueue(key, *stream);
+        break;
       case Progress::refused:
         enqueue(key, *stream);
         blocked_until_ = now + limits_.retry_after;

@@ -49,6 +49,9 @@ class LogShipper {
   void on_link_up();
   void on_link_down();  // sends nothing until on_link_up()
   void on_ack(const LogAck& ack, Instant now);
+  // The launcher takes no more of this log for now. It gives its part of the window to others, and
+  // after resume_after asks and tries again with one message.
+  void on_refused(const LogKey& key, Instant now);
 
   bool empty() const { return attempts_.empty(); }
   std::uint64_t unacknowledged() const { return in_flight_; }
@@ -65,6 +68,7 @@ class LogShipper {
     State state = State::idle;
     std::uint64_t sent = 0, acked = 0;
     Instant ask_at = Instant::never();  // then its acknowledgement is overdue
+    bool is_refused = false;            // until something more of it is acknowledged
   };
   struct Attempt {
     io::AttemptDir directory;

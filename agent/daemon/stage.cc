@@ -231,18 +231,22 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
                                   const Assignment& assignment, const io::AttemptDir& directory,
                                   const Interrupted& interrupted,
                                   const OutputFunctions::Progress& progress, CancelToken& cancel) {
-    RetryingSink sink(*blobs, progress, cancel);
+    AttemptSink launcher(*blobs, assignment.attempt, true);
+    RetryingSink sink(launcher, progress, cancel);
     return workspace->collect(assignment, directory, *blobs, sink, progress, interrupted);
   };
   functions.outputs.capture_so_far = [workspace, blobs](const Assignment& assignment,
                                                         const io::AttemptDir& directory,
                                                         SoFarMemory& memory) {
-    return workspace->capture_so_far(assignment, directory, *blobs, *blobs, memory);
+    AttemptSink sink(*blobs, assignment.attempt, false);
+    return workspace->capture_so_far(assignment, directory, *blobs, sink, memory);
   };
   functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
                                                             const io::AttemptDir& directory,
                                                             CheckpointMemory& memory, bool insist) {
-    return workspace->capture_checkpoint(assignment, directory, *blobs, *blobs, memory, insist);
+    AttemptSink so_far(*blobs, assignment.attempt, false);
+    OutputSink& sink = insist ? static_cast<OutputSink&>(*blobs) : so_far;
+    return workspace->capture_checkpoint(assignment, directory, *blobs, sink, memory, insist);
   };
   return functions;
 }

@@ -55,10 +55,23 @@ Status LauncherBlobs::fetch_files(const Digest& root, const Digest& lock,
 }
 
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
-  TRY_ASSIGN(io::ClientSocket socket, connect());
+  return push(tree, progress, transfer::TransferOptions());
+}
+
+Status LauncherBlobs::push_for(const AttemptId& attempt, bool is_final,
+                               const snapshot::Snapshot& tree,
+                               const transfer::OnProgress& progress) {
   transfer::TransferOptions options;
+  options.of_attempt = attempt;
+  options.final_outputs = is_final;
+  return push(tree, progress, std::move(options));
+}
+
+Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress,
+                           transfer::TransferOptions options) {
+  TRY_ASSIGN(io::ClientSocket socket, connect());
   options.give_up_after = kSilenceOfLauncher;
-  auto sent = transfer::upload_snapshot(socket, tree, progress, options);
+  auto sent = transfer::upload_snapshot(socket, tree, progress, std::move(options));
   if (!sent) return std::move(sent).error();
   return {};
 }

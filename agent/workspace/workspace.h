@@ -58,6 +58,10 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
+  // The same, and says for which attempt. `is_final`: its ranks have ended; else it is what the
+  // attempt has so far, and the launcher may keep less of it.
+  Status push_for(const AttemptId& attempt, bool is_final, const snapshot::Snapshot& tree,
+                  const transfer::OnProgress& progress);
   // Fetches the files of `wanted` that `cache` does not have, from peers and `origin`: see
   // transfer::fetch_files.
   Status fetch_files(const Digest& root, const Digest& lock, const std::set<Digest>& wanted,
@@ -66,6 +70,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
 
  private:
   Result<io::ClientSocket> connect() const;
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress,
+              transfer::TransferOptions options);
 
   io::Transport& transport_;
   mutable std::mutex mutex_;
@@ -74,6 +80,22 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   const io::KeyPair keys_;
   const std::shared_ptr<transfer::FetchBoard> board_;
   std::atomic<std::uint16_t> port_ = 0;
+};
+
+// Says of all that it pushes for which attempt that is.
+class AttemptSink final : public OutputSink {
+ public:
+  // `launcher` must outlive this. `is_final`: see LauncherBlobs::push_for.
+  AttemptSink(LauncherBlobs& launcher, AttemptId attempt, bool is_final)
+      : launcher_(launcher), attempt_(std::move(attempt)), is_final_(is_final) {}
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override {
+    return launcher_.push_for(attempt_, is_final_, tree, progress);
+  }
+
+ private:
+  LauncherBlobs& launcher_;
+  const AttemptId attempt_;
+  const bool is_final_;
 };
 
 struct WorkspaceConfig {

@@ -219,6 +219,10 @@ struct BulkEnvelope {
   std::uint64_t sequence = 0;
   std::uint64_t reply_to = 0;
   BulkMessage body;
+  // A node sends this for an attempt: files that it has so far, or its final outputs. Absent: for
+  // another reason, or an older program without this field.
+  std::optional<AttemptId> of_attempt = {};
+  bool final_outputs = false;  // its ranks have ended
   friend bool operator==(const BulkEnvelope&, const BulkEnvelope&) = default;
 };
 

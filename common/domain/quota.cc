@@ -18,13 +18,16 @@ std::string_view to_string(QuotaLimit limit) {
     case QuotaLimit::versions: return "versions";
     case QuotaLimit::version_bytes: return "version-size";
     case QuotaLimit::version_files: return "version-files";
+    case QuotaLimit::job_files: return "job-files";
+    case QuotaLimit::kept_jobs: return "kept-jobs";
   }
   return "?";
 }
 
 bool is_in_bytes(QuotaLimit limit) {
   return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes ||
-         limit == QuotaLimit::version_bytes || limit == QuotaLimit::version_files;
+         limit == QuotaLimit::version_bytes || limit == QuotaLimit::version_files ||
+         limit == QuotaLimit::job_files;
 }
 
 bool is_summed_up(QuotaLimit limit) { return limit != QuotaLimit::snapshot_bytes; }

@@ -25,12 +25,14 @@ enum class QuotaLimit {
   versions,        // registered versions of environments, data, models and components
   version_bytes,   // definitions and texts of these, without their files
   version_files,   // files of data, models, components and build folders, each version in full
+  job_files,       // logs, outputs, checkpoints and sources of all kept jobs, in bytes
+  kept_jobs,       // jobs that have ended
 };
-inline constexpr QuotaLimit kQuotaLimits[] = {QuotaLimit::queued_jobs,   QuotaLimit::running_jobs,
-                                              QuotaLimit::nodes,         QuotaLimit::cpus,
-                                              QuotaLimit::gpus,          QuotaLimit::snapshot_bytes,
-                                              QuotaLimit::spec_bytes,    QuotaLimit::versions,
-                                              QuotaLimit::version_bytes, QuotaLimit::version_files};
+inline constexpr QuotaLimit kQuotaLimits[] = {
+    QuotaLimit::queued_jobs,   QuotaLimit::running_jobs, QuotaLimit::nodes,
+    QuotaLimit::cpus,          QuotaLimit::gpus,         QuotaLimit::snapshot_bytes,
+    QuotaLimit::spec_bytes,    QuotaLimit::versions,     QuotaLimit::version_bytes,
+    QuotaLimit::version_files, QuotaLimit::job_files,    QuotaLimit::kept_jobs};
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 

@@ -54,6 +54,8 @@ struct PartView {
   std::vector<RankEnd> ended = {};       // of its ranks those that have ended, sorted
   // Of its node, those that ranks of the gang may name; the one in MASTER_ADDR first.
   std::vector<std::string> addresses = {};
+  // Its last logs, so many bytes, were not kept; 0: nobody knows how many. Absent: all were kept.
+  std::optional<Bytes> lost_logs = {};
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
@@ -299,8 +301,9 @@ struct JobEvent {
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
-// How many final jobs a launcher keeps. Beyond any of these limits, the oldest jobs are deleted
-// with their logs and outputs. 0 = no limit.
+// How many final jobs a launcher keeps. Beyond any of these limits, jobs of the user who has most
+// are deleted with their logs and outputs, the oldest first; beyond `jobs_for`, everybody's. 0 = no
+// limit.
 struct Retention {
   Duration jobs_for = minutes(365 * 24 * 60);  // since their end
   std::uint64_t jobs = 100'000;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/io/disk.h"
@@ -23,10 +24,16 @@ bool BlobStore::Impl::spare(const Digest& digest) {
   return condemned.erase(digest) != 0;
 }
 
-void BlobStore::Impl::touch(const Digest& digest, Lease lease) {
+void BlobStore::Impl::touch(const Digest& digest, Lease lease, Asker asker) {
   std::lock_guard guard(gc_mutex);
   Touched& entry = touched[digest];
-  (lease == Lease::lasting ? entry.lasting : entry.brief) = std::chrono::steady_clock::now();
+  const auto now = std::chrono::steady_clock::now();
+  if (asker != 0 && (entry.asker == 0 || entry.asker == asker)) {
+    entry.asker = asker;
+    entry.by_asker = now;
+    return;
+  }
+  (lease == Lease::lasting ? entry.lasting : entry.brief) = now;
 }
 
 void BlobStore::Impl::has_come(const Digest& digest) {
@@ -34,9 +41,10 @@ void BlobStore::Impl::has_come(const Digest& digest) {
   touched[digest].has_come = true;
 }
 
-void BlobStore::lease(const Digest& root) {
+void BlobStore::lease(const Digest& root, Why why) {
   std::lock_guard guard(impl_->gc_mutex);
-  impl_->leased_trees[root] = std::chrono::steady_clock::now();
+  LeasedTree& tree = impl_->leased_trees[root];
+  (why == Why::asked ? tree.asked : tree.reported) = std::chrono::steady_clock::now();
 }
 
 std::uint64_t BlobStore::Impl::remove(const Digest& digest) {
@@ -87,41 +95,84 @@ Status BlobCollection::mark(const std::vector<Digest>& trees) {
   return walk(trees, [this](const Digest& digest) { return live_.insert(digest).second; });
 }
 
+void BlobCollection::release(std::vector<Released> trees) { released_ = std::move(trees); }
+
+// Which blobs belong to released trees, and whose they are. What is marked was walked before.
+Status BlobCollection::walk_released() {
+  for (const Released& one : released_) {
+    TRY(walk({one.tree}, [&](const Digest& digest) {
+      if (live_.count(digest) != 0) return false;
+      const auto [known, is_new] = released_blobs_.emplace(digest, one);
+      if (!is_new && known->second.at >= one.at) return false;
+      known->second = one;
+      return true;
+    }));
+  }
+  return {};
+}
+
+bool BlobCollection::is_tree_leased(const LeasedTree& tree) const {
+  return is_leased(tree.asked, leases_.brief) || is_leased(tree.reported, leases_.brief);
+}
+
+// What its job may be about to name again is kept for a moment.
+bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touched) const {
+  const auto released = released_blobs_.find(digest);
+  const bool is_released = released != released_blobs_.end() &&
+                           released->second.asker == touched.asker &&
+                           touched.by_asker <= released->second.at;
+  return is_leased(touched.by_asker,
+                   is_released ? std::min(leases_.released, leases_.lasting) : leases_.lasting);
+}
+
 Result<std::size_t> BlobCollection::condemn() {
   std::vector<Digest> leased;
   {
     std::lock_guard guard(store_.impl_->gc_mutex);
-    for (const auto& [tree, when] : store_.impl_->leased_trees)
-      if (is_leased(when, leases_.brief)) leased.push_back(tree);
+    auto& trees = store_.impl_->leased_trees;
+    for (const Released& one : released_)
+      if (const auto found = trees.find(one.tree);
+          found != trees.end() && found->second.reported <= one.at)
+        found->second.reported.reset();
+    for (const auto& [tree, when] : trees)
+      if (is_tree_leased(when)) leased.push_back(tree);
   }
   more_soon_ = !leased.empty();
   TRY(mark(leased));
+  TRY(walk_released());
   TRY_ASSIGN(const std::vector<Digest> all, store_.list());
   BlobStore::Impl& impl = *store_.impl_;
   {
     std::lock_guard guard(impl.gc_mutex);
     const auto is_touched = [&](const Touched& touched) {
-      return is_leased(touched.lasting, leases_.lasting) || is_leased(touched.brief, leases_.brief);
+      return is_leased(touched.lasting, leases_.lasting) ||
+             is_leased(touched.brief, leases_.brief) ||
+             is_leased(touched.by_asker, leases_.lasting);
     };
     const bool fresh =
         since_opened_ == SinceOpened::yes && is_leased(impl.opened_at, leases_.opened);
     for (const Digest& digest : all) {
       const auto known = impl.touched.find(digest);
-      const bool stays = known == impl.touched.end()
-                             ? fresh
-                             : is_touched(known->second) || (fresh && !known->second.has_come);
       if (live_.count(digest) > 0) continue;
+      if (known == impl.touched.end()) {
+        if (!fresh) impl.condemned.insert(digest);
+        continue;
+      }
+      const Touched& touched = known->second;
+      const bool is_lasting = is_leased(touched.lasting, leases_.lasting);
+      const bool is_brief = is_leased(touched.brief, leases_.brief);
+      const bool is_askers = is_kept_for_asker(digest, touched);
+      const bool stays = is_lasting || is_brief || is_askers || (fresh && !touched.has_come);
       if (!stays) impl.condemned.insert(digest);
-      more_soon_ = more_soon_ || (known != impl.touched.end() &&
-                                  !is_leased(known->second.lasting, leases_.lasting) &&
-                                  is_leased(known->second.brief, leases_.brief));
+      const bool is_released = released_blobs_.count(digest) != 0;
+      more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
     }
     // While that counts, that something has come since is kept in mind.
     std::erase_if(impl.touched, [&](const auto& item) {
       return !is_touched(item.second) && !(fresh && item.second.has_come);
     });
     std::erase_if(impl.leased_trees,
-                  [&](const auto& item) { return !is_leased(item.second, leases_.brief); });
+                  [&](const auto& item) { return !is_tree_leased(item.second); });
   }
   impl.distrust();
   std::lock_guard guard(impl.gc_mutex);

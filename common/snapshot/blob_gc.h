@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -19,6 +20,13 @@
 #include "common/snapshot/blob_store.h"
 
 namespace lockstep::snapshot {
+
+struct LeasedTree;
+struct Touched;
+
+// How long a blob of a released tree stays after its job last sent or asked for it: it may be in
+// what the job names next.
+inline constexpr Duration kReleasedLease = seconds(10);
 
 struct Collected {
   std::uint64_t blobs = 0;  // removed
@@ -35,8 +43,9 @@ class BlobCollection {
       : BlobCollection(store, {lease, lease, lease}, since_opened) {}
   // How long each kind of lease lasts. Shorter ones are used when space is short.
   struct Leases {
-    Duration lasting, brief;  // see Lease; a tree's lease (BlobStore::lease) is brief
-    Duration opened;          // of blobs that were there when the store was opened
+    Duration lasting, brief;             // see Lease; a tree's lease (BlobStore::lease) is brief
+    Duration opened;                     // of blobs that were there when the store was opened
+    Duration released = kReleasedLease;  // see release()
   };
   BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
       : store_(store), leases_(leases), since_opened_(since_opened) {}
@@ -45,6 +54,15 @@ class BlobCollection {
   BlobCollection(const BlobCollection&) = delete;
   BlobCollection& operator=(const BlobCollection&) = delete;
 
+  // Trees that a running job has replaced by newer ones. Blobs of theirs that nobody but that job
+  // has sent or asked for have a lease of `released` only. Call it before condemn().
+  struct Released {
+    Digest tree;
+    Asker asker = 0;
+    // What the job has sent or asked for since is of a newer version, and has its full lease.
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::time_point::max();
+  };
+  void release(std::vector<Released> trees);
   // Marks everything below these trees to be kept. Missing blobs are skipped.
   Status mark(const std::vector<Digest>& trees);
   // Returns how many blobs are condemned now.
@@ -60,11 +78,16 @@ class BlobCollection {
   Status walk(const std::vector<Digest>& trees, Each each);
   using SteadyTime = std::chrono::steady_clock::time_point;
   bool is_leased(std::optional<SteadyTime> touched, Duration lease) const;
+  Status walk_released();
+  bool is_tree_leased(const LeasedTree& tree) const;
+  bool is_kept_for_asker(const Digest& digest, const Touched& touched) const;
 
   BlobStore& store_;
   const Leases leases_;
   const SinceOpened since_opened_;
   std::unordered_set<Digest> live_;
+  std::vector<Released> released_;
+  std::unordered_map<Digest, Released> released_blobs_;  // those that are not live: their last tree
   bool more_soon_ = false;
   std::atomic<bool> stopped_ = false;
 };

@@ -313,14 +313,19 @@ std::vector<PackSet::Sparse> PackSet::sparse_packs() const {
     const std::uint64_t useless = bytes - std::min(bytes, of_use[i]);
     if (useless >= kLeastReclaimed && useless >= bytes / 4) sparse.push_back({i, bytes});
   }
+  // Those that need least space first: on a full disk they make room for the others.
+  std::sort(sparse.begin(), sparse.end(),
+            [&](const Sparse& a, const Sparse& b) { return of_use[a.pack] < of_use[b.pack]; });
   return sparse;
 }
 
 Result<std::uint64_t> PackSet::reclaim() {
   std::uint64_t freed = 0;
   for (const Sparse& sparse : sparse_packs()) {
-    TRY_ASSIGN(const std::uint64_t moved, rewrite(sparse.pack));
-    freed += sparse.bytes - std::min(sparse.bytes, moved);
+    const auto moved = rewrite(sparse.pack);
+    if (!moved && freed > 0) break;  // the rest is tried again at the next collection
+    if (!moved) return moved.error();
+    freed += sparse.bytes - std::min(sparse.bytes, *moved);
   }
   return freed;
 }

@@ -109,8 +109,9 @@ Status BlobStore::Impl::put_large(const Digest& digest, std::string_view raw) {
   return move_into_place(digest, *file);
 }
 
-Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader, Lease lease) {
-  auto put = impl_->take_piece(piece, uploader, lease);
+Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader, Lease lease,
+                                  Asker asker) {
+  auto put = impl_->take_piece(piece, uploader, lease, asker);
   if (put) return put;
   return impl_->named(std::move(put).error());
 }
@@ -149,8 +150,8 @@ std::string BlobStore::Impl::not_written(std::string_view cause) const {
 std::string BlobStore::no_space() const { return impl_->not_written(std::strerror(ENOSPC)); }
 
 Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_view uploader,
-                                         Lease lease) {
-  touch(piece.digest, lease);
+                                         Lease lease, Asker asker) {
+  touch(piece.digest, lease, asker);
   if (spare(piece.digest) || on_disk(piece.digest)) return true;
   if (piece.total_size > kPackedBytes) return add_to_upload(piece, uploader, lease);
   thread_local std::string scratch;
@@ -332,11 +333,13 @@ Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {
 
 // ---- closures ----------------------------------------------------------------------------------
 
-Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests, Lease lease) {
+Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests, Lease lease,
+                                               Asker asker) {
   const auto look = [&] {
     std::vector<Digest> lacking;
     for (const Digest& digest : digests) {
-      impl_->touch(digest, lease);  // before the look: what is said to be here stays for a while
+      impl_->touch(digest, lease,
+                   asker);  // before the look: what is said to be here stays for a while
       if (!has(digest)) lacking.push_back(digest);
     }
     return lacking;

@@ -50,6 +50,11 @@ struct BlobWanted {
 // the asker asks again when it needs the blob, and sends it again if it is gone.
 enum class Lease { lasting, brief };
 
+// Who sends or asks for blobs: a number for a running job that sends what it has so far; 0: anybody
+// else. While only one such job has touched a blob, the blob is that job's, and goes soon after the
+// job has replaced it by a newer version (BlobCollection::release).
+using Asker = std::uint64_t;
+
 class BlobStore {
  public:
   // look: opening changes no existing file. cache: a blob that is lost in a power cut can be
@@ -71,7 +76,7 @@ class BlobStore {
 
   // Returns those of `digests` that are not in the store. The others are durable.
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
-                                      Lease lease = Lease::lasting);
+                                      Lease lease = Lease::lasting, Asker asker = 0);
   // What is missing from the tree below `root`: directories, and blobs that the present directories
   // name. Empty = the whole tree is here and durable (this is remembered, so that asking again
   // costs nothing). Ask again when directories have arrived, because they may name more blobs.
@@ -82,8 +87,9 @@ class BlobStore {
 
   Result<std::vector<Digest>> list() const;  // all blobs, in no order
   // Protects everything below this tree from collection for a brief lease, because somebody is
-  // about to refer to it.
-  void lease(const Digest& root);
+  // about to refer to it: `reported` if only a node's report does.
+  enum class Why { asked, reported };
+  void lease(const Digest& root, Why why = Why::asked);
 
   // Stores a whole blob; corrupt when `digest` is not that of `raw`. Durable after sync().
   Status put(const Digest& digest, std::string_view raw);
@@ -91,7 +97,7 @@ class BlobStore {
   // verified.
   // Uploads of different `uploader`s (a peer's key) never mix. Durable after sync().
   Result<bool> put_piece(const BlobPiece& piece, std::string_view uploader = {},
-                         Lease lease = Lease::lasting);
+                         Lease lease = Lease::lasting, Asker asker = 0);
   // Deletes the incomplete uploads of a peer that is gone.
   void abandon(std::string_view uploader);
   // Deletes that peer's incomplete upload of `digest`, if there is one: its try has ended.

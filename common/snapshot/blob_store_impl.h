@@ -37,6 +37,12 @@ struct Upload {
 struct Touched {
   std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
   bool has_come = false;                     // it arrived after the store was opened
+  Asker asker = 0;                           // the first one; 0: none
+  std::optional<SteadyTime> by_asker;        // its last touch; those of others are in `lasting`
+};
+
+struct LeasedTree {
+  std::optional<SteadyTime> asked, reported;  // the last time for each reason
 };
 
 inline constexpr const char *kWhole = ".whole", *kFresh = ".fresh";  // ends of the names of files
@@ -69,7 +75,7 @@ struct BlobStore::Impl {
   // condemned blob counts as missing until somebody sends it again.
   std::mutex gc_mutex;
   std::unordered_map<Digest, Touched> touched;
-  std::unordered_map<Digest, SteadyTime> leased_trees;
+  std::unordered_map<Digest, LeasedTree> leased_trees;
   std::unordered_set<Digest> condemned;
   SteadyTime opened_at = std::chrono::steady_clock::now();
 
@@ -100,12 +106,13 @@ struct BlobStore::Impl {
   Status verify(const Digest& digest, const BlobFileReader& file);
   bool is_condemned(const Digest& digest);
   bool spare(const Digest& digest);  // true: it was condemned until now
-  void touch(const Digest& digest, Lease lease = Lease::lasting);
+  void touch(const Digest& digest, Lease lease = Lease::lasting, Asker asker = 0);
   void has_come(const Digest& digest);
   bool on_disk(const Digest& digest);
   Status put_large(const Digest& digest, std::string_view raw);
   Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader, Lease lease);
-  Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader, Lease lease);
+  Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader, Lease lease,
+                          Asker asker);
   Error named(Error error) const;
   std::string not_written(std::string_view cause) const;
   Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);

@@ -64,13 +64,13 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
 }
 
 PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
-              snapshot::Lease lease, const OnPiece& on_piece) {
+              snapshot::Lease lease, const OnPiece& on_piece, snapshot::Asker asker) {
   const std::uint64_t losses = store.losses();  // before anything is here
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
     // On the disk, if only until the next collection: then it is not looked at either.
     const bool was_here = on_piece && store.size(piece.digest).has_value();
-    const auto stored = store.put_piece(piece, peer, lease);
+    const auto stored = store.put_piece(piece, peer, lease, asker);
     if (!stored) return {not_stored(stored.error()), losses};
     const Status told = on_piece ? on_piece(piece, was_here, *stored) : Status();
     if (!told) return {not_stored(told.error()), losses};

@@ -38,7 +38,8 @@ struct PutAnswer {
 // `is_here`: the blob is complete now. An error refuses the request.
 using OnPiece = std::function<Status(const BlobPiece& piece, bool was_here, bool is_here)>;
 PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
-              snapshot::Lease lease = snapshot::Lease::lasting, const OnPiece& on_piece = {});
+              snapshot::Lease lease = snapshot::Lease::lasting, const OnPiece& on_piece = {},
+              snapshot::Asker asker = 0);
 // Syncs the store. Answers whose blobs could not be made durable become refusals.
 void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 

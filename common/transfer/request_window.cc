@@ -49,7 +49,8 @@ Status RequestWindow::request(BulkMessage body, std::uint64_t weight, OnAnswer o
   }
   const std::uint64_t sequence = ++next_sequence_;
   Open& open = open_[sequence];
-  open.bytes = wire::encode(BulkEnvelope{wire::kBulkVersion, sequence, 0, std::move(body)});
+  open.bytes = wire::encode(BulkEnvelope{wire::kBulkVersion, sequence, 0, std::move(body),
+                                         options_.of_attempt, options_.final_outputs});
   open.weight = weight;
   open.on_answer = std::move(on_answer);
   weight_ += weight;

@@ -40,8 +40,10 @@ struct TransferOptions {
   Duration down_after = Duration::max();
   // For capture_and_send: limit of raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
-  JobId of_job = {};  // for downloads by users: the job that has the tree
-  Admit admit = {};   // for fetch_tree()
+  JobId of_job = {};                         // for downloads by users: the job that has the tree
+  Admit admit = {};                          // for fetch_tree()
+  std::optional<AttemptId> of_attempt = {};  // see BulkEnvelope
+  bool final_outputs = false;                // the same
 };
 
 struct UploadResult {

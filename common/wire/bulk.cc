@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/wire/assignment_codec.h"
 #include "common/wire/attach_codec.h"
 #include "common/wire/bulk_codec.h"
 
@@ -137,6 +138,8 @@ std::string encode(const BulkEnvelope& envelope) {
   wire.set_version(envelope.version);
   wire.set_sequence(envelope.sequence);
   wire.set_reply_to(envelope.reply_to);
+  if (envelope.of_attempt) pb::to_wire(*envelope.of_attempt, wire.mutable_of_attempt());
+  wire.set_final_outputs(envelope.final_outputs);
   std::visit(BodyWriter{&wire}, envelope.body);
   std::string bytes = pb::serialize(wire);
   if (const auto* put = std::get_if<PutBlobs>(&envelope.body))
@@ -171,6 +174,8 @@ Result<BulkEnvelope> decode_bulk(std::string_view bytes) {
   envelope.version = wire.version();
   envelope.sequence = wire.sequence();
   envelope.reply_to = wire.reply_to();
+  envelope.final_outputs = wire.final_outputs();
+  if (wire.has_of_attempt()) TRY(pb::from_wire(wire.of_attempt(), &envelope.of_attempt.emplace()));
   TRY(read_body(wire, &envelope.body));
   return envelope;
 }

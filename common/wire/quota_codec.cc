@@ -31,6 +31,8 @@ int number_of(QuotaLimit limit) {
     case QuotaLimit::versions: return 57;
     case QuotaLimit::version_bytes: return 58;
     case QuotaLimit::version_files: return 77;
+    case QuotaLimit::job_files: return 79;
+    case QuotaLimit::kept_jobs: return 179;
   }
   return 0;
 }

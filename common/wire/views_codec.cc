@@ -70,6 +70,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_list(from.used, to->mutable_used());
   write_list(from.ended, to->mutable_ended());
   write_texts(from.addresses, to->mutable_addresses());
+  if (from.lost_logs) to->set_lost_log_bytes(from.lost_logs->count);
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -89,6 +90,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_list(from.used(), kMaxRanksOfUse, "part.used", &to->used));
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
   TRY(read_texts(from.addresses(), kMaxPartAddresses, "part.addresses", &to->addresses));
+  if (from.has_lost_log_bytes()) to->lost_logs = Bytes{from.lost_log_bytes()};
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 

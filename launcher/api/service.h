@@ -170,6 +170,8 @@ class Service {
                    std::size_t index, const RemoteFiles& files);
   void fetch_asset(const Asker& asker, CreateAsset create, const DatastoreReference& reference);
   void submit_whole(const Asker& asker, const Submit& submit);
+  void measure_sources(const Asker& asker, const Submit& submit, std::vector<Digest> trees,
+                       std::vector<JobSource> measured);
   void create_environment(const Asker& asker, CreateEnvironment create);
   bool is_in_map(const EnvironmentSpec& spec) const;
   void create_asset(const Asker& asker, CreateAsset create);

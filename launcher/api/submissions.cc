@@ -12,7 +12,6 @@
 #include "launcher/api/service.h"
 #include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
-#include "launcher/core/quotas.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -59,6 +58,31 @@ std::vector<const JobSpec*> specs_of(const JobSpec& spec) {
   if (spec.pipeline)
     for (const PipelineStep& step : spec.pipeline->steps) specs.push_back(&step.spec);
   return specs;
+}
+
+bool is_of_registered(const DataInput& input) {
+  const auto reference = parse_data_reference(input.source);
+  return reference && *reference && std::holds_alternative<AssetReference>(**reference);
+}
+
+bool is_of_registered(const State& state, const EnvironmentSpec& environment) {
+  const EnvironmentVersion* version = state.registered(environment.name, environment.version);
+  return version != nullptr && version->definition == digest_of(environment.definition);
+}
+
+// The trees that the launcher keeps for this job. Files of registered versions count for who
+// registered them, and stay without the job.
+std::vector<Digest> kept_for(const State& state, const JobSpec& whole) {
+  std::set<Digest> trees;
+  for (const JobSpec* spec : specs_of(whole)) {
+    if (spec->snapshot) trees.insert(*spec->snapshot);
+    const auto& environment = spec->environment;
+    const Digest* context = environment ? context_of(environment->definition) : nullptr;
+    if (context != nullptr && !is_of_registered(state, *environment)) trees.insert(*context);
+    for (const DataInput& input : spec->data)
+      if (input.tree && !is_of_registered(input)) trees.insert(*input.tree);
+  }
+  return {trees.begin(), trees.end()};
 }
 
 bool is_bound(const PipelineStep& step, const DataInput& input) {
@@ -194,20 +218,31 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
 }
 
 void Service::submit_whole(const Asker& asker, const Submit& submit) {
-  const auto feed = [this, asker, submit](Bytes size) {
-    ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
-                            generated_job_name(ports_.random()), submit.rebuild, asker.caller, size,
-                            submit.waits, submit.wait_anyway});
-  };
-  JobSpec owned;  // as the core will take it
-  owned.submitter = owner_of(asker.caller);
-  owned.project = project_of_new(state().principals(), asker.caller, submit.spec.project);
-  if (!submit.spec.snapshot || !limits_snapshot(state(), owned)) return feed({});
-  ports_.measure_snapshot(asker.caller, *submit.spec.snapshot,
-                          [this, asker, feed](Result<Bytes> size) {
+  measure_sources(asker, submit, kept_for(state(), submit.spec), {});
+}
+
+// One tree after another; what was measured before is known at once.
+void Service::measure_sources(const Asker& asker, const Submit& submit, std::vector<Digest> trees,
+                              std::vector<JobSource> measured) {
+  const std::size_t next = measured.size();
+  if (next == trees.size()) {
+    Bytes of_snapshot;
+    for (const JobSource& source : measured)
+      if (submit.spec.snapshot == source.tree) of_snapshot = source.size;
+    return ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
+                                   generated_job_name(ports_.random()), submit.rebuild,
+                                   asker.caller, of_snapshot, submit.waits, submit.wait_anyway,
+                                   std::move(measured)});
+  }
+  const Digest tree = trees[next];
+  ports_.measure_snapshot(asker.caller, tree,
+                          [this, asker, submit, trees = std::move(trees),
+                           measured = std::move(measured)](Result<Bytes> size) mutable {
+                            if (asker.deadline < ports_.now()) return;  // its client asks again
                             if (!size)
                               return refuse(asker, size.error().code, size.error().message);
-                            feed(*size);
+                            measured.push_back({trees[measured.size()], *size});
+                            measure_sources(asker, submit, std::move(trees), std::move(measured));
                           });
 }
 

@@ -55,4 +55,25 @@ std::string not_kept_text(const JobView& job) {
       sum.nodes > 1 ? fmt::format(" on {} nodes", sum.nodes) : "", to_string(sum.size));
 }
 
+std::string lost_logs_text(const JobView& job) {
+  Bytes known;
+  std::string first;
+  std::size_t nodes = 0;
+  for (const AttemptView& attempt : job.attempts) {
+    for (const PartView& part : attempt.parts) {
+      if (!part.lost_logs) continue;
+      known.count += part.lost_logs->count;
+      if (++nodes == 1) first = in_one_line(part.node_name);
+    }
+  }
+  if (nodes == 0) return "";
+  const std::string where =
+      fmt::format("node {}{}", first, nodes == 1 ? "" : fmt::format(" and {} more", nodes - 1));
+  if (known.count == 0)
+    return fmt::format("the last logs of {} did not arrive in time and were not kept", where);
+  return fmt::format(
+      "the last {} of the logs of {} were not kept: the launcher had no space for them",
+      to_string(known), where);
+}
+
 }  // namespace lockstep::cli

@@ -11,4 +11,7 @@ namespace lockstep::cli {
 // the newest attempt together; "" if all files were kept.
 std::string not_kept_text(const JobView& job);
 
+// "the last 53.0 MiB of its logs on node n1 were not kept: …", for all attempts; "": all were kept.
+std::string lost_logs_text(const JobView& job);
+
 }  // namespace lockstep::cli

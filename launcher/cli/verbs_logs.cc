@@ -3,6 +3,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/log_selection.h"
+#include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/pipeline_follower.h"
 #include "launcher/cli/step_choice.h"
@@ -111,7 +112,11 @@ int logs(Context& context, const LogOptions& options) {
   if (!end) return fail(context.terminal, end.error());
   if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
   if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
-  if (end->how == FollowEnd::How::finished) return 0;
+  if (end->how == FollowEnd::How::finished) {
+    const std::string lost = lost_logs_text(end->job ? *end->job : *job);
+    if (!lost.empty()) context.terminal.print_line(lost);
+    return 0;
+  }
   context.terminal.print_line("stopped following the logs; to continue: lockstep job logs " +
                               job->spec.name + " -f");
   return kExitInterrupted;

@@ -124,6 +124,10 @@ const char* what_of(QuotaLimit limit) {
     case QuotaLimit::version_files:
       return "size of the files of these versions, each counted in full (default 1t per user, 8t "
              "per project)";
+    case QuotaLimit::job_files:
+      return "size of the logs, outputs, checkpoints and sources of all kept jobs (default half of "
+             "the launcher's disk per user, where there are others)";
+    case QuotaLimit::kept_jobs: return "jobs that have ended; the oldest of more are deleted";
   }
   return "";
 }

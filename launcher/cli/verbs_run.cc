@@ -162,6 +162,8 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   for (const auto& warning : api::unwritten_outputs(job)) context.terminal.print_line(warning);
   if (const std::string lost = not_kept_text(job); !lost.empty())
     context.terminal.print_line("not kept: " + lost);
+  if (const std::string lost = lost_logs_text(job); !lost.empty())
+    context.terminal.print_line(lost);
   const bool left_in_vain = end.in_vain && job.status == JobStatus::canceled;
   if (!left_in_vain) say_how_it_ended(context, job, options.quiet);
   if (options.format != Format::table) {

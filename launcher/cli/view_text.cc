@@ -380,6 +380,7 @@ std::string job_text(const JobView& job, Instant now) {
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
   for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
   lines.add("not kept", not_kept_text(job));
+  lines.add("warning", lost_logs_text(job));
   std::string text = lines.text();
   const AttemptView* before = nullptr;
   for (const auto& attempt : job.attempts) {

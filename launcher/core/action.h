@@ -114,6 +114,17 @@ struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
   std::string why;  // for people: who deleted it, or which retention limit it exceeded
+  // Nobody asked for it, so no request's entry is in the audit log. Of a pipeline, not of its
+  // steps.
+  bool is_by_limit = false;
+  std::string project = {};  // the job's
+};
+// A node reported newer versions of outputs or of a checkpoint. What of these is in no newer
+// version and of no use to anybody else may be removed soon.
+struct TreesReplaced {
+  AttemptId attempt;
+  std::vector<Digest> trees;
+  Bytes size;  // at most so much
 };
 struct ReplyEnvironment {  // the environment is registered, by this request or before
   ReplyTo to;
@@ -193,12 +204,12 @@ struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the event loop
 
-using Action =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
-                 ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
-                 ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged,
-                 ReplyCompute, CallProvider, StartProvider, HoldMachines, ReplySizes, StopProvider,
-                 CheckProvider, ForgetCompute, ReplyAsset, MergeOutputs, WriteOutput>;
+using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
+                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                            ForgetJob, ReplyEnvironment, ExitDaemon, AllowUser, RevokeUser,
+                            UserChanged, ReportRefused, ReadersChanged, ReplyCompute, CallProvider,
+                            StartProvider, HoldMachines, ReplySizes, StopProvider, CheckProvider,
+                            ForgetCompute, ReplyAsset, MergeOutputs, WriteOutput, TreesReplaced>;
 
 }  // namespace lockstep::launcher

@@ -64,7 +64,7 @@ std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, 
   const bool has_quota =
       !std::holds_alternative<LauncherItself>(input.caller) && how.what == Judging::What::all;
   if (has_quota)
-    if (auto error = refused_by_quota(cluster, spec, input.snapshot_size))
+    if (auto error = refused_by_quota(cluster, spec, input.snapshot_size, input.sources))
       found.push_back({*std::move(error)});
   std::vector<Refusal> of_nodes = spec.is_pipeline() ? refusals_of_steps(cluster, spec, how)
                                                      : refusals_of_nodes(cluster, spec, how);
@@ -288,7 +288,8 @@ void react(Context& core, const SubmitInput& input) {
   settle_time(spec, core.now);
   const JobId job{spec.name};
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
-                         incarnation_of_new(core.state, job), *std::move(checkpoint)});
+                         incarnation_of_new(core.state, job), *std::move(checkpoint), 0,
+                         input.sources});
   if (const Job* parent = core.state.job(core.state.job(job)->child_of); parent && parent->shared)
     core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));

@@ -42,6 +42,7 @@ struct CoreConfig {
   std::uint64_t versions_per_user = 10'000;
   Bytes version_bytes_per_user = mebibytes(256);
   Bytes version_files_per_user = gibibytes(1'024);
+  Bytes job_files_per_user = {};  // where there are others; 0: unlimited. lockstepd: half its disk
   // The same of a project.
   std::uint64_t versions_per_project = 100'000;
   Bytes version_bytes_per_project = gibibytes(2);

@@ -168,6 +168,20 @@ QuotaView Core::quota_view(const QuotaHolder& holder) const {
   return launcher::quota_view(impl_->context.cluster(), holder);
 }
 
+std::string Core::why_no_more_files(const JobId& id, std::uint64_t more) const {
+  const Job* job = state().job(id);
+  if (job == nullptr) return "";
+  return launcher::why_no_more_files(impl_->context.cluster(), job->spec, more);
+}
+
+std::optional<std::uint64_t> Core::room_for_files(const JobId& id) const {
+  const Job* job = state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return launcher::room_for_files(impl_->context.cluster(), job->spec);
+}
+
+std::string Core::whose_files() const { return launcher::whose_files(impl_->context.cluster()); }
+
 std::vector<Refusal> Core::refusals(const JobSpec& spec, const Caller& caller,
                                     const Judging& how) const {
   return all_refusals(impl_->context.cluster(), caller, spec, how);

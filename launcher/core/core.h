@@ -97,6 +97,12 @@ class Core {
   // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;
+  // See why_no_more_files() in quotas.h; "" for a job that is not there.
+  std::string why_no_more_files(const JobId& job, std::uint64_t more = 0) const;
+  // See room_for_files() in quotas.h; nullopt also for a job that is not there.
+  std::optional<std::uint64_t> room_for_files(const JobId& job) const;
+  // "bob 240.0 GiB, alice 3.0 GiB": the users whose jobs' files take most, for an admin; "": none.
+  std::string whose_files() const;
   // Every reason for which a submission of this job would be refused now; empty: it would be
   // accepted. Ignores the job's source.
   std::vector<Refusal> refusals(const JobSpec& spec, const Caller& caller,

@@ -109,6 +109,8 @@ struct Effects {
       watch.so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
       watch.ended.erase(fact.attempt);
+      watch.outputs_refused.erase(fact.attempt);
+      core.watches.live_logs.forget(fact.attempt, fact.node);
       capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
@@ -125,6 +127,9 @@ struct Effects {
     watch.limits.erase(fact.attempt);
     watch.ended.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
+    watch.logs_wait.erase(fact.attempt);
+    watch.outputs_refused.erase(fact.attempt);
+    core.watches.live_logs.forget(fact.attempt, fact.node);
     capacity_changed(fact.attempt.job, fact.node);
   }
   void operator()(const PartReleased& fact) const {
@@ -133,6 +138,7 @@ struct Effects {
     core.pending.touched_nodes.insert(fact.node);
     core.timers.clear({TimerKey::Kind::logs, fact.node, fact.attempt});
     core.watches.at(fact.node).logs_refused.erase(fact.attempt);
+    core.watches.at(fact.node).logs_wait.erase(fact.attempt);
   }
   void operator()(const CheckpointSaved& fact) const { changed(fact.attempt.job); }
   void operator()(const OutputsSoFar&) const {}
@@ -197,6 +203,8 @@ struct Effects {
     watch.limits.clear();
     watch.ended.clear();
     watch.logs_refused.clear();
+    watch.logs_wait.clear();
+    watch.outputs_refused.clear();
     lockstep::launcher::machine_changed(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -246,6 +254,7 @@ struct Effects {
   void operator()(const QuotaSet&) const {
     core.scheduler.quota_changed();
     quotas_changed();
+    core.retention.is_due = true;
   }
 
   // ---- compute targets

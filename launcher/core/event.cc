@@ -35,6 +35,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::lock_refused: return "LockRefused";
     case Event::Kind::limit_reached: return "LimitReached";
     case Event::Kind::not_kept: return "OutputNotKept";
+    case Event::Kind::logs_lost: return "LogsNotKept";
   }
   return "";
 }
@@ -122,7 +123,8 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::logs_go_on:
     case Event::Kind::lock_refused:
     case Event::Kind::limit_reached:
-    case Event::Kind::not_kept: break;
+    case Event::Kind::not_kept:
+    case Event::Kind::logs_lost: break;
   }
   return "";
 }
@@ -134,7 +136,7 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::cancel_requested: return "by " + job.cancel_by.value_or("");
     case Event::Kind::finished:
       if (!job.finish) return "";
-      if (job.finish->status == JobStatus::completed)
+      if (job.finish->status == JobStatus::completed && job.finish->report.message.empty())
         return std::string(to_string(job.finish->status));
       return fmt::format("{}: {}", to_string(job.finish->status), ended_text(job.finish->report));
     case Event::Kind::updated:
@@ -158,7 +160,8 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::logs_go_on:
     case Event::Kind::lock_refused:
     case Event::Kind::limit_reached:
-    case Event::Kind::not_kept: break;
+    case Event::Kind::not_kept:
+    case Event::Kind::logs_lost: break;
   }
   // The number is enough within the job. Its attempts have an incarnation, which events lack, if
   // the name was used before or the launcher was restored.

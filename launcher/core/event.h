@@ -37,7 +37,8 @@ struct Event {
     ended,        // the attempt
     requeued,
     finished,
-    written,  // an output, to a remote datastore; or it was given up
+    written,    // an output, to a remote datastore; or it was given up
+    logs_lost,  // given up
     // of Notes
     waits,
     node_unknown,
@@ -46,7 +47,7 @@ struct Event {
     logs_go_on,
     lock_refused,  // or a question for one, from a node
     limit_reached,
-    not_kept,  // an output folder of which nothing can be kept
+    not_kept,  // an output folder of which nothing can be kept, or newer versions while it runs
   };
   Instant at;
   Kind kind = Kind::submitted;

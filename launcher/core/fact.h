@@ -19,6 +19,7 @@
 #include "launcher/core/machines.h"
 #include "launcher/core/node_facts.h"
 #include "launcher/core/principals.h"
+#include "launcher/core/usage.h"
 
 namespace lockstep::launcher {
 
@@ -38,7 +39,8 @@ struct JobSubmitted {
   std::uint64_t order = 0;                          // 0: after all others
   std::uint64_t incarnation = 0;                    // of its attempts, at least
   std::optional<CheckpointSource> checkpoint = {};  // of spec.from_checkpoint_of, as it is now
-  std::uint64_t family = 0;  // see Job; 0 also in journals of before families
+  std::uint64_t family = 0;             // see Job; 0 also in journals of before families
+  std::vector<JobSource> sources = {};  // each tree once; none in earlier journals, and of steps
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
 struct JobShared {  // sharing with the members of its project starts or ends

@@ -14,6 +14,7 @@
 #include "common/domain/client_messages.h"
 #include "launcher/core/authority.h"
 #include "launcher/core/provider_event.h"
+#include "launcher/core/usage.h"
 #include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
@@ -31,9 +32,10 @@ struct SubmitInput {
   std::string generated_name;  // used when spec.name is empty
   bool rebuild = false;        // solve and build its environment again
   Caller caller = {};
-  Bytes snapshot_size = {};  // set if a quota limits it
-  bool waits = false;        // the client waits for the job's end
-  bool wait_anyway = false;  // see Submit
+  Bytes snapshot_size = {};
+  bool waits = false;                   // the client waits for the job's end
+  bool wait_anyway = false;             // see Submit
+  std::vector<JobSource> sources = {};  // that stay on the launcher for this job
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;
@@ -218,13 +220,29 @@ struct LogsDurableInput {
   NodeId node;
 };
 
-// The part's node sent logs for which the launcher has no space.
+// So many bytes of the part's logs are here; told now and then while they come in.
+struct LogsGrewInput {
+  AttemptId attempt;
+  NodeId node;
+  std::uint64_t bytes = 0;
+};
+
+// The part's node sent files that a running attempt has so far, and the job's owner may have no
+// more.
+struct OutputsRefusedInput {
+  AttemptId attempt;
+  NodeId node;
+  std::string why;  // for people
+};
+
+// The part's node sent logs for which the launcher has no space, or the job's owner has none left.
 struct LogsRefusedInput {
   AttemptId attempt;
   NodeId node;
   std::uint64_t episode = 0;  // changes when logs were accepted since the last refusal
   std::uint64_t lacking =
       0;  // log bytes named by AwaitLogs that are not durable yet; 0: no AwaitLogs was sent
+  std::string why = {};  // for people
 };
 
 // The shell made a secret for each machine of a CallProvider with verb `create`. Answered by
@@ -280,14 +298,16 @@ struct OutputWrittenInput {
 
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input = std::variant<
-    SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput, JoinInput,
-    ShutdownInput, SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, LogsRefusedInput,
-    TickInput, CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput, KeysFileInput,
-    ApproveNodeInput, ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
-    ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
-    AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
-    ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput,
-    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput, LauncherMovedInput>;
+using Input =
+    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
+                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
+                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
+                 ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
+                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
+                 ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
+                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
+                 ShareNameInput, DeleteVersionsInput, RevokeTokenInput, ArchiveEnvironmentInput,
+                 AnnotateVersionInput, LauncherMovedInput, LogsGrewInput, OutputsRefusedInput>;
 
 }  // namespace lockstep::launcher

@@ -28,6 +28,7 @@ class Checker {
     }
     for (const auto& [id, environment] : state_.environments()) check_environment(id, environment);
     check_usage();
+    check_ended();
     check_index();
     for (const auto& [name, compute] : state_.computes().all()) check_machines(name, compute);
     for (const auto& [hash, token] : state_.tokens())
@@ -219,10 +220,28 @@ class Checker {
     expect(counted == state_.index(), "the index of jobs", "has them as they are");
   }
 
+  void check_ended() {
+    EndedJobs counted;
+    for (const auto& [id, job] : state_.jobs()) {
+      if (!job.finish) continue;
+      counted.count(job.spec.submitter, size_of(job));
+      if (job.spec.step.empty() && job.unwritten == 0)
+        counted.add(job.spec.submitter, {job.finish->at, job.order}, id, state_.gives(job));
+    }
+    expect(counted == state_.ended_jobs(), "the jobs that have ended", "are those of each user");
+  }
+
   void check_usage() {
     UsageTable counted;
+    SourceTable sources;
     for (const auto& [id, job] : state_.jobs()) {
       Usage usage{.spec_bytes = spec_bytes(job.spec)};
+      const JobSize size = size_of(job);
+      usage.job_files = size.logs.count + size.outputs.count;
+      if (job.finish) usage.kept_jobs = state_.ended().count({job.finish->at, job.order}) ? 1 : 0;
+      for (const JobSource& source : job.sources)
+        for (const QuotaHolder& holder : holders_of(job.spec))
+          if (sources.add(holder, source)) counted.add(holder, {.job_files = source.size.count});
       usage.queued = state_.queue().count(job.order) != 0 ? 1 : 0;
       for (const Attempt& attempt : job.attempts) {
         usage.running += attempt.ended ? 0 : 1;
@@ -235,6 +254,8 @@ class Checker {
       }
       counted.add(job.spec, usage);
     }
+    expect(sources == state_.sources(), "the sources of jobs",
+           "are those of each user and project");
     count_versions(counted);
     check_shares();
     expect(counted == state_.usage(), "usage", "is what the jobs of each user and project take");

@@ -15,6 +15,7 @@
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
 #include "launcher/core/clock_meter.h"
+#include "launcher/core/live_logs.h"
 
 namespace lockstep::launcher {
 
@@ -82,6 +83,14 @@ struct NodeWatch {
     Instant since;  // polled time
   };
   std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
+  // Why the launcher refused logs of these parts the last time, and when that was.
+  struct LogsWait {
+    std::string why;
+    Instant at;    // of the last refusal
+    Instant told;  // when an event said it
+  };
+  std::map<AttemptId, LogsWait> logs_wait;
+  std::map<AttemptId, Instant> outputs_refused;  // when an event said it
   std::uint64_t sent_revision = 0;
   std::string low_disk;     // its last reason for taking no new part; "": it takes parts
   Duration clock_ahead{0};  // its clock minus ours, in its last heartbeat
@@ -89,6 +98,8 @@ struct NodeWatch {
   std::string unread;       // why its last message could not be decoded; "": it could
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
+// Nodes send refused logs again within a few seconds: without a refusal for so long they go on.
+inline constexpr Duration kLogsWaitKnown = seconds(15);
 
 class NodeWatches {
  public:
@@ -119,6 +130,7 @@ class NodeWatches {
     const auto known = on_machine_.find(id);
     return known == on_machine_.end() ? std::set<NodeId>() : known->second;
   }
+  LiveLogs live_logs;
   const std::map<NodeId, NodeWatch>& all() const { return watches_; }
   const NodeWatch* find(NodeId node) const {
     const auto it = watches_.find(node);

@@ -286,7 +286,7 @@ std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& sp
     one.run_as = spec.run_as;
     if (how.what == Judging::What::all) {
       if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
-      if (auto error = refused_by_quota(cluster, one, {})) add({*std::move(error)}, step);
+      if (auto error = refused_by_quota(cluster, one, {}, {})) add({*std::move(error)}, step);
     }
     for (Refusal& refusal : refusals_of_nodes(cluster, one, how)) add(std::move(refusal), step);
   }

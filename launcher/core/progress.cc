@@ -157,6 +157,7 @@ void conclude(Context& core, const Job& job) {
   if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
   report.message += why_no_retry(cluster, job, report);
   report.message += logs_not_kept(core.state, job);
+  if (report.message.starts_with("; ")) report.message.erase(0, 2);  // it completed
   core.emit(JobFinished{job.id, final_status(report), report});
 }
 
@@ -190,9 +191,42 @@ void react(Context& core, const LogsDurableInput& input) {
     core.emit(PartReleased{input.attempt, input.node});
 }
 
+void react(Context& core, const LogsGrewInput& input) {
+  const Part* part = core.state.assigned_part(input.attempt, input.node);
+  if (part == nullptr || part->finished()) return;
+  core.watches.live_logs.set(input.attempt, input.node,
+                             holders_of(core.state.job(input.attempt.job)->spec), input.bytes);
+}
+
+namespace {
+
+constexpr Duration kSayRefusalEvery = minutes(10);
+
+// `told`: when an event last said it, of this part.
+bool is_to_be_told(const Context& core, Instant& told) {
+  if (told.ns != 0 && core.now - told < kSayRefusalEvery) return false;
+  told = core.now;
+  return true;
+}
+
+// Each refusal is told while it lasts; an event says it once.
+void note_refused_logs(Context& core, const LogsRefusedInput& input) {
+  NodeWatch::LogsWait& wait = core.watches.at(input.node).logs_wait[input.attempt];
+  const bool is_new = wait.at.ns == 0 || core.now - wait.at > kLogsWaitKnown;
+  if (is_new || wait.why != input.why) core.pending.job_changed(input.attempt.job);
+  wait.why = input.why;
+  wait.at = core.now;
+  if (input.why.empty() || !is_to_be_told(core, wait.told)) return;
+  core.record(input.attempt.job, {core.now, Event::Kind::logs_wait, input.attempt.number,
+                                  input.node, "the launcher takes no more logs: " + input.why});
+}
+
+}  // namespace
+
 // A full disk is waited for as long as it takes, unless somebody said that the job is of no worth.
 void react(Context& core, const LogsRefusedInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
+  note_refused_logs(core, input);
   const bool has_ended = core.state.attempt(input.attempt)->ended.has_value();
   auto& refused = core.watches.at(input.node).logs_refused;
   if (!is_canceled(core.canceled_late, *core.state.job(input.attempt.job))) {
@@ -208,6 +242,15 @@ void react(Context& core, const LogsRefusedInput& input) {
   const bool is_over = core.clock.polled() - episode.since >= core.config.space_timeout;
   if (has_ended && input.lacking > 0 && is_over)
     core.emit(PartReleased{input.attempt, input.node, true, input.lacking});
+}
+
+void react(Context& core, const OutputsRefusedInput& input) {
+  if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
+  if (!is_to_be_told(core, core.watches.at(input.node).outputs_refused[input.attempt])) return;
+  core.record(input.attempt.job,
+              {core.now, Event::Kind::not_kept, input.attempt.number, input.node,
+               "newer versions of outputs and of the checkpoint, while it runs: " + input.why});
+  core.pending.job_changed(input.attempt.job);
 }
 
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {

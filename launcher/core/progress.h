@@ -8,7 +8,9 @@ namespace lockstep::launcher {
 void advance(Context& core, const JobId& job);
 
 void react(Context& core, const LogsDurableInput& input);
+void react(Context& core, const LogsGrewInput& input);
 void react(Context& core, const LogsRefusedInput& input);
+void react(Context& core, const OutputsRefusedInput& input);
 void prepare_timed_out(Context& core, const AttemptId& attempt);
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node);
 

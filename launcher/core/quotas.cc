@@ -25,7 +25,9 @@ std::uint64_t amount_of(const Demand& demand, QuotaLimit limit) {
     case QuotaLimit::spec_bytes:
     case QuotaLimit::versions:
     case QuotaLimit::version_bytes:
-    case QuotaLimit::version_files: break;
+    case QuotaLimit::version_files:
+    case QuotaLimit::job_files:
+    case QuotaLimit::kept_jobs: break;
   }
   return static_cast<std::uint64_t>(value);
 }
@@ -43,6 +45,8 @@ std::string_view noun_of(QuotaLimit limit) {
     case QuotaLimit::versions: return "registered versions";
     case QuotaLimit::version_bytes: return "definitions of registered versions";
     case QuotaLimit::version_files: return "files of registered versions";
+    case QuotaLimit::job_files: return "files of jobs";
+    case QuotaLimit::kept_jobs: return "ended jobs";
   }
   return "?";
 }
@@ -100,6 +104,35 @@ std::optional<Error> too_large_spec(const Cluster& cluster, const QuotaHolder& h
       "job's code folder, or delete jobs that have ended (`lockstep job delete --all-final`){}",
       to_string(holder), amount(kLimit, used), amount(kLimit, kFreeSpecBytes), amount(kLimit, more),
       amount(kLimit, *most), who_may_change(holder, kLimit)));
+}
+
+// With the logs that running jobs have written so far.
+std::uint64_t job_files_of(const Cluster& cluster, const QuotaHolder& holder) {
+  return of(cluster.state.usage().of(holder), QuotaLimit::job_files) +
+         cluster.watches.live_logs.of(holder);
+}
+
+constexpr const char* kMakeRoom =
+    "delete jobs that have ended, after you have downloaded or registered what you need of them "
+    "(`lockstep job delete NAME`, or `--all-final`)";
+
+std::optional<Error> too_many_files(const Cluster& cluster, const QuotaHolder& holder,
+                                    const std::vector<JobSource>& sources) {
+  constexpr QuotaLimit kLimit = QuotaLimit::job_files;
+  const auto most = limit_of(cluster, holder, kLimit);
+  if (!most) return std::nullopt;
+  std::uint64_t more = 0;
+  for (const JobSource& source : sources)
+    if (!cluster.state.sources().has(holder, source.tree))
+      more += std::min(source.size.count, kMaxQuotaValue);
+  const std::uint64_t used = job_files_of(cluster, holder);
+  if (used < *most && more <= *most - used) return std::nullopt;
+  return exhausted(fmt::format(
+      "quota: the logs, outputs, checkpoints and sources of the jobs of {} take {}, {}and {} are "
+      "allowed; {}{}",
+      to_string(holder), amount(kLimit, used),
+      more == 0 ? "" : fmt::format("the files of this job would add {}, ", amount(kLimit, more)),
+      amount(kLimit, *most), kMakeRoom, who_may_change(holder, kLimit)));
 }
 
 std::optional<Error> too_large_snapshot(const State& state, const QuotaHolder& holder,
@@ -241,22 +274,65 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
     return (is_user ? config.version_files_per_user : config.version_files_per_project).count;
   if (is_user && limit == QuotaLimit::queued_jobs) return config.queued_jobs_per_user;
   if (is_user && limit == QuotaLimit::spec_bytes) return config.spec_bytes_per_user.count;
+  // Who has a launcher alone takes space from nobody.
+  const bool is_shared = cluster.state.principals().users().size() > 1;
+  if (is_user && limit == QuotaLimit::job_files && is_shared && config.job_files_per_user.count > 0)
+    return config.job_files_per_user.count;
   return std::nullopt;
 }
 
-bool limits_snapshot(const State& state, const JobSpec& spec) {
-  const auto holders = holders_of(spec);
-  return std::any_of(holders.begin(), holders.end(), [&](const QuotaHolder& holder) {
-    return set_limit(state, holder, QuotaLimit::snapshot_bytes).has_value();
-  });
+std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more) {
+  constexpr QuotaLimit kLimit = QuotaLimit::job_files;
+  for (const QuotaHolder& holder : holders_of(spec)) {
+    const auto most = limit_of(cluster, holder, kLimit);
+    if (!most) continue;
+    const std::uint64_t used = job_files_of(cluster, holder);
+    if (used < *most && more < *most - used) continue;
+    return fmt::format(
+        "the files of the jobs of {} take {} of {} on the launcher (quota job-files); what does "
+        "not fit waits on its node until there is room: {}{}",
+        to_string(holder), amount(kLimit, used), amount(kLimit, *most), kMakeRoom,
+        who_may_change(holder, kLimit));
+  }
+  return "";
 }
 
-std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot) {
+std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec) {
+  std::optional<std::uint64_t> room;
+  for (const QuotaHolder& holder : holders_of(spec)) {
+    const auto most = limit_of(cluster, holder, QuotaLimit::job_files);
+    if (!most) continue;
+    const std::uint64_t free = *most - std::min(*most, job_files_of(cluster, holder));
+    room = std::min(room.value_or(free), free);
+  }
+  return room;
+}
+
+std::string whose_files(const Cluster& cluster) {
+  constexpr std::size_t kNamed = 5;
+  std::vector<std::pair<std::uint64_t, const std::string*>> users;
+  for (const auto& [holder, usage] : cluster.state.usage().all()) {
+    const bool is_user = holder.kind == QuotaHolder::Kind::user;
+    const std::uint64_t files = is_user ? job_files_of(cluster, holder) : 0;
+    if (files > 0) users.emplace_back(files, &holder.name);
+  }
+  std::sort(users.begin(), users.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(users.size(), kNamed); ++i)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", *users[i].second,
+                        to_string(Bytes{users[i].first}));
+  return text;
+}
+
+std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot,
+                                      const std::vector<JobSource>& sources) {
   const auto more = static_cast<std::uint64_t>(spec_bytes(spec));
   for (const QuotaHolder& holder : holders_of(spec)) {
     if (auto error = too_much_waits(cluster, holder)) return error;
     if (auto error = too_large_spec(cluster, holder, more)) return error;
     if (auto error = too_large_snapshot(cluster.state, holder, snapshot)) return error;
+    if (auto error = too_many_files(cluster, holder, sources)) return error;
   }
   if (cluster.state.principals().quotas().empty()) return std::nullopt;
   if (spec.is_pipeline()) return std::nullopt;  // each of its steps is asked about by itself
@@ -300,8 +376,9 @@ QuotaView quota_view(const Cluster& cluster, const QuotaHolder& holder) {
   QuotaView view{holder, {}};
   const Usage usage = cluster.state.usage().of(holder);
   for (const QuotaLimit limit : kQuotaLimits)
-    view.lines.push_back({limit, limit_of(cluster, holder, limit),
-                          !set_limit(cluster.state, holder, limit), of(usage, limit)});
+    view.lines.push_back(
+        {limit, limit_of(cluster, holder, limit), !set_limit(cluster.state, holder, limit),
+         limit == QuotaLimit::job_files ? job_files_of(cluster, holder) : of(usage, limit)});
   return view;
 }
 

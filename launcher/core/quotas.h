@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "launcher/core/placement.h"
 
@@ -27,14 +28,22 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
 
 // A resource_exhausted error if too much is queued already, or if the quotas would never let the
 // job be placed on any node that its target has or makes. It names the quota, its value, its use,
-// and who may change it. `snapshot` is the size of the job's source.
-std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot);
+// and who may change it. `snapshot` is the size of the job's source, `sources` what would stay on
+// the launcher for it.
+std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot,
+                                      const std::vector<JobSource>& sources);
+// Why the launcher takes no more logs, and no more versions of outputs and checkpoints, of a
+// running job: its owner or its project has used up what their jobs' files may take. "": it takes
+// them.
+// `more`: so many bytes are to be sent.
+std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more = 0);
+// How many bytes more the files of such a job may take; nullopt: as many as there is space for.
+std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec);
+// See Core::whose_files().
+std::string whose_files(const Cluster& cluster);
 // A resource_exhausted error if the job's texts would grow beyond a quota.
 std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,
                                                const JobSpec& after);
-// True if a quota limits the source size of such a job.
-bool limits_snapshot(const State& state, const JobSpec& spec);
-
 // Why a job with this demand is not placed now; nullopt: it is within its quotas.
 std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
                                       const Demand& demand);

@@ -57,6 +57,22 @@ bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
   return !known || report.state > known->state;
 }
 
+// Some may be in use still, as the same trees of a newer version: whoever removes them looks.
+void tell_replaced(Context& core, const AttemptId& attempt,
+                   const std::vector<CollectedOutput>& before,
+                   const std::vector<CollectedOutput>& now) {
+  TreesReplaced action{attempt, {}, {}};
+  for (const CollectedOutput& output : before) {
+    const CollectedOutput* newer = same_output(now, output);
+    if (!has_files(output) ||
+        (newer != nullptr && newer->tree == output.tree && newer->pieces == output.pieces))
+      continue;
+    each_tree(output, [&](const Digest& tree) { action.trees.push_back(tree); });
+    action.size.count += output.size.count;
+  }
+  if (!action.trees.empty()) core.act(std::move(action));
+}
+
 // Reports come late and twice: only a newer one counts.
 void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
   for (const CollectedOutput& output : report.outputs) {
@@ -64,7 +80,11 @@ void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
     const Part* part = core.state.assigned_part(report.attempt, node);
     const bool news = !part->saved || (output.order > part->saved->checkpoint.order &&
                                        output.tree != part->saved->checkpoint.tree);
-    if (news) core.emit(CheckpointSaved{report.attempt, node, output});
+    if (!news) continue;
+    std::vector<CollectedOutput> before;
+    if (part->saved) before.push_back(part->saved->checkpoint);
+    core.emit(CheckpointSaved{report.attempt, node, output});
+    tell_replaced(core, report.attempt, before, {output});
   }
 }
 
@@ -102,7 +122,9 @@ void keep(Context& core, NodeId node, const AttemptId& attempt, NodeWatch::SoFar
   const Part* part = core.state.assigned_part(attempt, node);
   if (part == nullptr || part->so_far == so_far.outputs) return;
   so_far.kept = core.now;
+  const std::vector<CollectedOutput> before = part->so_far;
   core.emit(OutputsSoFar{attempt, node, so_far.outputs});
+  tell_replaced(core, attempt, before, so_far.outputs);
 }
 
 // They change often, so the journal gets them now and then, and when their node is lost.
@@ -120,6 +142,7 @@ void take_outputs(Context& core, NodeId node, const PartReport& report) {
     tell_of_lost(core, node, report.attempt, so_far.outputs, output);
   add_known(so_far.outputs, fresh);
   if (so_far.outputs != fresh) core.pending.job_changed(report.attempt.job);
+  tell_replaced(core, report.attempt, so_far.outputs, fresh);
   so_far.outputs = std::move(fresh);
   const bool is_due = so_far.kept.ns == 0 || core.now >= so_far.kept + kOutputsKeptEvery;
   if (is_due) keep(core, node, report.attempt, so_far);
@@ -135,6 +158,16 @@ std::vector<CollectedOutput> sent_before(const Context& core, NodeId node, const
     const CollectedOutput* lost = same_output(end.outputs, known);
     return !has_files(known) || lost == nullptr || has_files(*lost) || lost->problems.empty();
   });
+  return sent;
+}
+
+// Of the part's newest report, and of the last fact.
+std::vector<CollectedOutput> sent_so_far(const Context& core, NodeId node, const Part& part,
+                                         const AttemptId& attempt) {
+  std::vector<CollectedOutput> sent = part.so_far;
+  const auto& all = core.watches.all().at(node).so_far;
+  if (const auto fresh = all.find(attempt); fresh != all.end())
+    sent.insert(sent.end(), fresh->second.outputs.begin(), fresh->second.outputs.end());
   return sent;
 }
 
@@ -225,9 +258,14 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
         core.state.job(report.attempt.job)->spec.ranks_on(static_cast<int>(node_rank));
     const auto clock = core.watches.at(node).clock.offset();
     std::vector<CollectedOutput> kept;
-    if (report.state == PartState::finished) kept = sent_before(core, node, report);
+    std::vector<CollectedOutput> before;
+    if (report.state == PartState::finished) {
+      kept = sent_before(core, node, report);
+      before = sent_so_far(core, node, *part, report.attempt);
+    }
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
     if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
+    tell_replaced(core, report.attempt, before, report.outputs);
     if (report.state == PartState::finished) return;
     take_ended(core, node, report);
     take_outputs(core, node, report);

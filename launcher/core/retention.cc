@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 
 #include "common/domain/no_such_job.h"
 #include "launcher/core/children.h"
+#include "launcher/core/quotas.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -48,9 +50,18 @@ Decision delete_decision(const Context& core, const Caller& caller, const Job& j
   return may(core.state.principals(), caller, Permission::delete_job, object_of(job));
 }
 
+// "": the job is not there.
+std::string project_of(const State& state, const JobId& id) {
+  const Job* job = state.job(id);
+  if (job == nullptr) return "";
+  return job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
+}
+
 void delete_one(Context& core, const JobId& id, const std::string& by, std::string why) {
   const Job& job = *core.state.job(id);
   ForgetJob forget{id, {}, std::move(why)};
+  forget.is_by_limit = by.empty() && job.spec.step.empty();
+  forget.project = project_of(core.state, id);
   std::uint64_t incarnation = job.incarnation;
   for (const Attempt& attempt : job.attempts) {
     forget.attempts.push_back(attempt.id);
@@ -76,47 +87,72 @@ void delete_family(Context& core, const JobId& id, const std::string& by) {
   for (const JobId& other : others) delete_one(core, other, by, by_person(by));
 }
 
-// "": the job is not there.
-std::string project_of(const State& state, const JobId& id) {
-  const Job* job = state.job(id);
-  if (job == nullptr) return "";
-  return job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
+// The next job that is beyond a limit.
+struct Beyond {
+  Instant due = Instant::never();  // of its deletion; never(): no job is
+  EndedJobs::Place place = {};
+  std::string why = {};
+};
+
+Beyond beyond_age(const State& state, const Retention& keeps) {
+  if (keeps.jobs_for <= Duration(0) || state.ended().empty()) return {};
+  const EndedJobs::Place& first = state.ended().begin()->first;
+  return {first.first + keeps.jobs_for, first,
+          "it ended longer ago than --keep-jobs-for " + format_duration(keeps.jobs_for)};
 }
 
-// By number or size; by age it is a matter of time alone.
-bool over_limits(const State& state, const Retention& keeps) {
-  const auto over = [](Bytes size, Bytes limit) { return limit.count != 0 && size > limit; };
-  return (keeps.jobs != 0 && state.ended().size() > keeps.jobs) ||
-         over(state.ended_size().logs, keeps.logs) ||
-         over(state.ended_size().outputs, keeps.outputs);
-}
-
-// Why the job that ended first is deleted now, in words.
-std::string why_beyond(const State& state, const Retention& keeps, Instant now) {
-  const JobSize& size = state.ended_size();
-  const auto over = [](const char* what, Bytes have, Bytes limit, const char* flag) {
-    return fmt::format("ended jobs have {} of {}, more than {} {}", to_string(have), what, flag,
-                       to_string(limit));
+// Of whom has most of what is too much: a user's jobs never make way for those of others before
+// that user has more than an equal share.
+Beyond beyond_share(const State& state, EndedJobs::What what, std::uint64_t has,
+                    std::uint64_t most) {
+  if (most == 0 || has <= most) return {};
+  const auto largest = state.ended_jobs().largest(what, most);
+  if (!largest) return {};
+  std::string why;
+  const auto of_bytes = [&](const char* noun, const char* flag) {
+    return fmt::format("ended jobs have {} of {}, more than {} {}; {} has most, {}",
+                       to_string(Bytes{has}), noun, flag, to_string(Bytes{most}), *largest->user,
+                       to_string(Bytes{largest->has}));
   };
-  const Instant ended = state.ended().begin()->first.first;
-  if (keeps.jobs_for > Duration(0) && ended + keeps.jobs_for <= now)
-    return "it ended longer ago than --keep-jobs-for " + format_duration(keeps.jobs_for);
-  if (keeps.jobs != 0 && state.ended().size() > keeps.jobs)
-    return fmt::format("{} jobs have ended, more than --keep-jobs {}", state.ended().size(),
-                       keeps.jobs);
-  if (keeps.logs.count != 0 && size.logs > keeps.logs)
-    return over("logs", size.logs, keeps.logs, "--keep-logs");
-  return over("outputs", size.outputs, keeps.outputs, "--keep-outputs");
+  switch (what) {
+    case EndedJobs::What::jobs:
+      why = fmt::format("{} jobs have ended, more than --keep-jobs {}; {} has most, {}", has, most,
+                        *largest->user, largest->has);
+      break;
+    case EndedJobs::What::logs: why = of_bytes("logs", "--keep-logs"); break;
+    case EndedJobs::What::outputs: why = of_bytes("outputs", "--keep-outputs"); break;
+  }
+  return {largest->place.first + kKeptAtLeast, largest->place, std::move(why)};
 }
 
-// When the job that ended first is to be deleted; never() while nothing is beyond the limits.
-Instant next_deletion(const State& state, const Retention& keeps) {
-  if (state.ended().empty()) return Instant::never();
-  const Instant ended = state.ended().begin()->first.first;
-  Instant due = Instant::never();
-  if (keeps.jobs_for > Duration(0)) due = ended + keeps.jobs_for;
-  if (over_limits(state, keeps)) due = std::min(due, ended + kKeptAtLeast);
-  return due;
+// Of users with a quota of their own.
+Beyond beyond_quotas(const State& state) {
+  Beyond next;
+  for (const auto& [holder, quota] : state.principals().quotas()) {
+    if (holder.kind != QuotaHolder::Kind::user) continue;
+    const auto most = quota.find(QuotaLimit::kept_jobs);
+    const std::uint64_t has = of(state.usage().of(holder), QuotaLimit::kept_jobs);
+    if (most == quota.end() || has <= most->second) continue;
+    const EndedJobs::Place* place = state.ended_jobs().first_of(holder.name);
+    if (place == nullptr || place->first + kKeptAtLeast >= next.due) continue;
+    next = {place->first + kKeptAtLeast, *place,
+            fmt::format("quota: {} has {} ended jobs, and {} are kept", to_string(holder), has,
+                        most->second)};
+  }
+  return next;
+}
+
+Beyond next_beyond(const State& state, const Retention& keeps) {
+  using What = EndedJobs::What;
+  const JobSize& size = state.ended_size();
+  Beyond next = beyond_age(state, keeps);
+  if (Beyond of_quota = beyond_quotas(state); of_quota.due < next.due) next = std::move(of_quota);
+  for (Beyond& one :
+       std::array{beyond_share(state, What::jobs, state.ended().size(), keeps.jobs),
+                  beyond_share(state, What::logs, size.logs.count, keeps.logs.count),
+                  beyond_share(state, What::outputs, size.outputs.count, keeps.outputs.count)})
+    if (one.due < next.due) next = std::move(one);
+  return next;
 }
 
 }  // namespace
@@ -191,11 +227,12 @@ void react(Context& core, const DeleteInput& input) {
 void retain(Context& core) {
   if (!core.retention.is_due && core.now < core.retention.at) return;
   core.retention.is_due = false;
-  for (std::size_t i = 0;
-       i < kMaxDeletionsAtOnce && next_deletion(core.state, core.config.keeps) <= core.now; ++i)
-    delete_job(core, JobId(core.state.ended().begin()->second), "",
-               why_beyond(core.state, core.config.keeps, core.now));
-  Instant due = next_deletion(core.state, core.config.keeps);
+  Beyond next = next_beyond(core.state, core.config.keeps);
+  for (std::size_t i = 0; i < kMaxDeletionsAtOnce && next.due <= core.now; ++i) {
+    delete_job(core, JobId(core.state.ended().at(next.place)), "", next.why);
+    next = next_beyond(core.state, core.config.keeps);
+  }
+  Instant due = next.due;
   std::vector<Digest> useless;
   for (const auto& [hash, token] : core.state.tokens()) {
     const Instant forgotten = token.expires + kTokenRemembered;

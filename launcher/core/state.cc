@@ -29,22 +29,56 @@ bool Job::has_asked() const {
                      [](const Part& part) { return !part.wants_lock.empty(); });
 }
 
+JobSize size_of(const Part& part) {
+  JobSize size;
+  for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
+  bool has_checkpoint = false;  // the one that was saved is what the final report has
+  if (part.finished()) {
+    if (const auto& exit = part.report->exit) {
+      size.logs.count += exit->log_times.count;
+      for (const LogSize& log : exit->logs)
+        size.logs.count += log.stdout_bytes + log.stderr_bytes + log.environment_bytes;
+    }
+    for (const CollectedOutput& output : part.report->outputs) {
+      size.outputs.count += output.size.count;
+      has_checkpoint = has_checkpoint || (part.saved && output.tree == part.saved->checkpoint.tree);
+    }
+    size.logs.count -= std::min(size.logs.count, part.lost_log_bytes);
+  }
+  if (part.saved && !has_checkpoint) size.outputs.count += part.saved->checkpoint.size.count;
+  return size;
+}
+
 JobSize size_of(const Job& job) {
   JobSize size;
   for (const Attempt& attempt : job.attempts) {
     for (const Part& part : attempt.parts) {
-      for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
-      if (!part.finished()) continue;
-      if (const auto& exit = part.report->exit) {
-        size.logs.count += exit->log_times.count;
-        for (const LogSize& log : exit->logs)
-          size.logs.count += log.stdout_bytes + log.stderr_bytes + log.environment_bytes;
-      }
-      for (const CollectedOutput& output : part.report->outputs)
-        size.outputs.count += output.size.count;
+      const JobSize of_part = size_of(part);
+      size.logs.count += of_part.logs.count;
+      size.outputs.count += of_part.outputs.count;
     }
   }
   return size;
+}
+
+EndedJobs::Gives State::gives(const Job& job) const {
+  JobSize size = size_of(job);
+  EndedJobs::Gives gives;
+  gives.ran = !job.attempts.empty();
+  if (job.steps) {
+    for (const Steps::Step& step : job.steps->all()) gives.ran = gives.ran || step.reused;
+    for (const JobId& id : job.steps->jobs()) {
+      const Job* step = this->job(id);
+      if (step == nullptr) continue;
+      const JobSize of_step = size_of(*step);
+      size.logs.count += of_step.logs.count;
+      size.outputs.count += of_step.outputs.count;
+      gives.ran = gives.ran || !step->attempts.empty();
+    }
+  }
+  gives.logs = size.logs.count > 0;
+  gives.outputs = size.outputs.count > 0;
+  return gives;
 }
 
 JobStatus Job::status() const {

@@ -16,6 +16,7 @@
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
 #include "launcher/core/deleted_jobs.h"
+#include "launcher/core/ended_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/job_index.h"
@@ -213,7 +214,8 @@ struct Job {
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
-  bool shared = false;    // its owner lets the members of its project read it
+  bool shared = false;             // its owner lets the members of its project read it
+  std::vector<JobSource> sources;  // see JobSubmitted
   bool archived = false;  // lists leave it out; of a step, its pipeline's counts: metadata.h
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
@@ -277,11 +279,7 @@ struct EnvironmentVersion {
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
-// The space that a job takes in the launcher's stores, as its nodes reported it.
-struct JobSize {
-  Bytes logs, outputs;
-  friend bool operator==(const JobSize&, const JobSize&) = default;
-};
+JobSize size_of(const Part& part);
 JobSize size_of(const Job& job);
 
 // The nodes of one pool, by id. The iterator steps through the table of all nodes, and searches
@@ -362,13 +360,16 @@ class State {
                   const std::function<bool(const Job&)>& visit) const;
   const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
   const std::set<JobId>& unwritten() const { return unwritten_; }    // with outputs that wait to be
-  // The final jobs by the time of their end (and their order) of which nothing waits to be written,
-  // without the jobs of steps, which stay as long as their pipeline; and the total size of all.
-  const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
-  const JobSize& ended_size() const { return ended_size_; }
+  // The final jobs of which nothing waits to be written, without the jobs of steps, which stay as
+  // long as their pipeline; and the size of all final jobs.
+  const EndedJobs& ended_jobs() const { return ended_; }
+  const std::map<EndedJobs::Place, JobId>& ended() const { return ended_.all(); }
+  const JobSize& ended_size() const { return ended_.size(); }
+  EndedJobs::Gives gives(const Job& job) const;  // a final one
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
   const UsageTable& usage() const { return usage_; }                   // by user and project
+  const SourceTable& sources() const { return sources_; }              // the same
   const FairShares& shares() const { return shares_; }                 // by pool and user
   std::uint64_t incarnation() const { return incarnation_; }           // least one of new attempts
   std::optional<Instant> restored_at() const { return restored_at_; }  // from a backup
@@ -450,8 +451,7 @@ class State {
   std::map<std::string, JobId> submissions_;
   // Orders of the steps' jobs that completed, by family and reuse key; no set is empty.
   std::map<std::pair<std::uint64_t, Digest>, std::set<std::uint64_t>> reusable_;
-  std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
-  JobSize ended_size_;
+  EndedJobs ended_;
   DeletedJobs deleted_;
   Principals principals_;
   Computes computes_;
@@ -461,6 +461,7 @@ class State {
   // By version, see jobs_with(); no set is empty.
   std::map<std::pair<NameKind, std::string>, std::set<std::uint64_t>> named_by_;
   UsageTable usage_;
+  SourceTable sources_;
   FairShares shares_;
   std::uint64_t incarnation_ = 0;
   std::optional<Instant> restored_at_;

@@ -246,6 +246,8 @@ struct State::Applier {
     state.index_.submitted(job.order, job.spec.submitter);
     if (job.phase == Job::Phase::waiting) state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
+    job.sources = fact.sources;
+    hold_sources(job);
     state.unfinished_.insert(job.id);
     state.computes_.count(job.spec, {.unfinished = 1});
     record(job, Event::Kind::submitted);
@@ -262,6 +264,27 @@ struct State::Applier {
       state.named_by_[{kind, std::move(version)}].insert(job.order);
     });
     state.jobs_.add(fact.job, std::move(job));
+  }
+
+  void hold_sources(const Job& job) const {
+    for (const JobSource& source : job.sources)
+      for (const QuotaHolder& holder : holders_of(job.spec))
+        if (state.sources_.add(holder, source))
+          state.usage_.add(holder, {.job_files = source.size.count});
+  }
+  void release_sources(const Job& job) const {
+    for (const JobSource& source : job.sources)
+      for (const QuotaHolder& holder : holders_of(job.spec))
+        if (state.sources_.remove(holder, source))
+          state.usage_.add(holder, {.job_files = 0 - source.size.count});
+  }
+  static std::uint64_t files_of(const JobSize& size) {
+    return size.logs.count + size.outputs.count;
+  }
+  // `before`: what the part had until now.
+  void files_changed(const JobId& job, const Part& part, std::uint64_t before) const {
+    const std::uint64_t more = files_of(size_of(part)) - before;
+    if (more != 0) state.usage_.add(state.job_ref(job).spec, {.job_files = more});
   }
 
   void operator()(const CancelRequested& fact) const {
@@ -362,6 +385,7 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     const Attempt::Tally before = attempt.tally;
+    const std::uint64_t files_before = files_of(size_of(part));
     count(attempt.tally, part, -1);
     std::optional<CollectedOutput> restored = fact.report.restored;
     if (!restored && part.report) restored = part.report->restored;
@@ -373,6 +397,7 @@ struct State::Applier {
     count(attempt.tally, part, +1);
     if (attempt.tally.ended > before.ended) free(fact.attempt.job, part);
     if (part.finished()) record_end(fact, part);
+    files_changed(fact.attempt.job, part, files_before);
     record_part(fact, attempt, before);
     solver_may_change(state.job_ref(fact.attempt.job));
   }
@@ -432,19 +457,32 @@ struct State::Applier {
   void operator()(const PartReleased& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
+    const std::uint64_t before = files_of(size_of(part));
     part.released = true;
     part.logs_lost = fact.logs_lost;
     part.lost_log_bytes = fact.lost_bytes;
+    files_changed(fact.attempt.job, part, before);
     state.unassign(attempt, part);
+    if (!fact.logs_lost) return;
+    record(state.job_ref(fact.attempt.job), Event::Kind::logs_lost, fact.attempt, fact.node,
+           fact.lost_bytes == 0
+               ? "its last logs did not arrive in time"
+               : fmt::format("the last {} of its logs: the launcher had no space for them",
+                             to_string(Bytes{fact.lost_bytes})));
   }
 
   void operator()(const CheckpointSaved& fact) const {
     Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    const std::uint64_t before = files_of(size_of(part));
     part.saved = Part::Saved{fact.checkpoint, at};
+    files_changed(fact.attempt.job, part, before);
   }
 
   void operator()(const OutputsSoFar& fact) const {
-    state.part_ref(state.attempt_ref(fact.attempt), fact.node).so_far = fact.outputs;
+    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    const std::uint64_t before = files_of(size_of(part));
+    part.so_far = fact.outputs;
+    files_changed(fact.attempt.job, part, before);
   }
 
   void operator()(const FenceLifted& fact) const {
@@ -473,9 +511,7 @@ struct State::Applier {
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
     note_ended(job);
     leave_pipeline(job);
-    const JobSize size = size_of(job);
-    state.ended_size_.logs.count += size.logs.count;
-    state.ended_size_.outputs.count += size.outputs.count;
+    state.ended_.count(job.spec.submitter, size_of(job));
     // The account may be made before the next job of this user: each node is asked again.
     if (fact.report.cause == Cause::account_missing || fact.report.cause == Cause::canceled)
       for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
@@ -540,7 +576,9 @@ struct State::Applier {
   }
   void note_ended(const Job& job) const {
     if (!job.finish || !job.spec.step.empty() || job.unwritten > 0) return;
-    state.ended_.emplace(std::pair(job.finish->at, job.order), job.id);
+    const EndedJobs::Place place{job.finish->at, job.order};
+    if (state.ended_.add(job.spec.submitter, place, job.id, state.gives(job)))
+      state.usage_.add(job.spec, {.kept_jobs = 1});
   }
 
   void operator()(const StepReused& fact) const {
@@ -627,11 +665,12 @@ struct State::Applier {
     if (const Job* found = state.jobs_.find(fact.job)) {
       const Job& job = *found;
       CHECK(job.finish.has_value(), "a job can be deleted only after it has ended");
-      const JobSize size = size_of(job);
-      state.ended_size_.logs.count -= size.logs.count;
-      state.ended_size_.outputs.count -= size.outputs.count;
-      state.usage_.add(job.spec, {.spec_bytes = -spec_bytes(job.spec)});
-      state.ended_.erase(std::pair(job.finish->at, job.order));
+      state.ended_.discount(job.spec.submitter, size_of(job));
+      state.usage_.add(
+          job.spec, {.spec_bytes = -spec_bytes(job.spec), .job_files = 0 - files_of(size_of(job))});
+      release_sources(job);
+      if (state.ended_.remove(job.spec.submitter, {job.finish->at, job.order}))
+        state.usage_.add(job.spec, {.kept_jobs = -1});
       forget_reusable(job);
       leave_family(job);
       state.unwritten_.erase(job.id);

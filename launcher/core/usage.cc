@@ -33,13 +33,15 @@ Usage& Usage::operator+=(const Usage& other) {
   versions += other.versions;
   version_bytes += other.version_bytes;
   version_files += other.version_files;
+  job_files += other.job_files;
+  kept_jobs += other.kept_jobs;
   return *this;
 }
 
 Usage operator-(const Usage& usage) {
-  return {-usage.queued,   -usage.running,       -usage.nodes,
-          -usage.cpus,     -usage.gpus,          -usage.spec_bytes,
-          -usage.versions, -usage.version_bytes, -usage.version_files};
+  return {-usage.queued,        -usage.running,      -usage.nodes,    -usage.cpus,
+          -usage.gpus,          -usage.spec_bytes,   -usage.versions, -usage.version_bytes,
+          -usage.version_files, 0 - usage.job_files, -usage.kept_jobs};
 }
 
 std::uint64_t of(const Usage& usage, QuotaLimit limit) {
@@ -54,6 +56,8 @@ std::uint64_t of(const Usage& usage, QuotaLimit limit) {
     case QuotaLimit::versions: value = usage.versions; break;
     case QuotaLimit::version_bytes: value = usage.version_bytes; break;
     case QuotaLimit::version_files: value = usage.version_files; break;
+    case QuotaLimit::job_files: value = static_cast<std::int64_t>(usage.job_files); break;
+    case QuotaLimit::kept_jobs: value = usage.kept_jobs; break;
     case QuotaLimit::snapshot_bytes: break;
   }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
@@ -79,12 +83,30 @@ std::int64_t spec_bytes(const JobSpec& spec) {
   return static_cast<std::int64_t>(bytes - std::min<std::size_t>(bytes, kFreeSpecBytes));
 }
 
+bool SourceTable::add(const QuotaHolder& holder, const JobSource& source) {
+  return ++jobs_[{holder, source}] == 1;
+}
+
+bool SourceTable::remove(const QuotaHolder& holder, const JobSource& source) {
+  const auto found = jobs_.find({holder, source});
+  if (found == jobs_.end() || --found->second > 0) return false;
+  jobs_.erase(found);
+  return true;
+}
+
+bool SourceTable::has(const QuotaHolder& holder, const Digest& tree) const {
+  const auto found = jobs_.lower_bound({holder, JobSource{tree, {}}});
+  return found != jobs_.end() && found->first.first == holder && found->first.second.tree == tree;
+}
+
 void UsageTable::add(QuotaHolders holders, const Usage& change) {
-  for (QuotaHolder& holder : holders) {
-    const auto entry = usages_.try_emplace(std::move(holder)).first;
-    entry->second += change;
-    if (entry->second == Usage{}) usages_.erase(entry);
-  }
+  for (QuotaHolder& holder : holders) add(std::move(holder), change);
+}
+
+void UsageTable::add(QuotaHolder holder, const Usage& change) {
+  const auto entry = usages_.try_emplace(std::move(holder)).first;
+  entry->second += change;
+  if (entry->second == Usage{}) usages_.erase(entry);
 }
 
 Usage UsageTable::of(const QuotaHolder& holder) const {

@@ -248,6 +248,10 @@ Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
                      fmt::format("{}: {} is more than the largest possible quota ({}); to remove "
                                  "the limit, use `lockstep quota unset`",
                                  to_string(limit), value, kMaxQuotaValue));
+    if (limit == QuotaLimit::kept_jobs && ask.holder.kind != QuotaHolder::Kind::user)
+      return refusal(
+          ErrorCode::invalid_argument,
+          fmt::format("{} is a limit of users alone: give --user NAME", to_string(limit)));
     say(limit, amount(limit, value));
     const auto before = quota.find(limit);
     if (before == quota.end() || before->second != value)

@@ -142,6 +142,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   const bool is_whole = detail == ViewDetail::whole;
   const Node* node = cluster.state.node(part.node);
   if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
+  if (part.logs_lost) view.lost_logs = Bytes{part.lost_log_bytes};
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
@@ -309,12 +310,25 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
   });
 }
 
+// ": the launcher's disk is full …", of logs that were refused a moment ago.
+std::string why_logs_wait(const Cluster& cluster, const Attempt& attempt) {
+  for (const Part& part : attempt.parts) {
+    const NodeWatch* watch = part.assigned() ? cluster.watches.find(part.node) : nullptr;
+    if (watch == nullptr) continue;
+    const auto wait = watch->logs_wait.find(attempt.id);
+    if (wait == watch->logs_wait.end() || wait->second.why.empty()) continue;
+    if (cluster.now - wait->second.at <= kLogsWaitKnown) return ": " + wait->second.why;
+  }
+  return "";
+}
+
 std::string reason_of_logs(const Cluster& cluster, const Job& job) {
   for (const Attempt& attempt : job.attempts) {
     if (attempt.tally.assigned == 0) continue;
     const std::string node =
         first_node(cluster, attempt, [](const Part& part) { return part.assigned(); });
-    return fmt::format("waits for the logs of {} from {}", to_string(attempt.id), node);
+    return fmt::format("waits for the logs of {} from {}{}", to_string(attempt.id), node,
+                       why_logs_wait(cluster, attempt));
   }
   return "";
 }

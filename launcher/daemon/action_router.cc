@@ -60,9 +60,14 @@ struct Router {
   }
   void operator()(const ForgetJob& action) const {
     later([&to = owners, &action] {
+      to.control.perform(action);
       to.bulk.perform(action);
       to.compactor.perform(action);
     });
+  }
+
+  void operator()(const TreesReplaced& action) const {
+    later([&to = owners.compactor, &action] { to.perform(action); });
   }
 
   // After the messages, since a start takes longer.

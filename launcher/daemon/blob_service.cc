@@ -27,10 +27,12 @@ constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
 // The requested digests that the owner has to send: those that are not stored, and those that are
 // stored but not reachable from the owner's trees. In the order of the request.
+constexpr std::size_t kMaxSizesRemembered = 10'000;
+
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
                            const MissingBlobs& request, snapshot::Lease lease,
-                           const FairWorkers::Pause& pause) {
-  auto missing = store.missing(request.digests, lease);
+                           snapshot::Asker asker, const FairWorkers::Pause& pause) {
+  auto missing = store.missing(request.digests, lease, asker);
   if (!missing) return transfer::not_stored(missing.error());
   if (missing->size() == request.digests.size()) return MissingBlobsReply{*std::move(missing)};
   const std::unordered_set<Digest> not_here(missing->begin(), missing->end());
@@ -83,6 +85,12 @@ BlobService::Crew::Crew(ShareBounds requests)
       checkers(limits_of_checkers()),
       workers(limits_of_workers()) {}
 
+snapshot::Asker asker_of(const AttemptId& attempt) {
+  const std::string text =
+      fmt::format("{}/{}/{}", attempt.job.value, attempt.number, attempt.incarnation);
+  return std::max<snapshot::Asker>(std::hash<std::string>()(text), 1);
+}
+
 BlobService::BlobService(io::EventLoop& loop, snapshot::BlobStore& store, BlobLedger& ledger,
                          Send send)
     : loop_(loop),
@@ -134,11 +142,12 @@ void BlobService::handle(From from, MissingBlobs request) {
   const std::size_t bytes = request.digests.size() * sizeof(Digest);
   if (!admit(from, bytes)) return;
   const snapshot::Lease lease = from.lease;
+  const snapshot::Asker asker = from.attempt ? asker_of(*from.attempt) : 0;
   BlobOwner owner = from.owner;
   answer_later(std::move(from), bytes,
-               [this, lease, owner = std::move(owner),
+               [this, lease, asker, owner = std::move(owner),
                 request = std::move(request)](const FairWorkers::Pause& pause) {
-                 return answer_missing(store_, rights_, owner, request, lease, pause);
+                 return answer_missing(store_, rights_, owner, request, lease, asker, pause);
                });
 }
 
@@ -163,10 +172,12 @@ void BlobService::give_up(const From& from, const PutBlobs& request) {
 }
 
 void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put) {
-  put->answer = transfer::put(store_, pieces, put->from.key.value, put->from.lease,
-                              [&](const BlobPiece& piece, bool was_here, bool is_here) {
-                                return take(*put, piece, was_here, is_here);
-                              });
+  put->answer = transfer::put(
+      store_, pieces, put->from.key.value, put->from.lease,
+      [&](const BlobPiece& piece, bool was_here, bool is_here) {
+        return take(*put, piece, was_here, is_here);
+      },
+      put->from.attempt ? asker_of(*put->from.attempt) : 0);
   {
     const std::lock_guard guard(puts_mutex_);
     puts_.push_back(put);
@@ -374,7 +385,8 @@ void BlobService::check(const std::string& principal, BlobOwner owner, const Dig
   };
   const bool is_node = owner.is_node;
   auto work = [this, owner = std::move(owner), root, done](const FairWorkers::Pause& pause) {
-    store_.lease(root);
+    using Why = snapshot::BlobStore::Why;
+    store_.lease(root, owner.is_node ? Why::reported : Why::asked);
     loop_.post([done, owns = rights_.owns_tree(owner, root, pause)] { done(owns); });
   };
   // A node's reports are bounded before (ReportCheck), and what they name must not get lost.
@@ -423,12 +435,19 @@ void BlobService::merge(const std::string& principal, MergeOutputs question,
 
 void BlobService::measure(const std::string& principal, const Digest& root,
                           std::function<void(Result<Bytes>)> then) {
+  // The same source is submitted again and again.
+  if (const auto known = sizes_.find(root); known != sizes_.end())
+    return loop_.post([then = std::move(then), size = known->second] { then(size); });
   walk<Bytes>(
       principal,
       [this, root](const FairWorkers::Pause& pause) {
         return snapshot::stored_size(store_, root, snapshot::bounded_walk(pause));
       },
-      std::move(then));
+      [this, root, then = std::move(then)](const Result<Bytes>& size) {
+        if (sizes_.size() >= kMaxSizesRemembered) sizes_.clear();
+        if (size) sizes_[root] = *size;
+        then(size);
+      });
 }
 
 }  // namespace lockstep::launcher

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -34,6 +35,9 @@
 
 namespace lockstep::launcher {
 
+// Whose blobs they are that are sent for a running attempt.
+snapshot::Asker asker_of(const AttemptId& attempt);
+
 class BlobService {
  public:
   enum class Sent { yes, full, gone };
@@ -52,6 +56,9 @@ class BlobService {
     std::string principal = {};  // principal_of() the sender
     bool is_node = false;
     std::string user = {};  // owner_of() the sender; "": a node
+    // The running attempt that the node sends for; absent: none, or another reason.
+    std::optional<AttemptId> attempt = {};
+    std::optional<AttemptId> ended = {};  // the same of final outputs
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
   // stored but are not the sender's (only sending a blob proves to have it).
@@ -156,6 +163,7 @@ class BlobService {
   Send send_;
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
+  std::unordered_map<Digest, Bytes> sizes_;       // of trees that were measured
   std::map<std::string, std::size_t> in_flight_;  // requests of each connection
   std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
   using Check = std::tuple<std::string, Digest, std::vector<Digest>>;  // owner's name, root, trees

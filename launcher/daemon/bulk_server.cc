@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/snapshot/compress.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
 #include "launcher/api/outcome.h"
@@ -99,20 +100,27 @@ struct BulkRequests {
       return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     if (!node && !low.empty()) return refuse(low);
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
+    if (const auto over = server.why_no_more_outputs(from, node, m); !over.empty()) {
+      server.desk_.give_up(from, m);
+      return server.refuse(from.peer, from.sequence, {over, true, true});
+    }
     BlobService::From sender = from;
     sender.owner = {owner_name(caller), {}, node.has_value()};
     server.desk_.handle(std::move(sender), std::move(m));
   }
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
-    const auto full = server.space_.standstill();
+    auto full = server.space_.standstill();
+    const bool has_space = full.empty();
+    if (has_space) full = server.room_.why_none(m.key.attempt, *node);
+    const bool by_quota = has_space && !full.empty();
     const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m,
                                                               server.durable_.now())
                                       : make_error(ErrorCode::resource_exhausted, full);
-    if (taken) return server.logs_taken();
+    if (taken) return server.room_.taken(m, *node);
     if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
     server.refuse(from.peer, from.sequence, {taken.error().message, true, true});
-    server.logs_refused(m.key.attempt, *node);
+    server.room_.refused(m.key.attempt, *node, taken.error().message, by_quota);
   }
   void operator()(const LogResume& m) const {
     if (!node) return refuse("only a node may send logs");
@@ -183,6 +191,7 @@ BulkServer::BulkServer(Parts parts)
                    return send(peer, reply_to, body) == BlobService::Sent::yes;
                  }),
       intake_(logs_, directory_, intake_sinks()),
+      room_(parts.durable, intake_),
       audit_(parts.audit),
       of_users_(bounds_of_bulk_messages()),
       frames_of_users_(bounds_of_attach_frames()),
@@ -316,9 +325,30 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   audit_->record(std::move(entry));
 }
 
-void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
-  if (!std::exchange(refuses_logs_, true)) ++refusals_episode_;
-  durable_.feed(LogsRefusedInput{attempt, node, refusals_episode_, intake_.lacking(attempt, node)});
+// Versions of what runs are held back at the owner's limit; of final outputs, what is beyond it.
+std::string BulkServer::why_no_more_outputs(const BlobService::From& from,
+                                            const std::optional<NodeId>& node,
+                                            const PutBlobs& blobs) {
+  const Core& core = durable_.core();
+  if (!node) return "";
+  if (from.attempt) {
+    std::string over = core.why_no_more_files(from.attempt->job);
+    if (!over.empty()) durable_.feed(OutputsRefusedInput{*from.attempt, *node, over});
+    return over;
+  }
+  const Part* part = from.ended ? core.state().assigned_part(*from.ended, *node) : nullptr;
+  if (part == nullptr) return "";
+  std::uint64_t bytes = 0;
+  for (const BlobPiece& piece : blobs.pieces)
+    bytes += snapshot::piece_length(piece.total_size, piece.offset);
+  const OutputRoom::Room room{core.room_for_files(from.ended->job), size_of(*part).outputs.count};
+  const std::string& owner = core.state().job(from.ended->job)->spec.submitter;
+  outputs_.keep_only([&core](const OutputRoom::PartKey& key) {
+    const Part* open = core.state().assigned_part(key.first, key.second);
+    return open != nullptr && !open->finished();
+  });
+  if (outputs_.take({*from.ended, *node}, owner, bytes, room)) return "";
+  return core.why_no_more_files(from.ended->job, kMaxQuotaValue);
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
@@ -398,14 +428,17 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
   const auto caller = caller_of(incoming.key);
-  const BlobService::From from{std::move(incoming.peer),
-                               incoming.key,
-                               envelope->sequence,
-                               node ? snapshot::Lease::lasting : snapshot::Lease::brief,
-                               {},
-                               caller ? principal_of(*caller) : "",
-                               node.has_value(),
-                               node || !caller ? "" : launcher::owner_of(*caller)};
+  BlobService::From from{std::move(incoming.peer),
+                         incoming.key,
+                         envelope->sequence,
+                         node ? snapshot::Lease::lasting : snapshot::Lease::brief,
+                         {},
+                         caller ? principal_of(*caller) : "",
+                         node.has_value(),
+                         node || !caller ? "" : launcher::owner_of(*caller)};
+  const State& state = durable_.core().state();
+  if (node && envelope->of_attempt && state.assigned_part(*envelope->of_attempt, *node) != nullptr)
+    (envelope->final_outputs ? from.ended : from.attempt) = envelope->of_attempt;
   if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }
@@ -556,7 +589,9 @@ void BulkServer::perform(const AwaitLogs& action) {
 void BulkServer::perform(const JobChanged& action) {
   followers_.job_changed(action.job);
   const auto job = directory_.job(action.job);
-  if (job && job->final) logs_.forget(action.job);
+  if (job && !job->final) return;
+  if (job) logs_.forget(action.job);
+  room_.forget(action.job);
 }
 
 void BulkServer::perform(const MergeOutputs& action) {
@@ -581,6 +616,7 @@ void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
 
 void BulkServer::turn_end() {
   look_at_rights();
+  room_.turn_end();
   desk_.retry();
   auto batch = intake_.turn_end();
   if (!batch) return;

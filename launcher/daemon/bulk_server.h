@@ -15,6 +15,8 @@
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/key_registry.h"
+#include "launcher/daemon/log_room.h"
+#include "launcher/daemon/output_room.h"
 #include "launcher/daemon/peer_directory.h"
 #include "launcher/daemon/principal.h"
 #include "launcher/daemon/sampled_log.h"
@@ -115,8 +117,8 @@ class BulkServer {
   bool may_read(const PublicKey& key, const Digest& root, const JobId& job);
   bool is_assigned(NodeId node, const Digest& tree) const;
   void look_at_rights();
-  void logs_taken() { refuses_logs_ = false; }
-  void logs_refused(const AttemptId& attempt, NodeId node);
+  std::string why_no_more_outputs(const BlobService::From& from, const std::optional<NodeId>& node,
+                                  const PutBlobs& blobs);
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
   Attachments::Ports attachment_ports();
@@ -134,6 +136,8 @@ class BulkServer {
   LogStore logs_;
   LogFollowers followers_;
   LogIntake intake_;
+  LogRoom room_;
+  OutputRoom outputs_;
   std::map<std::string, PublicKey> keys_of_followers_;    // by peer
   std::map<std::pair<PublicKey, JobId>, Instant> reads_;  // audited ones, when they were repeated
   std::uint64_t sequence_ = 0;
@@ -152,8 +156,6 @@ class BulkServer {
   TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // of attachments
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
-  bool refuses_logs_ = false;           // the last logs that came found no space
-  std::uint64_t refusals_episode_ = 0;  // how often that state began
   std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
   Attachments attachments_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/core/state.h"
+#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/launcher_server.h"
 
 namespace lockstep::launcher {
@@ -111,7 +112,18 @@ struct Performer {
     if (!to) return done(to.error());
     server.settings_.write_remote(action, *to, done);
   }
-  void operator()(const ForgetJob&) const {}  // the compactor's part
+  // The rest of it is the compactor's part.
+  void operator()(const ForgetJob& action) const {
+    if (!action.is_by_limit || server.settings_.audit == nullptr) return;
+    AuditEntry entry;
+    entry.who = name_of(LauncherItself{});
+    entry.what = "delete jobs";
+    entry.object = "job " + action.job.value;
+    entry.outcome = AuditOutcome::done;
+    entry.detail = action.why;
+    entry.project = action.project;
+    server.settings_.audit->record(std::move(entry));
+  }
   void operator()(const ReplyRefused& action) const {
     if (const auto joining = server.take_joining(action.to)) {
       server.audit(server.holder_of(joining->key), joining->key, joining->address, "join",

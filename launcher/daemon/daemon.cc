@@ -77,6 +77,7 @@ struct Daemon {
   EndpointFile endpoints() const;
   ExitCode run();
   // Everything that follows from what came in. False: leave, with `code`.
+  void look_at_space();
   bool settle();
   bool settle_until_durable();
   void tell_of_nodes();
@@ -362,10 +363,18 @@ void Daemon::look_where_it_moves() {
   control->tell_addresses(addresses);
 }
 
+void Daemon::look_at_space() {
+  const DiskMonitor::Level before = space.level();
+  space.look(durable.now());
+  if (before != DiskMonitor::Level::well || space.level() == DiskMonitor::Level::well) return;
+  if (const std::string whose = durable.core().whose_files(); !whose.empty())
+    spdlog::warn("whose jobs' logs, outputs, checkpoints and sources take most of it: {}", whose);
+}
+
 bool Daemon::settle() {
   bool is_over = false;  // everything that was begun is done, and it leaves
   do {
-    space.look(durable.now());
+    look_at_space();
     if (auto lines = gate.file().look()) take_keys(*std::move(lines));
     look_where_it_moves();
     durable.tick();
@@ -455,6 +464,8 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
     return report(ExitCode::store_refused, done.error());
   CoreConfig core = options.core;
   core.allow_root = options.allow_root;
+  if (const auto space = io::disk_space(home.path()))
+    core.job_files_per_user = Bytes{space->total.count / 2};
   if (const auto user = io::current_user()) core.account = user->name;
   auto catalogue = spec::builtin_sizes();
   if (!catalogue) return report(ExitCode::internal, catalogue.error());

@@ -86,7 +86,8 @@ std::string DiskMonitor::refusal() const {
       "the launcher's disk is low: {} has {} free, and below {} the launcher accepts no new jobs, "
       "uploads or nodes (running jobs go on). Uploads that became no job, and files of deleted "
       "jobs, are removed automatically within a minute: try again then. If that is not enough, "
-      "free space there, delete jobs that have ended (`lockstep job delete`), remove environments "
+      "free space there, delete jobs that have ended (`lockstep job delete`; `lockstep quota list` "
+      "shows admins whose jobs take most: job-files), remove environments "
       "that nothing uses (`lockstep environment prune --unused-for 0s`), or start lockstepd with a "
       "smaller --low-space",
       settings_.home, to_string(space_.free), to_string(low()));

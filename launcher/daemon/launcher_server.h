@@ -35,13 +35,14 @@
 
 namespace lockstep::launcher {
 
-// The core's actions that are messages, or that allow or revoke a key.
+// The core's actions that are messages, that allow or revoke a key, or that the audit log is told
+// of.
 using ControlAction =
     std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                  AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
                  ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
                  ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged, ReplyCompute, ReplySizes,
-                 ReplyAsset, WriteOutput>;
+                 ReplyAsset, WriteOutput, ForgetJob>;
 
 class LauncherServer {
  public:

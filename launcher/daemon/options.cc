@@ -142,12 +142,13 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
          "how long ended jobs are kept, with their logs and outputs (default 365d; unlimited)")
       ->group("What is kept");
   app.add_option("--keep-jobs", options.core.keeps.jobs,
-                 "how many ended jobs are kept, the newest ones (default 100000; 0 = unlimited)")
+                 "how many ended jobs are kept; more are deleted of the user who has most, the "
+                 "oldest first (default 100000; 0 = unlimited)")
       ->check(CLI::Range(0, 1'000'000'000))
       ->group("What is kept");
   app.add_option("--keep-logs", texts.keep_logs,
-                 "size that the logs of all ended jobs may have; above it, the oldest of these "
-                 "jobs are deleted (default 100g; unlimited)")
+                 "size that the logs of all ended jobs may have; above it, the oldest jobs of the "
+                 "user who has most are deleted (default 100g; unlimited)")
       ->group("What is kept");
   app.add_option("--keep-outputs", texts.keep_outputs,
                  "the same for the outputs of ended jobs (default unlimited)")

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/io/disk.h"
+#include "launcher/daemon/blob_service.h"
 #include "launcher/daemon/log_folders.h"
 
 namespace lockstep::launcher {
@@ -21,6 +23,11 @@ constexpr Duration kAfterDeletion = seconds(1);    // more may follow
 constexpr Duration kLongestLowPause = minutes(8);  // while the disk is low and nothing can go
 constexpr std::size_t kFoldersAtOnce = 200;
 constexpr std::size_t kFoldersNamed = 5;
+constexpr std::size_t kMaxReplaced = 100'000;  // older ones wait for the end of their lease
+// While there is space: replaced versions that may take more than this part of it go at once,
+constexpr std::uint64_t kReplacedPart = 4;
+constexpr Duration kPauseWithSpace = seconds(10);  // but collections begin this far apart,
+constexpr int kPauseFactor = 4;                    // or so many times as far as the last one took
 
 std::string path_of(const std::string& root, const std::string& job, const std::string& attempt) {
   return root + "/" + job + "/" + attempt;
@@ -56,6 +63,46 @@ void StoreCompactor::perform(const ForgetJob& action) {
   low_pause_ = kLowPause;
 }
 
+void StoreCompactor::perform(const TreesReplaced& action) {
+  std::uint64_t bytes = action.size.count;
+  for (const Digest& tree : action.trees) {
+    replaced_.push_back({{tree, asker_of(action.attempt), std::chrono::steady_clock::now()},
+                         durable_.now(),
+                         bytes});
+    replaced_bytes_ += std::exchange(bytes, 0);
+  }
+  while (replaced_.size() > kMaxReplaced) {
+    replaced_bytes_ -= replaced_.front().bytes;
+    replaced_.pop_front();
+  }
+  hurry();
+}
+
+// Replaced versions are of no use to anybody, so that they make way before new work is refused.
+void StoreCompactor::hurry() {
+  if (replaced_.empty()) return;
+  const Instant soon = durable_.now() + kAfterDeletion;
+  const auto after = [&](Duration pause) {
+    return std::max(soon, collected_at_ + std::max(pause, took_ * kPauseFactor));
+  };
+  if (is_low()) {
+    collect_low_at_ = std::min(collect_low_at_, after(kReplacedPause));
+    return;
+  }
+  const std::uint64_t free = space_.space().free.count;
+  const std::uint64_t spare = free - std::min(free, space_.low().count);
+  if (replaced_bytes_ > spare / kReplacedPart)
+    collect_at_ = std::min(collect_at_, after(kPauseWithSpace));
+}
+
+// Blobs that were touched in the last moment may have been spared: the next collection looks again.
+void StoreCompactor::drop_released(Instant before) {
+  while (!replaced_.empty() && replaced_.front().at < before) {
+    replaced_bytes_ -= replaced_.front().bytes;
+    replaced_.pop_front();
+  }
+}
+
 void StoreCompactor::turn_end() {
   if (std::exchange(rows_, durable_.journal_rows()) != durable_.journal_rows())
     quiet_since_ = durable_.now();
@@ -66,6 +113,8 @@ void StoreCompactor::turn_end() {
   if (!is_low()) {  // when it gets low, the minute that users are told begins
     low_pause_ = kLowPause;
     collect_low_at_ = std::min(collect_low_at_, durable_.now() + kLowPause);
+  } else {
+    hurry();
   }
   if (durable_.now() >= collect_at_ || (is_low() && durable_.now() >= collect_low_at_)) collect();
 }
@@ -206,6 +255,11 @@ void StoreCompactor::collect() {
   if (is_low() && durable_.core().state().unfinished().empty())
     leases.lasting = leases.opened = leases.brief;
   collecting_ = std::make_unique<snapshot::BlobCollection>(blobs_, leases);
+  std::vector<snapshot::BlobCollection::Released> released;
+  released.reserve(replaced_.size());
+  for (const Replaced& one : replaced_) released.push_back(one.tree);
+  collecting_->release(std::move(released));
+  collected_at_ = durable_.now();
   worker_.run([this, trees = durable_.core().trees()] {
     const Status marked = collecting_->mark(trees);
     auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
@@ -246,6 +300,9 @@ void StoreCompactor::collected(const Result<snapshot::Collected>& result) {
   const bool goes_on = result && (result->bytes > 0 || result->more_soon);
   low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
   collect_low_at_ = std::min(collect_low_at_, durable_.now() + low_pause_);
+  took_ = std::max(durable_.now() - collected_at_, Duration::zero());
+  if (result) drop_released(collected_at_ - snapshot::kReleasedLease);
+  hurry();
   if (!result)
     spdlog::warn("files that no job refers to were not removed: {}", result.error().message);
   else if (result->blobs > 0 || result->bytes > 0)

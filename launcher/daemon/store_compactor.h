@@ -28,6 +28,8 @@ inline constexpr Duration kBriefLease = seconds(30);
 // While the disk is low and blobs can be removed, the time between collections. The two sum to less
 // than the minute that error messages promise to users.
 inline constexpr Duration kLowPause = kBriefLease / 2;
+// The same while replaced versions of running jobs can be removed.
+inline constexpr Duration kReplacedPause = seconds(3);
 
 class StoreCompactor {
  public:
@@ -49,6 +51,7 @@ class StoreCompactor {
   ~StoreCompactor();
 
   void perform(const ForgetJob& action);
+  void perform(const TreesReplaced& action);
   // Called at the end of each turn; begins what is due.
   void turn_end();
   Duration wait();  // time until something is due; max() while it is at work
@@ -69,7 +72,9 @@ class StoreCompactor {
   void adopt(const Result<CompactedJournal>& compacted);
   void adopted(const Status& done, std::uint64_t before);
   bool is_low() const { return space_.level() != DiskMonitor::Level::well; }
+  void hurry();
   void collect();
+  void drop_released(Instant before);
   Status forget_senders();
   void condemned(const Result<std::size_t>& count);
   void collected(const Result<snapshot::Collected>& result);
@@ -90,8 +95,18 @@ class StoreCompactor {
   Instant collect_low_at_;          // the same while the disk is low
   Duration low_pause_ = kLowPause;  // between collections while the disk is low
   Instant compact_at_;              // no compaction before this
-  std::uint64_t rows_ = 0;          // of the journal, in the last turn
-  Instant quiet_since_;             // when that last changed
+  // What running jobs have replaced, until a collection has removed it.
+  struct Replaced {
+    snapshot::BlobCollection::Released tree;
+    Instant at;
+    std::uint64_t bytes = 0;  // at most; of all trees of one action, with the first of them
+  };
+  std::deque<Replaced> replaced_;
+  std::uint64_t replaced_bytes_ = 0;
+  Instant collected_at_;    // the begin of the last collection
+  Duration took_{0};        // that collection
+  std::uint64_t rows_ = 0;  // of the journal, in the last turn
+  Instant quiet_since_;     // when that last changed
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last member, so that it is destroyed first
 };

@@ -248,6 +248,11 @@ struct FactWriter {
     to->set_era(f.incarnation);
     if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
     to->set_family(f.family);
+    for (const launcher::JobSource& source : f.sources) {
+      JobSource* one = to->add_sources();
+      one->set_tree(std::string(source.tree.view()));
+      one->set_size(source.size.count);
+    }
   }
   void operator()(const launcher::CancelRequested& f) const {
     wire->mutable_cancel_requested()->set_job(f.job.value);
@@ -490,6 +495,11 @@ Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
   to->incarnation = from.era();
   to->family = from.family();
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
+  for (const JobSource& source : from.sources()) {
+    launcher::JobSource& one = to->sources.emplace_back();
+    TRY(read_digest(source.tree(), "job.sources", &one.tree));
+    one.size.count = source.size();
+  }
   return from_wire(from.spec(), &to->spec);
 }
 Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {

@@ -10,6 +10,15 @@ attacks against each message.
 | S9 caches and images of others' builds | `test_a_cache_of_bobs_builds_is_in_no_build_of_alices`, `test_an_image_of_alices_is_nothing_that_bob_can_name`; envs/dockerfile_test, docker_test |
 | a job that is named as another user's task | `test_a_job_that_bob_names_as_a_task_of_alices_is_taken_for_none`; launcher/core/step_names_test |
 | S10 others' jobs beside an environment | `test_an_environment_tells_bob_of_no_job_of_alices`; launcher/daemon/environment_queries_test |
+
+What a third review did to a launcher's disk:
+
+| attack | shown by |
+|---|---|
+| so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/delete_test |
+| logs without end | `test_bobs_logs_fill_his_share_alone_and_wait_there`; launcher/core/job_files_test, agent/log_shipper_test |
+| outputs without end | `test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room`; launcher/daemon/output_room_test |
+| versions of a running job's outputs that nobody needs | `test_old_versions_of_bobs_running_job_make_way`; common/snapshot/blob_gc_test, launcher/core/outputs_test |
 """
 import contextlib
 import json
@@ -17,12 +26,16 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import tempfile
+import time
 
 import pytest
+from harness.accounts import Neighbour
 from harness.engine import Podman, import_busybox
 from harness.site import Site, wait_until
 from test_children import home_of
+from test_operators import Operator
 from test_two_users import FINAL, SHARE, World, on_a_disk_in_memory, wheel
 
 BUILDX = """#!/bin/sh
@@ -361,3 +374,141 @@ def test_a_job_that_bob_names_as_a_task_of_alices_is_taken_for_none(world):
     why = bob.refused("run", "--detach", "--name", "own_1", *SHARE, "--", "true")
     assert "belongs to task '1' of job 'own', which is another user's" in why, why
     alice.ok("job", "cancel", "own")
+
+
+# ---- the launcher's disk -------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def launcher_of_roots(shared_bin, *flags, megabytes=None):
+    """With these flags, its home on a disk of so many megabytes (None: a large one), and one node: the site, alice and
+    bob."""
+    from conftest import _close
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-e2e-"))
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(on_a_disk_in_memory(directory))
+        site = Site(directory, bin_directory=shared_bin)
+        undo.callback(_close, site)
+        if megabytes:
+            home = site.home / "launcher"
+            home.mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=700,size={megabytes}m", "two-users", home], check=True)
+            undo.callback(subprocess.run, ["umount", home], check=True)
+        operator = Operator(site)
+        undo.callback(operator.close)
+        operator.launcher(*flags)
+        operator.agent("n1", "--token-file", operator.token())
+        wait_until(lambda: [node["liveness"] for node in site.json("node", "list")] == ["ALIVE"], "the node is there")
+        yield site, *(Neighbour(site, account) for account in ("lockstep-alice", "lockstep-bob"))
+
+
+def job_names(site):
+    return {job["name"] for job in site.json("job", "list")}
+
+
+def test_a_flood_of_bobs_jobs_costs_alice_none(shared_bin, two_accounts):
+    """Retention leaves jobs alone for a minute."""
+    with launcher_of_roots(shared_bin, "--keep-jobs", "4") as (site, alice, bob):
+        alice.submit("--name", "thesis", "--retry", "0", *SHARE, "--", "sh", "-c",
+                     "mkdir -p outputs; echo precious > outputs/model")
+        alice.wait_for_status("thesis", "Completed")
+        names = [bob.submit("--name", f"flood-{number}", "--begin", "1h", *SHARE, "--", "true") for number in range(6)]
+        bob.ok("job", "cancel", *names)
+        wait_until(lambda: len(job_names(site)) == 4, "retention took what is too much")
+        assert job_names(site) == {"thesis", *names[3:]}
+        assert alice.ok("job", "cat", "thesis", "outputs/model") == "precious\n"
+        deleted = [entry for entry in site.json("audit", "--limit", "0")
+                   if (entry["who"], entry["what"]) == ("lockstepd", "delete jobs")]
+        assert [entry["object"] for entry in deleted] == [f"job {name}" for name in names[:3]]
+        assert "more than --keep-jobs 4; lockstep-bob has most, 6" in deleted[0]["detail"], deleted
+
+
+@on_the_host
+def test_bobs_logs_fill_his_share_alone_and_wait_there(world):
+    alice, bob = world.alice, world.bob
+    with limited(world, bob, "--job-files", "20m"):
+        world.submit(bob, "loud", "--", "sh", "-c", "head -c 40000000 /dev/urandom | base64; echo the end")
+        wait_until(lambda: "(quota job-files)" in (bob.show("loud")["reason"] or ""), "his logs wait, and it is said why")
+        assert bob.show("loud")["status"] == "Finalizing"
+        world.submit(alice, "quiet", "--", "echo", "hers")
+        assert alice.wait_for_status("quiet", *FINAL)["status"] == "Completed"
+        assert alice.logs("quiet") == b"hers\n"
+        why = why_refused(bob, "run", "--detach", *SHARE, "--", "true")
+        assert "quota: the logs, outputs, checkpoints and sources of the jobs of user 'lockstep-bob' take" in why, why
+        assert "20.0 MiB are allowed" in why and "`lockstep job delete NAME`" in why, why
+        told = [event["message"] for event in bob.json("job", "events", "loud") if event["what"] == "LogsWait"]
+        assert len(told) == 1 and "the launcher takes no more logs" in told[0], told
+    assert bob.wait_for_status("loud", *FINAL)["status"] == "Completed"
+    logs = bob.logs("loud")
+    assert logs.endswith(b"the end\n") and len(logs) > 53_000_000, "nothing was lost"
+    bob.ok("job", "delete", "loud")
+
+
+@on_the_host
+def test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room(world):
+    alice, bob = world.alice, world.bob
+    with limited(world, bob, "--job-files", "20m"):
+        world.submit(bob, "large", "--", "sh", "-c",
+                     "head -c 60000000 /dev/urandom > made; md5sum < made; mkdir -p outputs; mv made outputs/model")
+        wait_until(lambda: "(quota job-files)" in (bob.show("large")["reason"] or ""),
+                   "his outputs wait, and it is said why")
+        assert bob.show("large")["status"] == "Finalizing"
+        world.submit(alice, "small", "--", "sh", "-c", "mkdir -p outputs; echo hers > outputs/model")
+        assert alice.wait_for_status("small", *FINAL)["status"] == "Completed"
+        assert alice.ok("job", "cat", "small", "outputs/model") == "hers\n"
+    assert bob.wait_for_status("large", *FINAL)["status"] == "Completed"
+    bob.ok("job", "download", "large", "-p", "large")
+    [file] = (bob.work / "large").rglob("model")
+    said = subprocess.run(["md5sum", file], capture_output=True, text=True, check=True).stdout
+    assert bob.logs("large").decode().split()[0] == said.split()[0]
+    bob.ok("job", "delete", "large")
+
+
+# Twice what the launcher's disk holds, in versions of which only the last is of use.
+REWRITES = """
+name: rewrites
+command: |
+  mkdir -p outputs
+  for round in $(seq 14); do
+    head -c 8000000 /dev/urandom > outputs/x
+    head -c 4000000 /dev/urandom > $LOCKSTEP_CHECKPOINT_DIR/y
+    sleep 2.5
+  done
+  md5sum < outputs/x
+lockstep:
+  checkpoint:
+    every: 1s
+  retry:
+    max: 0
+  resources:
+    cpus: 1
+    memory: 128m
+    gpus: 0
+"""
+
+
+def test_old_versions_of_bobs_running_job_make_way(shared_bin, two_accounts):
+    with launcher_of_roots(shared_bin, megabytes=96) as (site, alice, bob):
+        bob.write("rewrites.yml", REWRITES)
+        bob.ok("job", "create", "-f", "rewrites.yml")
+        bob.wait_for_status("rewrites", "Running")
+        accepted = []
+
+        def submit():
+            done = alice.run("run", "--detach", "--name", f"hers-{len(accepted)}", *SHARE, "--", "true")
+            accepted.append(done.returncode == 0)
+            assert accepted[-1] or b"the launcher's disk is low" in done.stderr, done
+            return accepted[-1]
+
+        for _ in range(5):
+            wait_until(submit, "she is let in again while his job runs", 60)
+            time.sleep(4)
+        bob.wait_for_status("rewrites", *FINAL)
+        assert bob.show("rewrites")["status"] == "Completed"
+        bob.ok("job", "download", "rewrites", "-p", "got")
+        [file] = (bob.work / "got").rglob("x")
+        said = subprocess.run(["md5sum", file], capture_output=True, text=True, check=True).stdout
+        assert bob.logs("rewrites").decode().split()[0] == said.split()[0]
+        for number, was_accepted in enumerate(accepted):
+            if was_accepted:
+                assert alice.wait_for_status(f"hers-{number}", *FINAL)["status"] == "Completed"

@@ -82,6 +82,7 @@ class LauncherHost {
   void act(const launcher::ReplyRefused& action);
   void act(const launcher::ReplyDeleted& action);
   void act(const launcher::ForgetJob&) {}
+  void act(const launcher::TreesReplaced&) {}
   void act(const launcher::MergeOutputs& action);
   void act(const launcher::WriteOutput& action);
   void act(const launcher::ReplyEnvironment& action);

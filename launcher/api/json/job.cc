@@ -140,6 +140,7 @@ Json part_json(const PartView& part) {
   for (const auto& output : part.outputs) json["outputs"].push_back(output_json(output));
   const bool names_any = part.not_kept && !part.not_kept->names.empty();
   json["not_kept"] = names_any ? not_kept_json(*part.not_kept) : Json(nullptr);
+  json["logs_not_kept"] = part.lost_logs ? Json(part.lost_logs->count) : Json(nullptr);
   json["environment"] = part.environment ? to_json(*part.environment) : Json(nullptr);
   json["use"] = part.use ? to_json(*part.use) : Json(nullptr);
   json["used"] = totals_of(part.used);

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "common/wire/bulk.h"
 #include "tests/unit/agent/helpers.h"
@@ -38,7 +40,21 @@ class BulkLinkTest : public testing::Test {
     while (auto got = server_->receive()) {
       const auto envelope = wire::decode_bulk(got->bytes);
       ASSERT_TRUE(envelope) << envelope.error().message;
-      if (const auto* append = std::get_if<LogAppend>(&envelope->body)) log_ += append->data;
+      const auto reply = [&](BulkMessage body) {
+        const BulkEnvelope sent{wire::kBulkVersion, ++sequence_, envelope->sequence,
+                                std::move(body)};
+        EXPECT_TRUE(server_->send(got->peer, wire::encode(sent)));
+      };
+      if (const auto* resume = std::get_if<LogResume>(&envelope->body))
+        for (const LogKey& key : resume->keys) reply(LogAck{key, log_.size()});
+      const auto* append = std::get_if<LogAppend>(&envelope->body);
+      if (append == nullptr) continue;
+      if (refuses_) {
+        ++refused_;
+        reply(BulkRefused{"the disk is full", true, true});
+      } else {
+        log_ += append->data;
+      }
     }
   }
   bool turn_until_so(const std::function<bool()>& condition) {
@@ -69,6 +85,9 @@ class BulkLinkTest : public testing::Test {
   std::optional<io::ServerSocket> server_;
   std::optional<BulkLink> link_;
   std::string log_;
+  bool refuses_ = false;  // all logs, for lack of space
+  int refused_ = 0;
+  std::uint64_t sequence_ = 0;
 };
 
 // libzmq does not dial again after a refusal, and nothing is sent over a link that never came up.
@@ -85,6 +104,29 @@ TEST_F(BulkLinkTest, IsDialledAgainWhenItsKeyWasRefusedAndThenAuthorised) {
   clock_.pass(kRedialRefusedAfter);
   EXPECT_TRUE(turn_until_so([this] { return log_ == "epoch 1\n"; }));
   EXPECT_EQ(knocks_, 3);
+}
+
+TEST_F(BulkLinkTest, ARefusalThatGoesOnIsSaidOnceAndTheLogsComeWhenItIsOver) {
+  authorised_ = true;
+  refuses_ = true;
+  const auto file = io::open_file(directory_.log(0, LogStream::out), O_WRONLY | O_CREAT);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(io::write_all(file->get(), "epoch 1\n"));
+  link_->ship({JobId("job"), 1}, directory_, false);
+  const auto lines = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", lines));
+  for (int tries = 1; tries <= 5; ++tries) {
+    EXPECT_TRUE(turn_until_so([this, tries] { return refused_ == tries; })) << tries;
+    clock_.pass(seconds(3));
+  }
+  refuses_ = false;
+  EXPECT_TRUE(turn_until_so([this] { return log_ == "epoch 1\n"; }));
+  spdlog::set_default_logger(before);
+  int said = 0;
+  for (const std::string& line : lines->last_formatted())
+    if (line.find("the disk is full") != std::string::npos) ++said;
+  EXPECT_EQ(said, 1);
 }
 
 TEST_F(BulkLinkTest, WithNothingToShipIsNotDialledForEver) {

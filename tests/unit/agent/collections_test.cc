@@ -1,8 +1,11 @@
 #include "agent/daemon/collections.h"
 
 #include <gmock/gmock.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tests/unit/agent/helpers.h"
@@ -25,8 +28,9 @@ class CollectionsTest : public testing::Test {
                                                        const auto& tell, CancelToken& cancel) {
       return collect(tell, cancel);
     };
-    functions.capture_checkpoint = [](const auto&, const auto&, auto&, bool) {
-      return Result<CapturedCheckpoint>(CapturedCheckpoint());
+    functions.capture_checkpoint = [this](const auto&, const auto&, auto&, bool) {
+      return checkpoint_failure_ ? Result<CapturedCheckpoint>(*checkpoint_failure_)
+                                 : Result<CapturedCheckpoint>(CapturedCheckpoint());
     };
     functions.capture_so_far = [](const auto&, const auto&, auto&) {
       return Result<std::vector<CollectedOutput>>(std::vector<CollectedOutput>(1));
@@ -54,6 +58,7 @@ class CollectionsTest : public testing::Test {
   TempDir dir_;
   io::EventLoop loop_;
   std::vector<Input> inputs_;
+  std::optional<Error> checkpoint_failure_;
   std::unique_ptr<Collections> collections_;
   Workers quick_{2};  // ends before what it uses
 };
@@ -103,6 +108,24 @@ TEST_F(CollectionsTest, AFailureThatLastsIsAProblemOnceACancelSettlesIt) {
 }
 
 // As on a full disk of the launcher: what waits must not hold up others, nor their cancels.
+// One may be tried each second while the launcher has no space.
+TEST_F(CollectionsTest, ACheckpointThatStillCannotBeSavedIsLoggedOnce) {
+  collect_by([](const Progress&, CancelToken&) { return one_output(); });
+  checkpoint_failure_ = make_error(ErrorCode::resource_exhausted, "no room for it");
+  const auto lines = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", lines));
+  for (std::size_t tries = 1; tries <= 5; ++tries) {
+    collections_->capture_checkpoint(job(1), false);
+    EXPECT_TRUE(await<CheckpointCaptured>(tries)) << "each try is answered";
+  }
+  spdlog::set_default_logger(before);
+  int said = 0;
+  for (const std::string& line : lines->last_formatted())
+    if (line.find("no room for it") != std::string::npos) ++said;
+  EXPECT_EQ(said, 1);
+}
+
 TEST_F(CollectionsTest, ThoseThatWaitHoldUpNobody) {
   collect_by([&](const Progress& tell, CancelToken& cancel) -> Result<Collected> {
     cancel.no_space(true);

@@ -286,6 +286,32 @@ TEST_F(LogShipperTest, AFullQueueIsTriedAgainSoon) {
   EXPECT_TRUE(settle([&] { return store_.logs[out_] == "x"; }));
 }
 
+TEST_F(LogShipperTest, OneWhoseLogsAreRefusedHoldsUpNoOther) {
+  LogShipper::Limits limits;
+  limits.window_bytes = 4'096;
+  make_shipper(limits);
+  append(0, LogStream::out, std::string(100'000, 'x'));
+  shipper_->ship(attempt_, directory_, false);
+  turn();
+  ASSERT_FALSE(sent_.empty());
+  sent_.clear();
+  shipper_->on_refused(out_, now_);
+  EXPECT_EQ(shipper_->unacknowledged(), 0U) << "its part of the window is free";
+  append(0, LogStream::err, std::string(20'000, 'y'));
+  EXPECT_TRUE(settle([&] { return store_.logs[err_].size() == 20'000; }));
+  EXPECT_EQ(store_.logs[out_], "") << "not before a while has passed";
+  now_ = now_ + limits.resume_after;
+  turn();
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<LogResume>(sent_[0]));
+  answer();
+  turn();
+  turn();
+  ASSERT_EQ(sent_.size(), 1U) << "one try";
+  EXPECT_TRUE(std::holds_alternative<LogAppend>(sent_[0]));
+  EXPECT_TRUE(settle([&] { return store_.logs[out_].size() == 100'000; })) << "it was taken";
+}
+
 TEST_F(LogShipperTest, ForgettingFreesTheWindow) {
   append(0, LogStream::out, "x");
   shipper_->ship(attempt_, directory_, false);

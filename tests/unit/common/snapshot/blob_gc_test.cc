@@ -219,6 +219,114 @@ TEST_F(BlobGc, ALeasedTreeStaysWhole) {
   EXPECT_TRUE(whole(root));
 }
 
+// ---- what a running job has replaced
+// -------------------------------------------------------------
+
+class BlobGcOfAJob : public BlobGc {
+ protected:
+  static constexpr Asker kJob = 7, kOther = 8;
+  static constexpr Duration kLong = minutes(60);
+
+  // As a node sends a version of a folder: it asks for all, and sends what is missing.
+  Digest sent(const std::vector<std::string>& files, Asker asker) {
+    std::vector<std::string> blobs = files;
+    blobs.push_back(folder_of(files));
+    std::vector<Digest> all;
+    for (const std::string& bytes : blobs) all.push_back(sha256(bytes));
+    const Digest root = all.back();
+    EXPECT_TRUE(store->missing(all, Lease::lasting, asker));
+    for (const std::string& bytes : blobs)
+      EXPECT_TRUE(store->put_piece(make_piece(sha256(bytes), bytes.size(), 0, bytes), "node",
+                                   Lease::lasting, asker));
+    EXPECT_TRUE(store->missing(all, Lease::lasting, asker));
+    EXPECT_TRUE(store->sync());
+    store->lease(root, BlobStore::Why::reported);
+    return root;
+  }
+  // Of trees that `asker` has replaced, `moment` after it last sent or asked for anything.
+  void collect_released(
+      const std::vector<Digest>& live, const std::vector<Digest>& released,
+      Duration moment = kNoLease, Asker asker = kJob,
+      std::chrono::steady_clock::time_point at = std::chrono::steady_clock::time_point::max()) {
+    BlobCollection collection(*store, {kLong, kLong, kLong, moment});
+    std::vector<BlobCollection::Released> trees;
+    for (const Digest& one : released) trees.push_back({one, asker, at});
+    collection.release(std::move(trees));
+    condemn(collection, live);
+    EXPECT_TRUE(collection.spare(live));
+    EXPECT_TRUE(collection.sweep());
+  }
+
+ private:
+  static std::string folder_of(const std::vector<std::string>& files) {
+    Directory folder;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      Entry entry;
+      entry.name = "file" + std::to_string(1000 + i);
+      entry.mode = 0644;
+      entry.size = files[i].size();
+      entry.digest = sha256(files[i]);
+      folder.entries.push_back(entry);
+    }
+    return encode(folder);
+  }
+};
+
+TEST_F(BlobGcOfAJob, AReplacedVersionGoesBeforeItsLeaseEnds) {
+  const Digest first = sent({"weights 1", "kept"}, kJob);
+  const Digest second = sent({"weights 2", "kept"}, kJob);
+  collect_released({second}, {});
+  EXPECT_TRUE(whole(first)) << "nobody said that it was replaced";
+  collect_released({second}, {first});
+  EXPECT_FALSE(store->has(sha256("weights 1")));
+  EXPECT_FALSE(store->has(first));
+  EXPECT_TRUE(whole(second));
+}
+
+TEST_F(BlobGcOfAJob, WhatItSentAMomentAgoStays) {
+  const Digest first = sent({"weights 1"}, kJob);
+  const Digest second = sent({"weights 2"}, kJob);
+  collect_released({second}, {first}, minutes(1));
+  EXPECT_TRUE(whole(first)) << "its next version may have this again";
+}
+
+TEST_F(BlobGcOfAJob, WhatItSentAgainSinceIsOfANewerVersion) {
+  const Digest first = sent({"best", "old"}, kJob);
+  const Digest second = sent({"worse"}, kJob);
+  const auto replaced_at = std::chrono::steady_clock::now();
+  const Digest third = sent({"best"}, kJob);  // not reported yet
+  collect_released({second}, {first}, kNoLease, kJob, replaced_at);
+  EXPECT_TRUE(whole(third));
+  EXPECT_FALSE(store->has(sha256("old")));
+}
+
+TEST_F(BlobGcOfAJob, WhatAnotherJobOrAUserHasSentOrAskedForStays) {
+  const Digest first = sent({"weights 1", "asked by a user", "sent by a job", "plain"}, kJob);
+  ASSERT_TRUE(store->missing({sha256("asked by a user")}, Lease::brief));
+  const std::string same = "sent by a job";
+  ASSERT_TRUE(store->put_piece(make_piece(sha256(same), same.size(), 0, same), "other node",
+                               Lease::lasting, kOther));
+  const Digest second = sent({"weights 2"}, kJob);
+  collect_released({second}, {first});
+  EXPECT_FALSE(store->has(sha256("weights 1")));
+  EXPECT_FALSE(store->has(sha256("plain")));
+  EXPECT_TRUE(store->has(sha256("asked by a user")));
+  EXPECT_TRUE(store->has(sha256("sent by a job")));
+}
+
+TEST_F(BlobGcOfAJob, NobodyReleasesWhatAnotherJobSent) {
+  const Digest first = sent({"weights 1"}, kOther);
+  collect_released({}, {first}, kNoLease, kJob);
+  EXPECT_TRUE(whole(first));
+}
+
+TEST_F(BlobGcOfAJob, WhatSomebodyIsAboutToReferToStays) {
+  const Digest first = sent({"weights 1"}, kJob);
+  store->lease(first);  // it was found for a submission that names it
+  collect_released({}, {first});
+  EXPECT_TRUE(whole(first));
+}
+
 TEST_F(BlobGc, WhatIsCondemnedCountsAsMissingAndIsThereAgainWhenItIsSent) {
   const Digest root = tree({"one", big('x')});
   BlobCollection collection(*store, kNoLease);

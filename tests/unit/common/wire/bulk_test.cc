@@ -20,6 +20,16 @@ TEST(BulkCodec, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
   });
 }
 
+TEST(BulkCodec, TheAttemptThatFilesAreSentForSurvives) {
+  for (const BulkMessage& body : {BulkMessage(MissingBlobs{{sha256("a")}}),
+                                  BulkMessage(PutBlobs{{{sha256("a"), 1, 0, false, "a"}}})}) {
+    const BulkEnvelope sent{wire::kBulkVersion, 3, 4, body, AttemptId{JobId("train"), 2, 7}, true};
+    const auto received = wire::decode_bulk(wire::encode(sent));
+    ASSERT_TRUE(received) << received.error().message;
+    EXPECT_TRUE(*received == sent);
+  }
+}
+
 TEST(BulkCodec, AFollowWithoutFiltersSurvives) {
   const BulkEnvelope sent{wire::kBulkVersion, 1, 0,
                           LogFollow{JobId("j"), 0, {}, {}, {}, -1, false, 1, {}}};

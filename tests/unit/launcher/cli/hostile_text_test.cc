@@ -56,6 +56,7 @@ JobView bad_job() {
   part.environment = EnvironmentReport{};
   part.environment->platform = part.environment->how = kBad;
   part.not_kept = NotKept{{kBad}, 1, 2, {300}, false, {}};
+  part.lost_logs = Bytes{300};
   spoil(*attempt.report);
   spoil(*job.report);
   job.writes = {{kBad, kBad, OutputWrite::State::given_up, 3, kBad, kNoon}};

@@ -51,7 +51,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                    "state": "finished", "progress": "", "limits": [], "notes": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "partial": 0, "problems": ["a: a fifo"]}],
-                   "not_kept": null, "environment": null, "use": null, "used": [],
+                   "not_kept": null, "logs_not_kept": null, "environment": null, "use": null, "used": [],
                    "rank_states": [{"rank": 2, "state": "Unknown", "exit_code": null, "ended": null},
                                    {"rank": 3, "state": "Unknown", "exit_code": null, "ended": null}]}],
         "report": null, "retried": null, "checkpoint": null}],
@@ -235,6 +235,22 @@ TEST(JobText, SaysWhatWasNotKept) {
   EXPECT_EQ(not_kept_text(job),
             "model.pt, checkpoints/, other and 3 more (at least 4 files on 2 nodes, 82.0 MiB); "
             "write to outputs/ or use --keep (lockstep.keep in a job file)");
+}
+
+TEST(JobText, SaysWhichLogsWereNotKeptAlsoOfAJobThatCompleted) {
+  JobView job = sample_job();
+  job.status = JobStatus::completed;
+  EXPECT_EQ(lost_logs_text(job), "");
+  job.attempts.back().parts[0].lost_logs = mebibytes(53);
+  const std::string lost =
+      "the last 53.0 MiB of the logs of node local-1 were not kept: the launcher had no space for "
+      "them";
+  EXPECT_EQ(lost_logs_text(job), lost);
+  EXPECT_NE(job_text(job, kNoon).find("warning:      " + lost + "\n"), std::string::npos);
+  EXPECT_EQ(api::to_json(job)["attempts"][0]["parts"][0]["logs_not_kept"], mebibytes(53).count);
+  job.attempts.back().parts[0].lost_logs = Bytes{0};
+  EXPECT_EQ(lost_logs_text(job),
+            "the last logs of node local-1 did not arrive in time and were not kept");
 }
 
 TEST(JobText, SaysHowLongAllAttemptsRan) {

@@ -149,6 +149,13 @@ class LogsWithoutSpace : public ::testing::Test {
     launcher.finished(n1, attempt(job), exit);
     launcher.expect_one<AwaitLogs>();
   }
+  // What the job's events of this name say.
+  std::vector<std::string> told(const std::string& what) {
+    std::vector<std::string> messages;
+    for (const JobEvent& event : launcher.core->job_events(job, {}).value().events)
+      if (event.what == what) messages.push_back(event.message);
+    return messages;
+  }
   // Refused every second for so long.
   void refuse_for(Duration time, std::uint64_t episode = 1) {
     for (; time > Duration::zero(); time -= seconds(1)) {
@@ -205,6 +212,52 @@ TEST_F(LogsWithoutSpace, ThatWasThereInBetweenIsWorthAnotherHalfMinute) {
   EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
   refuse_for(seconds(1), 2);
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+}
+
+TEST_F(LogsWithoutSpace, AreSaidWhileTheyWaitAndWhenTheyAreLost) {
+  end(rank_exit(0));
+  const std::string why = "the launcher's disk is full";
+  const auto refuse = [&](Duration time) {
+    for (; time > Duration::zero(); time -= seconds(1)) {
+      launcher.send(LogsRefusedInput{attempt(job), n1.id, 1, 4096, why});
+      launcher.drop_notices();
+      launcher.pass(seconds(1), {&n1});
+    }
+  };
+  refuse(seconds(20));
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("from node n1: " + why));
+  EXPECT_EQ(told("LogsWait"), std::vector<std::string>{"the launcher takes no more logs: " + why})
+      << "once, however often it is tried";
+  launcher.pass(seconds(20), {&n1});
+  EXPECT_THAT(launcher.view(job).reason, Not(HasSubstr(why))) << "it may be over";
+  launcher.cancel(job);
+  refuse(seconds(31));
+  ASSERT_EQ(launcher.status(job), JobStatus::completed);
+  const std::string lost =
+      "the last 4.0 KiB of its logs on node n1 were not kept, since the job was canceled and the "
+      "launcher had no space for them";
+  EXPECT_EQ(launcher.view(job).report->message, lost);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].lost_logs, Bytes{4096});
+  EXPECT_EQ(told("Finished"), std::vector<std::string>{"Completed: " + lost});
+  const std::vector<std::string> part{
+      "the last 4.0 KiB of its logs: the launcher had no space for them"};
+  EXPECT_EQ(told("LogsNotKept"), part);
+  EXPECT_EQ(launcher.core->state().ended_size().logs, Bytes{5000 - 4096}) << "what is there counts";
+  launcher.restart();
+  launcher.drop_notices();
+  EXPECT_EQ(told("LogsNotKept"), part) << "for good";
+}
+
+TEST_F(LogsWithoutSpace, VersionsThatAreRefusedToARunningJobAreSaidOnce) {
+  launcher.observe(n1, attempt(job), PartState::running);
+  for (int i = 0; i < 3; ++i) {
+    launcher.send(OutputsRefusedInput{attempt(job), n1.id, "no room"});
+    launcher.drop_notices();
+    launcher.pass(seconds(1), {&n1});
+  }
+  EXPECT_EQ(told("OutputNotKept"),
+            std::vector<std::string>{
+                "newer versions of outputs and of the checkpoint, while it runs: no room"});
 }
 
 TEST_F(LogsWithoutSpace, AreNotThoseThatAreOnlyLate) {

@@ -31,6 +31,25 @@ class Delete : public ::testing::Test {
     EXPECT_EQ(launcher->status(job), JobStatus::completed);
     return job;
   }
+  // As run(), with so many bytes of logs and of outputs.
+  void run_and_leave(const JobSpec& spec, std::uint64_t logs, std::uint64_t outputs) {
+    const JobId job = launcher->submit(spec);
+    PartReport end;
+    end.attempt = attempt(job);
+    end.state = PartState::finished;
+    end.exit = node_exit({rank_exit(0)});
+    if (logs > 0) {
+      end.exit->logs = {{0, logs - 15, 5}};
+      end.exit->log_times = Bytes{10};
+    }
+    end.outputs = {{OutputKind::outputs, "", sha256(spec.name), 1, Bytes{outputs}, {}}};
+    launcher->observe(n1, end);
+    launcher->take<AwaitLogs>();
+    launcher->drop_notices();
+    if (logs > 0) launcher->send(LogsDurableInput{attempt(job), n1.id});
+    launcher->drop_notices();
+    EXPECT_EQ(launcher->status(job), JobStatus::completed) << job.value;
+  }
   JobsDeleted remove(std::vector<JobId> jobs, bool all = false, Duration older = Duration(0)) {
     launcher->send(
         DeleteInput{launcher->next_reply(), std::move(jobs), all, older, UserCaller{"ann"}});
@@ -69,7 +88,10 @@ class Delete : public ::testing::Test {
       launcher->send(HeartbeatInput{n1.key, {n1.id, n1.session, 0, 0}});
       launcher->take<AckHeartbeat>();
       launcher->take<AskForSession>();
-      for (const ForgetJob& one : launcher->take<ForgetJob>()) why.push_back(one.why);
+      for (const ForgetJob& one : launcher->take<ForgetJob>()) {
+        why.push_back(one.why);
+        gone.push_back(one);
+      }
       launcher->drop_notices();
     }
   }
@@ -77,7 +99,8 @@ class Delete : public ::testing::Test {
   std::optional<TestLauncher> launcher;
   FakeNode n1;
   std::vector<ForgetJob> forgotten;
-  std::vector<std::string> why;  // of what was deleted while time passed
+  std::vector<ForgetJob> gone;   // what was deleted while time passed,
+  std::vector<std::string> why;  // and why
 };
 
 TEST_F(Delete, AFinalJobIsGoneAndItsLogsAreToBeForgotten) {
@@ -273,32 +296,84 @@ TEST_F(Delete, SoManyJobsAreKeptTheNewest) {
   EXPECT_EQ(left().size(), 4U) << "a moment is left to whoever waits for their end";
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("c", "d"));
-  EXPECT_THAT(why, ElementsAre("4 jobs have ended, more than --keep-jobs 2",
-                               "3 jobs have ended, more than --keep-jobs 2"));
+  EXPECT_THAT(why, ElementsAre("4 jobs have ended, more than --keep-jobs 2; ann has most, 4",
+                               "3 jobs have ended, more than --keep-jobs 2; ann has most, 3"));
+}
+
+TEST_F(Delete, ManyJobsOfOneUserPushOutNoneOfOthers) {
+  begin({Duration(0), 4, {}, {}});
+  run("thesis");
+  for (int i = 0; i < 9; ++i) run("flood-" + std::to_string(i), "bob");
+  pass(minutes(3));
+  EXPECT_THAT(left(), ElementsAre("flood-6", "flood-7", "flood-8", "thesis"));
+  EXPECT_EQ(why.front(), "10 jobs have ended, more than --keep-jobs 4; bob has most, 9");
+}
+
+TEST_F(Delete, JobsThatNeverRanGoBeforeThoseThatDid) {
+  begin({Duration(0), 3, {}, {}});
+  run("worked", "bob");
+  const JobId runs = launcher->submit(job_by("bob", "runs"));
+  for (int i = 0; i < 6; ++i)
+    launcher->cancel(launcher->submit(job_by("bob", "idle-" + std::to_string(i))));
+  launcher->drop_notices();
+  pass(minutes(3));
+  EXPECT_THAT(left(), ElementsAre("idle-4", "idle-5", runs.value, "worked"));
+}
+
+TEST_F(Delete, TheLauncherSaysWhichDeletionsNobodyAskedFor) {
+  begin({Duration(0), 1, {}, {}});
+  const JobId asked = run("asked");
+  remove({asked});
+  ASSERT_EQ(forgotten.size(), 1U);
+  EXPECT_FALSE(forgotten[0].is_by_limit);
+  run("first");
+  run("second");
+  pass(minutes(2));
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(gone[0].job.value, "first");
+  EXPECT_TRUE(gone[0].is_by_limit);
+  EXPECT_EQ(gone[0].project, "default");
 }
 
 TEST_F(Delete, SoMuchOfLogsAndOutputsIsKept) {
   begin({Duration(0), 0, Bytes{100}, Bytes{1'000}});
-  for (const char* name : {"a", "b", "c"}) {
-    const JobId job = launcher->submit(job_spec(name));
-    PartReport end;
-    end.attempt = attempt(job);
-    end.state = PartState::finished;
-    end.exit = node_exit({rank_exit(0)});
-    end.exit->logs = {{0, 20, 15}};
-    end.exit->log_times = Bytes{10};
-    end.outputs = {{OutputKind::outputs, "", sha256(name), 1, Bytes{10}, {}}};
-    launcher->observe(n1, end);
-    launcher->take<AwaitLogs>();
-    launcher->drop_notices();
-    launcher->send(LogsDurableInput{attempt(job), n1.id});
-    launcher->drop_notices();
-  }
+  for (const char* name : {"a", "b", "c"}) run_and_leave(job_by("ann", name), 35, 10);
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{135}, Bytes{30}}));
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("b", "c"));
-  EXPECT_THAT(why, ElementsAre("ended jobs have 135 B of logs, more than --keep-logs 100 B"));
+  EXPECT_THAT(why, ElementsAre("ended jobs have 135 B of logs, more than --keep-logs 100 B; ann "
+                               "has most, 135 B"));
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{90}, Bytes{20}}));
+}
+
+TEST_F(Delete, LogsAndOutputsOfOneUserPushOutNoneOfOthers) {
+  begin({Duration(0), 0, Bytes{200}, Bytes{100}});
+  run_and_leave(job_by("ann", "thesis"), 20, 40);
+  run("small", "bob");
+  for (int i = 0; i < 5; ++i) run_and_leave(job_by("bob", "flood-" + std::to_string(i)), 50, 10);
+  pass(minutes(3));
+  EXPECT_THAT(left(), ElementsAre("flood-2", "flood-3", "flood-4", "small", "thesis"))
+      << "a job without logs gives none of them back";
+  for (int i = 5; i < 12; ++i) run_and_leave(job_by("bob", "flood-" + std::to_string(i)), 0, 30);
+  pass(minutes(3));
+  EXPECT_NE(launcher->core->state().job(JobId("thesis")), nullptr);
+  EXPECT_LE(launcher->core->state().ended_size().outputs.count, 100U);
+}
+
+TEST_F(Delete, WhoHasNoMoreThanAnEqualShareLosesNothing) {
+  EndedJobs ended;
+  ended.count("bob", {{}, Bytes{90}});  // of steps whose pipeline has not ended
+  ended.count("ann", {{}, Bytes{30}});
+  ended.add("ann", {Instant{1}, 1}, JobId("thesis"), {true, false, true});
+  EXPECT_FALSE(ended.largest(EndedJobs::What::outputs, 100));
+  ended.add("bob", {Instant{2}, 2}, JobId("pipeline"), {true, false, true});
+  ASSERT_TRUE(ended.largest(EndedJobs::What::outputs, 100));
+  EXPECT_EQ(ended.largest(EndedJobs::What::outputs, 100)->place.second, 2U);
+  ended.remove("ann", {Instant{1}, 1});
+  ended.remove("bob", {Instant{2}, 2});
+  ended.discount("ann", {{}, Bytes{30}});
+  ended.discount("bob", {{}, Bytes{90}});
+  EXPECT_EQ(ended, EndedJobs());
 }
 
 TEST_F(Delete, ATokenIsForgottenADayAfterItExpired) {

@@ -171,6 +171,7 @@ void TestLauncher::tick(Duration after) {
 void TestLauncher::drop_notices() {
   take<JobChanged>();
   take<SendDesired>();
+  take<TreesReplaced>();
 }
 
 void TestLauncher::pass(Duration time, std::vector<FakeNode*> beating) {

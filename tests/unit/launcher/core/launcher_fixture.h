@@ -100,7 +100,7 @@ class TestLauncher {
     EXPECT_EQ(taken.size(), 1U) << "actions of the expected type";
     return taken.empty() ? T{} : std::move(taken.front());
   }
-  // Drops the actions that most tests ignore: JobChanged, SendDesired.
+  // Drops the actions that most tests ignore: JobChanged, SendDesired, TreesReplaced.
   void drop_notices();
   // All facts of a type so far.
   template <typename T>

@@ -123,6 +123,41 @@ TEST(Outputs, OfAPartThatRunsAreShownAndBecomeAFactNowAndThen) {
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
 }
 
+// All trees that the launcher's shell is told of as replaced, in order.
+std::vector<Digest> replaced(TestLauncher& launcher, const AttemptId& attempt) {
+  std::vector<Digest> trees;
+  for (const TreesReplaced& one : launcher.take<TreesReplaced>()) {
+    EXPECT_EQ(one.attempt, attempt);
+    trees.insert(trees.end(), one.trees.begin(), one.trees.end());
+  }
+  launcher.drop_notices();
+  return trees;
+}
+
+TEST(Outputs, WhatANewerVersionReplacesMayBeRemoved) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  PartReport running = report(attempt(job), PartState::running);
+  const auto say = [&](const std::string& what, const std::string& checkpoint,
+                       std::uint64_t order) {
+    running.outputs = left(what);
+    running.outputs.push_back(left(checkpoint).front());
+    running.outputs.back().kind = OutputKind::checkpoint;
+    running.outputs.back().order = order;
+    launcher.observe(n1, running);
+    return replaced(launcher, attempt(job));
+  };
+  EXPECT_THAT(say("1", "a", 1), testing::IsEmpty());
+  EXPECT_THAT(say("2", "a", 1), testing::ElementsAre(sha256("1")));
+  EXPECT_THAT(say("2", "b", 2), testing::ElementsAre(sha256("a")));
+  EXPECT_THAT(say("2", "b", 2), testing::IsEmpty());
+  launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "3"));
+  EXPECT_THAT(replaced(launcher, attempt(job)), testing::ElementsAre(sha256("1"), sha256("2")))
+      << "the one that is a fact, and the newest";
+}
+
 TEST(Outputs, ThatALostNodeHadSentAreKept) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

@@ -64,5 +64,21 @@ TEST_F(StoreCompactorTest, EachTimeTheDiskGetsLowItCollectsWithinAMinuteAgain) {
   EXPECT_LE(compactor_->wait(), kLowPause);
 }
 
+TEST_F(StoreCompactorTest, WhatRunningJobsReplacedGoesAtOnceWhenTheDiskIsLow) {
+  const TreesReplaced replaced{{JobId("train"), 1}, {sha256("old version")}, mebibytes(10)};
+  disk_has(mebibytes(50));  // nothing can go: it takes its time from here on
+  disk_has(gibibytes(5));
+  compactor_->perform(replaced);
+  EXPECT_GT(compactor_->wait(), minutes(30)) << "it takes little of what is free";
+  disk_has(mebibytes(50));
+  EXPECT_LE(compactor_->wait(), kReplacedPause);
+}
+
+TEST_F(StoreCompactorTest, WhatRunningJobsReplacedGoesBeforeTheDiskGetsLow) {
+  EXPECT_GT(compactor_->wait(), minutes(30));
+  compactor_->perform(TreesReplaced{{JobId("train"), 1}, {sha256("old version")}, gibibytes(2)});
+  EXPECT_LE(compactor_->wait(), seconds(10)) << "more than a quarter of what is free";
+}
+
 }  // namespace
 }  // namespace lockstep::launcher

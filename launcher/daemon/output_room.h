@@ -1,0 +1,44 @@
+#pragma once
+// How much of the final outputs of ended ranks is taken beyond what facts count: the core hears of
+// outputs only when a part's final report comes. It counts what nodes send for each part, and stops
+// a part when its owner has no more room. Pure: what there is room for is passed in.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/base/ids.h"
+
+namespace lockstep::launcher {
+
+class OutputRoom {
+ public:
+  using PartKey = std::pair<AttemptId, NodeId>;
+  struct Room {
+    std::optional<std::uint64_t>
+        free;                    // bytes of the owner's quota that nothing takes; absent: any
+    std::uint64_t replaces = 0;  // what the part has so far, which its final outputs replace
+  };
+
+  // Whether the node may send `bytes` more. Once it may not, it is let on only when there is room
+  // for more than it had sent by then, since it begins anew.
+  bool take(const PartKey& part, const std::string& owner, std::uint64_t bytes, const Room& room);
+  // Forgets the parts whose final reports are here: facts count their outputs.
+  void keep_only(const std::function<bool(const PartKey&)>& is_open);
+
+ private:
+  struct Sent {
+    std::string owner;
+    std::uint64_t bytes = 0;  // in this try
+    std::uint64_t stuck = 0;  // so many were too much the last time; 0: they were not
+  };
+  std::map<PartKey, Sent> sent_;
+};
+
+// A part may always send so much, so that a job that is just over the limit ends.
+inline constexpr std::uint64_t kLastOutputs = 16u << 20;
+
+}  // namespace lockstep::launcher
