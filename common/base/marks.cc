@@ -6,12 +6,12 @@
 namespace lockstep {
 namespace {
 
-struct Range {
+struct CodeRange {
   char32_t first, last;
 };
 
 // General categories Mn and Me (Unicode 14), in order; a range may have unassigned characters.
-constexpr Range kMarks[] = {
+constexpr CodeRange kMarks[] = {
     {0x300, 0x34E},     {0x350, 0x36F},     {0x483, 0x489},     {0x591, 0x5BD},
     {0x5BF, 0x5BF},     {0x5C1, 0x5C2},     {0x5C4, 0x5C5},     {0x5C7, 0x5C7},
     {0x610, 0x61A},     {0x64B, 0x65F},     {0x670, 0x670},     {0x6D6, 0x6DC},
@@ -91,14 +91,15 @@ constexpr Range kMarks[] = {
 };
 
 // In order.
-constexpr Range kOddBlanks[] = {{0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
-                                {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2800, 0x2800},
-                                {0x3000, 0x3000}};
+constexpr CodeRange kOddBlanks[] = {{0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+                                    {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2800, 0x2800},
+                                    {0x3000, 0x3000}};
 
 template <std::size_t Size>
-bool is_in(const Range (&ranges)[Size], char32_t code) {
-  const Range* range = std::lower_bound(std::begin(ranges), std::end(ranges), code,
-                                        [](const Range& r, char32_t c) { return r.last < c; });
+bool is_in(const CodeRange (&ranges)[Size], char32_t code) {
+  const CodeRange* range =
+      std::lower_bound(std::begin(ranges), std::end(ranges), code,
+                       [](const CodeRange& r, char32_t c) { return r.last < c; });
   return range != std::end(ranges) && code >= range->first;
 }
 
