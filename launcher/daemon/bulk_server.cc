@@ -22,7 +22,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
-constexpr int kMaxWaitingForKeys = 16;  // each may have the largest pieces
+constexpr int kMaxPiecesForKeys = 16;  // each may have the largest pieces
 // Messages of users that the loop has no time for yet.
 ShareBounds bounds_of_bulk_messages() {
   return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
@@ -402,7 +402,7 @@ void BulkServer::decode(io::ServerSocket::Incoming incoming) {
 // Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
 bool BulkServer::waits_for_key(const PublicKey& key) const {
   return !gate_.node_of(key) && !gate_.client_of(key) && gate_.file().lists(key) &&
-         !durable_.takes_now() && waiting_for_keys_ < kMaxWaitingForKeys;
+         !durable_.takes_now() && waiting_for_keys_ < kMaxPiecesForKeys;
 }
 
 // Its answer shows the state of a job, as facts have it that may not be durable yet.
