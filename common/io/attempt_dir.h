@@ -117,8 +117,8 @@ std::optional<Duration> read_lease(const AttemptDir& directory);
 // When the attempt's first rank started; ns = 0: none did, or it is unknown.
 Instant read_started(const AttemptDir& directory);
 
-// By how much the machine's clock was set since the attempt's runner started; 0: it was not, or it
-// is unknown.
+// How far the machine's clock was set since the attempt's runner started; 0 if it was not set or is
+// unknown.
 Duration read_clock_set(const AttemptDir& directory);
 
 // The content of the file `environment`; "" = there is none.

@@ -17,10 +17,11 @@ constexpr std::size_t kStatBytes = 40, kModeAt = 24;  // of an entry, before the
 constexpr std::uint16_t kIsExtended = 0x4000;         // of the flags
 constexpr std::uint32_t kFolderMode = 0040000;        // of a sparse index: it has no path of a file
 constexpr std::uint32_t kKindOfMode = 0170000;
-// Version 4 writes what differs from the path before alone, so that a small file could say much.
+// Version 4 stores each path as its difference from the previous one, so a small file can expand to
+// a huge list.
 constexpr std::size_t kMostPathBytes = 4'096, kMostBytes = 256u << 20;
 
-Error corrupt() { return make_error(ErrorCode::corrupt, "is no index of git, or is cut off"); }
+Error corrupt() { return make_error(ErrorCode::corrupt, "is not a git index, or is truncated"); }
 
 // Reads from the front; after it failed, all that it reads is zero.
 class Bits {
@@ -100,7 +101,7 @@ class Entries {
   std::string path_;
 };
 
-// That the entries are all of the index.
+// Fails if the index keeps entries in another file.
 Status check_extensions(Bits bits, std::size_t id_bytes) {
   while (bits.left() > id_bytes) {
     const std::string_view name = bits.take(4);

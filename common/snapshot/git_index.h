@@ -1,6 +1,6 @@
 #pragma once
-// What git tracks in a repository: the paths in its index, of versions 2 to 4 (gitformat-index(5)).
-// An index that shares another one's entries ("split index") is not read.
+// Reads the paths that git tracks in a repository from its index, versions 2 to 4
+// (gitformat-index(5)). An index that shares another one's entries ("split index") is not read.
 
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ namespace lockstep::snapshot {
 inline constexpr std::size_t kSha1Bytes = 20, kSha256Bytes = 32;  // of an object's id
 
 // The tracked files, links and submodules below `below` ("" or "a/b/"), relative to it, sorted.
-// `id_bytes`: of the repository's object ids. corrupt: it is no index. unsupported: a version or an
-// extension of it is not known.
+// `id_bytes`: of the repository's object ids. Errors: corrupt if the bytes are not an index;
+// unsupported for an unknown version or extension.
 Result<std::vector<std::string>> paths_in_index(std::string_view index, std::size_t id_bytes,
                                                 std::string_view below);
 

@@ -54,8 +54,8 @@ std::optional<SkippedPath> IgnoreStack::matching(const std::string& path, bool i
   return std::nullopt;
 }
 
-// As for git: a file that is tracked is none that is ignored, and in a folder that is ignored all
-// others are, whatever patterns say of them.
+// As in git, a tracked file is never ignored, and in an ignored folder every untracked file is,
+// whatever other patterns match it.
 bool IgnoreStack::leaves_out(const std::string& path, bool is_directory,
                              std::vector<SkippedPath>& skipped, std::vector<std::string>& notes) {
   const bool is_inside = entered_ && path.starts_with(entered_->path);

@@ -1,7 +1,8 @@
 #pragma once
 // The ignore files that apply to the folder which a walk is in: those of the repository above the
-// tree, then those of the tree from its root down. What git tracks, no pattern of them leaves out.
-// An `.amlignore` in the root replaces all of that. Reads ignore files and git's index only.
+// tree, then those of the tree from its root down. No pattern of them leaves out a file that git
+// tracks. An `.amlignore` in the root replaces all of that. Reads ignore files and git's index
+// only.
 
 #include <optional>
 #include <string>
@@ -36,8 +37,8 @@ class IgnoreStack {
   void resize_to(std::size_t size);  // forgets the files that were added after this size
 
   // Whether a pattern leaves the entry out. `path` is relative to the tree, and the calls come in
-  // the order of the walk. `skipped` gets what is to be listed: the entry, or, of a folder that is
-  // entered for what git tracks in it, once "FOLDER/*". `notes`: as in enter().
+  // the order of the walk. Adds the entry to `skipped`; in an ignored folder that holds tracked
+  // files, adds "FOLDER/*" once for all its untracked ones. `notes`: as in enter().
   bool leaves_out(const std::string& path, bool is_directory, std::vector<SkippedPath>& skipped,
                   std::vector<std::string>& notes);
 

@@ -40,7 +40,7 @@ class SentFiles {
   std::size_t reads_ = 0, bytes_ = 0;
 };
 
-// A job without a file has no place of what no flag says.
+// A job without a file has a place only for what a flag set.
 Error at(const std::string& where, const Error& error) {
   return where.empty() ? error : error.within(where);
 }
@@ -129,7 +129,7 @@ class NamesOfJobs {
   JobFileChecked& checked_;
 };
 
-// Of an array's tasks, that of the job that they all are.
+// For an array's task: the key in the job that all tasks share.
 std::string place_of_step(const spec::JobFile& file, std::size_t index, const std::string& name) {
   if (!file.spec.pipeline->array.empty()) return name;
   const Places& places = file.steps[index].where;
@@ -139,7 +139,7 @@ std::string place_of_step(const spec::JobFile& file, std::size_t index, const st
   return place.empty() ? step : place + ": " + step;
 }
 
-// Of the value that is refused, else of its step or of the file.
+// The place of the refused value, else of its step, else of the file.
 std::string place_of(const Refusal& refusal, const spec::JobFile& file, const std::string& name) {
   const auto of_key = [&](const Places& places, const std::string& compute) {
     const auto found = places.find(refusal.key);
@@ -157,7 +157,7 @@ std::string place_of(const Refusal& refusal, const spec::JobFile& file, const st
   return name;
 }
 
-// Of a file with faults, what it has no value of is no reason, nor what follows from that.
+// If the file has faults, a value that could not be read causes no refusal.
 std::vector<Refusal> refusals_of(const Core& core, const Caller& caller, const JobFileToCheck& what,
                                  const spec::JobFileReading& parsed) {
   Judging how{Judging::What::all, what.wait_anyway};
@@ -196,7 +196,7 @@ spec::JobFileReading without_file(const CheckJobFile& request) {
     file.environment = spec::EnvironmentReference{request.environment, place_of("environment")};
   if (file.spec.pipeline) file.steps.resize(file.spec.pipeline->steps.size());
   if (file.spec.pipeline && !file.spec.pipeline->array.empty())
-    for (spec::StepFiles& task : file.steps) {  // what the command line says is theirs
+    for (spec::StepFiles& task : file.steps) {  // the command line's values apply to each task
       task.environment = file.environment;
       task.compute_where = file.compute_where;
       task.where = file.where;

@@ -183,7 +183,7 @@ bool is_python(std::string_view name) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
 }
 
-// Behind options of python, of which -W and -X have values.
+// The word after python's own options; -W and -X take a value.
 bool runs_module(const Words& words, std::size_t at, std::string_view module) {
   for (; at < words.size() && words[at].starts_with('-'); ++at) {
     const std::string& option = words[at];

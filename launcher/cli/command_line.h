@@ -15,7 +15,7 @@ struct CommandLine {
   std::optional<jmespath::Expression> query = {};
   std::string out;              // for stdout
   std::string err;              // for stderr
-  int exit_code = 0;            // when there is no action
+  int exit_code = 0;            // used if `action` is empty
   bool names_last_job = false;  // `@last` stands where a job is named
 };
 

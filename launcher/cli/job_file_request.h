@@ -42,7 +42,7 @@ int fail_with_all_of(Context& context, Connection& connection, const CheckJobFil
                      const Error& refusal, int code);
 
 // What a launcher finds in a file, or in a job without one, beside the faults that are known here.
-// Nothing, unless a launcher is up and answers soon: none is started for what is wrong anyway.
+// Empty unless a launcher is up and answers soon; a faulty file starts none.
 std::vector<std::string> faults_at_launcher(Context& context, ReadJobFile file);
 std::vector<std::string> faults_at_launcher(Context& context, CheckJobFile job);
 

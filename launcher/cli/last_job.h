@@ -1,6 +1,7 @@
 #pragma once
 // `@last`: the caller's newest job, wherever an option or argument takes the name of a job. The
-// parser tells those (job_name), so that a title or a command may hold the word as it is.
+// parser replaces it only in options marked with job_name(), so a title or a command may contain
+// the word.
 
 #include <string>
 

@@ -66,7 +66,7 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
 
 // With --array, the spec of one task. An error has a line for each flag that is wrong.
 Result<JobSpec> spec_of(const RunArguments& arguments);
-// The same; what is wrong is added to `faults`, and the rest of the spec is what the others say.
+// The same, but adds errors to `faults` and fills in the rest of the spec.
 JobSpec spec_of(const RunArguments& arguments, spec::Faults& faults);
 // The flags that the launcher may refuse: key of a job file -> "--name night".
 std::map<std::string, std::string> flags_by_key(const RunArguments& arguments);

@@ -91,7 +91,7 @@ struct Account {
   unsigned uid = 0, gid = 0;
 };
 
-// Every account of this machine. What another directory than its file knows is found by name alone.
+// Every account in /etc/passwd. Accounts of other directories (LDAP) are looked up by name.
 std::vector<Account> accounts_here() {
   constexpr std::size_t kMost = 10'000;
   std::vector<Account> accounts;
@@ -108,9 +108,9 @@ std::vector<Account> accounts_here() {
   return accounts;
 }
 
-// The ids of names that this machine does not know. They are kept in the target's directory: the
-// files of a job are its id's, so a name has one for good, and nobody gets that of another name,
-// also after its user was removed.
+// The ids of names that this machine does not know. The target's directory keeps them, because a
+// job's files belong to its id: a name keeps its id, and no other name ever gets it, even after the
+// user was removed.
 class MadeIds {
  public:
   // Beyond most people's, and below what an engine without root may give.
@@ -131,7 +131,7 @@ class MadeIds {
     }
     for (const auto& [name, id] : ids_) taken_.insert(id);
   }
-  // Of somebody whom this machine knows: nobody else gets it.
+  // Keeps the id of an account of this machine from being given to another name.
   void reserve(unsigned id) {
     real_.insert(id);
     taken_.insert(id);

@@ -45,7 +45,7 @@ std::optional<Error> queue_is_full(const Cluster& cluster) {
                                 cluster.state.queue().size()));
 }
 
-// Of a job whose owner and target are settled; `input.spec` is what was asked for.
+// `spec`: with its owner and target filled in. `input.spec`: as the client sent it.
 std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, const JobSpec& spec,
                               const Judging& how) {
   if (how.what == Judging::What::all)

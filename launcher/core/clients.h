@@ -18,7 +18,7 @@ void react(Context& core, const ShareInput& input);
 std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, JobSpec spec,
                                   const Judging& how);
 
-// Those of them that are about the job's target and nodes.
+// Only the reasons about the job's target and nodes.
 std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
                                        const Judging& how);
 

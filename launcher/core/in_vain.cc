@@ -24,16 +24,17 @@ bool is_complete(const Cluster& cluster, const std::string& pool) {
   return static_cast<int>(nodes.size()) >= *cluster.config.fixed_nodes;
 }
 
-// A target whose nodes join by themselves, that has had its time and has none. Those of target
-// local are started with the launcher.
+// A target whose nodes join by themselves and that still has none after kToJoin. Nodes of target
+// local start with the launcher.
 bool is_deserted(const Cluster& cluster, const std::string& pool) {
   const Compute* compute = cluster.state.computes().find(pool);
   return pool != kLocalCompute && compute != nullptr && cluster.state.nodes_of(pool).size() == 0 &&
          cluster.now - compute->created >= kToJoin;
 }
 
-// By name and label. Which port of a fabric is down may change; that a node has no RDMA device at
-// all, shares its machine, or lacks the account until its agent starts again, does not.
+// Compares names and labels only. A fabric port that is down may come back, so it does not count. A
+// missing RDMA device, a shared machine and a missing account stay as they are until the agent
+// restarts.
 bool is_chosen(const State& state, const Node& node, const Shape& shape) {
   if (!shape.names.empty() &&
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())

@@ -263,8 +263,8 @@ struct ProviderEndedInput {
   std::string why;   // for people: "it took longer than 10m", "it exited with 2: …"
 };
 
-// The launcher listens at another address than when it ran before, so agents may look for it at the
-// old one.
+// The launcher listens at another address than in its last run, so agents may still dial the old
+// one.
 struct LauncherMovedInput {};
 
 // A provider's `hold` has an event of kind notice about a machine of its target.

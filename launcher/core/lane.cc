@@ -111,7 +111,7 @@ void Lane::run(const Cluster& cluster, const Moves& moves) {
     if (parked == parked_.end()) continue;
     parked->second.orders.insert(order);
     moves.waits(*job_at(order));
-    // That nodes may still join it is not true for ever.
+    // The reason changes with time alone once the target has had long enough to get nodes.
     if (state.nodes_of(job_at(order)->pool).size() == 0) topology_dirty_ = true;
   }
   if (std::exchange(topology_dirty_, false)) {

@@ -273,7 +273,7 @@ Status Daemon::announce() {
   EndpointFile file = endpoints();
   file.pid = self->pid;
   file.start_ticks = self->start_ticks;
-  // Without the file this may be the home of another machine, which a backup brought here.
+  // Without the file, a backup may have brought this home from another machine.
   const auto before = read_endpoint_file(home.endpoint());
   if (!before || before->control != file.control || before->bulk != file.bulk)
     durable.feed(LauncherMovedInput{});

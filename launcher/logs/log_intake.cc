@@ -9,8 +9,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// By our clock. What a node has read it read before now, whatever its clock says: so a clock that
-// is not measured yet, or was set a moment ago, puts no line into the future.
+// Converts a time to our clock. A node read the line before now, so a clock that is not measured
+// yet, or was just set, cannot put it into the future.
 std::vector<LogTime> corrected(std::vector<LogTime> times, Duration clock_ahead, Instant now) {
   for (LogTime& time : times) {
     if (time.at > now + clock_ahead)
