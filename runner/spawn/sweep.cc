@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,13 +19,17 @@ struct Entry {
   int pid = 0;
   int parent = 0;
   int group = 0;
-  int foreground = -1;  // of its terminal
+  int foreground = -1;                 // of its terminal
+  bool has_executed = true;            // not a copy of its parent that a fork has made
+  unsigned long long start_ticks = 0;  // since boot
 };
+
+constexpr unsigned kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of linux/sched.h
 
 // From /proc/PID/stat, which holds a name of any characters in parentheses; parent 0 when the
 // process is gone.
 Entry look_at(int pid) {
-  char text[512];
+  char text[1024];
   std::snprintf(text, sizeof text, "/proc/%d/stat", pid);
   const int fd = open(text, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
@@ -34,11 +39,28 @@ Entry look_at(int pid) {
   text[length] = '\0';
   const char* after_name = std::strrchr(text, ')');
   char state = 0;
-  Entry entry{pid, 0, 0, -1};
-  if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d %d %*d %*d %d", &state,
-                                           &entry.parent, &entry.group, &entry.foreground) != 4)
+  unsigned flags = 0;
+  Entry entry{.pid = pid};
+  // Fields 3 to 9, and 22 (proc_pid_stat(5)).
+  if (after_name == nullptr ||
+      std::sscanf(after_name + 1,
+                  " %c %d %d %*d %*d %d %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                  &state, &entry.parent, &entry.group, &entry.foreground, &flags,
+                  &entry.start_ticks) != 6)
     return {};
+  entry.has_executed = (flags & kForkedWithoutExec) == 0;
   return entry;
+}
+
+// A shell's child between fork and exec still has the shell's handlers, and the signal would meet
+// the program that it becomes.
+bool may_be_about_to_execute(const Entry& process) {
+  if (process.has_executed) return false;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto ticks = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+  const auto seconds = static_cast<unsigned long long>(now.tv_sec);
+  return seconds * ticks < process.start_ticks + ticks;
 }
 
 // The set of handled signals ("SigCgt"), bit n - 1 for signal n.
@@ -87,7 +109,9 @@ std::vector<int> descendants_of(int root) {
 std::vector<int> handlers_in_group(int group, int signal_number) {
   std::vector<int> found;
   for (const Entry& entry : processes())
-    if (entry.group == group && handles(entry.pid, signal_number)) found.push_back(entry.pid);
+    if (entry.group == group && !may_be_about_to_execute(entry) &&
+        handles(entry.pid, signal_number))
+      found.push_back(entry.pid);
   return found;
 }
 

@@ -112,9 +112,7 @@ class Attaching : public testing::Test {
     ::close(words_[0]);
     ::close(input_[0]);
   }
-  void TearDown() override {
-    EXPECT_TRUE(base_.empty() || io::remove_tree(base_).has_value());
-  }
+  void TearDown() override { EXPECT_TRUE(base_.empty() || io::remove_tree(base_).has_value()); }
   int exit_code() {
     int status = 0;
     EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
