@@ -14,7 +14,7 @@ from test_compute_ssh import launch, liveness
 
 
 class SlurmCluster:
-    """A launcher whose target `lab` has one machine at most: a job of Slurm with a time limit of a minute."""
+    """A launcher whose target `lab` has one machine at most: a job of Slurm with a time limit of two minutes."""
 
     def __init__(self, site, slurm, bundle, directory):
         self.site, self.slurm = site, slurm
@@ -27,7 +27,7 @@ class SlurmCluster:
 
     def file(self, **settings):
         spec = {"name": "lab", "type": "amlcompute", "max_instances": 1, "idle_time_before_scale_down": 60,
-                "lockstep": {"slurm": {"directory": str(self.shared), "time": "1", **settings}}}
+                "lockstep": {"slurm": {"directory": str(self.shared), "time": "2", **settings}}}
         return self.site.write("lab.json", json.dumps(spec))
 
     def jobs(self):
@@ -69,9 +69,9 @@ def test_a_job_that_the_time_limit_cuts_off_goes_on_in_another_allocation_unchar
     site.ok("compute", "create", "-f", cluster.file())
     refused = site.run("run", "--compute", "lab", "--timeout", "170s", "--", "true")
     assert refused.returncode != 0 and "may run for 2m50s" in said(refused), refused
-    assert "ends after 1m" in said(refused) and "lockstep.slurm.time=TIME" in said(refused), refused
+    assert "ends after 2m" in said(refused) and "lockstep.slurm.time=TIME" in said(refused), refused
     assert not cluster.jobs(), "nothing was asked of Slurm"
-    script = "if [ $LOCKSTEP_ATTEMPT = 1 ]; then echo begun; sleep 300; fi; echo attempt $LOCKSTEP_ATTEMPT"
+    script = "if [ $LOCKSTEP_ATTEMPT = 1 ]; then echo begun; sleep 600; fi; echo attempt $LOCKSTEP_ATTEMPT"
     file = site.write("endless.json", json.dumps({"name": "endless", "compute": "azureml:lab", "command": script,
                                                   "lockstep": {"retry": {"max": 0}}}))
     site.ok("job", "create", "-f", file)
@@ -81,15 +81,15 @@ def test_a_job_that_the_time_limit_cuts_off_goes_on_in_another_allocation_unchar
     about = about_of(site, first)
     assert about["node"] == "n1" and about["job"] in cluster.jobs(), about
     # It would fit into a new machine. What is left of this one is too little.
-    site.submit("--compute", "lab", "--name", "tight", "--timeout", "59s", "--", "true")
-    wait_until(lambda: "and the job may run for 59.0s (limits.timeout)" in explained(site, "tight"),
+    site.submit("--compute", "lab", "--name", "tight", "--timeout", "119s", "--", "true")
+    wait_until(lambda: "and the job may run for 1m59s (limits.timeout)" in explained(site, "tight"),
                "what is left of the machine is too little", 40)
     assert not site.show("tight")["attempts"]
     site.ok("job", "cancel", "tight")
-    ended = site.wait_for_status("endless", "Completed", "Failed", deadline_s=100)
+    ended = site.wait_for_status("endless", "Completed", "Failed", deadline_s=200)
     assert ended["status"] == "Completed" and b"attempt 2" in site.logs("endless"), ended
     report = ended["attempts"][0]["report"]
-    assert report["cause"] == "preempted" and "its machine ends after 1m" in report["message"], report
+    assert report["cause"] == "preempted" and "its machine ends after 2m" in report["message"], report
     assert "its machine's time was over, which does not count as a retry" in site.ok("job", "events", "endless")
     assert about_of(site, ended["attempts"][1])["job"] != about["job"], "another job of Slurm"
     site.ok("compute", "delete", "lab", "--yes")
