@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/core/state.h"
+#include "launcher/core/verdict.h"
 
 namespace lockstep::launcher {
 
@@ -136,7 +137,8 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::cancel_requested: return "by " + job.cancel_by.value_or("");
     case Event::Kind::finished:
       if (!job.finish) return "";
-      if (job.finish->status == JobStatus::completed && job.finish->report.message.empty())
+      if (job.finish->status == JobStatus::completed &&
+          (job.finish->report.message.empty() || job.finish->report.message == kCompletedMessage))
         return std::string(to_string(job.finish->status));
       return fmt::format("{}: {}", to_string(job.finish->status), ended_text(job.finish->report));
     case Event::Kind::updated:

@@ -155,9 +155,11 @@ void conclude(Context& core, const Job& job) {
     return;
   }
   if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
-  report.message += why_no_retry(cluster, job, report);
-  report.message += logs_not_kept(core.state, job);
-  if (report.message.starts_with("; ")) report.message.erase(0, 2);  // it completed
+  const std::string more = why_no_retry(cluster, job, report) + logs_not_kept(core.state, job);
+  if (report.message == kCompletedMessage && !more.empty())
+    report.message = more.substr(2);  // without its "; "
+  else
+    report.message += more;
   core.emit(JobFinished{job.id, final_status(report), report});
 }
 

@@ -397,7 +397,7 @@ ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
   if (has_failed) return unexplained(state, attempt, now);
   ExitReport completed;
   completed.time = now;
-  completed.message = "completed";
+  completed.message = kCompletedMessage;
   return completed;
 }
 

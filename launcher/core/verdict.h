@@ -3,6 +3,7 @@
 // NodeExitReports, and what the launcher itself knows (a lost node, a runner that has gone). Pure.
 
 #include <string>
+#include <string_view>
 
 #include "common/domain/exit_report.h"
 #include "launcher/core/state.h"
@@ -19,6 +20,7 @@ namespace lockstep::launcher {
 // 0 and may have ended before. Ranks that we terminated are never the cause. If all parts
 // completed, the verdict is completed. An attempt that is stopped because a node is taken away was
 // preempted, unless all parts completed.
+inline constexpr std::string_view kCompletedMessage = "completed";
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);

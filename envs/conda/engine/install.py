@@ -1,7 +1,9 @@
 """Of packages with their hashes, an environment. What was fetched stays in the cache."""
 
 import json
+import os
 import re
+import shutil
 import tempfile
 
 import rattler
@@ -19,6 +21,7 @@ from scripts import run_link_scripts
 ITS_URL = re.compile(r'^(  "url": )"(?:[^"\\]|\\.)*"', re.MULTILINE)
 NAMED = re.compile(r"failed to (?:fetch|link) (\S+\.(?:conda|tar\.bz2))")
 RECORDS = "failed to determine the currently installed packages"
+IN_THE_WAY = "removing clobbered file"
 PANIC = "the operation was cancelled"  # unless the process is aborted before that is said
 
 
@@ -79,18 +82,36 @@ def is_damaged(each, error):
         each.address.startswith("file:") and not local_path(each.address).is_file()
 
 
+def start_over(order):
+    """Takes away what is linked; ours stays."""
+    for entry in os.scandir(order["prefix"]):
+        if entry.name == ".lockstep":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
 async def link(order, cache, wanted):
+    first = None  # what is linked before all others
     while True:
         reporter = Reporter(wanted, order["result"])
         try:
             async with alone_to_link(order):
-                await rattler.install([each.at(each.address) for each in wanted], order["prefix"],
-                                      package_cache=cache, client=client(), reporter=reporter,
-                                      platform=rattler.Platform(order["subdir"]),
-                                      show_progress=False)
+                for some in ([first], wanted) if first else (wanted,):
+                    await rattler.install([each.at(each.address) for each in some],
+                                          order["prefix"], package_cache=cache, client=client(),
+                                          reporter=reporter, show_progress=False,
+                                          platform=rattler.Platform(order["subdir"]))
             return
         except failures.InstallerError as error:
             named = named_in(wanted, error)
+            # Rattler cannot link a file where another package's folder is, though the other order works.
+            if named and not first and IN_THE_WAY in cause_of(error):
+                start_over(order)
+                first = named
+                continue
             if not is_damaged(named, error):
                 raise install_failure(order, named, reporter, error) from error
             say(f"{named.name} is damaged in the cache: fetching it again")

@@ -152,7 +152,8 @@ class LogsWithoutSpace : public ::testing::Test {
   // What the job's events of this name say.
   std::vector<std::string> told(const std::string& what) {
     std::vector<std::string> messages;
-    for (const JobEvent& event : launcher.core->job_events(job, {}).value().events)
+    const EventsReply reply = launcher.core->job_events(job, {}).value();
+    for (const JobEvent& event : reply.events)
       if (event.what == what) messages.push_back(event.message);
     return messages;
   }

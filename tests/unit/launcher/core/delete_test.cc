@@ -45,9 +45,9 @@ class Delete : public ::testing::Test {
     end.outputs = {{OutputKind::outputs, "", sha256(spec.name), 1, Bytes{outputs}, {}}};
     launcher->observe(n1, end);
     launcher->take<AwaitLogs>();
-    launcher->drop_notices();
+    note_what_is_gone();
     if (logs > 0) launcher->send(LogsDurableInput{attempt(job), n1.id});
-    launcher->drop_notices();
+    note_what_is_gone();
     EXPECT_EQ(launcher->status(job), JobStatus::completed) << job.value;
   }
   JobsDeleted remove(std::vector<JobId> jobs, bool all = false, Duration older = Duration(0)) {
@@ -88,12 +88,15 @@ class Delete : public ::testing::Test {
       launcher->send(HeartbeatInput{n1.key, {n1.id, n1.session, 0, 0}});
       launcher->take<AckHeartbeat>();
       launcher->take<AskForSession>();
-      for (const ForgetJob& one : launcher->take<ForgetJob>()) {
-        why.push_back(one.why);
-        gone.push_back(one);
-      }
-      launcher->drop_notices();
+      note_what_is_gone();
     }
+  }
+  void note_what_is_gone() {
+    for (const ForgetJob& one : launcher->take<ForgetJob>()) {
+      why.push_back(one.why);
+      gone.push_back(one);
+    }
+    launcher->drop_notices();
   }
 
   std::optional<TestLauncher> launcher;
@@ -337,7 +340,7 @@ TEST_F(Delete, TheLauncherSaysWhichDeletionsNobodyAskedFor) {
 
 TEST_F(Delete, SoMuchOfLogsAndOutputsIsKept) {
   begin({Duration(0), 0, Bytes{100}, Bytes{1'000}});
-  for (const char* name : {"a", "b", "c"}) run_and_leave(job_by("ann", name), 35, 10);
+  for (const char* name : {"a", "b", "c"}) run_and_leave(job_by("ann", name), 45, 10);
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{135}, Bytes{30}}));
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("b", "c"));

@@ -41,7 +41,8 @@ struct OpenHead : ::testing::Test {
   }
   std::string explained(const JobId& job) const {
     std::string text;
-    for (const std::string& line : launcher.core->explain(job)->lines) text += line + "\n";
+    const ExplainView reply = launcher.core->explain(job).value();
+    for (const std::string& line : reply.lines) text += line + "\n";
     return text;
   }
 };

@@ -37,6 +37,8 @@ struct StepNames : ::testing::Test {
     if (is_array) {
       whole.array = "0-1";
       whole.steps = {step("0"), step("1")};
+      whole.steps[0].spec.array = ArrayTask{0, 2, 0, 1};
+      whole.steps[1].spec.array = ArrayTask{1, 2, 0, 1};
     } else {
       whole.steps = {step("a"), step("b", "a")};
     }
