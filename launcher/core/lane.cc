@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "launcher/core/pass.h"
 
@@ -34,7 +35,9 @@ bool Lane::may_change_head(const Job& job) const {
   if (!head_) return true;
   if (job.order == head_->order) return job.spec.queue.priority != head_->priority;
   if (job.spec.queue.priority != head_->priority) return job.spec.queue.priority > head_->priority;
-  return job.order < head_->order && (job.at_head || job.spec.submitter == head_->user);
+  if (job.spec.submitter == head_->user) return job.order < head_->order;
+  return job.at_head &&
+         std::pair(job.head_since, job.order) < std::pair(head_->since, head_->order);
 }
 
 void Lane::remove(const Job& job) {

@@ -48,6 +48,7 @@ class Lane {
     std::string user;
     std::string reason;
     Reservation reservation;
+    Instant since;  // as Job::head_since
     int tests = 0;  // of jobs behind it that could not start, and of nodes for them
     std::size_t nodes_tested = 0;
     bool is_spent() const {

@@ -43,11 +43,14 @@ void Pass::run_level(Priority priority) {
 }
 
 std::optional<std::uint64_t> Pass::next_at_head(const WaitingJobs::Level& level) const {
-  for (const auto& [order, user] : level.at_head) {
+  for (const auto& [key, user] : level.at_head) {
+    std::optional<std::uint64_t> first;
+    for (const std::uint64_t order : level.heads_until(user, key.second))
+      if (!first && is_open(user, lane_.jobs_.class_of(order))) first = order;
     if (const auto line = level.users.find(user); line != level.users.end())
       for (const auto& [older, kind] : line->second.firsts)
-        if (older < order && is_open(user, *kind)) return older;
-    if (is_open(user, lane_.jobs_.class_of(order))) return order;
+        if (older < first.value_or(key.second) && is_open(user, *kind)) return older;
+    if (first) return first;
   }
   return std::nullopt;
 }
@@ -110,8 +113,8 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
 // others.
 void Pass::lead(const Job& job, const std::string& reason) {
   const auto before = before_.find(job.order);
-  Lane::Head head{job.order, job.spec.queue.priority, job.spec.submitter, reason,
-                  reserve(cluster_, job)};
+  Lane::Head head{job.order, job.spec.queue.priority, job.spec.submitter,
+                  reason,    reserve(cluster_, job),  job.at_head ? job.head_since : cluster_.now};
   const bool begins =
       before != before_.end() && before->second.waited_for_own && !head.reservation.waits_for_own;
   const auto kept = lane_.kept_since_.find(job.spec.submitter);

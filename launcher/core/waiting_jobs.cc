@@ -40,13 +40,16 @@ using Take = std::function<bool(std::uint64_t)>;
 
 // The jobs at the head, each behind the older jobs of its user.
 bool visit_heads(const WaitingJobs::Level& level, Cursors& cursors, const Take& take) {
-  for (const auto& [order, user] : level.at_head) {
+  WaitingJobs::Orders seen;
+  for (const auto& [key, user] : level.at_head) {
     const auto cursor = cursors.find(user);
-    while (cursor != cursors.end() && !cursor->second.at_end() && cursor->second.order() < order) {
-      if (!take(cursor->second.order())) return false;
-      cursor->second.next();
+    for (const std::uint64_t order : level.heads_until(user, key.second)) {
+      if (!seen.insert(order).second) continue;
+      for (; cursor != cursors.end() && !cursor->second.at_end() && cursor->second.order() < order;
+           cursor->second.next())
+        if (!take(cursor->second.order())) return false;
+      if (!take(order)) return false;
     }
-    if (!take(order)) return false;
   }
   return true;
 }
@@ -78,6 +81,14 @@ bool visit_level(const WaitingJobs::Level& level, const WaitingJobs::ShareOf& sh
 
 }  // namespace
 
+WaitingJobs::Orders WaitingJobs::Level::heads_until(const std::string& user,
+                                                    std::uint64_t order) const {
+  Orders found;
+  for (const auto& [key, whose] : at_head)
+    if (whose == user && key.second <= order) found.insert(key.second);
+  return found;
+}
+
 JobClass class_of(const CoreConfig& config, const Job& job) {
   return {shape_of(job), longest_hold(config, job.spec)};
 }
@@ -85,10 +96,11 @@ JobClass class_of(const CoreConfig& config, const Job& job) {
 void WaitingJobs::add(const Job& job, JobClass kind) {
   remove(job.order);
   Level& level = levels_[job.spec.queue.priority];
-  const auto place = places_.emplace(
-      job.order, Place{job.spec.queue.priority, job.spec.submitter, job.at_head, std::move(kind)});
+  Place put{job.spec.queue.priority, job.spec.submitter, {}, std::move(kind)};
+  if (job.at_head) put.head_since = job.head_since;
+  const auto place = places_.emplace(job.order, std::move(put));
   if (job.at_head) {
-    level.at_head.emplace(job.order, job.spec.submitter);
+    level.at_head.emplace(std::pair(job.head_since, job.order), job.spec.submitter);
     return;
   }
   Line& line = level.users[job.spec.submitter];
@@ -102,8 +114,8 @@ void WaitingJobs::remove(std::uint64_t order) {
   const auto place = places_.find(order);
   if (place == places_.end()) return;
   const auto level = levels_.find(place->second.priority);
-  if (place->second.at_head) {
-    level->second.at_head.erase(order);
+  if (place->second.head_since) {
+    level->second.at_head.erase({*place->second.head_since, order});
   } else {
     const auto line = level->second.users.find(place->second.user);
     const auto kind = line->second.classes.find(place->second.kind);
@@ -128,8 +140,8 @@ void WaitingJobs::visit(const ShareOf& share_of,
 WaitingJobs::Orders WaitingJobs::with_shape(const Shape& shape) const {
   Orders orders;
   for (const auto& [priority, level] : levels_) {
-    for (const auto& [order, user] : level.at_head)
-      if (places_.at(order).kind.shape == shape) orders.insert(order);
+    for (const auto& [key, user] : level.at_head)
+      if (places_.at(key.second).kind.shape == shape) orders.insert(key.second);
     for (const auto& [user, line] : level.users)
       for (const auto& [kind, those] : line.classes)
         if (kind.shape == shape) orders.insert(those.begin(), those.end());

@@ -1,9 +1,8 @@
 #pragma once
 // The jobs of one pool that wait for nodes, in the order of the queue:
 //   1. priority;
-//   2. within a priority, jobs whose turn has come (Job::at_head), each behind the older jobs of
-//   its
-//      own user;
+//   2. within a priority, jobs whose turn has come (Job::at_head), in the order in which it came,
+//      each behind the older jobs of its own user;
 //   3. then the jobs of the user whose share of the pool is least (fair_share.h);
 //   4. within a user, order of submission.
 // Jobs of one user with equal requests form a class, so that a pass of the scheduler can skip all
@@ -15,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "launcher/core/placement.h"
 
@@ -37,8 +37,10 @@ class WaitingJobs {
     std::map<std::uint64_t, const JobClass*> firsts;  // the first job of each class
   };
   struct Level {
-    std::map<std::uint64_t, std::string> at_head;  // -> user
+    std::map<std::pair<Instant, std::uint64_t>, std::string> at_head;  // since, order -> user
     std::map<std::string, Line> users;
+    // The user's jobs at the head, up to this one, in order of submission.
+    Orders heads_until(const std::string& user, std::uint64_t order) const;
   };
   using Levels = std::map<Priority, Level, std::greater<>>;
 
@@ -59,7 +61,7 @@ class WaitingJobs {
   struct Place {
     Priority priority = Priority::medium;
     std::string user;
-    bool at_head = false;
+    std::optional<Instant> head_since;  // if it is at the head
     JobClass kind;
   };
   Levels levels_;
