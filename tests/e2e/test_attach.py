@@ -28,8 +28,8 @@ SILENCE_S = 60  # of a client; its attachment is ended then
 
 @pytest.fixture
 def held(site):
-    """A site with two nodes, and a job with a rank on each that runs until it is canceled."""
-    site.up(2)
+    """A site with four nodes, and a job with a rank on two of them that runs until it is canceled."""
+    site.up(4)
     site.submit("--name", "held", "-N", "2", *SHARE, "--", "sleep", "3000")
     site.wait_for_status("held", "Running")
     yield site

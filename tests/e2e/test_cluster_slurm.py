@@ -154,4 +154,5 @@ def test_a_launcher_without_root_is_refused_a_target_for_people_with_other_accou
                  "Run lockstepd as root"):
         assert word in said(refused), refused
     assert [target["name"] for target in site.json("compute", "list")] == ["local"]
-    assert not ordinary_cluster.jobs() and not list(ordinary_cluster.shared.iterdir())
+    assert not list(ordinary_cluster.shared.iterdir())
+    wait_until(lambda: not ordinary_cluster.jobs(), "Slurm has cleaned up after the target's one job, and has no other")

@@ -426,6 +426,7 @@ def test_a_flood_of_bobs_jobs_costs_alice_none(shared_bin, two_accounts):
 @on_the_host
 def test_bobs_logs_fill_his_share_alone_and_wait_there(world):
     alice, bob = world.alice, world.bob
+    bob.ok("job", "delete", "--all-final")  # what he ran before counts
     with limited(world, bob, "--job-files", "20m"):
         world.submit(bob, "loud", "--", "sh", "-c", "head -c 40000000 /dev/urandom | base64; echo the end")
         wait_until(lambda: "(quota job-files)" in (bob.show("loud")["reason"] or ""), "his logs wait, and it is said why")
@@ -447,6 +448,7 @@ def test_bobs_logs_fill_his_share_alone_and_wait_there(world):
 @on_the_host
 def test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room(world):
     alice, bob = world.alice, world.bob
+    bob.ok("job", "delete", "--all-final")  # what he ran before counts
     with limited(world, bob, "--job-files", "20m"):
         world.submit(bob, "large", "--", "sh", "-c",
                      "head -c 60000000 /dev/urandom > made; md5sum < made; mkdir -p outputs; mv made outputs/model")
