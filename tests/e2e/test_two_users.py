@@ -509,19 +509,19 @@ def test_what_alices_names_mean_is_hers_to_say(world):
 def test_a_shell_is_with_the_rank_and_for_its_owner_alone(world):
     alice, bob, admin = world.alice, world.bob, world.site
     spaces = "readlink /proc/self/ns/mnt /proc/self/ns/pid; id -u; pwd; echo up"
-    with world.running(alice, "hers", "--", "sh", "-c", f"{spaces}; sleep 600"):
-        there = alice.ok("job", "shell", "hers", "--", "sh", "-c", spaces)
-        assert there.encode() == alice.logs("hers"), "the rank's namespaces, user and working directory"
+    with world.running(alice, "shelled", "--", "sh", "-c", f"{spaces}; sleep 600"):
+        there = alice.ok("job", "shell", "shelled", "--", "sh", "-c", spaces)
+        assert there.encode() == alice.logs("shelled"), "the rank's namespaces, user and working directory"
         assert there.splitlines()[2] == str(alice.uid)
-        assert alice.run("job", "shell", "hers", "--", "sh", "-c", "exit 7").returncode == 7
-        assert "sent SIGCONT to rank 0" in alice.ok("job", "signal", "hers", "CONT")
+        assert alice.run("job", "shell", "shelled", "--", "sh", "-c", "exit 7").returncode == 7
+        assert "sent SIGCONT to rank 0" in alice.ok("job", "signal", "shelled", "CONT")
         for person in (bob, admin):
-            for words in (("shell", "hers", "--", "true"), ("signal", "hers", "KILL"), ("stacks", "hers")):
+            for words in (("shell", "shelled", "--", "true"), ("signal", "shelled", "KILL"), ("stacks", "shelled")):
                 done = person.run("job", *words)
                 assert done.returncode in (1, 125) and not done.stdout and done.stderr, (words, done)
-        assert alice.show("hers")["status"] == "Running"
+        assert alice.show("shelled")["status"] == "Running"
     refused = {entry["who"] for entry in admin.json("audit")
-               if entry["outcome"] == "refused" and "hers" in json.dumps(entry)}
+               if entry["outcome"] == "refused" and "shelled" in json.dumps(entry)}
     assert admin.json("user", "whoami")["name"] in refused, refused
 
 
