@@ -76,6 +76,9 @@ int stacks(Context& context, const StacksOptions& options) {
   if (!answers) return fail(context.terminal, answers.error());
   StackReport report{job->spec.name, job->attempts.back().number, {}, {}};
   for (std::size_t i = 0; i < nodes->size(); ++i) add_node((*nodes)[i], (*answers)[i], &report);
+  const bool all_refused = std::all_of(answers->begin(), answers->end(),
+                                       [](const AttachAnswer& answer) { return answer.error; });
+  if (all_refused && report.groups.empty()) return fail(context.terminal, *answers->front().error);
   sort_groups(&report);
   const int printed = print(context, options.format, to_json(report), stacks_text(report));
   return printed == 0 && report.groups.empty() ? kExitFailure : printed;

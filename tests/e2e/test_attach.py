@@ -273,7 +273,7 @@ def test_a_transfer_goes_on_after_a_daemon_was_killed(held, daemon):
     wait_until(lambda: transfer.read > 4 * MEGABYTE, "bytes come")
     held.kill(held.launcher_pids() if daemon == "launcher" else held.agent_pids())
     transfer.go_on.set()
-    held.ok("up", "--nodes", "2")
+    held.ok("up", "--nodes", "4")
     transfer.finish()
 
 

@@ -91,7 +91,9 @@ def test_a_job_that_the_time_limit_cuts_off_goes_on_in_another_allocation_unchar
     report = ended["attempts"][0]["report"]
     assert report["cause"] == "preempted" and "its machine ends after 2m" in report["message"], report
     assert "its machine's time was over, which does not count as a retry" in site.ok("job", "events", "endless")
-    assert about_of(site, ended["attempts"][1])["job"] != about["job"], "another job of Slurm"
+    second = ended["attempts"][1]
+    wait_until(lambda: "job" in about_of(site, second), "the provider's word of the second machine", 30)
+    assert about_of(site, second)["job"] != about["job"], "another job of Slurm"
     site.ok("compute", "delete", "lab", "--yes")
     assert not list(cluster.shared.iterdir())
 

@@ -509,11 +509,11 @@ def test_what_alices_names_mean_is_hers_to_say(world):
 def test_a_shell_is_with_the_rank_and_for_its_owner_alone(world):
     alice, bob, admin = world.alice, world.bob, world.site
     spaces = "readlink /proc/self/ns/mnt /proc/self/ns/pid; id -u; pwd; echo up"
-    with world.running(alice, "shelled", "--", "sh", "-c", f"{spaces}; sleep 600"):
-        there = alice.ok("job", "shell", "shelled", "--", "sh", "-c", spaces)
+    with world.running(alice, "shelled", "--", "bash", "-c", f"{spaces}; sleep 600"):
+        there = alice.ok("job", "shell", "shelled", "--", "bash", "-c", spaces)
         assert there.encode() == alice.logs("shelled"), "the rank's namespaces, user and working directory"
         assert there.splitlines()[2] == str(alice.uid)
-        assert alice.run("job", "shell", "shelled", "--", "sh", "-c", "exit 7").returncode == 7
+        assert alice.run("job", "shell", "shelled", "--", "bash", "-c", "exit 7").returncode == 7
         assert "sent SIGCONT to rank 0" in alice.ok("job", "signal", "shelled", "CONT")
         for person in (bob, admin):
             for words in (("shell", "shelled", "--", "true"), ("signal", "shelled", "KILL"), ("stacks", "shelled")):

@@ -112,9 +112,9 @@ def limited(world, person, flag, value):
         world.site.ok("quota", "unset", "--user", person.name, flag)
 
 
-def why_refused(person, *words):
+def why_refused(person, *words, code=1):
     done = person.run(*words)
-    assert done.returncode == 1, (words, done)
+    assert done.returncode == code, (words, done)
     return done.stderr.decode()
 
 
@@ -434,7 +434,7 @@ def test_bobs_logs_fill_his_share_alone_and_wait_there(world):
         world.submit(alice, "quiet", "--", "echo", "hers")
         assert alice.wait_for_status("quiet", *FINAL)["status"] == "Completed"
         assert alice.logs("quiet") == b"hers\n"
-        why = why_refused(bob, "run", "--detach", *SHARE, "--", "true")
+        why = why_refused(bob, "run", "--detach", *SHARE, "--", "true", code=125)
         assert "quota: the logs, outputs, checkpoints and sources of the jobs of user 'lockstep-bob' take" in why, why
         assert "20.0 MiB are allowed" in why and "`lockstep job delete NAME`" in why, why
         told = [event["message"] for event in bob.json("job", "events", "loud") if event["what"] == "LogsWait"]
