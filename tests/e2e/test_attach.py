@@ -86,7 +86,7 @@ def processes_with(word):
 
 def test_a_shell_at_a_terminal_is_one_as_ssh_has_it(held):
     terminal = Typed(held, "job", "shell", "held")
-    terminal.wait_for_text("attached to rank 0 of held on local-[01]")
+    terminal.wait_for_text("attached to rank 0 of held on local-[0-3]")
     terminal.type("PS1='> '; stty size; tty -s && echo it is one; echo rank=$LOCKSTEP_RANK\r")
     terminal.wait_for_text("30 100\r\n")
     terminal.wait_for_text("it is one\r\n")
@@ -140,7 +140,7 @@ def test_a_program_has_its_streams_and_its_code(held):
     assert (done.returncode, done.stdout, done.stderr) == (7, f"out\n{directory}\n".encode(), b"err\n")
     assert shell(held, "held", "--rank", "1", "--", "sh", "-c", "echo $LOCKSTEP_RANK").stdout == b"1\n"
     nodes = {node: shell(held, "held", "--node", node, "--", "sh", "-c", "echo $LOCKSTEP_RANK").stdout
-             for node in ("local-0", "local-1")}
+             for node in (part["node_name"] for part in held.show("held")["attempts"][0]["parts"])}
     assert sorted(nodes.values()) == [b"0\n", b"1\n"]
     for script, code in (("kill -9 $$", 137), ("kill -TERM $$", 143), ("true", 0), ("exit 255", 255)):
         assert shell(held, "held", "--", "sh", "-c", script).returncode == code, script
@@ -316,7 +316,7 @@ def test_a_signal_reaches_the_ranks_that_it_is_for(site):
     site.submit("--name", "heard", "-N", "2", "--", "bash", "-c", script)
     wait_until(lambda: site.logs("heard", "--no-prefix").count(b"up\n") == 2, "both ranks run")
     done = site.ok("job", "signal", "heard", "--rank", "1", "SIGUSR1")
-    assert re.fullmatch(r"sent SIGUSR1 to rank 1 on local-[01] of heard\n", done), done
+    assert re.fullmatch(r"sent SIGUSR1 to rank 1 on local-[0-3] of heard\n", done), done
     wait_until(lambda: b"got 1\n" in site.logs("heard", "--no-prefix"), "rank 1 has it")
     assert b"got 0\n" not in site.logs("heard", "--no-prefix")
     told = site.json("job", "signal", "@last", "10")
