@@ -248,7 +248,13 @@ void live_in_families(TestLauncher& launcher, FakeNode& node) {
 
 // A job whose outputs come while it runs, one of them piece by piece.
 void live_with_outputs(TestLauncher& launcher, FakeNode& node) {
-  const JobId job = launcher.submit(job_spec("so-far"));
+  SubmitInput input;
+  input.reply = launcher.next_reply();
+  input.spec = job_spec("so-far");
+  input.spec.terminal = TerminalKind::pty;
+  input.sources = {{sha256("its folder"), Bytes{4096}}};
+  launcher.send(input);
+  const JobId job = launcher.expect_one<ReplySubmitted>().job;
   launcher.drop_notices();
   launcher.observe(node, attempt(job), PartState::running);
   launcher.drop_notices();
@@ -301,6 +307,9 @@ bool has_all(const std::vector<StampedFact>& facts) {
   return has<NameSettled>(facts, [](const auto&) { return true; }) &&
          has<OutputsSoFar>(facts,
                            [](const auto& f) { return f.outputs.at(0).pieces.has_value(); }) &&
+         has<JobSubmitted>(facts,
+                           [](const auto& f) { return f.spec.terminal != TerminalKind::none; }) &&
+         has<JobSubmitted>(facts, [](const auto& f) { return !f.sources.empty(); }) &&
          has<AssetRegistered>(facts, [](const auto& f) { return f.files.has_value(); }) &&
          has<EnvironmentLocked>(
              facts, [](const auto& f) { return f.account && f.family && *f.family == 0; }) &&
