@@ -1,4 +1,4 @@
-// What the relay of attachments needs of the agent, and what it is told.
+// The agent finds runners for its relay of attachments, and tells it which runners have ended.
 
 #include "agent/daemon/agent.h"
 #include "common/io/file_system.h"

@@ -22,9 +22,9 @@ struct Room {
 };
 
 // unsatisfiable, with the numbers: it does not fit, so another node should be tried. A file counts
-// with its size: how much of it are holes is not known before it is here. `kept`: stays free, for
-// the jobs that run. What is not larger than that may take it, and is only refused on a full disk
-// (resource_exhausted): the node takes no new part while its disk is low.
+// with its size: how much of it are holes is not known before it is here. `kept` stays free for
+// the jobs that run. Files whose sum is at most `kept` may use it, since the node takes no new part
+// while its disk is low; they are refused on a full disk alone (resource_exhausted).
 Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept);
 
 // Asks for the room on the disk of a cache, for attempts beside it. Trees of the cache that no job

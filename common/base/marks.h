@@ -20,8 +20,8 @@ class MarkWatch {
   // So many marks may stand on one character: scripts need four or five.
   static constexpr int kMostMarks = 6;
 
-  // Takes the next character. True: it is a mark, and there is no letter, digit or picture before
-  // it that it could stand on, or that has kMostMarks already.
+  // Takes the next character. Returns true for a mark that has nothing to stand on: the character
+  // before it is no letter, digit or picture, or has kMostMarks already.
   bool is_lone(char32_t code);
   // The last character was not written: something else in its place, or an escape.
   void forget() { has_base_ = false; }

@@ -1,8 +1,8 @@
 #pragma once
 // Text from elsewhere (names, descriptions, messages, logs), made safe for a person's screen. What
 // a terminal would obey, what changes the order of other characters, what is not seen, and a
-// combining mark with nothing to stand on (marks.h) is shown as '?', other blanks as a space; bytes
-// that are no UTF-8 are shown as U+FFFD. Every printer takes its text through here.
+// combining mark with nothing to stand on (marks.h) is shown as '?', other blanks as a space, and
+// a byte that is not valid UTF-8 as U+FFFD. Every printer filters its text with these functions.
 
 #include <cstddef>
 #include <string>

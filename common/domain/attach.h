@@ -23,7 +23,7 @@ inline constexpr std::size_t kAttachIdBytes = 16;
 
 inline constexpr std::size_t kAttachWindow = 256u << 10;  // sent and not taken, of each stream
 inline constexpr std::size_t kMaxAttachData = 64u << 10;  // of one frame
-inline constexpr std::size_t kMaxAttachCommandBytes = 64u << 10;  // its words, each with a NUL
+inline constexpr std::size_t kMaxAttachCommandBytes = 64u << 10;  // of all words with their NULs
 inline constexpr std::size_t kMaxAttachWords = 8'192;
 inline constexpr std::size_t kMaxTermBytes = 128;
 inline constexpr int kLastSignal = 64;
@@ -86,7 +86,8 @@ struct AttachOpen {
   AttemptId attempt = {};
   AttachOrder order;
   std::uint64_t have_output = 0, have_error = 0;  // the client's
-  // It was open: where nobody knows its id (any more) it is refused, and nothing is started twice.
+  // The attachment was open before. Whoever does not know its id refuses it, so that no program is
+  // started twice.
   bool again = false;
   friend bool operator==(const AttachOpen&, const AttachOpen&) = default;
 };
@@ -137,7 +138,8 @@ struct AttachEnd {
 struct AttachClose {  // client -> runner: end what still runs, and forget the attachment
   friend bool operator==(const AttachClose&, const AttachClose&) = default;
 };
-// launcher, agent or runner -> client: there is no such attachment, and why. `for_now`: try again.
+// launcher, agent or runner -> client: the attachment does not exist; `message` says why. With
+// `for_now` the client tries again.
 struct AttachRefused {
   std::string message;
   bool for_now = false;

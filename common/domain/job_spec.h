@@ -48,8 +48,8 @@ enum class Rdma {
 std::string_view to_string(Rdma rdma);
 std::optional<Rdma> rdma_from(std::string_view word);
 
-// What the standard streams of rank 0 are: open to its owner while it runs (AttachMain of
-// attach.h), or not.
+// Whether the job's owner is connected to the standard streams of rank 0 while it runs (AttachMain
+// of attach.h), and by what.
 enum class TerminalKind {
   none,   // no input; its output goes to the logs alone
   pty,    // a terminal

@@ -54,7 +54,8 @@ struct PartView {
   std::vector<RankEnd> ended = {};       // of its ranks those that have ended, sorted
   // Of its node, those that ranks of the gang may name; the one in MASTER_ADDR first.
   std::vector<std::string> addresses = {};
-  // Its last logs, so many bytes, were not kept; 0: nobody knows how many. Absent: all were kept.
+  // So many bytes at the end of its logs were not kept; 0: the number is unknown. Absent: all were
+  // kept.
   std::optional<Bytes> lost_logs = {};
   friend bool operator==(const PartView&, const PartView&) = default;
 };

@@ -51,7 +51,7 @@ Status limit_pids_of_jobs(const std::string& parent) {
 
 PidsOfJobs look_at_pids_of_jobs(const std::string& parent) {
   PidsOfJobs found;
-  found.limit = number_in(parent + "/pids.max");  // "max" is no number
+  found.limit = number_in(parent + "/pids.max");  // 0 for "max"
   if (found.limit == 0) return found;
   const long long left = found.limit - number_in(parent + "/pids.current");
   found.is_used_up = left <= found.limit / kNearly;
