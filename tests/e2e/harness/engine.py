@@ -88,7 +88,8 @@ class Docker(Engine):
 
 class Podman(Engine):
     """podman with its own images; as `user` (rootless) where one is named. Debian's crun cannot do cgroups of
-    both versions at once, runc can."""
+    both versions at once, runc can. A rootless one heeds no `graphroot`: without XDG_DATA_HOME it has the images and
+    containers of whoever runs the tests, and `close` would end those."""
 
     def __init__(self, user=None):
         if not os.path.exists(PODMAN):
@@ -100,20 +101,24 @@ class Podman(Engine):
                         'default_ulimits = ["nofile=20000:20000", "nproc=4096:4096"]\n')
         storage.write_text(f'[storage]\ndriver = "{"vfs" if user else "overlay"}"\ngraphroot = "{self.folder}/graph"\n'
                            f'runroot = "{self.folder}/run"\n')
-        runtime.mkdir(mode=0o700)
+        data = self.folder / "data"
+        for path in (runtime, data):
+            path.mkdir(mode=0o700)
         self.program = PODMAN
         self.own = {"CONTAINERS_CONF": str(conf), "CONTAINERS_STORAGE_CONF": str(storage),
-                    "XDG_RUNTIME_DIR": str(runtime)}
+                    "XDG_RUNTIME_DIR": str(runtime), "XDG_DATA_HOME": str(data)}
         if user:
             entry = pwd.getpwnam(user)
             self.own["HOME"] = entry.pw_dir
             self.runs_as = ("setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--init-groups")
-            for path in (self.folder, runtime):
+            for path in (self.folder, runtime, data):
                 os.chown(path, entry.pw_uid, entry.pw_gid)
         self.ok("info")
 
     def close(self):
         self.run("rm", "--all", "--force")
+        if os.getuid() != 0:  # layers have files of the user's other ids, and folders that nobody may enter
+            self.run("unshare", "rm", "-rf", self.folder / "data")
         self.run("system", "migrate")  # ends what holds the user namespace
         _unmount_below(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
