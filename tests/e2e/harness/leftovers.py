@@ -1,7 +1,8 @@
 """What Lockstep could leave behind on a machine: one listing, taken before and after each test.
 
 A test fails when the second listing holds something that the first did not. Zombies are ignored:
-PID 1 of a development machine may not reap them.
+PID 1 of a development machine may not reap them. What belongs to other accounts is not listed for an ordinary
+user, who cannot have made it: others run Lockstep, or these tests, on the same machine.
 """
 import os
 import pathlib
@@ -16,6 +17,14 @@ def _read(path):
         return b""
 
 
+def _can_be_ours(path):
+    """Whether this account can have made it: root's tests make things for all accounts."""
+    try:
+        return os.getuid() in (0, os.lstat(path).st_uid)
+    except OSError:
+        return False  # it is gone
+
+
 def processes():
     """Live processes that are Lockstep's programs, ranks of its jobs or hold a container: {pid: command line}.
 
@@ -23,7 +32,7 @@ def processes():
     """
     found, parents = {}, {}
     for entry in os.listdir("/proc"):
-        if not entry.isdigit() or int(entry) == os.getpid():
+        if not entry.isdigit() or int(entry) == os.getpid() or not _can_be_ours(f"/proc/{entry}"):
             continue
         stat = _read(f"/proc/{entry}/stat").decode(errors="replace")
         if not stat or stat.rpartition(")")[2].split()[:1] == ["Z"]:
@@ -43,30 +52,58 @@ def cgroups():
     """Directories of control groups that Lockstep made. Not a nursery that somebody is in, who is a process."""
     # os.walk passes over directories that vanish meanwhile.
     found = {os.path.join(top, name) for top, names, _ in os.walk("/sys/fs/cgroup")
-             for name in names if "lockstep" in os.path.join(top, name)[len("/sys/fs/cgroup"):]}
+             for name in names if "lockstep" in os.path.join(top, name)[len("/sys/fs/cgroup"):]
+             and _can_be_ours(os.path.join(top, name))}
     inhabited = {path for path in found if "/lockstep/starting-" in path and _read(f"{path}/cgroup.procs")}
     return found - inhabited - {os.path.dirname(path) for path in inhabited}
 
 
 def mounts():
+    """Only root's tests mount anything where others see it."""
+    if os.getuid() != 0:
+        return set()
     lines = _read("/proc/self/mounts").decode(errors="replace").splitlines()
     return {line.split(" ")[1] for line in lines if "lockstep" in line}
 
 
 def shared_memory():
     """But for podman's locks, of which each user has one segment, for good."""
-    return {name for name in os.listdir("/dev/shm") if not name.startswith("libpod_")}
+    return {name for name in os.listdir("/dev/shm")
+            if not name.startswith("libpod_") and _can_be_ours(f"/dev/shm/{name}")}
+
+
+def _held_ports():
+    """Names of ports that are held; nobody says whose a name is, so an ordinary user's are those of its own files."""
+    lines = [line.split() for line in _read("/proc/net/unix").decode(errors="replace").splitlines()]
+    named = {fields[7]: fields[6] for fields in lines if len(fields) == 8 and re.fullmatch(r"@lockstep-port-\d+", fields[7])}
+    if not named or os.getuid() == 0:
+        return set(named)
+    sockets = {link[8:-1] for pid in os.listdir("/proc") if pid.isdigit() for link in _open_files(pid)
+               if link.startswith("socket:[")}
+    return {name for name, inode in named.items() if inode in sockets}
 
 
 def temporary_files():
     """Mount points that stayed in the folders for them, names in /tmp that others could guess, held ports."""
-    found = set(re.findall(r"@lockstep-port-\d+", _read("/proc/net/unix").decode(errors="replace")))
+    found = _held_ports()
     found |= {str(top) for top in pathlib.Path("/tmp").glob("lockstep-*")
-              if re.fullmatch(r"lockstep-(ports-)?\d+", top.name)}
+              if re.fullmatch(r"lockstep-(ports-)?\d+", top.name) and _can_be_ours(top)}
     for ours in (pathlib.Path("/run/lockstep"), pathlib.Path("~/.lockstep").expanduser()):
         for kind in ("jobs", "a"):
-            found |= {str(path) for path in (ours / kind).iterdir()} if (ours / kind).is_dir() else set()
+            found |= {str(path) for path in (ours / kind).iterdir()
+                      if _can_be_ours(path)} if (ours / kind).is_dir() else set()
     return found
+
+
+def _open_files(pid):
+    """What the descriptors of a process lead to, where this account may look."""
+    links = []
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            links.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    except OSError:
+        pass  # another's, or it has ended
+    return links
 
 
 def listeners():
@@ -77,16 +114,8 @@ def listeners():
             fields = line.split()
             if fields[3] == "0A":
                 inodes[fields[9]] = int(fields[1].rpartition(":")[2], 16)
-    ours = set()
-    for pid in processes():
-        try:
-            for fd in os.listdir(f"/proc/{pid}/fd"):
-                link = os.readlink(f"/proc/{pid}/fd/{fd}")
-                if link.startswith("socket:[") and link[8:-1] in inodes:
-                    ours.add(inodes[link[8:-1]])
-        except OSError:
-            continue
-    return ours
+    return {inodes[link[8:-1]] for pid in processes() for link in _open_files(pid)
+            if link.startswith("socket:[") and link[8:-1] in inodes}
 
 
 def listing():
