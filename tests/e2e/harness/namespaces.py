@@ -1,5 +1,6 @@
 """Several hosts on one machine: network namespaces on one bridge, each with its own address, host
 name, hosts file and (for nodes) PID namespace, so that a node can be 'rebooted'. Needs root."""
+import contextlib
 import errno
 import os
 import pathlib
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import uuid
 
+from . import leftovers
 from .site import Site, alive, wait_until
 
 SUBNET = "10.77.0"
@@ -180,13 +182,18 @@ class Cluster:
             subprocess.run(["ip", "netns", "del", self.switch], check=False)
 
     def settle(self):
-        """Cancels what still runs and waits until every runner has left and cleaned up after itself."""
+        """Cancels what still runs and waits until every runner has left, and agents have cleaned up after those that a
+        power cut ended."""
         if not self.launcher.process:
             return
-        for job in self.site.json("job", "list"):
+        jobs = self.site.json("job", "list")
+        for job in jobs:
             if job["status"] not in ("Completed", "Failed", "Canceled"):
                 self.site.run("job", "cancel", job["name"])
         wait_until(lambda: not self._runners(), "all runners have left", 60)
+        with contextlib.suppress(AssertionError):  # `nothing_left` says what stays, if no agent is there to clean up
+            wait_until(lambda: not any(f"{job['name']}." in os.path.basename(path)
+                                       for path in leftovers.cgroups() for job in jobs), "agents have cleaned up", 30)
 
     def _runners(self):
         return self.site._pids("lockstep-runner", str(self.directory))
