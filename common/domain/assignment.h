@@ -14,6 +14,8 @@
 
 #include "common/base/ids.h"
 #include "common/domain/exit_report.h"
+#include "common/domain/fabric.h"
+#include "common/domain/found.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/node.h"
 #include "common/domain/secrets.h"
@@ -141,6 +143,11 @@ struct PartReport {
   std::optional<ClockOffset> clock = {};
   // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
   std::optional<NotKept> not_kept = {};
+  // Of node rank 0's part, from running on: all that holds among the ranks of the gang now.
+  FoundList found = {};
+  // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
+  std::optional<ProbeResult> probe = {};
+  NetworkSettings settings = {};  // of this node's first rank, from running on
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

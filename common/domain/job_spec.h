@@ -17,6 +17,7 @@
 #include "common/domain/array.h"
 #include "common/domain/distribution.h"
 #include "common/domain/environment.h"
+#include "common/domain/found.h"
 #include "common/domain/inputs.h"
 #include "common/domain/keep.h"
 #include "common/domain/limits.h"
@@ -175,6 +176,7 @@ struct JobSpec {
   StopPolicy stop = {};
   // Of a command job of its own. It is not tried again once rank 0 may have read.
   TerminalKind terminal = TerminalKind::none;
+  HangPolicy hang = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }
