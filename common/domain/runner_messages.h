@@ -53,14 +53,25 @@ using RunnerControl =
 struct GangHello {  // child -> parent, first message
   AttemptId attempt;
   int node_rank = 0;
+  bool awaits_rows = false;  // it has no whole table, and is not ready before all GangRows came
   friend bool operator==(const GangHello&, const GangHello&) = default;
 };
-struct GangReady {  // child -> parent: the child's whole subtree is connected
+struct GangReady {  // child -> parent: the child's whole subtree is connected and has the table
   int node_rank = 0;
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
-struct GangStart {  // parent -> children: all runners are connected
+struct GangStart {  // parent -> children: all runners are connected and have the table
   friend bool operator==(const GangStart&, const GangStart&) = default;
+};
+// Rows of the gang's table: parent -> a child that awaits them, all of them, in order. Who has
+// received them checks that they are what the launcher named (GangShare::digest) before it passes
+// them on.
+struct GangRows {
+  AttemptId attempt;
+  int first = 0;                 // the node rank of the first of these
+  std::vector<GangMember> rows;  // 1 to kMaxRowsInMessage
+  std::uint16_t master_port = 0;
+  friend bool operator==(const GangRows&, const GangRows&) = default;
 };
 // A collective: contributions are passed up the tree, and their union is passed down. `signature`
 // names the set of processes (PMIx proc array, encoded), and `sequence` counts the collectives of
@@ -108,10 +119,10 @@ struct GangDrained {
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
 using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
-                                 ModexRequest, ModexReply, GangAbort, GangDrained>;
+                                 ModexRequest, ModexReply, GangAbort, GangDrained, GangRows>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;
-inline constexpr int kGangTreeRadix = 32;
+inline constexpr std::size_t kMaxRowsInMessage = 1'024;
 
 }  // namespace lockstep

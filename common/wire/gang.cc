@@ -51,6 +51,7 @@ struct BodyWriter {
   void operator()(const GangHello& m) const {
     pb::to_wire(m.attempt, wire->mutable_hello()->mutable_attempt());
     wire->mutable_hello()->set_node_rank(m.node_rank);
+    wire->mutable_hello()->set_awaits_rows(m.awaits_rows);
   }
   void operator()(const GangReady& m) const { wire->mutable_ready()->set_node_rank(m.node_rank); }
   void operator()(const GangStart&) const { wire->mutable_start(); }
@@ -79,11 +80,27 @@ struct BodyWriter {
     wire->mutable_drained()->set_node_rank(m.node_rank);
     if (m.connected) wire->mutable_drained()->set_connected(*m.connected);
   }
+  void operator()(const GangRows& m) const {
+    auto* to = wire->mutable_rows();
+    pb::to_wire(m.attempt, to->mutable_attempt());
+    to->set_first(m.first);
+    pb::write_list(m.rows, to->mutable_rows());
+    to->set_master_port(m.master_port);
+  }
 };
 
 Status read_hello(const pb::GangHello& from, GangHello* to) {
   TRY(pb::from_wire(from.attempt(), &to->attempt));
+  to->awaits_rows = from.awaits_rows();
   return read_node(from.node_rank(), "hello.node_rank", &to->node_rank);
+}
+
+Status read_rows(const pb::GangRows& from, GangRows* to) {
+  TRY(pb::from_wire(from.attempt(), &to->attempt));
+  TRY(read_node(from.first(), "rows.first", &to->first));
+  if (from.rows().empty()) return pb::bad_field("rows.rows", "is empty");
+  TRY(pb::read_list(from.rows(), kMaxRowsInMessage, "rows.rows", &to->rows));
+  return pb::read_port(from.master_port(), "rows.master_port", &to->master_port);
 }
 
 Status read_modex_request(const pb::ModexRequest& from, ModexRequest* to) {
@@ -130,6 +147,7 @@ Status read_body(const pb::GangMessage& wire, GangMessage* body) {
     case pb::GangMessage::kAbort: return read_abort(wire.abort(), &body->emplace<GangAbort>());
     case pb::GangMessage::kDrained:
       return read_drained(wire.drained(), &body->emplace<GangDrained>());
+    case pb::GangMessage::kRows: return read_rows(wire.rows(), &body->emplace<GangRows>());
     case pb::GangMessage::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");
