@@ -210,7 +210,9 @@ ContainerProcess::Events Runner::container_events() {
 }
 
 void Runner::perform(const ConnectGang& action) {
-  if (link_) link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang);
+  if (link_)
+    link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang,
+                   action.share);
 }
 
 void Runner::perform(const TellGang& action) {

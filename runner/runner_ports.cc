@@ -62,12 +62,14 @@ Status Runner::lease_rest() {
     rank_ports_.push_back(std::move(lease));
   }
   if (orders_.assignment.nodes() == 1 || link_) return {};
-  TRY_ASSIGN(link_,
-             GangLink::create(loop_, {[this] { feed(GangConnected{}); },
-                                      [this](int from, GangMessage message) {
-                                        gang_received(from, std::move(message));
-                                      },
-                                      [this](int node_rank) { feed(PeerLost{node_rank}); }}));
+  TRY_ASSIGN(link_, GangLink::create(loop_, {[this] { feed(GangConnected{link_->table()}); },
+                                             [this](int from, GangMessage message) {
+                                               gang_received(from, std::move(message));
+                                             },
+                                             [this](int node_rank) { feed(PeerLost{node_rank}); },
+                                             [this](const std::string& why) {
+                                               feed(SetupFailed{Cause::start_failed, why});
+                                             }}));
   return {};
 }
 

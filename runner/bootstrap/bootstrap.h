@@ -34,6 +34,7 @@ struct GangContext {
   std::optional<Inside> container = {};
   bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
   std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
+  int radix = kGangTreeRadix;                  // of the gang's tree
 
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }

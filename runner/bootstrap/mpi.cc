@@ -58,7 +58,7 @@ class MpiBootstrap final : public Bootstrap {
                BootstrapEvents events)
       : gang_(gang),
         events_(events),
-        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
+        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes(), gang.radix),
                 gang.assignment.ranks_here()),
         pmi1_(std::make_unique<Pmi1Server>(loop, pmi1_job(gang), pmi1_events())),
         pmix_(make_pmix_bootstrap(gang, std::move(server), std::move(events))) {}

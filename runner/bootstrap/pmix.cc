@@ -34,7 +34,7 @@ class PmixBootstrap final : public Bootstrap {
       : gang_(gang),
         events_(std::move(events)),
         directories_(pmix::Directories::below(gang.tmp_directory)),
-        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
+        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes(), gang.radix),
                 gang.assignment.ranks_here()),
         server_(std::move(server)) {
     CHECK(server_, "an MPI gang has a PMIx server");

@@ -16,6 +16,10 @@ constexpr const char* kNeverConnected =
     "it ended without joining the job's MPI world although other ranks did: it saw itself as "
     "rank 0 of 1; check that all ranks run the same MPI library";
 
+constexpr const char* kNoTable =
+    "the order to run does not have the gang's table, because this node's agent was replaced by an "
+    "older one while the job was prepared";
+
 }  // namespace
 
 // ---- getting ready -----------------------------------------------------------------------------
@@ -37,8 +41,8 @@ void Core::Impl::on(const Endpoint& input) {
   if (phase != Phase::leasing) return;
   endpoint = input;
   phase = Phase::prepared;
-  if (assignment.phase == WantedPhase::run && (assignment.solo || assignment.gang))
-    return proceed();
+  const bool is_told = assignment.solo || assignment.gang || assignment.share;
+  if (assignment.phase == WantedPhase::run && is_told) return proceed();
   show(PartState::prepared);
 }
 
@@ -58,20 +62,28 @@ void Core::Impl::on(const AssignmentChanged& input) {
 void Core::Impl::proceed() {
   if (terminating) return;
   gang = assignment.gang;
-  if (!gang) {
-    GangMember member = self;
-    member.runner_port = endpoint.runner_port;
-    member.runner_key = endpoint.runner_key;
-    gang = GangTable{{member}, endpoint.master_port};
+  if (assignment.nodes() == 1) {
+    if (!gang) gang = table_of_one();
+    return start_ranks();
   }
-  if (assignment.nodes() == 1) return start_ranks();
+  if (!gang && (!assignment.share || assignment.node_rank == 0))
+    return fail_without_rank(Cause::start_failed, kNoTable);
   phase = Phase::connecting;
   connect_by = now + kConnectWithin;
-  out.push_back(ConnectGang{*gang});
+  out.push_back(ConnectGang{gang, assignment.share});
 }
 
-void Core::Impl::on(const GangConnected&) {
-  if (phase == Phase::connecting && !terminating) start_ranks();
+GangTable Core::Impl::table_of_one() const {
+  GangMember member = self;
+  member.runner_port = endpoint.runner_port;
+  member.runner_key = endpoint.runner_key;
+  return GangTable{{member}, endpoint.master_port};
+}
+
+void Core::Impl::on(const GangConnected& input) {
+  if (phase != Phase::connecting || terminating) return;
+  if (input.gang) gang = input.gang;
+  start_ranks();
 }
 
 void Core::Impl::start_ranks() {
@@ -228,6 +240,7 @@ PartReport Core::Impl::report() const {
   report.state = shown;
   report.runner_port = assignment.solo ? std::uint16_t{0} : endpoint.runner_port;
   report.runner_key = endpoint.runner_key;
+  if (!assignment.solo) report.gang_rows = kGangRowsVersion;
   report.master_port = endpoint.master_port;
   report.started = started;
   report.exit = final_report;

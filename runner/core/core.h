@@ -44,8 +44,10 @@ struct Endpoint {  // the gang socket is bound, ports are leased
 };
 struct AssignmentChanged {
   Assignment assignment;
-};                        // phase moved: run or stop
-struct GangConnected {};  // GangStart: the whole tree is connected
+};                       // phase moved: run or stop
+struct GangConnected {   // GangStart: the whole tree is connected
+  SharedGang gang = {};  // the whole table
+};
 struct PeerLost {
   int node_rank = 0;
 };  // a tree neighbour is silent (the launcher decides whether its node is lost)
@@ -114,9 +116,11 @@ struct LeasePorts {
   bool master_port = false;
   int rank_ports = 0;  // of tensorflow: one for each rank here
 };                     // -> Endpoint, once all ports are there
+// With the whole table, a share of it, or, at node rank 0, both. -> GangConnected
 struct ConnectGang {
-  GangTable gang;
-};  // -> GangConnected
+  SharedGang gang = {};
+  std::optional<GangShare> share = {};
+};
 struct StartRank {
   int rank = 0;
   int local_rank = 0;

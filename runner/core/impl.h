@@ -54,7 +54,7 @@ struct Core::Impl {
   void on(const Begin& input);
   void on(const Endpoint& input);
   void on(const AssignmentChanged& input);
-  void on(const GangConnected&);
+  void on(const GangConnected& input);
   void on(const PeerLost&) {}  // the launcher decides whether a silent peer is lost
   void on(const AbortFromPeer& input);
   void on(const PeerDrained& input);
@@ -74,6 +74,7 @@ struct Core::Impl {
   void on(const Tick&) {}
 
   void proceed();
+  GangTable table_of_one() const;
   void start_ranks();
   void show(PartState state);
   PartReport report() const;

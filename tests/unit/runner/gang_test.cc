@@ -38,9 +38,13 @@ class GangTest : public ::testing::Test {
     }
     EXPECT_EQ(gang.master_port > 0, has_master_port(nodes_[0].assignment.spec.distribution.kind));
     for (int i = 0; i < 2; ++i) {
-      nodes_[i].assignment.phase = WantedPhase::run;
-      nodes_[i].assignment.gang = gang;
-      agents[i].send(nodes_[i].assignment);
+      auto& assignment = nodes_[i].assignment;
+      assignment.phase = WantedPhase::run;
+      if (!by_tree_ || i == 0) assignment.gang = gang;
+      if (by_tree_) assignment.share = share_of(gang, i, kGangTreeRadix, named_);
+      if (by_tree_ && named_ == Digest{})
+        assignment.share->digest = digest_of(assignment.attempt, gang);
+      agents[i].send(assignment);
     }
   }
   void wait() {
@@ -48,6 +52,8 @@ class GangTest : public ::testing::Test {
   }
 
   Attempt nodes_[2];
+  bool by_tree_ = false;  // the second node is told its share of the table alone
+  Digest named_;          // the digest that both are told; zeros: the table's
 };
 
 TEST_F(GangTest, TwoNodesRunOnLoopback) {
@@ -56,6 +62,29 @@ TEST_F(GangTest, TwoNodesRunOnLoopback) {
   for (auto& node : nodes_) EXPECT_EQ(node.report().cause, Cause::completed);
   EXPECT_EQ(nodes_[0].out(1), "1 of 4\n");
   EXPECT_EQ(nodes_[1].out(3), "3 of 4\n");
+}
+
+TEST_F(GangTest, ANodeThatWasToldAShareHasTheWholeTableWhenItsRanksStart) {
+  by_tree_ = true;
+  start(
+      Distribution::Kind::pytorch,
+      ShellCommand{"echo $AZ_BATCH_NODE_LIST $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE $MASTER_ADDR"});
+  wait();
+  for (auto& node : nodes_) EXPECT_EQ(node.report().cause, Cause::completed) << node.runner_log();
+  EXPECT_EQ(nodes_[1].out(3), "127.0.0.1;127.0.0.1 3 of 4 127.0.0.1\n");
+}
+
+TEST_F(GangTest, ATableThatTheLauncherDidNotNameStartsNoRank) {
+  by_tree_ = true;
+  named_ = sha256("another table");
+  start(Distribution::Kind::none, ShellCommand{"echo ran"});
+  wait();
+  EXPECT_EQ(nodes_[1].report().cause, Cause::start_failed);
+  EXPECT_NE(nodes_[1].report().message.find("is not the one that the launcher made"),
+            std::string::npos)
+      << nodes_[1].report().message;
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(nodes_[rank / 2].out(rank).find("ran"), std::string::npos) << rank;
 }
 
 TEST_F(GangTest, ARankThatFailsEndsTheOtherNodeToo) {
