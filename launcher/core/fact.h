@@ -114,6 +114,9 @@ struct AttemptPlaced {  // index in parts = node rank
 struct GangFormed {  // all parts prepared: run
   AttemptId attempt;
   GangTable gang;
+  // The table's digest_of(), if it goes down the gang's tree. Absent: a runner of the gang does not
+  // know that, so each node is given the whole table.
+  std::optional<Digest> rows = {};
   friend bool operator==(const GangFormed&, const GangFormed&) = default;
 };
 struct PartChanged {  // the part's state moved forward

@@ -40,8 +40,10 @@ bool is_canceled(const std::set<JobId>& canceled_late, const Job& job) {
   return job.cancel_by || canceled_late.count(job.id) != 0;
 }
 
+// Through an agent or a runner that knows no rows nobody else would get them either.
 void form_gang(Context& core, const Attempt& attempt) {
   GangTable gang;
+  bool takes_rows = true;
   for (const Part& part : attempt.parts) {
     const Node& node = *core.state.node(part.node);
     GangMember member;
@@ -53,9 +55,12 @@ void form_gang(Context& core, const Attempt& attempt) {
     member.runner_key = part.report->runner_key;
     member.gpus = static_cast<int>(part.allotment.gpus.size());
     gang.members.push_back(std::move(member));
+    takes_rows &= part.report->gang_rows >= kGangRowsVersion;
   }
   gang.master_port = attempt.parts.front().report->master_port;
-  core.emit(GangFormed{attempt.id, std::move(gang)});
+  std::optional<Digest> rows;
+  if (takes_rows) rows = digest_of(attempt.id, gang);
+  core.emit(GangFormed{attempt.id, std::move(gang), rows});
 }
 
 // Each part of an ended attempt stays assigned until its logs are durable here, or given up.

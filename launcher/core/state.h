@@ -167,6 +167,7 @@ struct Attempt {
   std::vector<Part> parts;                     // index = node rank
   Tally tally;
   SharedGang gang;
+  std::optional<Digest> rows;  // as in GangFormed
   std::optional<Doom> doomed;
   std::optional<ExitReport> ended;
   Instant ended_at;

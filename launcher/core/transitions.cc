@@ -377,6 +377,7 @@ struct State::Applier {
   void operator()(const GangFormed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.gang = fact.gang;
+    attempt.rows = fact.rows;
     record(state.job_ref(fact.attempt.job), Event::Kind::connecting, fact.attempt);
     state.touch_nodes(attempt);
   }

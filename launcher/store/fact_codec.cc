@@ -269,6 +269,7 @@ struct FactWriter {
   void operator()(const launcher::GangFormed& f) const {
     to_wire(f.attempt, wire->mutable_gang_formed()->mutable_attempt());
     to_wire(f.gang, wire->mutable_gang_formed()->mutable_gang());
+    if (f.rows) wire->mutable_gang_formed()->set_rows(std::string(f.rows->view()));
   }
   void operator()(const launcher::PartChanged& f) const {
     auto* to = wire->mutable_part_changed();
@@ -516,6 +517,7 @@ Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
 }
 Status from_wire(const GangFormed& from, launcher::GangFormed* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
+  TRY(read_optional_digest(from.rows(), "formed.rows", &to->rows));
   return from_wire(from.gang(), &to->gang);
 }
 Status from_wire(const PartChanged& from, launcher::PartChanged* to) {

@@ -348,15 +348,22 @@ class Filler {
     v = std::move(table);
   }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangShare& v) {
+    auto& [nodes, radix, c, d, children] = v;
+    each(c, d);
+    nodes = 2;  // as in the filled table; its second node has no children
+    radix = 2;
+    (void)children;  // see runner_test.cc
+  }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, share] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o, share);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, rows] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, rows);
   }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -596,7 +603,7 @@ class Filler {
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
   void fill(RanksUse& v) { auto& [a] = v; each(a); }
   void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
-  void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangHello& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangReady& v) { auto& [a] = v; each(a); }
   void fill(GangStart&) {}
   void fill(FencePart& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -605,6 +612,7 @@ class Filler {
   void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangRows& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
@@ -657,7 +665,7 @@ class Filler {
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::GangFormed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartGone& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::AttemptDoomed& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }

@@ -81,6 +81,63 @@ TEST(RunnerCodec, AnAssignmentWithoutAGangSurvives) {
   EXPECT_TRUE(*read == assignment);
 }
 
+Assignment of_node(int node_rank) {
+  GangTable table;
+  for (int i = 0; i < 7; ++i) table.members.push_back(filled<GangMember>());
+  auto assignment = filled<Assignment>();
+  assignment.secrets.reset();
+  assignment.credential.clear();
+  assignment.gang = {};
+  assignment.node_rank = node_rank;
+  assignment.spec.resources.instance_count = 7;
+  assignment.share = share_of(table, node_rank, 2, digest_of(assignment.attempt, table));
+  return assignment;
+}
+
+TEST(RunnerCodec, ASharesKeysOfChildrenSurvive) {
+  for (const int node_rank : {0, 1, 6}) {
+    const Assignment sent = of_node(node_rank);
+    EXPECT_EQ(sent.share->children.size(), node_rank == 6 ? 0U : 2U);
+    const auto read = wire::decode_assignment(wire::encode(sent));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(*read == sent);
+  }
+}
+
+TEST(RunnerCodec, AShareOfAnotherPlaceInTheTreeIsRefused) {
+  const auto refused = [](const Assignment& assignment) {
+    const auto read = wire::decode_assignment(wire::encode(assignment));
+    return !read && read.error().message.find("share") != std::string::npos;
+  };
+  Assignment one = of_node(1);
+  one.share->children.pop_back();
+  EXPECT_TRUE(refused(one)) << "a child less";
+  one = of_node(1);
+  one.share->parent.reset();
+  EXPECT_TRUE(refused(one)) << "no parent";
+  one = of_node(0);
+  one.share->parent = filled<GangMember>();
+  EXPECT_TRUE(refused(one)) << "a parent of the root";
+  one = of_node(1);
+  one.share->nodes = 8;
+  EXPECT_TRUE(refused(one)) << "another gang";
+  for (const int radix : {0, -1, kMaxGangTreeRadix + 1}) {
+    one = of_node(1);
+    one.share->radix = radix;
+    EXPECT_TRUE(refused(one)) << radix;
+  }
+}
+
+TEST(RunnerCodec, RowsAreBounded) {
+  auto rows = filled<GangRows>();
+  rows.rows.clear();
+  EXPECT_FALSE(wire::decode_gang(wire::encode(GangMessage(rows))));
+  rows.rows.assign(kMaxRowsInMessage, filled<GangMember>());
+  EXPECT_TRUE(wire::decode_gang(wire::encode(GangMessage(rows))));
+  rows.rows.push_back(filled<GangMember>());
+  EXPECT_FALSE(wire::decode_gang(wire::encode(GangMessage(rows))));
+}
+
 TEST(RunnerCodec, AnEmptyFileIsOfNoVersion) {
   for (const auto& error :
        {wire::decode_assignment("").error(), wire::decode_exit_report("").error(),
