@@ -151,6 +151,7 @@ struct Attempt {
     int ended = 0;
     int failed = 0;
     int assigned = 0;
+    int asked = 0;  // that ever asked for a lock
     friend bool operator==(const Tally&, const Tally&) = default;
   };
   struct Doom {

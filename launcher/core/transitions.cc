@@ -801,7 +801,9 @@ struct State::Applier {
   void operator()(const NameSettled& fact) const { state.owned_names_.apply(fact, state.usage_); }
 
   void operator()(const EnvironmentWanted& fact) const {
-    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    attempt.tally.asked += (fact.platform.empty() ? 0 : 1) - (part.wants_lock.empty() ? 0 : 1);
     part.wants_lock = fact.platform;
     part.asked = at;
     if (const Job& job = state.job_ref(fact.attempt.job); job.environment)
