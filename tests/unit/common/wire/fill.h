@@ -334,9 +334,34 @@ class Filler {
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RdmaPort& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric);
   }
+
+  // common/domain/fabric.h
+  void fill(FabricAddress& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
+  void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(FabricPort& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  }
+  void fill(FabricGpu& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(FabricNuma& v) { auto& [a, b] = v; each(a, b); }
+  void fill(NodeFabric& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  void fill(PathFailure& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(ChosenPath& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ProbeResult& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(NetworkSetting& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(SettingOverride& v) { auto& [a, b] = v; each(a, b); }
+  void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorInterface& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorRdma& v) { auto& [a, b] = v; each(a, b); }
+  void fill(OperatorSettings& v) { auto& [a, b, c] = v; each(a, b, c); }
+
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/assignment.h
@@ -349,14 +374,14 @@ class Filler {
   }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, settings] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o, settings);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings);
   }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
