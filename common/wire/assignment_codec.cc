@@ -1,6 +1,7 @@
 #include "common/wire/assignment_codec.h"
 
 #include "common/wire/environment_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/secrets_codec.h"
@@ -257,6 +258,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   write_texts(from.notes, to->mutable_notes());
   if (from.clock) to_wire(*from.clock, to->mutable_clock());
   write_list(from.ended, to->mutable_ended());
+  write_found(from.found, to->mutable_found());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -275,6 +277,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
   if (from.has_clock()) TRY(from_wire(from.clock(), &to->clock.emplace()));
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
+  TRY(read_found(from.found(), &to->found));
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 
