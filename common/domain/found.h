@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/result.h"
 #include "common/base/time.h"
 
 namespace lockstep {
@@ -75,5 +76,12 @@ struct HangPolicy {
   OnHang on = OnHang::report;     // lockstep.on_hang
   friend bool operator==(const HangPolicy&, const HangPolicy&) = default;
 };
+// Shorter ones would find many a pause; a zero is never.
+inline constexpr Duration kLeastHangAfter = seconds(10);
+inline constexpr Duration kMostHangAfter = minutes(7 * 24 * 60);
+// A time, or "off"; invalid_argument: it is neither.
+Result<Duration> hang_after_from(const std::string& text);
+// Errors begin with the key: "lockstep.hang_after: ".
+Status validate(const HangPolicy& policy);
 
 }  // namespace lockstep

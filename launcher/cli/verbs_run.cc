@@ -273,6 +273,21 @@ void add_placement_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep node list` shows the names"));
 }
 
+// What is looked for while ranks run, and after one has crashed.
+void add_trouble_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--hang-after", arguments.hang_after,
+                  "look for what ranks wait for when none has made progress for this time (default "
+                  "2m); off: never")
+      ->check(filled("leave it out for 2m"));
+  verb.add_option("--on-hang", arguments.on_hang,
+                  "what a hang does: report (default), stacks (keeps them, too), fail or retry")
+      ->check(filled("leave it out for report"));
+  verb.add_option("--core", arguments.core,
+                  "of a rank that a signal ended: off (default), backtrace: say where, or keep its "
+                  "core file, too")
+      ->check(filled("leave it out for off"));
+}
+
 void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--environment", arguments.environment,
                   "NAME:VERSION, NAME@latest, an Azure ML address, or an environment file")
@@ -400,6 +415,7 @@ void add_run_verb(VerbTable table) {
           "which failures to retry, separated by commas: infrastructure (the default), node_lost, "
           "runner_lost, out_of_memory, signal, timeout, exit_code, exit codes, never")
       ->check(filled("leave it out to retry only infrastructure failures"));
+  add_trouble_options(*verb, *arguments);
   add_environment_options(*verb, *arguments);
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");

@@ -104,8 +104,8 @@ class Filler {
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -308,8 +308,8 @@ class Filler {
 
   // common/domain/exit_report.h
   void fill(RankExit& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace);
   }
   void fill(LostPeer& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RankEnd& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
@@ -327,8 +327,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace);
   }
 
   // common/domain/node.h
@@ -425,11 +425,11 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(JobView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, for_all] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
@@ -705,6 +705,7 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::FoundChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }
