@@ -12,6 +12,7 @@
 #include "common/io/link_state.h"
 #include "common/io/reach.h"
 #include "common/transfer/refused.h"
+#include "launcher/cli/found_lines.h"
 #include "launcher/cli/listening.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/progress_bar.h"
@@ -97,6 +98,7 @@ struct Follower::Impl {
   void on_launcher(Instant started);
   void on_job(const JobView& view);
   void say_notes();
+  void say_found();
   void on_chunk(const LogChunk& chunk);
   void on_signal(int signal);
   void on_interrupt();
@@ -122,6 +124,7 @@ struct Follower::Impl {
 
   std::optional<JobView> job;
   StateLines lines;
+  FoundLines found;
   std::set<std::string> told;  // of output folders of which nothing can be kept
   std::optional<Error> failure;
   bool logs_refused = false;           // for now: they are asked for again
@@ -273,6 +276,10 @@ void Follower::Impl::say_notes() {
         terminal.print_line(fmt::format("note of {}: {}", part.node_name, in_one_line(note)));
 }
 
+void Follower::Impl::say_found() {
+  for (const std::string& line : found.on_job(*job)) terminal.print_line(line);
+}
+
 void Follower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return;
   lease.renewed(listening.total());
@@ -284,6 +291,7 @@ void Follower::Impl::on_job(const JobView& view) {
   if (options.beside != nullptr) options.beside->on_job(view);
   if (options.show_state) {
     say_notes();
+    say_found();
     lines.on_job(view, now);
     tell_of_lost();
     show_state(now);
