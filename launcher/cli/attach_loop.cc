@@ -98,12 +98,11 @@ class AttachLoop {
   void say_lost(bool is_there) {
     const std::string start =
         is_there || !options_.how_to_start ? "" : options_.how_to_start() + "; ";
-    terminal_.print_line(fmt::format("the launcher {}; waiting for {} ({}the program goes on for {}; "
-                                     "{} leaves)",
-                                     is_there ? "does not answer" : "has ended",
-                                     is_there ? "it" : "a launcher", start,
-                                     format_duration(kAttachSilence),
-                                     is_terminal_ ? "~." : "Ctrl-C twice"));
+    terminal_.print_line(
+        fmt::format("the launcher {}; waiting for {} ({}the program goes on for {}; "
+                    "{} leaves)",
+                    is_there ? "does not answer" : "has ended", is_there ? "it" : "a launcher",
+                    start, format_duration(kAttachSilence), is_terminal_ ? "~." : "Ctrl-C twice"));
   }
 
   void say_what_it_waits_for() {

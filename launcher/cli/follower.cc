@@ -127,7 +127,7 @@ struct Follower::Impl {
   FoundLines found;
   std::set<std::string> told;  // of output folders of which nothing can be kept
   std::optional<Error> failure;
-  bool logs_refused = false;           // for now: they are asked for again
+  bool logs_refused = false;  // for now: they are asked for again
   bool has_logs = false;
   std::optional<std::string> log_end;  // the status word of LogEnd
   bool is_over = false;                // the job is final
@@ -369,7 +369,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
 void Follower::Impl::on_chunk(const LogChunk& chunk) {
   if (chunk.key.attempt.job != options.job) return;
   logged_at = heard_at = listening.total();
-  has_logs = has_logs || !chunk.bytes.empty();
+  has_logs = has_logs || !chunk.data.empty();
   ++burst;
   switch (order.add(chunk)) {
     case LogOrder::Outcome::gap: return follow_logs();

@@ -54,7 +54,7 @@ struct FollowEnd {
   std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
-  bool in_vain = false;  // it waited in vain, and so was canceled
+  bool in_vain = false;   // it waited in vain, and so was canceled
   bool has_logs = false;  // a byte of the logs that were asked for came
 };
 

@@ -82,8 +82,8 @@ std::vector<FoundText> found_texts(const JobView& job) {
   for (const Found& found : job.attempts.back().found) {
     words::Said said = words::say(found, names);
     const bool is_alarm = found.verdict == FoundVerdict::hangs;
-    texts.push_back({is_alarm ? "hang" : "found", is_alarm ? words::say_cause(found, names)
-                                                           : std::move(said.what)});
+    texts.push_back({is_alarm ? "hang" : "found",
+                     is_alarm ? words::say_cause(found, names) : std::move(said.what)});
     if (!said.remedy.empty()) texts.back().text += "\n" + said.remedy;
   }
   std::stable_partition(texts.begin(), texts.end(),

@@ -103,8 +103,8 @@ std::string full_disk(const ExitReport& report) {
 std::string core_file(const JobView& job, const ExitReport& report) {
   constexpr std::array<int, 5> kCrashes{4, 6, 7, 8, 11};  // ILL, ABRT, BUS, FPE, SEGV
   const bool is_of_rank = report.cause == Cause::signal || report.cause == Cause::exit_code;
-  const bool crashed = std::find(kCrashes.begin(), kCrashes.end(), report.exit_code - 128) !=
-                       kCrashes.end();
+  const bool crashed =
+      std::find(kCrashes.begin(), kCrashes.end(), report.exit_code - 128) != kCrashes.end();
   if (!is_of_rank || !crashed || job.spec.core != CoreFile::off) return "";
   return "  to see where: run it again with --core backtrace (lockstep.core in a job file)\n";
 }

@@ -82,8 +82,9 @@ std::string why_no_logs(const JobView& job, std::uint32_t attempt_number) {
   if (job.attempts.empty())
     return is_final(job.status)
                ? fmt::format("{} has no logs, because it was never started{}", name, because)
-               : fmt::format("{0} is {1} and has no logs yet{2}; `lockstep job explain {0}` says more",
-                             name, to_string(job.status), because);
+               : fmt::format(
+                     "{0} is {1} and has no logs yet{2}; `lockstep job explain {0}` says more",
+                     name, to_string(job.status), because);
   const AttemptView& attempt =
       attempt_number == 0 ? job.attempts.back() : job.attempts[attempt_number - 1];
   if (attempt.report && attempt.report->cause != Cause::completed)

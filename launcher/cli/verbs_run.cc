@@ -32,15 +32,15 @@ namespace {
 
 constexpr const char* kRunExamples = R"(
 The words after -- are run as they are, without a shell, once per rank:
-  lockstep run -- python train.py --lr 0.1
+  lockstep run -- python3 train.py --lr 0.1
   lockstep run -n 4 --distribution mpi -- ./hello
-  lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python train_ddp.py
+  lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python3 train_ddp.py
   lockstep run --detach --name night -- ./long.sh;  lockstep job stream night
   lockstep run -- bash -c 'echo $LOCKSTEP_RANK; hostname'
   lockstep run --array 0-19%4 -- ./eval.sh    twenty jobs, at most four at a time
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
-  lockstep run --requirements requirements.txt -- python train.py   packages, on every node
-  lockstep run --conda-file environment.yml -- python train.py        conda's, too
+  lockstep run --requirements requirements.txt -- python3 train.py  packages, on every node
+  lockstep run --conda-file environment.yml -- python3 train.py       conda's, too
   lockstep run --sbatch job.sbatch                               a Slurm script, with its options
   lockstep run --input data=./set -- ./train.sh '${{inputs.data}}'   a copy on each node
   lockstep run --image debian:12 --shm-size 8g -- ./train.sh         in a container of this image
@@ -69,7 +69,7 @@ void say_what_to_know(Context& context, const RunArguments& arguments, const Job
                       bool has_environment) {
   say_what_is_left_behind(context, spec, has_environment);
   const ReadSource read = source_reader(arguments.code.empty() ? "." : arguments.code);
-  for (const std::string& note : distribution_notes(spec, read, !arguments.sbatch.empty()))
+  for (const std::string& note : distribution_notes(spec, read, arguments.sbatch))
     context.terminal.print_line(note);
   if (const std::string held = held_besides(spec.resources); !held.empty())
     context.terminal.print_line(held);
@@ -441,7 +441,7 @@ void add_run_verb(VerbTable table) {
   verb->callback([table, arguments] {
     if (table.command.empty() && arguments->sbatch.empty())
       throw CLI::ValidationError(
-          "run", "there is no COMMAND; write it after --, as in: lockstep run -- python train.py");
+          "run", "there is no COMMAND; write it after --, as in: lockstep run -- python3 train.py");
     arguments->command = table.command;
     table.action = [arguments](Context& context) { return run(context, *arguments); };
   });

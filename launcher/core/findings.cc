@@ -52,7 +52,8 @@ void take_found(Context& core, NodeId node, const PartReport& report) {
   const bool says_the_same = words::say_the_same(findings.found, fresh);
   findings.found = std::move(fresh);
   if (!says_the_same) core.pending.job_changed(report.attempt.job);
-  if (words::say_the_same(attempt.found, findings.found) || !may_be_fact(findings, core.now)) return;
+  if (words::say_the_same(attempt.found, findings.found) || !may_be_fact(findings, core.now))
+    return;
   ++findings.facts;
   core.emit(FoundChanged{report.attempt, node, findings.found});
 }

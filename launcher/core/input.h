@@ -307,17 +307,15 @@ struct RanksSignaledInput {
 
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input =
-    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
-                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
-                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
-                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
-                 ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
-                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
-                 ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
-                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
-                 ShareNameInput, DeleteVersionsInput, RevokeTokenInput, ArchiveEnvironmentInput,
-                 AnnotateVersionInput, LauncherMovedInput, LogsGrewInput, OutputsRefusedInput,
-                 RanksSignaledInput>;
+using Input = std::variant<
+    SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput, JoinInput,
+    ShutdownInput, SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, LogsRefusedInput,
+    TickInput, CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput, KeysFileInput,
+    ApproveNodeInput, ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
+    ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
+    AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
+    ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput,
+    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput, LauncherMovedInput,
+    LogsGrewInput, OutputsRefusedInput, RanksSignaledInput>;
 
 }  // namespace lockstep::launcher

@@ -259,13 +259,13 @@ void react(Context& core, const OutputsRefusedInput& input) {
 void react(Context& core, const RanksSignaledInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   const std::string name = signal_name(input.number);
-  core.record(input.attempt.job,
-              {core.now, Event::Kind::signaled, input.attempt.number, input.node,
-               fmt::format("{} to {}, by {}",
-                           name.empty() ? fmt::format("signal {}", input.number) : name,
-                           input.rank ? fmt::format("rank {}", *input.rank)
-                                      : std::string("the ranks of the node"),
-                           input.by)});
+  core.record(
+      input.attempt.job,
+      {core.now, Event::Kind::signaled, input.attempt.number, input.node,
+       fmt::format(
+           "{} to {}, by {}", name.empty() ? fmt::format("signal {}", input.number) : name,
+           input.rank ? fmt::format("rank {}", *input.rank) : std::string("the ranks of the node"),
+           input.by)});
 }
 
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {

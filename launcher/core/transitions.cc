@@ -417,8 +417,7 @@ struct State::Applier {
       record(job, Event::Kind::found_over, fact.attempt, node_of(attempt, found),
              words::say_over(found, names));
     for (const Found& found : difference.fresh)
-      record(job,
-             found.verdict == FoundVerdict::hangs ? Event::Kind::hang : Event::Kind::found,
+      record(job, found.verdict == FoundVerdict::hangs ? Event::Kind::hang : Event::Kind::found,
              fact.attempt, node_of(attempt, found), words::say(found, names).what);
     attempt.found = fact.found;
   }

@@ -36,8 +36,8 @@ class Attachments {
     std::function<void(NodeId, AttachWanted)> tell_node;  // over its control connection
     std::function<void(AuditEntry)> record;
     std::function<void(RanksSignaledInput)> signaled;  // for the job's events
-    std::function<std::string()> why_not_recorded;  // "": the audit log takes entries
-    std::function<void(const std::string&)> warn;   // a line of the launcher's log
+    std::function<std::string()> why_not_recorded;     // "": the audit log takes entries
+    std::function<void(const std::string&)> warn;      // a line of the launcher's log
   };
   // Whose message it is, as its connection proves.
   struct Sender {

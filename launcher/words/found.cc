@@ -120,8 +120,8 @@ std::string Finding::who() const {
 // ", which computes in eval.py:88"; of several that do different things, the first one.
 std::string Finding::which() const {
   if (found_.ranks.empty() || first().doing.empty()) return "";
-  const bool alike = std::all_of(
-      found_.ranks.begin(), found_.ranks.end(), [this](const FoundRank& rank) {
+  const bool alike =
+      std::all_of(found_.ranks.begin(), found_.ranks.end(), [this](const FoundRank& rank) {
         return rank.doing == first().doing && rank.call == first().call && rank.at == first().at;
       });
   if (alike) return ", which " + activity(first(), several_);
@@ -204,7 +204,8 @@ Said Finding::peer_gone() const {
           ? fmt::format("{} {}", who(), exited ? has() + " exited" : "cannot be reached")
           : fmt::format("{} {} waited {} for {}, {}", waiting(), waiting_has(), time(), who(),
                         exited ? "which " + has() + " exited" : "whose node cannot be reached");
-  const std::string end = fmt::format("`lockstep job cancel {}` ends the others", shown(about_.job));
+  const std::string end =
+      fmt::format("`lockstep job cancel {}` ends the others", shown(about_.job));
   if (exited) return {what + why, command("logs") + " has its last words; " + end};
   return {what + why,
           fmt::format("`lockstep node show {}` says what is known of the node; {}", node(), end)};
@@ -220,11 +221,10 @@ Said Finding::unequal_counts() const {
 
 Said Finding::missed_fence() const {
   const std::string fence = fact("a barrier of all ranks");
-  std::string what =
-      found_.waiting.empty()
-          ? fmt::format("{} can never enter {}", who(), fence)
-          : fmt::format("{} {} been in {} for {}, which {} can never enter", waiting(),
-                        waiting_has(), fence, time(), who());
+  std::string what = found_.waiting.empty()
+                         ? fmt::format("{} can never enter {}", who(), fence)
+                         : fmt::format("{} {} been in {} for {}, which {} can never enter",
+                                       waiting(), waiting_has(), fence, time(), who());
   if (!first().doing.empty()) what += fmt::format(": {} {}", it(), activity(first(), several_));
   return {what, "every rank must make the same calls up to MPI_Finalize; " + command("logs") +
                     " has its last words"};
@@ -239,10 +239,9 @@ Said Finding::two_claims() const {
 }
 
 Said Finding::left_early() const {
-  const std::string others =
-      found_.waiting.empty()
-          ? "others wait"
-          : waiting() + (found_.waiting.size() == 1 ? " waits" : " wait");
+  const std::string others = found_.waiting.empty()
+                                 ? "others wait"
+                                 : waiting() + (found_.waiting.size() == 1 ? " waits" : " wait");
   return {fmt::format("{} exited with code 0 {} ago, while {} for {}", who(), time(), others,
                       several_ ? "them" : "it"),
           command("logs") + " has its last words; a rank must not end before the last collective"};
@@ -287,10 +286,9 @@ Said Finding::said() const {
 
 std::string Finding::over() const {
   const std::string no_longer_wait =
-      found_.waiting.empty()
-          ? fmt::format("nobody waits for {} any more", who())
-          : fmt::format("{} no longer {} for {}", waiting(),
-                        found_.waiting.size() == 1 ? "waits" : "wait", who());
+      found_.waiting.empty() ? fmt::format("nobody waits for {} any more", who())
+                             : fmt::format("{} no longer {} for {}", waiting(),
+                                           found_.waiting.size() == 1 ? "waits" : "wait", who());
   switch (found_.kind) {
     case FoundKind::not_started:
       return fmt::format("{} {} reached {}", who(), has(), fact("MPI_Init or the rendezvous"));

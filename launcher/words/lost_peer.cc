@@ -34,8 +34,9 @@ Said say(const LostPeer& peer, int rank, const About& about) {
   else if (peer.left)
     said.what += std::string(where) + "all ranks had exited with code 0";
   if (peer.end && peer.end->rank != rank)
-    said.remedy = fmt::format("look at the rank that ended before it: `lockstep job logs {} --rank {}`",
-                              shown(about.job), peer.end->rank);
+    said.remedy =
+        fmt::format("look at the rank that ended before it: `lockstep job logs {} --rank {}`",
+                    shown(about.job), peer.end->rank);
   return said;
 }
 

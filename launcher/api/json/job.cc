@@ -296,8 +296,7 @@ Json to_json(const ExitReport& report) {
   json["message"] = report.message;
   json["stderr_tail"] = report.stderr_tail;
   json["backtrace"] = report.backtrace;
-  json["hang"] =
-      report.hang ? Json(std::string(to_string(report.hang->kind))) : Json(nullptr);
+  json["hang"] = report.hang ? Json(std::string(to_string(report.hang->kind))) : Json(nullptr);
   json["lost_peer"] = report.lost_peer ? lost_peer_json(*report.lost_peer) : Json(nullptr);
   json["terminated_ranks"] = report.terminated_ranks;
   json["also"] = Json::array();
