@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMostNodesNamed = 3;
 constexpr std::size_t kMostOfCycle = 3;  // ranks of which is said where they are
+constexpr std::string_view kLock = "lock";  // the fact of a rank that waits for itself
 
 struct DoingWords {
   std::string_view doing, one, several;
@@ -87,6 +88,7 @@ class Finding {
   Said not_started() const;
   Said waits() const;
   Said cycle() const;
+  Said dead_lock() const;
   Said stopped() const;
   Said device_wait() const;
   Said peer_gone() const;
@@ -168,9 +170,15 @@ Said Finding::waits() const {
           remedy};
 }
 
+// Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
+// wait for a lock.
 Said Finding::cycle() const {
-  std::string what = fmt::format("{} wait for each other, and nothing has moved for {}",
-                                 ranks_text(numbers_of(found_.ranks)), time());
+  if (found_.fact == kLock) return dead_lock();
+  std::vector<int> all = numbers_of(found_.ranks);
+  all.insert(all.end(), found_.waiting.begin(), found_.waiting.end());
+  std::string what = fmt::format("{} wait for each other{}, and nothing has moved for {}",
+                                 ranks_text(all),
+                                 found_.fact.empty() ? "" : " in " + shown(found_.fact), time());
   for (std::size_t i = 0; i < found_.ranks.size() && i < kMostOfCycle; ++i) {
     const FoundRank& rank = found_.ranks[i];
     what += fmt::format("{} rank {} on {} {}", i == 0 ? ":" : ";", rank.rank,
@@ -179,6 +187,13 @@ Said Finding::cycle() const {
   return {what, fmt::format("`lockstep job stacks {}` shows where each is; lockstep.on_hang: fail "
                             "ends such a job",
                             shown(about_.job))};
+}
+
+Said Finding::dead_lock() const {
+  const std::string at = first().at.empty() ? "" : " at " + shown(first().at);
+  return {fmt::format("{} {} waited {} for a lock that nobody releases: no thread of {} runs{}{}",
+                      who(), has(), time(), several_ ? "theirs" : "it", at, while_others_wait()),
+          stacks()};
 }
 
 Said Finding::stopped() const {
@@ -232,8 +247,8 @@ Said Finding::missed_fence() const {
 
 Said Finding::two_claims() const {
   const std::string of = found_.fact.empty() ? "" : fmt::format(" ({})", shown(found_.fact));
-  return {fmt::format("two processes claim {}: one that it started has called MPI_Init again{}",
-                      who(), of),
+  return {fmt::format("{} processes claim {}: one that it started has called MPI_Init again{}",
+                      found_.here > 2 ? std::to_string(found_.here) : "two", who(), of),
           "start workers only below `if __name__ == \"__main__\":`, and let them import no "
           "mpi4py.MPI"};
 }
@@ -296,7 +311,7 @@ std::string Finding::over() const {
     case FoundKind::peer_gone:
     case FoundKind::missed_fence:
     case FoundKind::left_early: return no_longer_wait;
-    case FoundKind::cycle: return ranks_text(numbers_of(found_.ranks)) + " go on";
+    case FoundKind::cycle: return fmt::format("{} {} on", who(), several_ ? "go" : "goes");
     case FoundKind::stopped: return fmt::format("{} {} on again", who(), several_ ? "go" : "goes");
     case FoundKind::device_wait:
       return fmt::format("{} {} no longer blocked in the kernel", who(), is());
