@@ -62,6 +62,7 @@ struct Assignment {
   // The secret CURVE key with which the attempt's ranks reach the launcher. Kept only in memory and
   // messages, as the secrets are; "": unknown.
   std::string credential = {};
+  OperatorSettings operator_settings = {};  // the operator's fabric.yml, for this node
   // In phase run, if the gang's table goes down its tree. The agents and runners of all its nodes
   // know it then.
   std::optional<GangShare> share = {};
@@ -114,6 +115,7 @@ struct PartReport {
   // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
   std::optional<ProbeResult> probe = {};
   NetworkSettings settings = {};  // of this node's first rank, from running on
+  SettingOverrides other_settings = {};  // where its other ranks differ from the first
   // Of a gang's part, from prepared on: which GangRows its runner understands, and its agent too,
   // since an older one does not pass this on. 0: none.
   std::uint32_t gang_rows = 0;

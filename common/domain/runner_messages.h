@@ -11,6 +11,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/attach.h"
+#include "common/domain/gang_watch.h"
 #include "common/domain/metrics.h"
 
 namespace lockstep {
@@ -58,9 +59,11 @@ struct GangHello {  // child -> parent, first message
 };
 struct GangReady {  // child -> parent: the child's whole subtree is connected and has the table
   int node_rank = 0;
+  std::uint32_t knows = 0;  // the least kGangKnows of its subtree
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
 struct GangStart {  // parent -> children: all runners are connected and have the table
+  std::uint32_t knows = 0;  // the least kGangKnows of the gang: nothing newer is sent in it
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
 // Rows of the gang's table: parent -> a child that awaits them, all of them, in order. Who has
@@ -119,7 +122,8 @@ struct GangDrained {
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
 using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
-                                 ModexRequest, ModexReply, GangAbort, GangDrained, GangRows>;
+                                 ModexRequest, ModexReply, GangAbort, GangDrained, GangStandings,
+                                 GangLook, GangSeen, GangRows>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;

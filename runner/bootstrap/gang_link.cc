@@ -62,6 +62,7 @@ class TreeLink final : public GangLink {
   void send_to(int node_rank, const GangMessage& message) override;
   void broadcast(const GangMessage& message) override;
   bool settled() override;
+  std::uint32_t knows() const override { return knows_; }
   int radix() const override { return tree_ ? tree_->radix() : kGangTreeRadix; }
   int parent() const override { return tree_ ? tree_->parent() : -1; }
   std::vector<int> children() const override;
@@ -81,7 +82,7 @@ class TreeLink final : public GangLink {
   void refuse_table(const std::string& why);
   void pass_table_on();
   void start_when_all_are_ready();
-  void start();
+  void start(std::uint32_t knows);
   void relay(int except, int from, int to, const std::string& payload);
   bool transmit(Neighbour& to, const LinkFrame& frame);
   void pump(Neighbour& to);
@@ -110,6 +111,7 @@ class TreeLink final : public GangLink {
   bool said_ready_ = false;  // to the parent, once: all below is connected, and the table is here
   // Of GangStart, which comes once.
   enum class Start { awaited, given, refused } start_ = Start::awaited;
+  std::uint32_t knows_ = kGangKnows;  // the least of our subtree; once started, of the gang
 
   io::SystemClock clock_;
   io::Fd timer_;
@@ -317,12 +319,13 @@ void TreeLink::consume(Neighbour& via, int from, bool is_of_neighbour, GangMessa
   const bool is_of_parent = is_of_neighbour && !is_of_child;
   if (const auto* hello = std::get_if<GangHello>(&message)) {
     if (is_of_child) hear_hello(via, *hello);
-  } else if (std::holds_alternative<GangReady>(message)) {
+  } else if (const auto* ready = std::get_if<GangReady>(&message)) {
     if (!is_of_child) return;
     unready_.erase(via.node);
+    knows_ = std::min(knows_, ready->knows);
     start_when_all_are_ready();
-  } else if (std::holds_alternative<GangStart>(message)) {
-    if (is_of_parent) start();
+  } else if (const auto* all = std::get_if<GangStart>(&message)) {
+    if (is_of_parent) start(all->knows);
   } else if (auto* rows = std::get_if<GangRows>(&message)) {
     if (is_of_parent) take_rows(std::move(*rows));
   } else if (events_.received) {
@@ -371,13 +374,13 @@ void TreeLink::pass_table_on() {
 void TreeLink::start_when_all_are_ready() {
   if (!unready_.empty() || !table_->whole()) return;
   if (tree_->parent() < 0) {
-    start();
+    start(knows_);
   } else if (!std::exchange(said_ready_, true)) {
-    send_up(GangReady{tree_->node_rank()});
+    send_up(GangReady{tree_->node_rank(), knows_});
   }
 }
 
-void TreeLink::start() {
+void TreeLink::start(std::uint32_t knows) {
   if (start_ != Start::awaited) return;
   if (!table_->whole())
     return refuse_table(
@@ -385,7 +388,8 @@ void TreeLink::start() {
                     tree_->parent()));
   start_ = Start::given;
   rows_.clear();
-  send_down(GangStart{});
+  knows_ = std::min(knows_, knows);
+  send_down(GangStart{knows_});
   if (events_.connected) events_.connected();
 }
 

@@ -6,6 +6,7 @@
 // gang's table goes down the tree to whoever has only a share of it. These five count only between
 // neighbours: what another node has relayed is no word of a parent.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,6 +56,9 @@ class GangLink {
   // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
+  // From `connected` on: kGangKnows of the oldest runner of the gang. A runner gives up a neighbour
+  // that sends what it does not know, so nothing newer may be sent.
+  virtual std::uint32_t knows() const = 0;
   virtual int radix() const = 0;   // of the tree, once it connects
   virtual int parent() const = 0;  // -1 at the root
   virtual std::vector<int> children() const = 0;
