@@ -47,10 +47,11 @@ struct FabricPort {
   int rate_gbps = 0;
   int lid = 0;
   std::vector<FabricGid> gids;
-  std::vector<int> pkeys;
+  std::vector<int> pkeys;  // by index; 0: no partition there
   std::string firmware, netdev, pci;
   int numa_node = -1;
-  std::string driver;  // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
+  std::string driver;      // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
+  int traffic_class = -1;  // that the machine's administrator set for RDMA; -1: none
   bool active() const { return state == "ACTIVE"; }
   friend bool operator==(const FabricPort&, const FabricPort&) = default;
 };
@@ -84,6 +85,15 @@ struct NodeFabric {
   bool virtual_machine = false;  // it runs under a hypervisor
   friend bool operator==(const NodeFabric&, const NodeFabric&) = default;
 };
+// The RDMA fabric that all nodes of a gang are in, by their inventories.
+struct GangFabric {
+  std::string link_layer;  // "InfiniBand" or "Ethernet" (RoCE); "": they are in no common one
+  std::string subnet;      // "fe80:0000:0000:0000"
+  int pkey = -1;           // the partition, without the bit of full membership; -1: unknown
+  bool shared() const { return !link_layer.empty(); }
+  friend bool operator==(const GangFabric&, const GangFabric&) = default;
+};
+
 inline constexpr std::size_t kMaxFabricInterfaces = 64;
 inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
 inline constexpr std::size_t kMaxFabricPorts = 128;

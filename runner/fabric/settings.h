@@ -7,6 +7,7 @@
 // Names and meanings of the variables are those of NCCL's, UCX's, gloo's and Open MPI's manuals.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct RankPlace {
   // Towards another node by the routing table, for gangs without a probe; "lo" if all nodes are on
   // one host; "": unknown.
   std::string route_interface = {};
+  std::optional<GangFabric> gang_fabric = {};  // absent: unknown; then the node's own ports count
 };
 
 // By name, without doubles, at most kMaxNetworkSettings; texts fit in kMaxSettingTextBytes. It has

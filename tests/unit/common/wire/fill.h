@@ -343,8 +343,8 @@ class Filler {
   void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
   void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(FabricPort& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(FabricGpu& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(FabricNuma& v) { auto& [a, b] = v; each(a, b); }
@@ -372,7 +372,8 @@ class Filler {
     fill(table);
     v = std::move(table);
   }
-  void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangTable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangFabric& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Assignment& v) {
     auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, settings] = v;
     each(a, b, d, e, f, g, h, i, j, k, l, m, n, o, settings);
