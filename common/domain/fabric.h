@@ -148,9 +148,12 @@ struct NetworkSetting {
   friend bool operator==(const NetworkSetting&, const NetworkSetting&) = default;
 };
 using NetworkSettings = std::vector<NetworkSetting>;  // by name
-inline constexpr std::size_t kMaxNetworkSettings = 64;
+inline constexpr std::size_t kMaxNetworkSettings = 128;
 inline constexpr std::size_t kMaxSettingNameBytes = 256;
 inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
+
+// Whether a variable steers how ranks reach each other: NCCL_…, UCX_…, OMPI_MCA_…, GLOO_…, FI_….
+bool is_network_variable(std::string_view name);
 
 // The limit of locked memory stands among the variables, since RDMA fails without it.
 inline constexpr std::string_view kMemlockSetting = "ulimit -l";
@@ -191,7 +194,8 @@ struct OperatorSettings {
   std::vector<OperatorVariable> variables;  // by name
   std::optional<OperatorInterface> interface = {};
   std::optional<OperatorRdma> rdma = {};
-  bool empty() const { return variables.empty() && !interface && !rdma; }
+  std::string trouble = {};  // why the file does not count, for users; "": it does
+  bool empty() const { return variables.empty() && !interface && !rdma && trouble.empty(); }
   friend bool operator==(const OperatorSettings&, const OperatorSettings&) = default;
 };
 inline constexpr std::size_t kMaxOperatorVariables = 64;

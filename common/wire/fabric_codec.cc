@@ -333,6 +333,7 @@ void to_wire(const lockstep::OperatorSettings& from, OperatorSettings* to) {
     write_names(from.rdma->ports, to->mutable_rdma()->mutable_ports());
     to->mutable_rdma()->set_rule(fabric_text(from.rdma->rule));
   }
+  to->set_trouble(fabric_text(from.trouble));
 }
 Status from_wire(const OperatorSettings& from, lockstep::OperatorSettings* to) {
   TRY(read_list(from.variables(), kMaxOperatorVariables, "operator_settings", &to->variables));
@@ -347,7 +348,7 @@ Status from_wire(const OperatorSettings& from, lockstep::OperatorSettings* to) {
     TRY(read_names(from.rdma().ports(), "operator_settings.rdma", &rdma.ports));
     TRY(read_fabric_text(from.rdma().rule(), "operator_settings.rule", &rdma.rule));
   }
-  return {};
+  return read_fabric_text(from.trouble(), "operator_settings.trouble", &to->trouble);
 }
 
 }  // namespace lockstep::pb

@@ -360,7 +360,7 @@ class Filler {
   void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(OperatorInterface& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(OperatorRdma& v) { auto& [a, b] = v; each(a, b); }
-  void fill(OperatorSettings& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorSettings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
