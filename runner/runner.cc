@@ -272,11 +272,19 @@ PartReport Runner::shown(PartReport report) const {
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
   report.notes = setup_.isolation.for_job;
+  if (gang_ && report.state >= PartState::running) tell_network(report);
   if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
     report.progress = "waiting for the values of its secrets";
   }
   return report;
+}
+
+void Runner::tell_network(PartReport& report) const {
+  const auto& network = gang_->network;
+  if (network.empty()) return;
+  report.settings = network.front();
+  report.other_settings = other_settings_;
 }
 
 void Runner::perform(const WriteFinalReport& action) {

@@ -90,6 +90,7 @@ class Runner {
   void perform(const TellGang& action);
   void perform(const Report& action);
   PartReport shown(PartReport report) const;
+  void tell_network(PartReport& report) const;
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
   void end(const EndPart& order);
@@ -117,6 +118,7 @@ class Runner {
   void begin_launching();
   void bootstrap_begun(const Status& begun);
   Status describe_gang();
+  void note_network();
   Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
   void bootstrap_lost(const std::string& why);
@@ -182,6 +184,7 @@ class Runner {
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
+  SettingOverrides other_settings_;    // of `gang_`: where ranks differ from the first
   std::unique_ptr<Bootstrap> bootstrap_;
   int pmix_pid_ = -1;               // of lockstep-pmix
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready

@@ -27,8 +27,8 @@ TreeChildren tree_children(int node_rank, int nodes, int radix) {
 }
 
 // Numbers are of 8 bytes, little-endian; a text follows its length. "lockstep gang 1", the job, the
-// attempt's number and incarnation, the master port, the number of rows; of each row the node, host
-// name, address, host id, port, key and GPUs.
+// attempt's number and incarnation, the master port, 1 and the fabric's link layer, subnet and pkey
+// or 0, the number of rows; of each row the node, host name, address, host id, port, key and GPUs.
 Digest digest_of(const AttemptId& attempt, const GangTable& table) {
   Sha256 hash;
   std::string bytes;
@@ -37,6 +37,12 @@ Digest digest_of(const AttemptId& attempt, const GangTable& table) {
   put_number(attempt.number, &bytes);
   put_number(attempt.incarnation, &bytes);
   put_number(table.master_port, &bytes);
+  put_number(table.fabric ? 1 : 0, &bytes);
+  if (table.fabric) {
+    put_text(table.fabric->link_layer, &bytes);
+    put_text(table.fabric->subnet, &bytes);
+    put_number(static_cast<std::uint64_t>(table.fabric->pkey), &bytes);
+  }
   put_number(table.members.size(), &bytes);
   hash.update(bytes);
   for (const GangMember& member : table.members) {

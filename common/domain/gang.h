@@ -14,6 +14,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/ids.h"
+#include "common/domain/fabric.h"
 
 namespace lockstep {
 
@@ -31,7 +32,8 @@ struct GangMember {
 
 struct GangTable {
   std::vector<GangMember> members;
-  std::uint16_t master_port = 0;  // leased and held by node rank 0's runner
+  std::uint16_t master_port = 0;          // leased and held by node rank 0's runner
+  std::optional<GangFabric> fabric = {};  // absent: the launcher did not look
   friend bool operator==(const GangTable&, const GangTable&) = default;
 };
 

@@ -62,7 +62,7 @@ struct GangReady {  // child -> parent: the child's whole subtree is connected a
   std::uint32_t knows = 0;  // the least kGangKnows of its subtree
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
-struct GangStart {  // parent -> children: all runners are connected and have the table
+struct GangStart {          // parent -> children: all runners are connected and have the table
   std::uint32_t knows = 0;  // the least kGangKnows of the gang: nothing newer is sent in it
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
@@ -74,6 +74,7 @@ struct GangRows {
   int first = 0;                 // the node rank of the first of these
   std::vector<GangMember> rows;  // 1 to kMaxRowsInMessage
   std::uint16_t master_port = 0;
+  std::optional<GangFabric> fabric = {};
   friend bool operator==(const GangRows&, const GangRows&) = default;
 };
 // A collective: contributions are passed up the tree, and their union is passed down. `signature`
@@ -121,9 +122,9 @@ struct GangDrained {
   std::optional<bool> connected = {};
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
-using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
-                                 ModexRequest, ModexReply, GangAbort, GangDrained, GangStandings,
-                                 GangLook, GangSeen, GangRows>;
+using GangMessage =
+    std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest, ModexReply,
+                 GangAbort, GangDrained, GangStandings, GangLook, GangSeen, GangRows>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;

@@ -1,4 +1,5 @@
 #include "common/wire/assignment_codec.h"
+#include "common/wire/fabric_codec.h"
 #include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/runner.h"
@@ -110,6 +111,7 @@ struct BodyWriter {
     to->set_first(m.first);
     pb::write_list(m.rows, to->mutable_rows());
     to->set_master_port(m.master_port);
+    if (m.fabric) pb::to_wire(*m.fabric, to->mutable_fabric());
   }
 };
 
@@ -124,6 +126,7 @@ Status read_rows(const pb::GangRows& from, GangRows* to) {
   TRY(read_node(from.first(), "rows.first", &to->first));
   if (from.rows().empty()) return pb::bad_field("rows.rows", "is empty");
   TRY(pb::read_list(from.rows(), kMaxRowsInMessage, "rows.rows", &to->rows));
+  if (from.has_fabric()) TRY(pb::from_wire(from.fabric(), &to->fabric.emplace()));
   return pb::read_port(from.master_port(), "rows.master_port", &to->master_port);
 }
 

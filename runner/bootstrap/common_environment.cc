@@ -2,8 +2,9 @@
 #include <string>
 
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/network_settings.h"
 #include "runner/bootstrap/variables.h"
+#include "runner/fabric/settings.h"
 
 namespace lockstep::runner {
 namespace {
@@ -40,10 +41,6 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   out->set("AZ_BATCH_NODE_LIST", join_addresses(table, ';'));
   out->set("AZ_BATCH_IS_CURRENT_NODE_MASTER", gang.assignment.node_rank == 0 ? "true" : "false");
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
-  if (const auto interface = gang_interface(gang)) {
-    out->set("NCCL_SOCKET_IFNAME", "=" + *interface);  // without '=' it is a prefix
-    out->set("GLOO_SOCKET_IFNAME", *interface);
-  }
 }
 
 void set_array(const ArrayTask& task, Variables* out) {
@@ -69,6 +66,8 @@ std::map<std::string, std::string> common_environment(const GangContext& gang, i
   for (const auto& [name, value] : spec.inputs) out.set("AZURE_ML_INPUT_" + name, value);
   set_gpus(gang, local_rank, &out);
   set_multi_node(gang, &out);
+  for (const auto& [name, value] : variables_of(network_of_rank(gang, local_rank)))
+    out.set(name, value);
 
   out.set("LOCKSTEP_JOB", assignment.attempt.job.value);
   out.set("LOCKSTEP_ATTEMPT", static_cast<int>(assignment.attempt.number));

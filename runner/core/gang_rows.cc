@@ -21,6 +21,7 @@ std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& t
     rows.rows.assign(all.begin() + static_cast<std::ptrdiff_t>(first),
                      all.begin() + static_cast<std::ptrdiff_t>(end));
     rows.master_port = table.master_port;
+    rows.fabric = table.fabric;
   }
   return messages;
 }
@@ -52,6 +53,7 @@ Status TableRelay::take(GangRows rows) {
     return refuse("does not have one row for each of the gang's " + std::to_string(nodes) +
                   " nodes");
   partial_.master_port = rows.master_port;
+  partial_.fabric = std::move(rows.fabric);
   members.insert(members.end(), std::make_move_iterator(rows.rows.begin()),
                  std::make_move_iterator(rows.rows.end()));
   if (members.size() < nodes) return {};

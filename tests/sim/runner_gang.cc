@@ -117,6 +117,7 @@ void Runner::take_rows(GangRows rows) {
 void Runner::take_unchecked(GangRows rows) {
   for (GangMember& row : rows.rows) unchecked_.members.push_back(std::move(row));
   unchecked_.master_port = rows.master_port;
+  unchecked_.fabric = std::move(rows.fabric);
   const GangShare share = table_->share();
   if (unchecked_.members.size() != static_cast<std::size_t>(share.nodes)) return;
   table_.emplace(attempt(), node_rank(), unchecked_, share);

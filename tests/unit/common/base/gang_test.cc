@@ -102,6 +102,15 @@ TEST(Gang, EveryFieldIsInTheDigest) {
   other.master_port += 1;
   differs("master_port", other);
   other = table;
+  other.fabric.emplace();
+  differs("a fabric", other);
+  other.fabric->link_layer = "Ethernet";
+  differs("link_layer", other);
+  other.fabric->subnet = "fe80:0000:0000:0001";
+  differs("subnet", other);
+  other.fabric->pkey = 0x7fff;
+  differs("pkey", other);
+  other = table;
   std::swap(other.members[1], other.members[2]);
   differs("order", other);
   other = table;
@@ -129,16 +138,22 @@ TEST(Gang, TheBytesOfTheDigestNeverChange) {
   member.runner_key = PublicKey("k");
   member.gpus = 2;
   table.members.push_back(member);
+  GangTable with_fabric = table;
+  with_fabric.fabric = GangFabric{"InfiniBand", "fe80::", 1};
   const auto number = [](std::uint64_t value) {
     std::string bytes(8, '\0');
     for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (8 * i));
     return bytes;
   };
   const auto text = [&](const std::string& value) { return number(value.size()) + value; };
-  EXPECT_EQ(
-      digest_of({JobId("j"), 4, 6}, table),
-      sha256(text("lockstep gang 1") + text("j") + number(4) + number(6) + number(258) + number(1) +
-             number(3) + text("h") + text("a") + text("i") + number(5) + text("k") + number(2)));
+  const std::string head =
+      text("lockstep gang 1") + text("j") + number(4) + number(6) + number(258);
+  const std::string rows =
+      number(1) + number(3) + text("h") + text("a") + text("i") + number(5) + text("k") + number(2);
+  const AttemptId attempt{JobId("j"), 4, 6};
+  EXPECT_EQ(digest_of(attempt, table), sha256(head + number(0) + rows));
+  EXPECT_EQ(digest_of(attempt, with_fabric),
+            sha256(head + number(1) + text("InfiniBand") + text("fe80::") + number(1) + rows));
 }
 
 }  // namespace

@@ -345,8 +345,8 @@ class Filler {
   void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
   void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(FabricPort& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(FabricGpu& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(FabricNuma& v) { auto& [a, b] = v; each(a, b); }
@@ -362,7 +362,7 @@ class Filler {
   void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(OperatorInterface& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(OperatorRdma& v) { auto& [a, b] = v; each(a, b); }
-  void fill(OperatorSettings& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorSettings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
@@ -374,7 +374,8 @@ class Filler {
     fill(table);
     v = std::move(table);
   }
-  void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangTable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangFabric& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangShare& v) {
     auto& [nodes, radix, c, d, children] = v;
     each(c, d);
@@ -652,7 +653,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2);
   }
-  void fill(GangRows& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GangRows& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }

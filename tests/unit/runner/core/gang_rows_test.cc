@@ -49,7 +49,8 @@ TEST(GangRows, ATableIsCutIntoMessagesInOrder) {
 }
 
 TEST(GangRows, ATableThatCameInRowsIsTheOneThatWasCut) {
-  const GangTable table = numbered(7);
+  GangTable table = numbered(7);
+  table.fabric.emplace().subnet = "fe80::";
   for (const std::size_t at_most : {1, 2, 3, 7, 100}) {
     TableRelay relay = lacking(table);
     for (GangRows& rows : cut_into_rows(kAttempt, table, at_most)) {
