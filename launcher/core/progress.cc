@@ -58,9 +58,9 @@ void form_gang(Context& core, const Attempt& attempt) {
     takes_rows &= part.report->gang_rows >= kGangRowsVersion;
   }
   gang.master_port = attempt.parts.front().report->master_port;
-  std::optional<Digest> rows;
-  if (takes_rows) rows = digest_of(attempt.id, gang);
-  core.emit(GangFormed{attempt.id, std::move(gang), rows});
+  GangFormed formed{attempt.id, std::move(gang)};
+  if (takes_rows) formed.rows = digest_of(formed.attempt, formed.gang);
+  core.emit(std::move(formed));
 }
 
 // Each part of an ended attempt stays assigned until its logs are durable here, or given up.
