@@ -209,7 +209,8 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
-  std::map<int, RankHere> ranks_here_;      // those that were started
+  std::map<int, RankHere> ranks_here_;  // those that were started
+  RankStandings standings_;             // of these, as they were seen last, by whoever watches them
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::unique_ptr<AttachPlace> attach_door_;

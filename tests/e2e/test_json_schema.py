@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT, wait_until
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"plan", "download", "comparison", "file-list", "findings", "key", "settings", "signal", "snapshot", "stacks", "types"}
+OF_THE_PROGRAM = {"plan", "download", "comparison", "diagnosis", "file-list", "findings", "key", "settings", "signal", "snapshot", "stacks", "types"}
 
 
 @pytest.fixture(scope="module")
