@@ -152,6 +152,7 @@ def test_what_each_verb_prints_fits(site):
     site.wait_for_status("held", "Running")
     check("signal", "job signal", "held", "CONT")
     check("stacks", "job stacks", "held", codes=(0, 1))
+    check("diagnosis", "job diagnose", "held")
     site.ok("job", "cancel", "held")
     site.wait_for_status("held", "Canceled")
     check("download", "job download", "created", "--all")
