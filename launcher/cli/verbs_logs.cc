@@ -98,10 +98,9 @@ std::string why_no_logs(const JobView& job, std::uint32_t attempt_number,
     return fmt::format("{} has no logs: {}", name, in_one_line(attempt.report->message));
   if (attempt.started.ns == 0 && attempt.ended.ns == 0)
     return fmt::format("the ranks of {} have not started yet{}", name, because);
-  return fmt::format("the ranks of {} {} nothing{}{}", name,
-                     attempt.ended.ns == 0 ? "have written" : "wrote",
-                     chooses_some(selection) ? " of what was asked for" : "",
-                     attempt.ended.ns == 0 ? " yet" : "");
+  return fmt::format(
+      "the ranks of {} {} nothing{}{}", name, attempt.ended.ns == 0 ? "have written" : "wrote",
+      chooses_some(selection) ? " of what was asked for" : "", attempt.ended.ns == 0 ? " yet" : "");
 }
 
 Result<FollowEnd> follow_logs(Context& context, Connection& connection, const JobView& job,
