@@ -33,6 +33,7 @@ class Runner::AttachDoor final : public AttachPlace {
     const auto found = runner_.ranks_here_.find(rank);
     return found == runner_.ranks_here_.end() ? nullptr : &found->second;
   }
+  RankStandings standings() const override { return runner_.standings_; }
   spawn::Client* spawn() override {
     return runner_.spawner_is_lost() ? nullptr : runner_.setup_.isolation.spawn.get();
   }
@@ -63,6 +64,7 @@ void Runner::open_to_attachments() {
   facts.tools = folder_of_tools(container != nullptr);
   facts.ptrace_scope = io::read_file(kPtraceScope).value_or("0");
   attach_door_ = std::make_unique<AttachDoor>(*this);
+  open_to_cores(facts.tools);
   attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, std::move(facts));
 }
 

@@ -131,6 +131,7 @@ void add_job_verbs(VerbTable table) {
   add_shell_verb(group, table);
   add_signal_verb(group, table);
   add_stacks_verb(group, table);
+  add_diagnose_verb(group, table);
   add_format(*named(add_verb(group, table, options, "explain",
                              "show why a job waits, or why it runs where it does", explain),
                     options),

@@ -608,7 +608,7 @@ class Filler {
   }
   void fill(AttachMain& v) { auto& [a] = v; each(a); }
   void fill(AttachSignal& v) { auto& [number] = v; number = 10; }
-  void fill(AttachStacks& v) { auto& [a] = v; each(a); }
+  void fill(AttachStacks& v) { auto& [a, b] = v; each(a, b); }
   void fill(AttachOrder& v) { fill(v.emplace<AttachProgram>()); }
   void fill(AttachOpen& v) {
     auto& [a, b, c, d, e, f, g, h] = v;
