@@ -156,4 +156,11 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   return inventory;
 }
 
+Inventory with_network_now(Inventory inventory) {
+  inventory.interfaces = probe_interfaces();
+  inventory.rdma_ports = probe_rdma();
+  if (inventory.fabric) inventory.fabric = with_network_now(*std::move(inventory.fabric));
+  return inventory;
+}
+
 }  // namespace lockstep::agent
