@@ -2,6 +2,7 @@
 
 #include "common/wire/environment_codec.h"
 #include "common/wire/fabric_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/secrets_codec.h"
@@ -266,6 +267,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   if (from.probe) to_wire(*from.probe, to->mutable_probe());
   write_list(from.settings, to->mutable_settings());
   write_list(from.other_settings, to->mutable_other_settings());
+  write_found(from.found, to->mutable_found());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -288,6 +290,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_list(from.settings(), kMaxNetworkSettings, "part.settings", &to->settings));
   TRY(read_list(from.other_settings(), kMaxSettingOverrides, "part.other_settings",
                 &to->other_settings));
+  TRY(read_found(from.found(), &to->found));
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 

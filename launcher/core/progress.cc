@@ -136,7 +136,7 @@ std::string why_no_retry(const Cluster& cluster, const Job& job, const ExitRepor
     case Hope::anywhere: break;
   }
   if (std::string given_up = why_given_up(job, report); !given_up.empty()) return given_up;
-  if (!is_retried(job.spec.retry, report) || job.attempts.size() == 1) return "";
+  if (!is_retried(job.spec, report) || job.attempts.size() == 1) return "";
   return fmt::format(" (given up after {} attempts)", job.attempts.size());
 }
 
@@ -253,6 +253,19 @@ void react(Context& core, const OutputsRefusedInput& input) {
               {core.now, Event::Kind::not_kept, input.attempt.number, input.node,
                "newer versions of outputs and of the checkpoint, while it runs: " + input.why});
   core.pending.job_changed(input.attempt.job);
+}
+
+// A note: the audit log has it for good.
+void react(Context& core, const RanksSignaledInput& input) {
+  if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
+  const std::string name = signal_name(input.number);
+  core.record(
+      input.attempt.job,
+      {core.now, Event::Kind::signaled, input.attempt.number, input.node,
+       fmt::format(
+           "{} to {}, by {}", name.empty() ? fmt::format("signal {}", input.number) : name,
+           input.rank ? fmt::format("rank {}", *input.rank) : std::string("the ranks of the node"),
+           input.by)});
 }
 
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {

@@ -102,9 +102,10 @@ class Filler {
     number = 10;
   }
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
+  void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -307,9 +308,10 @@ class Filler {
 
   // common/domain/exit_report.h
   void fill(RankExit& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace);
   }
+  void fill(LostPeer& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RankEnd& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(PeerAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -321,12 +323,12 @@ class Filler {
   void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, hang] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace);
   }
 
   // common/domain/node.h
@@ -384,6 +386,8 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings);
   }
+  void fill(FoundRank& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(WorkspacePlan& v) {
@@ -422,11 +426,11 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(JobView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, for_all] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
@@ -623,14 +627,25 @@ class Filler {
   void fill(RanksUse& v) { auto& [a] = v; each(a); }
   void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
-  void fill(GangReady& v) { auto& [a] = v; each(a); }
-  void fill(GangStart&) {}
+  void fill(GangReady& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangStart& v) { auto& [a] = v; each(a); }
   void fill(FencePart& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FenceDone& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ModexRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangStandings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GangLook& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(GangSeen& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(CollectiveCount& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(Hindrances& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(Versions& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(RankPace& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(RankStanding& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2);
+  }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
@@ -691,6 +706,7 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::FoundChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }
