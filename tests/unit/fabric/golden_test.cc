@@ -190,7 +190,8 @@ INSTANTIATE_TEST_SUITE_P(Machines, Golden, testing::ValuesIn(cases()), [](const 
   return name;
 });
 
-// The bound is 1 ms for a rank; a loaded machine gets ten times as much here, tests/bench measures.
+// The bound is 1 ms for a rank; a loaded machine gets ten times as much here, and
+// tests/bench/settings_bench measures.
 TEST(SettingsTime, OfARankIsShort) {
   Case dgx;
   for (const Case& one : cases())
