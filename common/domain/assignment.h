@@ -99,6 +99,7 @@ struct Assignment {
   // The secret CURVE key with which the attempt's ranks reach the launcher. Kept only in memory and
   // messages, as the secrets are; "": unknown.
   std::string credential = {};
+  OperatorSettings operator_settings = {};  // the operator's fabric.yml, for this node
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -148,6 +149,7 @@ struct PartReport {
   // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
   std::optional<ProbeResult> probe = {};
   NetworkSettings settings = {};  // of this node's first rank, from running on
+  SettingOverrides other_settings = {};  // where its other ranks differ from the first
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

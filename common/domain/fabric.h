@@ -4,6 +4,7 @@
 // Plain values; agent/inventory/fabric fills the first, runner/fabric the others.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,7 @@ struct FabricPort {
   std::vector<int> pkeys;
   std::string firmware, netdev, pci;
   int numa_node = -1;
+  std::string driver;  // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
   bool active() const { return state == "ACTIVE"; }
   friend bool operator==(const FabricPort&, const FabricPort&) = default;
 };
@@ -57,9 +59,17 @@ struct FabricGpu {
   int index = 0;
   std::string pci;
   int numa_node = -1;
-  std::vector<int> nvlink_peers;  // indexes
+  std::vector<int> nvlink_peers;  // indexes; also what it reaches through an NVSwitch
   bool mig = false;
+  std::vector<int> p2p_peers;  // indexes of GPUs that read its memory directly
   friend bool operator==(const FabricGpu&, const FabricGpu&) = default;
+};
+
+// The distances of a NUMA node to the others, in the order of NodeFabric::numa; 10 is its own.
+struct FabricNuma {
+  int node = 0;
+  std::vector<int> distances;
+  friend bool operator==(const FabricNuma&, const FabricNuma&) = default;
 };
 
 struct NodeFabric {
@@ -69,11 +79,19 @@ struct NodeFabric {
   std::string nccl, ucx, verbs, nvidia_driver;  // versions; "": not there
   bool has_infiniband_devices = false;          // /dev/infiniband/uverbs*
   std::int64_t memlock_bytes = -1;              // hard limit; -1: unlimited
+  std::vector<FabricNuma> numa;
+  bool gpu_direct = false;       // a module lets RDMA devices read GPU memory (nvidia_peermem)
+  bool virtual_machine = false;  // it runs under a hypervisor
   friend bool operator==(const NodeFabric&, const NodeFabric&) = default;
 };
 inline constexpr std::size_t kMaxFabricInterfaces = 64;
 inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
-inline constexpr std::size_t kMaxFabricGids = 64;       // of one port
+inline constexpr std::size_t kMaxFabricPorts = 128;
+inline constexpr std::size_t kMaxFabricGids = 64;    // of one port
+inline constexpr std::size_t kMaxFabricPkeys = 128;  // of one port
+inline constexpr std::size_t kMaxFabricGpus = 64;
+inline constexpr std::size_t kMaxFabricNuma = 64;
+inline constexpr std::size_t kMaxFabricTextBytes = 256;  // of each of its texts
 
 // ---- the probe ----------------------------------------------------------------------------------
 enum class PathTrouble { no_route, refused, timed_out, large_packets_lost };
@@ -101,8 +119,8 @@ struct ChosenPath {
 };
 
 struct ProbeResult {
-  std::vector<ChosenPath> chosen;       // by node rank; empty: there was no probe
-  std::vector<PathFailure> failures;    // at most kMaxPathFailures
+  std::vector<ChosenPath> chosen;     // by node rank; empty: there was no probe
+  std::vector<PathFailure> failures;  // at most kMaxPathFailures
   bool cached = false;
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
@@ -121,5 +139,52 @@ struct NetworkSetting {
 };
 using NetworkSettings = std::vector<NetworkSetting>;  // by name
 inline constexpr std::size_t kMaxNetworkSettings = 64;
+inline constexpr std::size_t kMaxSettingNameBytes = 256;
+inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
+
+// The limit of locked memory stands among the variables, since RDMA fails without it.
+inline constexpr std::string_view kMemlockSetting = "ulimit -l";
+
+// The settings of a node's first rank hold for its others, but for these: `setting` replaces the
+// one of its name for `local_ranks`.
+struct SettingOverride {
+  NetworkSetting setting;
+  std::vector<int> local_ranks;  // sorted
+  friend bool operator==(const SettingOverride&, const SettingOverride&) = default;
+};
+using SettingOverrides = std::vector<SettingOverride>;
+inline constexpr std::size_t kMaxSettingOverrides = 256;
+
+// ---- the operator's fabric.yml, as it applies to one node
+// ----------------------------------------- The launcher picks the rules that match a node's
+// target, size and labels; the node picks the interface, because it alone knows which it has.
+struct OperatorVariable {
+  std::string name, value;
+  std::string rule;  // "fabric.yml:12"
+  friend bool operator==(const OperatorVariable&, const OperatorVariable&) = default;
+};
+// The ranks use the first of `names` that the node has, or an interface with an address in
+// `networks`.
+struct OperatorInterface {
+  std::vector<std::string> names;
+  std::vector<std::string> networks;  // "10.1.0.0/16"
+  std::string rule;
+  friend bool operator==(const OperatorInterface&, const OperatorInterface&) = default;
+};
+// The RDMA ports that ranks may use. Empty: none of them.
+struct OperatorRdma {
+  std::vector<std::string> ports;  // "mlx5_0", "mlx5_0:1"
+  std::string rule;
+  friend bool operator==(const OperatorRdma&, const OperatorRdma&) = default;
+};
+struct OperatorSettings {
+  std::vector<OperatorVariable> variables;  // by name
+  std::optional<OperatorInterface> interface = {};
+  std::optional<OperatorRdma> rdma = {};
+  bool empty() const { return variables.empty() && !interface && !rdma; }
+  friend bool operator==(const OperatorSettings&, const OperatorSettings&) = default;
+};
+inline constexpr std::size_t kMaxOperatorVariables = 64;
+inline constexpr std::size_t kMaxOperatorNames = 64;  // of interfaces, networks or ports
 
 }  // namespace lockstep

@@ -39,7 +39,7 @@ std::string_view to_string(FoundVerdict verdict);
 struct FoundRank {
   int rank = 0;
   int node_rank = 0;
-  std::string doing;  // one word: "computes", "reads", "waits", "sleeps", "stopped", "device", "exited"
+  std::string doing;  // one word: to_string(Doing)
   std::string call;   // the system call in which it is blocked: "connect"; "": none
   std::string on;     // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin"
   std::string at;     // the top of its stack that is the user's: "eval.py:88"; "": not known

@@ -11,6 +11,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/attach.h"
+#include "common/domain/gang_watch.h"
 #include "common/domain/metrics.h"
 
 namespace lockstep {
@@ -57,9 +58,11 @@ struct GangHello {  // child -> parent, first message
 };
 struct GangReady {  // child -> parent: the child's whole subtree is connected
   int node_rank = 0;
+  std::uint32_t knows = 0;  // the least kGangKnows of its subtree
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
 struct GangStart {  // parent -> children: all runners are connected
+  std::uint32_t knows = 0;  // the least kGangKnows of the gang: nothing newer is sent in it
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
 // A collective: contributions are passed up the tree, and their union is passed down. `signature`
@@ -108,7 +111,8 @@ struct GangDrained {
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
 using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
-                                 ModexRequest, ModexReply, GangAbort, GangDrained>;
+                                 ModexRequest, ModexReply, GangAbort, GangDrained, GangStandings,
+                                 GangLook, GangSeen>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;

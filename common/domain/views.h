@@ -57,13 +57,15 @@ struct PartView {
   // So many bytes at the end of its logs were not kept; 0: the number is unknown. Absent: all were
   // kept.
   std::optional<Bytes> lost_logs = {};
+  NetworkSettings settings = {};  // see PartReport
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
 inline constexpr std::size_t kMaxPartAddresses = 16;
 
-// How much a view has of each part. `outline`: without PartView::ended and PartView::addresses,
-// which grow with ranks and networks, and for which lists and running watches have no use.
+// How much a view has of each part. `outline`: without PartView::ended, PartView::addresses,
+// PartView::settings and what the probe chose, which grow with ranks and networks, and for which
+// lists and running watches have no use.
 enum class ViewDetail { outline, whole };
 
 enum class RankState { waiting, running, exited, killed, terminated, not_started, unknown };
@@ -95,6 +97,10 @@ struct AttemptView {
   std::optional<ExitReport> report;
   std::string retried;  // why another attempt followed or will follow
   std::optional<CheckpointView> checkpoint;
+  // What holds among its ranks now; of one that ended and did not complete, what held last. How
+  // long each has lasted is of the moment of the view.
+  FoundList found = {};
+  std::optional<ProbeResult> probe = {};  // of its gang; absent: there was none
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
 

@@ -1,6 +1,8 @@
 #include "common/wire/assignment_codec.h"
 
 #include "common/wire/environment_codec.h"
+#include "common/wire/fabric_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/secrets_codec.h"
@@ -151,6 +153,8 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to_wire(from.environment, to->mutable_environment());
   if (from.secrets) to_wire(*from.secrets, to->mutable_secrets());
   to->set_credential(from.credential);
+  if (!from.operator_settings.empty())
+    to_wire(from.operator_settings, to->mutable_operator_settings());
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -175,6 +179,7 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   if (from.has_secrets()) TRY(from_wire(from.secrets(), &to->secrets.emplace()));
   TRY(read_text(from.credential(), "assignment.credential", &to->credential, kMaxCredentialBytes));
+  TRY(from_wire(from.operator_settings(), &to->operator_settings));
   return from_wire(from.environment(), &to->environment);
 }
 
@@ -257,6 +262,10 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   write_texts(from.notes, to->mutable_notes());
   if (from.clock) to_wire(*from.clock, to->mutable_clock());
   write_list(from.ended, to->mutable_ended());
+  if (from.probe) to_wire(*from.probe, to->mutable_probe());
+  write_list(from.settings, to->mutable_settings());
+  write_list(from.other_settings, to->mutable_other_settings());
+  write_found(from.found, to->mutable_found());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -275,6 +284,11 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
   if (from.has_clock()) TRY(from_wire(from.clock(), &to->clock.emplace()));
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
+  if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
+  TRY(read_list(from.settings(), kMaxNetworkSettings, "part.settings", &to->settings));
+  TRY(read_list(from.other_settings(), kMaxSettingOverrides, "part.other_settings",
+                &to->other_settings));
+  TRY(read_found(from.found(), &to->found));
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 

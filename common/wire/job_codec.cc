@@ -3,6 +3,7 @@
 #include "common/domain/node_labels.h"
 #include "common/domain/pipeline.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/pipeline_codec.h"
 
 namespace lockstep::pb {
@@ -52,6 +53,7 @@ static_assert(is_wire_of(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING
 static_assert(is_wire_of(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
 static_assert(is_wire_of(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
 static_assert(is_wire_of(lockstep::Cause::preempted, CAUSE_PREEMPTED));
+static_assert(is_wire_of(lockstep::Cause::hang, CAUSE_HANG));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
@@ -411,6 +413,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
     to_wire(*from.replaced_environment, to->mutable_replaced_environment());
   write_stop(from.stop, to);
   to->set_terminal(number_of(from.terminal));
+  write_hang(from.hang, to);
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -458,6 +461,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
     TRY(from_wire(from.replaced_environment(), &to->replaced_environment.emplace()));
   TRY(read_stop(from, &to->stop));
   TRY(read_terminal(from.terminal(), &to->terminal));
+  TRY(read_hang(from, &to->hang));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 
@@ -466,8 +470,28 @@ Status read_priority(int value, const char* field, lockstep::Priority* out) {
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::preempted, field, out);
+  return read_enum(value, lockstep::Cause::hang, field, out);
 }
+
+namespace {
+
+void write_lost_peer(const lockstep::LostPeer& from, LostPeer* to) {
+  to->set_address(from.address);
+  to->set_node_rank(from.node_rank + 1);
+  if (from.end) to_wire(*from.end, to->mutable_end());
+  to->set_left(from.left);
+}
+
+Status read_lost_peer(const LostPeer& from, lockstep::LostPeer* to) {
+  TRY(read_text(from.address(), "lost_peer.address", &to->address, kMaxPeerAddressBytes));
+  TRY(read_number(from.node_rank(), 0, kMaxNodesPerJob, "lost_peer.node_rank", &to->node_rank));
+  --to->node_rank;
+  if (from.has_end()) TRY(from_wire(from.end(), &to->end.emplace()));
+  to->left = from.left();
+  return {};
+}
+
+}  // namespace
 
 void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_rank(from.rank);
@@ -484,6 +508,7 @@ void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_peak_memory_bytes(from.peak_memory.count);
   to->set_read_bytes(from.read.count);
   to->set_written_bytes(from.written.count);
+  if (from.lost_peer) write_lost_peer(*from.lost_peer, to->mutable_lost_peer());
 }
 
 Status from_wire(const RankExit& from, lockstep::RankExit* to) {
@@ -500,6 +525,7 @@ Status from_wire(const RankExit& from, lockstep::RankExit* to) {
   to->peak_memory = Bytes{from.peak_memory_bytes()};
   to->read = Bytes{from.read_bytes()};
   to->written = Bytes{from.written_bytes()};
+  if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
   return read_text(from.detail(), "rank_exit.detail", &to->detail);
 }
 
@@ -564,6 +590,7 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   to->set_hopeless(from.hopeless);
   to->set_log_times_bytes(from.log_times.count);
   to->set_absent(from.absent);
+  if (from.hang) to_wire(*from.hang, to->mutable_hang());
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -581,6 +608,7 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   to->hopeless = from.hopeless();
   to->log_times = Bytes{from.log_times_bytes()};
   to->absent = from.absent();
+  if (from.has_hang()) TRY(from_wire(from.hang(), &to->hang.emplace()));
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
 }
 
@@ -639,6 +667,8 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
   write_list(from.also, to->mutable_also());
   write_list(from.clocks, to->mutable_clocks());
   to->set_lifetime_ns(from.lifetime.count());
+  if (from.hang) to_wire(*from.hang, to->mutable_hang());
+  if (from.lost_peer) write_lost_peer(*from.lost_peer, to->mutable_lost_peer());
 }
 
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
@@ -655,6 +685,8 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
     TRY(read_rank(rank, "report.terminated_ranks", &to->terminated_ranks.emplace_back()));
   TRY(read_list(from.also(), kMaxPossibleFirst, "report.also", &to->also));
   TRY(read_duration(from.lifetime_ns(), "report.lifetime", &to->lifetime));
+  if (from.has_hang()) TRY(from_wire(from.hang(), &to->hang.emplace()));
+  if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
   return read_list(from.clocks(), kMaxNodeClocks, "report.clocks", &to->clocks);
 }
 

@@ -2,6 +2,8 @@
 
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/fabric_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/metrics_codec.h"
 #include "common/wire/node_codec.h"
@@ -71,6 +73,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_list(from.ended, to->mutable_ended());
   write_texts(from.addresses, to->mutable_addresses());
   if (from.lost_logs) to->set_lost_log_bytes(from.lost_logs->count);
+  write_list(from.settings, to->mutable_settings());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -91,6 +94,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
   TRY(read_texts(from.addresses(), kMaxPartAddresses, "part.addresses", &to->addresses));
   if (from.has_lost_log_bytes()) to->lost_logs = Bytes{from.lost_log_bytes()};
+  TRY(read_list(from.settings(), kMaxNetworkSettings, "part.settings", &to->settings));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
@@ -121,6 +125,8 @@ void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
   if (from.report) to_wire(*from.report, to->mutable_report());
   to->set_retried(from.retried);
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
+  write_list(from.found, to->mutable_found());
+  if (from.probe) to_wire(*from.probe, to->mutable_probe());
 }
 
 Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
@@ -132,6 +138,8 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   TRY(read_text(from.retried(), "attempt.retried", &to->retried));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
+  TRY(read_list(from.found(), kMaxFound, "attempt.found", &to->found));
+  if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "common/domain/provider_settings.h"
 #include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
+#include "launcher/core/found_state.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -69,6 +70,8 @@ JobView outline_of(JobView view) {
   spec.resources.docker_args.clear();
   for (AttemptView& attempt : view.attempts) {
     attempt.checkpoint.reset();
+    attempt.probe.reset();
+    for (Found& found : attempt.found) found = without_contents(std::move(found));
     for (PartView& part : attempt.parts) {
       part.outputs.clear();
       part.notes.clear();
@@ -78,6 +81,7 @@ JobView outline_of(JobView view) {
       part.used.clear();
       part.ended.clear();
       part.addresses.clear();
+      part.settings.clear();
     }
   }
   return view;

@@ -57,7 +57,8 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: break;
+    case Cause::preempted:
+    case Cause::hang: break;
   }
   return "";
 }

@@ -109,6 +109,7 @@ struct Effects {
       watch.so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
       watch.ended.erase(fact.attempt);
+      watch.findings.erase(fact.attempt);
       watch.outputs_refused.erase(fact.attempt);
       core.watches.live_logs.forget(fact.attempt, fact.node);
       capacity_changed(fact.attempt.job, fact.node);
@@ -126,6 +127,7 @@ struct Effects {
     watch.so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
     watch.ended.erase(fact.attempt);
+    watch.findings.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     watch.logs_wait.erase(fact.attempt);
     watch.outputs_refused.erase(fact.attempt);
@@ -142,6 +144,7 @@ struct Effects {
   }
   void operator()(const CheckpointSaved& fact) const { changed(fact.attempt.job); }
   void operator()(const OutputsSoFar&) const {}
+  void operator()(const FoundChanged& fact) const { changed(fact.attempt.job); }
   void operator()(const FenceLifted& fact) const {
     const Job& job = changed(fact.attempt.job);
     if (core.retries.is_set({TimerKey::Kind::retry, {}, {job.id, 0}})) enqueue(core, job);
@@ -202,6 +205,7 @@ struct Effects {
     watch.so_far.clear();
     watch.limits.clear();
     watch.ended.clear();
+    watch.findings.clear();
     watch.logs_refused.clear();
     watch.logs_wait.clear();
     watch.outputs_refused.clear();

@@ -224,6 +224,14 @@ struct OutputsSoFar {
   std::vector<CollectedOutput> outputs;
   friend bool operator==(const OutputsSoFar&, const OutputsSoFar&) = default;
 };
+// What the gang found out about its ranks says something else now: other kinds, verdicts or ranks.
+// The numbers in it are of this moment.
+struct FoundChanged {
+  AttemptId attempt;
+  NodeId node;      // of node rank 0, which compared them
+  FoundList found;  // all that holds
+  friend bool operator==(const FoundChanged&, const FoundChanged&) = default;
+};
 struct FenceLifted {  // proof that a part that was given up has stopped
   AttemptId attempt;
   NodeId node;
@@ -310,7 +318,7 @@ using Fact = std::variant<
     NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
     InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
     StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten, OutputsSoFar,
-    NameShared, VersionsDeleted, NameSettled, EnvironmentArchived, VersionAnnotated>;
+    NameShared, VersionsDeleted, NameSettled, EnvironmentArchived, VersionAnnotated, FoundChanged>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

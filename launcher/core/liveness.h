@@ -11,6 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/found.h"
 #include "common/domain/machine_part.h"
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
@@ -78,6 +79,13 @@ struct NodeWatch {
   std::map<AttemptId, SoFar> so_far;
   std::map<AttemptId, std::vector<std::string>> limits;  // that running parts reached
   std::map<AttemptId, std::vector<RankEnd>> ended;       // ranks of running parts
+  // Of gangs whose node rank 0 is here: what holds among their ranks now. See findings.h.
+  struct Findings {
+    FoundList found;
+    Instant began;  // when the first came since the launcher's start
+    int facts = 0;  // since then
+  };
+  std::map<AttemptId, Findings> findings;
   struct Refused {
     std::uint64_t episode = 0;
     Instant since;  // polled time

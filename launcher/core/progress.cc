@@ -136,7 +136,7 @@ std::string why_no_retry(const Cluster& cluster, const Job& job, const ExitRepor
     case Hope::anywhere: break;
   }
   if (std::string given_up = why_given_up(job, report); !given_up.empty()) return given_up;
-  if (!is_retried(job.spec.retry, report) || job.attempts.size() == 1) return "";
+  if (!is_retried(job.spec, report) || job.attempts.size() == 1) return "";
   return fmt::format(" (given up after {} attempts)", job.attempts.size());
 }
 

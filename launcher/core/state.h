@@ -171,6 +171,7 @@ struct Attempt {
   std::optional<ExitReport> ended;
   Instant ended_at;
   std::string retried;  // why another attempt follows
+  FoundList found;      // about its ranks, by the last fact; empty of one that completed
 
   bool solo() const { return parts.size() == 1; }
   int size() const { return static_cast<int>(parts.size()); }

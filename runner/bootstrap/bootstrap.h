@@ -34,6 +34,8 @@ struct GangContext {
   std::optional<Inside> container = {};
   bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
   std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
+  NodeFabric fabric = {};                      // of this node; empty: its agent said nothing
+  std::optional<ProbeResult> probe = {};       // of the gang, once it was probed
 
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }

@@ -59,6 +59,7 @@ class TreeLink final : public GangLink {
   void send_to(int node_rank, const GangMessage& message) override;
   void broadcast(const GangMessage& message) override;
   bool settled() override;
+  std::uint32_t knows() const override { return knows_; }
   int parent() const override { return tree_ ? tree_->parent() : -1; }
   std::vector<int> children() const override;
 
@@ -72,7 +73,7 @@ class TreeLink final : public GangLink {
   void deliver(Neighbour& via, LinkFrame frame);
   void consume(Neighbour& via, int from, GangMessage message);
   void start_when_all_are_ready();
-  void start();
+  void start(std::uint32_t knows);
   void relay(int except, int from, int to, const std::string& payload);
   bool transmit(Neighbour& to, const LinkFrame& frame);
   void pump(Neighbour& to);
@@ -98,6 +99,7 @@ class TreeLink final : public GangLink {
   std::map<int, Neighbour> down_;
   std::set<int> unready_;  // children whose subtrees are not connected yet
   bool started_ = false;
+  std::uint32_t knows_ = kGangKnows;  // the least of our subtree; once started, of the gang
 
   io::SystemClock clock_;
   io::Fd timer_;
@@ -304,13 +306,14 @@ void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
       via.standing = after_refusal(via.standing);
     return;
   }
-  if (std::holds_alternative<GangReady>(message)) {
+  if (const auto* ready = std::get_if<GangReady>(&message)) {
     unready_.erase(via.node);
+    knows_ = std::min(knows_, ready->knows);
     start_when_all_are_ready();
     return;
   }
-  if (std::holds_alternative<GangStart>(message)) {
-    start();
+  if (const auto* all = std::get_if<GangStart>(&message)) {
+    start(all->knows);
     return;
   }
   if (events_.received) events_.received(from, std::move(message));
@@ -319,15 +322,16 @@ void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
 void TreeLink::start_when_all_are_ready() {
   if (!unready_.empty()) return;
   if (tree_->parent() < 0) {
-    start();
+    start(knows_);
   } else {
-    send_up(GangReady{tree_->node_rank()});
+    send_up(GangReady{tree_->node_rank(), knows_});
   }
 }
 
-void TreeLink::start() {
+void TreeLink::start(std::uint32_t knows) {
   if (std::exchange(started_, true)) return;
-  send_down(GangStart{});
+  knows_ = std::min(knows_, knows);
+  send_down(GangStart{knows_});
   if (events_.connected) events_.connected();
 }
 

@@ -4,6 +4,7 @@
 // neighbours arrive in order. It carries GangMessages without interpreting them, except
 // GangHello/Ready/Start, which tell it that the whole tree is connected.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -44,6 +45,9 @@ class GangLink {
   // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
+  // From `connected` on: kGangKnows of the oldest runner of the gang. A runner gives up a neighbour
+  // that sends what it does not know, so nothing newer may be sent.
+  virtual std::uint32_t knows() const = 0;
   virtual int parent() const = 0;  // -1 at the root
   virtual std::vector<int> children() const = 0;
 };

@@ -426,7 +426,8 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "VersionsDeleted",
                                            "NameSettled",
                                            "EnvironmentArchived",
-                                           "VersionAnnotated"};
+                                           "VersionAnnotated",
+                                           "FoundChanged"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   const JobId* job = launcher::job_of(fact.fact);

@@ -102,9 +102,10 @@ class Filler {
     number = 10;
   }
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
+  void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -307,9 +308,10 @@ class Filler {
 
   // common/domain/exit_report.h
   void fill(RankExit& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer);
   }
+  void fill(LostPeer& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RankEnd& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(PeerAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -321,12 +323,12 @@ class Filler {
   void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, hang] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer);
   }
 
   // common/domain/node.h
@@ -334,9 +336,34 @@ class Filler {
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RdmaPort& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric);
   }
+
+  // common/domain/fabric.h
+  void fill(FabricAddress& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
+  void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(FabricPort& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  }
+  void fill(FabricGpu& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(FabricNuma& v) { auto& [a, b] = v; each(a, b); }
+  void fill(NodeFabric& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  void fill(PathFailure& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(ChosenPath& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ProbeResult& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(NetworkSetting& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(SettingOverride& v) { auto& [a, b] = v; each(a, b); }
+  void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorInterface& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorRdma& v) { auto& [a, b] = v; each(a, b); }
+  void fill(OperatorSettings& v) { auto& [a, b, c] = v; each(a, b, c); }
+
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/assignment.h
@@ -349,15 +376,17 @@ class Filler {
   }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, settings] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o, settings);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings);
   }
+  void fill(FoundRank& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(WorkspacePlan& v) {
@@ -597,14 +626,25 @@ class Filler {
   void fill(RanksUse& v) { auto& [a] = v; each(a); }
   void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
-  void fill(GangReady& v) { auto& [a] = v; each(a); }
-  void fill(GangStart&) {}
+  void fill(GangReady& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangStart& v) { auto& [a] = v; each(a); }
   void fill(FencePart& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FenceDone& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ModexRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangStandings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GangLook& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(GangSeen& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(CollectiveCount& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(Hindrances& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(Versions& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(RankPace& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(RankStanding& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2);
+  }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }

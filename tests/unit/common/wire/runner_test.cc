@@ -50,13 +50,16 @@ TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
   assignment.credential.clear();
   const auto report = filled<NodeExitReport>();
   const auto plan = filled<WorkspacePlan>();
+  const auto fabric = filled<NodeFabric>();
   const auto read_assignment = wire::decode_assignment(wire::encode(assignment));
   const auto read_report = wire::decode_exit_report(wire::encode(report));
   const auto read_plan = wire::decode_workspace_plan(wire::encode(plan));
-  ASSERT_TRUE(read_assignment && read_report && read_plan);
+  const auto read_fabric = wire::decode_node_fabric(wire::encode(fabric));
+  ASSERT_TRUE(read_assignment && read_report && read_plan && read_fabric);
   EXPECT_TRUE(*read_assignment == assignment);
   EXPECT_TRUE(*read_report == report);
   EXPECT_TRUE(*read_plan == plan);
+  EXPECT_TRUE(*read_fabric == fabric);
 }
 
 TEST(RunnerCodec, SecretsGoToARunnerButToNoFile) {

@@ -1,0 +1,24 @@
+#pragma once
+// What a gang found out about its ranks, in English. A finding is told when it appears and when it
+// is over; both name ranks, nodes and commands. Paths, stacks and addresses come only from texts of
+// the finding, which whoever may not read the job does not get (launcher/api/viewer.h).
+
+#include "common/domain/found.h"
+#include "launcher/words/said.h"
+
+namespace lockstep::words {
+
+// "ranks 0–2 have waited 130 s for rank 3 on n3, which computes in eval.py:88". An alarm begins
+// with "hang: ".
+Said say(const Found& found, const About& about);
+
+// That it does not hold any more: "rank 3 on n3 runs again".
+std::string say_over(const Found& found, const About& about);
+
+// Why the attempt was ended for it (lockstep.on_hang): the finding without its remedy.
+std::string say_cause(const Found& found, const About& about);
+
+// Whether both are about the same: kind, verdict and ranks, whatever their numbers are.
+bool is_same(const Found& a, const Found& b);
+
+}  // namespace lockstep::words
