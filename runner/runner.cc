@@ -105,6 +105,7 @@ Status Runner::run() {
   } else {
     spdlog::info("ranks run as {} in {} under {}", setup_.run_as.name, setup_.directory,
                  setup_.isolation.kind);
+    check_rdma();
   }
   while (true) {
     take_inputs();
@@ -141,6 +142,7 @@ void Runner::look_at_clock() {
   if (now >= lease_again_at_) lease_ports();
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (now >= sampler_.next_sample()) sample_ranks();
+  if (transport_ && now >= transport_->next_look()) look_at_transport(false);
   if (attachments_) attachments_->expire(now);
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
@@ -148,12 +150,13 @@ void Runner::look_at_clock() {
 }
 
 Duration Runner::until_deadline() {
-  const Instant next = std::min(
-      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
-       unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
-       attachments_ ? attachments_->next_deadline() : Instant::never(),
-       setup_.container ? setup_.container->next_deadline() : Instant::never(),
-       bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
+  const Instant next =
+      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
+                join_at_, unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_,
+                sampler_.next_sample(), transport_ ? transport_->next_look() : Instant::never(),
+                attachments_ ? attachments_->next_deadline() : Instant::never(),
+                setup_.container ? setup_.container->next_deadline() : Instant::never(),
+                bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -269,7 +272,7 @@ PartReport Runner::shown(PartReport report) const {
   if (!why_no_port_.empty()) report.progress = why_no_port_;
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
-  report.notes = setup_.isolation.for_job;
+  report.notes = notes();
   if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
     report.progress = "waiting for the values of its secrets";
@@ -278,8 +281,9 @@ PartReport Runner::shown(PartReport report) const {
 }
 
 void Runner::perform(const WriteFinalReport& action) {
+  look_at_transport(true);
   final_report_ = action.report;
-  final_report_->notes = setup_.isolation.for_job;
+  final_report_->notes = notes();
   follow_wall_clock(*final_report_, io::wall_clock() - clock_.now());
   stage_ = Stage::settling;
   io::unlink_short_path(directory_);

@@ -4,6 +4,7 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/network.h"
 #include "runner/bootstrap/variables.h"
+#include "runner/fabric/transport_check.h"
 
 namespace lockstep::runner {
 namespace {
@@ -46,6 +47,15 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   }
 }
 
+// The runner reads there which network NCCL chose.
+void set_nccl_log(const GangContext& gang, Variables* out) {
+  const JobSpec& spec = gang.assignment.spec;
+  const bool uses_nccl = !gang.assignment.allotment.gpus.empty();
+  if (spec.resources.rdma == Rdma::off || gang.gang().members.size() < 2 || !uses_nccl) return;
+  for (const auto& [name, value] : nccl_log_variables(spec.environment_variables, gang.rank_tmp()))
+    out->set(name, value);
+}
+
 void set_array(const ArrayTask& task, Variables* out) {
   out->set("LOCKSTEP_ARRAY_INDEX", task.index);
   out->set("LOCKSTEP_ARRAY_COUNT", task.count);
@@ -69,6 +79,7 @@ std::map<std::string, std::string> common_environment(const GangContext& gang, i
   for (const auto& [name, value] : spec.inputs) out.set("AZURE_ML_INPUT_" + name, value);
   set_gpus(gang, local_rank, &out);
   set_multi_node(gang, &out);
+  set_nccl_log(gang, &out);
 
   out.set("LOCKSTEP_JOB", assignment.attempt.job.value);
   out.set("LOCKSTEP_ATTEMPT", static_cast<int>(assignment.attempt.number));

@@ -24,9 +24,8 @@ bool is_roce(const FabricPort& port) { return port.link_layer == "Ethernet"; }
 
 // As in launcher/core/fabric.h: limited members do not reach each other.
 bool is_in_partition(const FabricPort& port) {
-  return port.pkeys.empty() ||
-         std::any_of(port.pkeys.begin(), port.pkeys.end(),
-                     [](int pkey) { return (pkey & kFullMembership) != 0; });
+  return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
+                                           [](int pkey) { return (pkey & kFullMembership) != 0; });
 }
 
 std::string states_of(const NodeFabric& fabric) {
@@ -72,10 +71,11 @@ std::optional<RdmaObstacle> wrong_gid(const Ports& active, const RdmaRequest& re
   for (const char* name : {"NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX"}) {
     const auto word = number_of(request, name);
     if (!word || word->value < 0) continue;
-    const bool may_be_there = std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
-      return port->gids.empty() || port->gids.size() >= kMaxFabricGids ||
-             has_gid_index(*port, word->value);
-    });
+    const bool may_be_there =
+        std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
+          return port->gids.empty() || port->gids.size() >= kMaxFabricGids ||
+                 has_gid_index(*port, word->value);
+        });
     if (!may_be_there) return RdmaObstacle{Kind::wrong_gid, word->shown};
   }
   return std::nullopt;
@@ -111,9 +111,8 @@ std::optional<RdmaObstacle> rdma_obstacle(const NodeFabric& fabric, const RdmaRe
   if (std::none_of(active.begin(), active.end(),
                    [](const FabricPort* port) { return is_in_partition(*port); }))
     return RdmaObstacle{Kind::no_partition, names_of(active)};
-  if (std::all_of(active.begin(), active.end(), [](const FabricPort* port) {
-        return is_roce(*port) && port->gids.empty();
-      }))
+  if (std::all_of(active.begin(), active.end(),
+                  [](const FabricPort* port) { return is_roce(*port) && port->gids.empty(); }))
     return RdmaObstacle{Kind::no_gid, names_of(active)};
   if (!fabric.has_infiniband_devices) return RdmaObstacle{Kind::no_device_files};
   const bool is_short = fabric.memlock_bytes >= 0 && fabric.memlock_bytes < kLeastLockedMemory;

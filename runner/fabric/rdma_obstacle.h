@@ -27,15 +27,15 @@ struct RdmaObstacle {
   };
   Kind kind = Kind::no_port;
   std::string detail = {};  // "mlx5_0:1 is DOWN", "NCCL_IB_GID_INDEX=7"
-  std::int64_t bytes = 0;  // locked_memory: the limit
+  std::int64_t bytes = 0;   // locked_memory: the limit
   // Another node, or the same one later, changes nothing.
   bool is_of_job() const { return kind == Kind::wrong_gid || kind == Kind::wrong_pkey; }
   friend bool operator==(const RdmaObstacle&, const RdmaObstacle&) = default;
 };
 
 struct RdmaRequest {
-  bool alone = false;               // the job has one node, which only needs an active port
-  bool may_lock_all = false;        // ranks are root, or root sets their limit; or it is not known
+  bool alone = false;         // the job has one node, which only needs an active port
+  bool may_lock_all = false;  // ranks are root, or root sets their limit; or it is not known
   std::map<std::string, std::string> variables;  // of the job and its environment
 };
 

@@ -79,9 +79,9 @@ void read_version(std::string_view line, NcclLog& log) {
 // returned 2 : …", "NET/Plugin : No plugin found (libnccl-net-x.so)". That the default one is not
 // there means nothing.
 void read_plugin(std::string_view line, NcclLog& log) {
-  const bool is_missing = has(line, "NET/Plugin") &&
-                          (has(line, "Could not find") || has(line, "Plugin load (") ||
-                           has(line, "No plugin found"));
+  const bool is_missing =
+      has(line, "NET/Plugin") &&
+      (has(line, "Could not find") || has(line, "Plugin load (") || has(line, "No plugin found"));
   if (is_missing && !log.plugin.empty() && has(line, log.plugin)) log.lacks_plugin = true;
 }
 
@@ -120,8 +120,7 @@ NamedCause cause_of_failure(const std::string& call) {
     return {SocketsCause::locked_memory, call};
   if (has(call, "next state INIT")) return {SocketsCause::wrong_pkey, call};
   if (has(call, "next state RTR")) return {SocketsCause::wrong_gid, call};
-  if (has(call, "RETRY_EXC_ERR") || has(call, " error 12"))
-    return {SocketsCause::no_answer, call};
+  if (has(call, "RETRY_EXC_ERR") || has(call, " error 12")) return {SocketsCause::no_answer, call};
   return {SocketsCause::unknown, call};
 }
 
@@ -285,6 +284,15 @@ NcclLog read_nccl_log(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   return log;
+}
+
+std::map<std::string, std::string> nccl_log_variables(
+    const std::map<std::string, std::string>& of_job, const std::string& folder) {
+  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"})
+    if (of_job.count(name) > 0) return {};
+  return {{"NCCL_DEBUG", "INFO"},
+          {"NCCL_DEBUG_SUBSYS", "INIT,NET,ENV"},
+          {"NCCL_DEBUG_FILE", fmt::format("{}/{}%h.%p", folder, kNcclLogLead)}};
 }
 
 // A list that begins with '^' names what is not taken. Of the lists of Open MPI, UCX, libfabric and

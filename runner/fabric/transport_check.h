@@ -27,9 +27,9 @@ enum class SocketsCause {
   locked_memory,     // memory could not be locked
   wrong_gid,
   wrong_pkey,
-  no_answer,         // the ports are there, but what one sends does not reach the other
-  no_plugin,         // the network plugin that the job names is not there
-  not_opened,        // the library of the ranks opened no RDMA device
+  no_answer,   // the ports are there, but what one sends does not reach the other
+  no_plugin,   // the network plugin that the job names is not there
+  not_opened,  // the library of the ranks opened no RDMA device
 };
 
 // What one process says in NCCL's log.
@@ -52,9 +52,9 @@ inline constexpr std::size_t kMaxTransportTextBytes = 256;  // of each text of a
 
 // What was counted on this node since its ranks started.
 struct TransportCounts {
-  bool device_open = false;  // a process of the ranks holds an RDMA device
-  bool device_known = false;  // at least one process could be looked at
-  bool ports_count = false;   // the node's RDMA ports have counters that count
+  bool device_open = false;     // a process of the ranks holds an RDMA device
+  bool device_known = false;    // at least one process could be looked at
+  bool ports_count = false;     // the node's RDMA ports have counters that count
   std::int64_t rdma_bytes = 0;  // through these ports, both ways, whoever sent them
   std::int64_t tcp_bytes = 0;   // through the ranks' sockets to peers, both ways
   bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
@@ -65,7 +65,7 @@ struct TransportFacts {
   std::map<std::string, std::string> variables;  // of the job and its environment
   bool has_device_files = true;                  // for the ranks
   bool in_container = false;
-  bool memory_is_locked_freely = true;           // no limit, or a high one
+  bool memory_is_locked_freely = true;  // no limit, or a high one
 };
 
 struct TransportFinding {
@@ -91,6 +91,12 @@ inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 // "they talk over TCP, not RDMA (NCCL 2.28.9): NCCL_IB_DISABLE=1 of the job turns RDMA off; leave
 // it out". "" for a finding of which nobody must hear.
 std::string transport_in_words(const TransportFinding& finding);
+
+// The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job
+// says itself what NCCL logs and where: a person looks for that in the ranks' logs.
+std::map<std::string, std::string> nccl_log_variables(
+    const std::map<std::string, std::string>& of_job, const std::string& folder);
+inline constexpr char kNcclLogLead[] = "lockstep-nccl.";  // of the files' names
 
 // A variable of the job that keeps its library from RDMA, as NAME=VALUE; "": none does.
 std::string variable_against_rdma(const std::map<std::string, std::string>& variables);

@@ -1,4 +1,4 @@
-#include "runner/fabric/port_traffic.h"
+#include "runner/rdma/port_traffic.h"
 
 #include <fmt/format.h>
 
