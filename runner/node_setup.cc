@@ -95,7 +95,7 @@ void note_rdma_limits(const Orders& orders, const std::vector<std::string>& devi
         "its container has no RDMA device: the agent's user may not open /dev/infiniband/uverbs*, "
         "so the rootless engine {} cannot pass them",
         container.engine));
-  if (!devices.empty() && !container.unlimited_memlock)
+  if (!devices.empty() && !container.memlock_is_unlimited)
     notes.push_back(fmt::format(
         "locked memory is limited in its container, and RDMA may need more: set "
         "LimitMEMLOCK=infinity for the service of {}{}, and start the agent again",

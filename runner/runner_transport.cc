@@ -78,7 +78,7 @@ void Runner::watch_transport() {
   facts.has_device_files = !infiniband_devices().empty();
   facts.in_container = container != nullptr;
   facts.memory_is_locked_freely =
-      container != nullptr ? container->unlimited_memlock
+      container != nullptr ? container->memlock_is_unlimited
                            : setup_.run_as.uid == 0 || may_raise_limits() || locks_memory_freely();
   transport_.emplace(TransportWatch::Where{directory_.tmp()}, std::move(facts), clock_.now());
 }
