@@ -169,7 +169,6 @@ def test_what_is_asked_of_a_running_job_must_be_there(up_site):
                 (["stacks", "held", "--rank", "2"], {USAGE}, ["held has no rank 2"]),
                 (["signal", "held", "TERM", "--rank", "9"], {USAGE}, ["held has no rank 9"]),
                 (["explain", "--env", "--rank", "2", "held"], {USAGE, 1}, ["rank 2"]),
-                (["diagnose", "held", "--attempt", "7"], {USAGE, 1}, ["7"]),
                 (["update", "held", "--set", "lockstep.hang_after=1m"], {USAGE, 1, REFUSED}, ["hang_after"])):
             done = up_site.run("job", *words)
             said = done.stderr.decode()
