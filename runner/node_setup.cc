@@ -158,6 +158,9 @@ Result<Orders> read_orders(const io::AttemptDir& directory) {
   Orders orders;
   TRY_ASSIGN(const std::string assignment, io::read_file(directory.assignment()));
   TRY_ASSIGN(orders.assignment, wire::decode_assignment(assignment));
+  // Without it ranks get fewer settings; it is no reason not to start them.
+  if (const auto bytes = io::read_file(directory.fabric()))
+    if (auto fabric = wire::decode_node_fabric(*bytes)) orders.fabric = *std::move(fabric);
   if (!io::exists(directory.workspace())) return orders;
   TRY_ASSIGN(const std::string plan, io::read_file(directory.workspace()));
   TRY_ASSIGN(orders.workspace, wire::decode_workspace_plan(plan));

@@ -48,6 +48,7 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
 namespace {
 
 bool is_rank(int id) { return id < kFirstAttachedId; }
+bool is_core(int id) { return id >= kFirstCoreId; }
 
 // Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
 // off now, and puts the ends of ranks on all nodes in order by that.
@@ -125,6 +126,7 @@ Status Runner::run() {
 void Runner::on_assignment(Assignment assignment) {
   const bool stops = assignment.phase == WantedPhase::stop;
   if (stops) settle_until_ = {};
+  if (stops && assignment.stop_reason == StopReason::canceled && cores_) cores_->give_up();
   if (awaits_secrets() && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
   if (awaits_secrets() && (assignment.secrets || stops)) stage_ = Stage::supervising;
   assignment.secrets.reset();
@@ -144,6 +146,7 @@ void Runner::look_at_clock() {
   if (now >= sampler_.next_sample()) sample_ranks();
   if (transport_ && now >= transport_->next_look()) look_at_transport(false);
   if (attachments_) attachments_->expire(now);
+  look_at_cores();
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
@@ -155,6 +158,7 @@ Duration Runner::until_deadline() {
                 join_at_, unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_,
                 sampler_.next_sample(), transport_ ? transport_->next_look() : Instant::never(),
                 attachments_ ? attachments_->next_deadline() : Instant::never(),
+                cores_ ? cores_->next_deadline() : Instant::never(),
                 setup_.container ? setup_.container->next_deadline() : Instant::never(),
                 bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
@@ -183,13 +187,18 @@ void Runner::take_inputs() {
 spawn::Client::Events Runner::spawn_events() {
   return {
       [this](int id, int pid) {
-        is_rank(id) ? rank_started(id, pid) : attachments_->started(id, pid);
+        if (is_rank(id)) return rank_started(id, pid);
+        if (!is_core(id)) attachments_->started(id, pid);
       },
       [this](int id, int error, spawn::SpawnStage stage) {
-        is_rank(id) ? rank_failed(id, error, stage) : attachments_->failed(id, error, stage);
+        if (is_rank(id)) return rank_failed(id, error, stage);
+        is_core(id) ? cores_->failed(id, error, stage, clock_.now())
+                    : attachments_->failed(id, error, stage);
       },
       [this](int id, int wait_status, const spawn::Spent& spent) {
-        is_rank(id) ? rank_exited(id, wait_status, spent) : attachments_->exited(id, wait_status);
+        if (is_rank(id)) return rank_exited(id, wait_status, spent);
+        is_core(id) ? cores_->exited(id, wait_status, clock_.now())
+                    : attachments_->exited(id, wait_status);
       },
       [this] {
         if (spawner_ == Spawner::kills) spawner_ = Spawner::serves;
@@ -273,11 +282,19 @@ PartReport Runner::shown(PartReport report) const {
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
   report.notes = notes();
+  if (gang_ && report.state >= PartState::running) tell_network(report);
   if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
     report.progress = "waiting for the values of its secrets";
   }
   return report;
+}
+
+void Runner::tell_network(PartReport& report) const {
+  const auto& network = gang_->network;
+  if (network.empty()) return;
+  report.settings = network.front();
+  report.other_settings = other_settings_;
 }
 
 void Runner::perform(const WriteFinalReport& action) {
@@ -292,6 +309,7 @@ void Runner::perform(const WriteFinalReport& action) {
       spdlog::error("{}", back.error().message);
   tell_limits();
   tell_totals();
+  tell_cores();
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);

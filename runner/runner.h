@@ -17,6 +17,7 @@
 #include "common/io/event_loop.h"
 #include "common/io/port_lease.h"
 #include "runner/attach/attachments.h"
+#include "runner/attach/core_files.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
@@ -93,6 +94,7 @@ class Runner {
   void perform(const TellGang& action);
   void perform(const Report& action);
   PartReport shown(PartReport report) const;
+  void tell_network(PartReport& report) const;
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
   void end(const EndPart& order);
@@ -120,6 +122,7 @@ class Runner {
   void begin_launching();
   void bootstrap_begun(const Status& begun);
   Status describe_gang();
+  void note_network();
   Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
   void bootstrap_lost(const std::string& why);
@@ -148,6 +151,13 @@ class Runner {
   void note_standings(const RankStandings& standings);
   void look_at_transport(bool final);
   std::vector<std::string> notes() const;
+
+  // runner_cores.cc: core files of ranks (lockstep.core)
+  void open_to_cores(const std::string& tools);
+  bool reads_cores() const { return cores_ && cores_->any(); }
+  bool waits_for_cores();
+  void look_at_cores();
+  void tell_cores();
 
   // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
@@ -192,6 +202,7 @@ class Runner {
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
+  SettingOverrides other_settings_;    // of `gang_`: where ranks differ from the first
   std::unique_ptr<Bootstrap> bootstrap_;
   int pmix_pid_ = -1;               // of lockstep-pmix
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
@@ -220,6 +231,8 @@ class Runner {
   bool all_in_mpi_ = false;      // by the same
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
+  std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none
+  bool kill_after_cores_ = false;             // what is left is killed when they are read
 };
 
 }  // namespace lockstep::runner

@@ -9,10 +9,13 @@
 
 #include <utility>
 
+#include "common/base/cut.h"
 #include "common/domain/container_places.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/bootstrap/network_settings.h"
 #include "runner/container/arguments.h"
+#include "runner/fabric/settings.h"
 #include "runner/runner.h"
 #include "runner/steps/activate.h"
 #include "runner/steps/binding.h"
@@ -101,6 +104,7 @@ Status Runner::describe_gang() {
   gang_->tmp_directory = directory_.tmp();
   gang_->tmp_of_ranks = io::AttemptDir(setup_.attempt_directory).tmp();
   gang_->run_as = setup_.run_as;
+  gang_->fabric = orders_.fabric;
   for (const io::PortLease& lease : rank_ports_) gang_->rank_ports.push_back(lease.port());
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;
@@ -113,7 +117,24 @@ Status Runner::describe_gang() {
   } else if (activation) {
     activate(*activation, &variables);
   }
+  gang_->network = network_of_ranks(*gang_);
+  other_settings_ = differences(gang_->network);
+  note_network();
   return {};
+}
+
+// What looks like a mistake is said beside what this node cannot do.
+void Runner::note_network() {
+  constexpr std::size_t kMostNoteBytes = 400;
+  std::vector<std::string>& notes = setup_.isolation.for_job;
+  const auto note = [&](const std::string& text) {
+    if (notes.size() < kMaxNoteLines) notes.push_back(cut(text, kMostNoteBytes));
+  };
+  const OperatorSettings& operators = orders_.assignment.operator_settings;
+  if (!operators.trouble.empty()) note(operators.trouble);
+  if (gang_->network.empty()) return;
+  for (const NetworkSetting& one : gang_->network.front())
+    if (!one.warning.empty()) note(fmt::format("{}={}: {}", one.name, one.value, one.warning));
 }
 
 BootstrapEvents Runner::bootstrap_events() {

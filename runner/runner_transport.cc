@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/io/file_system.h"
-#include "common/wire/runner.h"
 #include "runner/container/infiniband.h"
 #include "runner/fabric/rdma_obstacle.h"
 #include "runner/runner.h"
@@ -37,27 +35,36 @@ bool spans_hosts(const GangTable& gang) {
   });
 }
 
+// Those of the first rank: ranks differ in the devices that they take, not in whether they may.
+void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
+  for (const NetworkSetting& one : settings) {
+    facts.variables.emplace(one.name, one.value);
+    if (one.source == SettingSource::user) continue;
+    const bool is_operators = one.source == SettingSource::operator_file;
+    facts.reasons[one.name] =
+        (is_operators ? "the operator set it: " : "Lockstep set it: ") + one.reason;
+  }
+}
+
 std::string wish(Rdma rdma) { return "RDMA is " + std::string(to_string(rdma)) + ", but "; }
 
 }  // namespace
 
-// The limit of a container is its engine's, of which we know only whether it can be lifted; where
-// it cannot, node_setup has noted it. Without the file the agent is older than this check.
+// The limit of a container is its engine's, of which we know only whether there is one; where there
+// is, node_setup has noted it. Without the node's fabric the agent is older than this check.
 void Runner::check_rdma() {
   const Assignment& assignment = orders_.assignment;
   const Rdma wanted = assignment.spec.resources.rdma;
-  if (wanted == Rdma::off || !io::exists(directory_.fabric())) return;
-  const auto text = io::read_file(directory_.fabric());
-  auto fabric = text ? wire::decode_node_fabric(*text) : text.error();
-  if (!fabric) return spdlog::warn("the node's fabric: {}", fabric.error().message);
-  refresh_states(read_port_traffic(), *fabric);
-  fabric->has_infiniband_devices = !infiniband_devices().empty();
+  if (wanted == Rdma::off || orders_.fabric.interfaces.empty()) return;
+  NodeFabric fabric = orders_.fabric;
+  refresh_states(read_port_traffic(), fabric);
+  fabric.has_infiniband_devices = !infiniband_devices().empty();
   RdmaRequest request;
   request.alone = assignment.nodes() == 1;
   request.may_lock_all =
       orders_.container() != nullptr || setup_.run_as.uid == 0 || may_raise_limits();
   request.variables = assignment.spec.environment_variables;
-  const auto obstacle = rdma_obstacle(*fabric, request);
+  const auto obstacle = rdma_obstacle(fabric, request);
   if (!obstacle) return;
   const std::string found = obstacle_in_words(*obstacle), why = wish(wanted) + found;
   spdlog::warn("{}", why);
@@ -75,6 +82,7 @@ void Runner::watch_transport() {
   const Container* container = orders_.container();
   TransportFacts facts;
   facts.variables = assignment.spec.environment_variables;
+  if (!gang_->network.empty()) add_settings(gang_->network.front(), facts);
   facts.has_device_files = !infiniband_devices().empty();
   facts.in_container = container != nullptr;
   facts.memory_is_locked_freely =
@@ -121,7 +129,8 @@ void Runner::look_at_transport(bool final) {
 
 std::vector<std::string> Runner::notes() const {
   std::vector<std::string> all = setup_.isolation.for_job;
-  all.insert(all.end(), transport_notes_.begin(), transport_notes_.end());
+  for (const std::string& note : transport_notes_)
+    if (all.size() < kMaxNoteLines) all.push_back(note);
   return all;
 }
 

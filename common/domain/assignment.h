@@ -44,7 +44,8 @@ struct GangMember {
 
 struct GangTable {
   std::vector<GangMember> members;
-  std::uint16_t master_port = 0;  // leased and held by node rank 0's runner
+  std::uint16_t master_port = 0;          // leased and held by node rank 0's runner
+  std::optional<GangFabric> fabric = {};  // absent: the launcher did not look
   friend bool operator==(const GangTable&, const GangTable&) = default;
 };
 
@@ -148,7 +149,7 @@ struct PartReport {
   FoundList found = {};
   // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
   std::optional<ProbeResult> probe = {};
-  NetworkSettings settings = {};  // of this node's first rank, from running on
+  NetworkSettings settings = {};         // of this node's first rank, from running on
   SettingOverrides other_settings = {};  // where its other ranks differ from the first
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };

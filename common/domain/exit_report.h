@@ -88,9 +88,13 @@ struct RankExit {
   Bytes peak_memory = {};
   Bytes read = {}, written = {};  // from and to storage
   std::optional<LostPeer> lost_peer = {};
+  // Of a signal, with lockstep.core: the stack of the thread that failed, "#0 crash at boom.c:3", a
+  // frame in a line; at most kBacktraceBytes.
+  std::string backtrace = {};
   friend bool operator==(const RankExit&, const RankExit&) = default;
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;
+inline constexpr std::size_t kBacktraceBytes = 4096;
 RankEnd end_of(const RankExit& exit);
 
 struct LogSize {
@@ -180,6 +184,7 @@ struct ExitReport {
   Duration lifetime{0};
   std::optional<Found> hang = {};          // with Cause::hang
   std::optional<LostPeer> lost_peer = {};  // of `rank`
+  std::string backtrace = {};              // of `rank`; see RankExit
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

@@ -1,6 +1,18 @@
 #include "common/domain/fabric.h"
 
+#include <algorithm>
+#include <array>
+
 namespace lockstep {
+
+bool is_network_variable(std::string_view name) {
+  constexpr std::array<std::string_view, 19> kPrefixes = {
+      "NCCL_",    "UCX_",       "UCC_",   "GLOO_",  "TP_",    "OMPI_MCA_", "PMIX_MCA_",
+      "FI_",      "I_MPI_",     "MPICH_", "HCOLL_", "SHARP_", "RDMAV_",    "PRTE_MCA_",
+      "NVSHMEM_", "MPIR_CVAR_", "MLX5_",  "MV2_",   "PSM2_"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
 
 std::string_view to_string(PathTrouble trouble) {
   switch (trouble) {

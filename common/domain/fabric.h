@@ -47,10 +47,11 @@ struct FabricPort {
   int rate_gbps = 0;
   int lid = 0;
   std::vector<FabricGid> gids;
-  std::vector<int> pkeys;
+  std::vector<int> pkeys;  // by index; 0: no partition there
   std::string firmware, netdev, pci;
   int numa_node = -1;
-  std::string driver;  // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
+  std::string driver;      // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
+  int traffic_class = -1;  // that the machine's administrator set for RDMA; -1: none
   bool active() const { return state == "ACTIVE"; }
   friend bool operator==(const FabricPort&, const FabricPort&) = default;
 };
@@ -84,6 +85,15 @@ struct NodeFabric {
   bool virtual_machine = false;  // it runs under a hypervisor
   friend bool operator==(const NodeFabric&, const NodeFabric&) = default;
 };
+// The RDMA fabric that all nodes of a gang are in, by their inventories.
+struct GangFabric {
+  std::string link_layer;  // "InfiniBand" or "Ethernet" (RoCE); "": they are in no common one
+  std::string subnet;      // "fe80:0000:0000:0000"
+  int pkey = -1;           // the partition, without the bit of full membership; -1: unknown
+  bool shared() const { return !link_layer.empty(); }
+  friend bool operator==(const GangFabric&, const GangFabric&) = default;
+};
+
 inline constexpr std::size_t kMaxFabricInterfaces = 64;
 inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
 inline constexpr std::size_t kMaxFabricPorts = 128;
@@ -138,9 +148,12 @@ struct NetworkSetting {
   friend bool operator==(const NetworkSetting&, const NetworkSetting&) = default;
 };
 using NetworkSettings = std::vector<NetworkSetting>;  // by name
-inline constexpr std::size_t kMaxNetworkSettings = 64;
+inline constexpr std::size_t kMaxNetworkSettings = 128;
 inline constexpr std::size_t kMaxSettingNameBytes = 256;
 inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
+
+// Whether a variable steers how ranks reach each other: NCCL_…, UCX_…, OMPI_MCA_…, GLOO_…, FI_….
+bool is_network_variable(std::string_view name);
 
 // The limit of locked memory stands among the variables, since RDMA fails without it.
 inline constexpr std::string_view kMemlockSetting = "ulimit -l";
@@ -181,7 +194,8 @@ struct OperatorSettings {
   std::vector<OperatorVariable> variables;  // by name
   std::optional<OperatorInterface> interface = {};
   std::optional<OperatorRdma> rdma = {};
-  bool empty() const { return variables.empty() && !interface && !rdma; }
+  std::string trouble = {};  // why the file does not count, for users; "": it does
+  bool empty() const { return variables.empty() && !interface && !rdma && trouble.empty(); }
   friend bool operator==(const OperatorSettings&, const OperatorSettings&) = default;
 };
 inline constexpr std::size_t kMaxOperatorVariables = 64;

@@ -39,6 +39,23 @@ std::string_view to_string(OnHang what) {
   return "report";
 }
 
+Result<Duration> hang_after_from(const std::string& text) {
+  if (text == "off") return Duration::zero();
+  const Duration time = parse_duration(text);
+  if (time < Duration::zero())
+    return make_error(ErrorCode::invalid_argument,
+                      "'" + text + "' is not a time; write seconds, or 90s, 5m, 2h; off for never");
+  return time;
+}
+
+Status validate(const HangPolicy& policy) {
+  const Duration after = policy.after;
+  if (after == Duration::zero() || (after >= kLeastHangAfter && after <= kMostHangAfter)) return {};
+  return make_error(ErrorCode::invalid_argument, "lockstep.hang_after: must be " +
+                                                     format_duration(kLeastHangAfter) + " to " +
+                                                     format_duration(kMostHangAfter) + ", or off");
+}
+
 std::optional<OnHang> on_hang_from(std::string_view word) {
   for (const auto what : {OnHang::report, OnHang::stacks, OnHang::fail, OnHang::retry})
     if (word == to_string(what)) return what;

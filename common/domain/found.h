@@ -10,22 +10,23 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/result.h"
 #include "common/base/time.h"
 
 namespace lockstep {
 
 enum class FoundKind {
-  not_started,       // has not reached MPI_Init, or the rendezvous, while others have
-  waits,             // ranks wait for `ranks`, which do something else (compute, read, sleep)
-  cycle,             // ranks wait for each other, and nothing moves
-  stopped,           // a rank is stopped (state T)
-  device_wait,       // a rank is in state D
-  peer_gone,         // ranks wait for one that has exited, or whose node cannot be reached
-  unequal_counts,    // collective counts of the ranks differ and do not move
-  missed_fence,      // others are in a fence that these ranks can never enter
-  two_claims,        // two processes claim one rank
-  left_early,        // a rank exited with 0 while others wait for it
-  slow,              // a rank is slower than the median
+  not_started,         // has not reached MPI_Init, or the rendezvous, while others have
+  waits,               // ranks wait for `ranks`, which do something else (compute, read, sleep)
+  cycle,               // ranks wait for each other, and nothing moves
+  stopped,             // a rank is stopped (state T)
+  device_wait,         // a rank is in state D
+  peer_gone,           // ranks wait for one that has exited, or whose node cannot be reached
+  unequal_counts,      // collective counts of the ranks differ and do not move
+  missed_fence,        // others are in a fence that these ranks can never enter
+  two_claims,          // two processes claim one rank
+  left_early,          // a rank exited with 0 while others wait for it
+  slow,                // a rank is slower than the median
   different_versions,  // of MPI, NCCL or torch among the ranks
 };
 std::string_view to_string(FoundKind kind);
@@ -54,7 +55,7 @@ struct Found {
   std::vector<int> waiting;      // the ranks that wait for them, sorted; at most kMaxFoundWaiting
   Duration lasting{0};           // for so long, when it was found
   Instant since;                 // node rank 0's clock
-  std::string fact;              // a name that goes with the kind: a collective, a version, a reason
+  std::string fact;  // a name that goes with the kind: a collective, a version, a reason
   std::int64_t here = 0, elsewhere = 0;  // the numbers that differ: counts, milli of the median
   friend bool operator==(const Found&, const Found&) = default;
 };
@@ -75,5 +76,12 @@ struct HangPolicy {
   OnHang on = OnHang::report;     // lockstep.on_hang
   friend bool operator==(const HangPolicy&, const HangPolicy&) = default;
 };
+// Shorter ones would find many a pause; a zero is never.
+inline constexpr Duration kLeastHangAfter = seconds(10);
+inline constexpr Duration kMostHangAfter = minutes(7 * 24 * 60);
+// A time, or "off"; invalid_argument: it is neither.
+Result<Duration> hang_after_from(const std::string& text);
+// Errors begin with the key: "lockstep.hang_after: ".
+Status validate(const HangPolicy& policy);
 
 }  // namespace lockstep

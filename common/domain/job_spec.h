@@ -58,6 +58,16 @@ enum class TerminalKind {
 };
 std::string_view to_string(TerminalKind terminal);  // "none", "pty", "stdin"
 
+// What becomes of the core file of a rank that a signal ended (lockstep.core).
+enum class CoreFile {
+  off,        // none is made
+  backtrace,  // the report has the stack of the thread that failed; the file goes
+  keep,       // the same, and the file stays in ./logs
+};
+inline constexpr Bytes kMostCoreFile = gibibytes(16);  // the kernel cuts what is larger
+std::string_view to_string(CoreFile core);
+std::optional<CoreFile> core_file_from(std::string_view word);
+
 // The resources that a job requests on each of its nodes. Absent cpus, memory or gpus = all of the
 // node's.
 struct ResourceRequest {
@@ -177,6 +187,7 @@ struct JobSpec {
   // Of a command job of its own. It is not tried again once rank 0 may have read.
   TerminalKind terminal = TerminalKind::none;
   HangPolicy hang = {};
+  CoreFile core = CoreFile::off;
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }

@@ -104,10 +104,12 @@ Status from_wire(const GangMember& from, lockstep::GangMember* to) {
 void to_wire(const lockstep::GangTable& from, GangTable* to) {
   write_list(from.members, to->mutable_members());
   to->set_master_port(from.master_port);
+  if (from.fabric) to_wire(*from.fabric, to->mutable_fabric());
 }
 
 Status from_wire(const GangTable& from, lockstep::GangTable* to) {
   TRY(read_list(from.members(), kMaxNodesPerJob, "gang.members", &to->members));
+  if (from.has_fabric()) TRY(from_wire(from.fabric(), &to->fabric.emplace()));
   return read_port(from.master_port(), "gang.master_port", &to->master_port);
 }
 

@@ -78,6 +78,7 @@ void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_answers(from.answers);
   if (from.notice) to_wire(*from.notice, to->mutable_notice());
   if (from.machine != lockstep::MachinePart{}) to_wire(from.machine, to->mutable_machine());
+  to->set_inventory_number(from.inventory_number);
 }
 
 Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
@@ -90,6 +91,7 @@ Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
   to->answers = from.answers();
   if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
   TRY(from_wire(from.machine(), &to->machine));
+  to->inventory_number = from.inventory_number();
   return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
 }
 

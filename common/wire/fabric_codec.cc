@@ -134,6 +134,7 @@ void to_wire(const lockstep::FabricPort& from, FabricPort* to) {
   to->set_pci(fitted(from.pci, kMaxPciBytes));
   to->set_numa_node(from.numa_node);
   to->set_driver(fabric_text(from.driver));
+  if (from.traffic_class >= 0) to->set_traffic_class(from.traffic_class);
 }
 Status from_wire(const FabricPort& from, lockstep::FabricPort* to) {
   TRY(read_fabric_text(from.device(), "fabric.port.device", &to->device));
@@ -148,6 +149,8 @@ Status from_wire(const FabricPort& from, lockstep::FabricPort* to) {
   TRY(read_fabric_text(from.netdev(), "fabric.port.netdev", &to->netdev));
   TRY(read_text(from.pci(), "fabric.port.pci", &to->pci, kMaxPciBytes));
   TRY(read_numa_number(from.numa_node(), "fabric.port.numa_node", &to->numa_node));
+  if (from.has_traffic_class())
+    TRY(read_number(from.traffic_class(), 0, 255, "fabric.port.traffic_class", &to->traffic_class));
   return read_fabric_text(from.driver(), "fabric.port.driver", &to->driver);
 }
 
@@ -224,6 +227,18 @@ Status from_wire(const NodeFabric& from, lockstep::NodeFabric* to) {
   TRY(read_list(from.numa(), kMaxFabricNuma, "fabric.numa", &to->numa));
   to->gpu_direct = from.gpu_direct();
   to->virtual_machine = from.virtual_machine();
+  return {};
+}
+
+void to_wire(const lockstep::GangFabric& from, GangFabric* to) {
+  to->set_link_layer(fabric_text(from.link_layer));
+  to->set_subnet(fabric_text(from.subnet));
+  if (from.pkey >= 0) to->set_pkey(from.pkey);
+}
+Status from_wire(const GangFabric& from, lockstep::GangFabric* to) {
+  TRY(read_fabric_text(from.link_layer(), "gang.fabric.link_layer", &to->link_layer));
+  TRY(read_fabric_text(from.subnet(), "gang.fabric.subnet", &to->subnet));
+  if (from.has_pkey()) TRY(read_number(from.pkey(), 0, 0x7fff, "gang.fabric.pkey", &to->pkey));
   return {};
 }
 
@@ -318,6 +333,7 @@ void to_wire(const lockstep::OperatorSettings& from, OperatorSettings* to) {
     write_names(from.rdma->ports, to->mutable_rdma()->mutable_ports());
     to->mutable_rdma()->set_rule(fabric_text(from.rdma->rule));
   }
+  to->set_trouble(fabric_text(from.trouble));
 }
 Status from_wire(const OperatorSettings& from, lockstep::OperatorSettings* to) {
   TRY(read_list(from.variables(), kMaxOperatorVariables, "operator_settings", &to->variables));
@@ -332,7 +348,7 @@ Status from_wire(const OperatorSettings& from, lockstep::OperatorSettings* to) {
     TRY(read_names(from.rdma().ports(), "operator_settings.rdma", &rdma.ports));
     TRY(read_fabric_text(from.rdma().rule(), "operator_settings.rule", &rdma.rule));
   }
-  return {};
+  return read_fabric_text(from.trouble(), "operator_settings.trouble", &to->trouble);
 }
 
 }  // namespace lockstep::pb

@@ -11,6 +11,8 @@ namespace lockstep::pb {
 
 void to_wire(const lockstep::NodeFabric& from, NodeFabric* to);
 Status from_wire(const NodeFabric& from, lockstep::NodeFabric* to);
+void to_wire(const lockstep::GangFabric& from, GangFabric* to);
+Status from_wire(const GangFabric& from, lockstep::GangFabric* to);
 void to_wire(const lockstep::PathFailure& from, PathFailure* to);
 Status from_wire(const PathFailure& from, lockstep::PathFailure* to);
 void to_wire(const lockstep::ChosenPath& from, ChosenPath* to);

@@ -113,6 +113,24 @@ Status read_terminal(int number, TerminalKind* to) {
   return bad_field("terminal", "has a value that this version does not know");
 }
 
+int number_of(CoreFile core) {
+  switch (core) {
+    case CoreFile::off: return 0;
+    case CoreFile::backtrace: return 1;
+    case CoreFile::keep: return 2;
+  }
+  return 0;
+}
+
+Status read_core(int number, CoreFile* to) {
+  for (const CoreFile core : {CoreFile::off, CoreFile::backtrace, CoreFile::keep}) {
+    if (number_of(core) != number) continue;
+    *to = core;
+    return {};
+  }
+  return bad_field("core", "has a value that this version does not know");
+}
+
 void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to) {
   to->set_instance_count(from.instance_count);
   if (from.cpus) to->set_cpus(*from.cpus);
@@ -415,6 +433,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   write_stop(from.stop, to);
   to->set_terminal(number_of(from.terminal));
   write_hang(from.hang, to);
+  to->set_core(number_of(from.core));
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -463,6 +482,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_stop(from, &to->stop));
   TRY(read_terminal(from.terminal(), &to->terminal));
   TRY(read_hang(from, &to->hang));
+  TRY(read_core(from.core(), &to->core));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 
@@ -510,6 +530,7 @@ void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_read_bytes(from.read.count);
   to->set_written_bytes(from.written.count);
   if (from.lost_peer) write_lost_peer(*from.lost_peer, to->mutable_lost_peer());
+  to->set_backtrace(fitting_text(from.backtrace));
 }
 
 Status from_wire(const RankExit& from, lockstep::RankExit* to) {
@@ -527,6 +548,7 @@ Status from_wire(const RankExit& from, lockstep::RankExit* to) {
   to->read = Bytes{from.read_bytes()};
   to->written = Bytes{from.written_bytes()};
   if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
+  TRY(read_text(from.backtrace(), "rank_exit.backtrace", &to->backtrace));
   return read_text(from.detail(), "rank_exit.detail", &to->detail);
 }
 
@@ -670,6 +692,7 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
   to->set_lifetime_ns(from.lifetime.count());
   if (from.hang) to_wire(*from.hang, to->mutable_hang());
   if (from.lost_peer) write_lost_peer(*from.lost_peer, to->mutable_lost_peer());
+  to->set_backtrace(fitting_text(from.backtrace));
 }
 
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
@@ -688,6 +711,7 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
   TRY(read_duration(from.lifetime_ns(), "report.lifetime", &to->lifetime));
   if (from.has_hang()) TRY(from_wire(from.hang(), &to->hang.emplace()));
   if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
+  TRY(read_text(from.backtrace(), "report.backtrace", &to->backtrace));
   return read_list(from.clocks(), kMaxNodeClocks, "report.clocks", &to->clocks);
 }
 

@@ -125,7 +125,7 @@ void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
   if (from.report) to_wire(*from.report, to->mutable_report());
   to->set_retried(from.retried);
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
-  write_list(from.found, to->mutable_found());
+  write_found(from.found, to->mutable_found());
   if (from.probe) to_wire(*from.probe, to->mutable_probe());
 }
 
@@ -138,7 +138,7 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   TRY(read_text(from.retried(), "attempt.retried", &to->retried));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
-  TRY(read_list(from.found(), kMaxFound, "attempt.found", &to->found));
+  TRY(read_found(from.found(), &to->found));
   if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
   return {};
 }

@@ -21,6 +21,7 @@ void each_text(ExitReport& report, const TakeText& take) {
   take(WordsOf::job, report.message);
   for (PossibleFirst& other : report.also) take(WordsOf::job, other.message);
   take(WordsOf::output, report.stderr_tail);
+  take(WordsOf::output, report.backtrace);
 }
 void each_text(PartView& part, const TakeText& take) {
   take(WordsOf::job, part.progress);
@@ -48,6 +49,12 @@ void hide_values(JobSpec& spec) {
   spec.pipeline = std::move(pipeline);
 }
 
+void outline(std::optional<ExitReport>& report) {
+  if (!report) return;
+  if (report->hang) report->hang = without_contents(*std::move(report->hang));
+  if (report->lost_peer) report->lost_peer->address.clear();
+}
+
 // Name, state, place and resources.
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
@@ -62,6 +69,7 @@ JobView outline_of(JobView view) {
   if (spec.pipeline) spec.pipeline = PipelineSpec();
   view.merged.clear();
   view.writes.clear();
+  outline(view.report);
   spec.from_checkpoint_of = {};
   spec.queue.after.clear();
   spec.snapshot.reset();
@@ -71,6 +79,7 @@ JobView outline_of(JobView view) {
   for (AttemptView& attempt : view.attempts) {
     attempt.checkpoint.reset();
     attempt.probe.reset();
+    outline(attempt.report);
     for (Found& found : attempt.found) found = without_contents(std::move(found));
     for (PartView& part : attempt.parts) {
       part.outputs.clear();

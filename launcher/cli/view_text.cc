@@ -11,6 +11,7 @@
 #include "common/domain/image_replacement.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
+#include "launcher/cli/found_lines.h"
 #include "launcher/cli/in_vain_lines.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
@@ -283,6 +284,12 @@ std::string node_state(const NodeView& node) {
          (node.draining ? ",draining" : "");
 }
 
+// Of a job that waits for nothing.
+std::string trouble_of(const JobView& job) {
+  std::string alarm = alarm_text(job);
+  return alarm.empty() ? silence_text(job.silent) : alarm;
+}
+
 std::string children_text(const JobView& job) {
   if (job.children == 0) return "";
   const std::string open =
@@ -323,7 +330,7 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                ago(job.submitted, now), running_time(job, now),
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
-                   ? silence_text(job.silent)
+                   ? trouble_of(job)
                    : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
   if (!columns) return table.text();
   const std::string text =
@@ -341,6 +348,7 @@ std::string job_text(const JobView& job, Instant now) {
   if (spec.is_child()) lines.add("child of", spec.parent.value);
   lines.add("status", to_string(job.status));
   lines.add("reason", in_one_line(job.reason));
+  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
   lines.add("note", silence_text(job.silent));
   if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
   lines.add("display name", spec.display_name);

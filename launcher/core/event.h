@@ -37,8 +37,8 @@ struct Event {
     ended,        // the attempt
     requeued,
     finished,
-    written,    // an output, to a remote datastore; or it was given up
-    logs_lost,  // given up
+    written,     // an output, to a remote datastore; or it was given up
+    logs_lost,   // given up
     found,       // about the ranks
     hang,        // the same, as an alarm
     found_over,  // it does not hold any more

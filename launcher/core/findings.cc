@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launcher/core/found_state.h"
+#include "launcher/words/found.h"
 
 namespace lockstep::launcher {
 
@@ -49,10 +49,11 @@ void take_found(Context& core, NodeId node, const PartReport& report) {
   if (is_first) findings = {attempt.found, core.now, 0};
   FoundList fresh = checked_found(report.found, core.state.job(report.attempt.job)->spec,
                                   attempt.size(), watch.clock.offset());
-  const bool says_the_same = say_the_same(findings.found, fresh);
+  const bool says_the_same = words::say_the_same(findings.found, fresh);
   findings.found = std::move(fresh);
   if (!says_the_same) core.pending.job_changed(report.attempt.job);
-  if (say_the_same(attempt.found, findings.found) || !may_be_fact(findings, core.now)) return;
+  if (words::say_the_same(attempt.found, findings.found) || !may_be_fact(findings, core.now))
+    return;
   ++findings.facts;
   core.emit(FoundChanged{report.attempt, node, findings.found});
 }

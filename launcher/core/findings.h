@@ -1,6 +1,7 @@
 #pragma once
-// Takes what a gang found out about its ranks from the report of node rank 0's part. The newest list
-// stays in memory; it becomes a fact when it says something else, not when a number in it grows.
+// Takes what a gang found out about its ranks from the report of node rank 0's part. The newest
+// list stays in memory; it becomes a fact when it says something else, not when a number in it
+// grows.
 
 #include "launcher/core/context.h"
 

@@ -1,8 +1,6 @@
 #pragma once
-// What changes between two lists of a gang's findings, for events and for the journal: only kinds,
-// verdicts and ranks count, never the numbers, so that a finding that lasts is one fact. Pure.
-
-#include <string>
+// What a gang found out about its ranks, for those who ask the launcher: cut down to what one may
+// see, and with the names that its words need. Pure.
 
 #include "common/domain/found.h"
 #include "launcher/words/said.h"
@@ -11,14 +9,6 @@ namespace lockstep::launcher {
 
 struct Attempt;
 class State;
-
-struct FoundDifference {
-  FoundList fresh;  // holds now, and did not with this verdict
-  FoundList over;   // nothing of this kind about any of its ranks holds any more
-};
-FoundDifference difference_of(const FoundList& before, const FoundList& now);
-// Whether both lists say the same, whatever their numbers are.
-bool say_the_same(const FoundList& a, const FoundList& b);
 
 // For those who may see the job but not read it: without paths, addresses, stacks and what ranks
 // use.

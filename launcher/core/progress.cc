@@ -255,6 +255,19 @@ void react(Context& core, const OutputsRefusedInput& input) {
   core.pending.job_changed(input.attempt.job);
 }
 
+// A note: the audit log has it for good.
+void react(Context& core, const RanksSignaledInput& input) {
+  if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
+  const std::string name = signal_name(input.number);
+  core.record(
+      input.attempt.job,
+      {core.now, Event::Kind::signaled, input.attempt.number, input.node,
+       fmt::format(
+           "{} to {}, by {}", name.empty() ? fmt::format("signal {}", input.number) : name,
+           input.rank ? fmt::format("rank {}", *input.rank) : std::string("the ranks of the node"),
+           input.by)});
+}
+
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {
   const Part* part = core.state.assigned_part(attempt, node);
   if (part == nullptr || !core.state.attempt(attempt)->ended) return;

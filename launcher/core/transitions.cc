@@ -412,13 +412,12 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Job& job = state.job_ref(fact.attempt.job);
     const words::About names = about(state, attempt);
-    const FoundDifference difference = difference_of(attempt.found, fact.found);
+    const words::FoundDifference difference = words::difference_of(attempt.found, fact.found);
     for (const Found& found : difference.over)
       record(job, Event::Kind::found_over, fact.attempt, node_of(attempt, found),
              words::say_over(found, names));
     for (const Found& found : difference.fresh)
-      record(job,
-             found.verdict == FoundVerdict::hangs ? Event::Kind::hang : Event::Kind::found,
+      record(job, found.verdict == FoundVerdict::hangs ? Event::Kind::hang : Event::Kind::found,
              fact.attempt, node_of(attempt, found), words::say(found, names).what);
     attempt.found = fact.found;
   }

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "launcher/core/environments.h"
+#include "launcher/core/found_state.h"
 #include "launcher/core/machine_life.h"
+#include "launcher/words/found.h"
 
 namespace lockstep::launcher {
 
@@ -280,6 +282,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
     report.message = rank_in_words(*failure.rank, report.node_name);
     report.stderr_tail = failure.rank->stderr_tail;
     report.lost_peer = failure.rank->lost_peer;
+    report.backtrace = failure.rank->backtrace;
     return report;
   }
   RankExit node_exit;
@@ -292,6 +295,8 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
       node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
   if (failure.cause == Cause::hang && failure.part->finished() && failure.part->report->exit)
     report.hang = failure.part->report->exit->hang;
+  if (report.hang)
+    report.message = "the ranks hang: " + words::say_cause(*report.hang, about(state, attempt));
   if (failure.part->gone && is_lost(failure.cause))
     report.lifetime = ended_with_machine(state, report.node, failure.time);
   if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
@@ -534,7 +539,8 @@ std::string signal_name(int number) {
       {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
       {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
       {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
-      {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+      {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"},   {SIGSTOP, "SIGSTOP"}, {SIGCONT, "SIGCONT"},
+      {SIGTSTP, "SIGTSTP"}};
   for (const auto& [value, name] : kNames)
     if (value == number) return name;
   return "";

@@ -321,7 +321,7 @@ struct FactWriter {
     auto* to = wire->mutable_found_changed();
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
-    write_list(f.found, to->mutable_found());
+    write_found(f.found, to->mutable_found());
   }
   void operator()(const launcher::EnvironmentRegistered& f) const {
     auto* to = wire->mutable_environment_registered();
@@ -569,7 +569,7 @@ Status from_wire(const OutputsSoFar& from, launcher::OutputsSoFar* to) {
 Status from_wire(const FoundChanged& from, launcher::FoundChanged* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
-  return read_list(from.found(), kMaxFound, "found_changed.found", &to->found);
+  return read_found(from.found(), &to->found);
 }
 Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegistered* to) {
   TRY(from_wire(from.environment(), &to->environment));

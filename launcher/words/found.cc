@@ -9,7 +9,8 @@ namespace lockstep::words {
 namespace {
 
 constexpr std::size_t kMostNodesNamed = 3;
-constexpr std::size_t kMostOfCycle = 3;  // ranks of which is said where they are
+constexpr std::size_t kMostOfCycle = 3;     // ranks of which is said where they are
+constexpr std::string_view kLock = "lock";  // the fact of a rank that waits for itself
 
 struct DoingWords {
   std::string_view doing, one, several;
@@ -87,6 +88,7 @@ class Finding {
   Said not_started() const;
   Said waits() const;
   Said cycle() const;
+  Said dead_lock() const;
   Said stopped() const;
   Said device_wait() const;
   Said peer_gone() const;
@@ -120,8 +122,8 @@ std::string Finding::who() const {
 // ", which computes in eval.py:88"; of several that do different things, the first one.
 std::string Finding::which() const {
   if (found_.ranks.empty() || first().doing.empty()) return "";
-  const bool alike = std::all_of(
-      found_.ranks.begin(), found_.ranks.end(), [this](const FoundRank& rank) {
+  const bool alike =
+      std::all_of(found_.ranks.begin(), found_.ranks.end(), [this](const FoundRank& rank) {
         return rank.doing == first().doing && rank.call == first().call && rank.at == first().at;
       });
   if (alike) return ", which " + activity(first(), several_);
@@ -168,9 +170,15 @@ Said Finding::waits() const {
           remedy};
 }
 
+// Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
+// wait for a lock.
 Said Finding::cycle() const {
-  std::string what = fmt::format("{} wait for each other, and nothing has moved for {}",
-                                 ranks_text(numbers_of(found_.ranks)), time());
+  if (found_.fact == kLock) return dead_lock();
+  std::vector<int> all = numbers_of(found_.ranks);
+  all.insert(all.end(), found_.waiting.begin(), found_.waiting.end());
+  std::string what =
+      fmt::format("{} wait for each other{}, and nothing has moved for {}", ranks_text(all),
+                  found_.fact.empty() ? "" : " in " + shown(found_.fact), time());
   for (std::size_t i = 0; i < found_.ranks.size() && i < kMostOfCycle; ++i) {
     const FoundRank& rank = found_.ranks[i];
     what += fmt::format("{} rank {} on {} {}", i == 0 ? ":" : ";", rank.rank,
@@ -179,6 +187,13 @@ Said Finding::cycle() const {
   return {what, fmt::format("`lockstep job stacks {}` shows where each is; lockstep.on_hang: fail "
                             "ends such a job",
                             shown(about_.job))};
+}
+
+Said Finding::dead_lock() const {
+  const std::string at = first().at.empty() ? "" : " at " + shown(first().at);
+  return {fmt::format("{} {} waited {} for a lock that nobody releases: no thread of {} runs{}{}",
+                      who(), has(), time(), several_ ? "theirs" : "it", at, while_others_wait()),
+          stacks()};
 }
 
 Said Finding::stopped() const {
@@ -204,7 +219,8 @@ Said Finding::peer_gone() const {
           ? fmt::format("{} {}", who(), exited ? has() + " exited" : "cannot be reached")
           : fmt::format("{} {} waited {} for {}, {}", waiting(), waiting_has(), time(), who(),
                         exited ? "which " + has() + " exited" : "whose node cannot be reached");
-  const std::string end = fmt::format("`lockstep job cancel {}` ends the others", shown(about_.job));
+  const std::string end =
+      fmt::format("`lockstep job cancel {}` ends the others", shown(about_.job));
   if (exited) return {what + why, command("logs") + " has its last words; " + end};
   return {what + why,
           fmt::format("`lockstep node show {}` says what is known of the node; {}", node(), end)};
@@ -220,11 +236,10 @@ Said Finding::unequal_counts() const {
 
 Said Finding::missed_fence() const {
   const std::string fence = fact("a barrier of all ranks");
-  std::string what =
-      found_.waiting.empty()
-          ? fmt::format("{} can never enter {}", who(), fence)
-          : fmt::format("{} {} been in {} for {}, which {} can never enter", waiting(),
-                        waiting_has(), fence, time(), who());
+  std::string what = found_.waiting.empty()
+                         ? fmt::format("{} can never enter {}", who(), fence)
+                         : fmt::format("{} {} been in {} for {}, which {} can never enter",
+                                       waiting(), waiting_has(), fence, time(), who());
   if (!first().doing.empty()) what += fmt::format(": {} {}", it(), activity(first(), several_));
   return {what, "every rank must make the same calls up to MPI_Finalize; " + command("logs") +
                     " has its last words"};
@@ -232,17 +247,16 @@ Said Finding::missed_fence() const {
 
 Said Finding::two_claims() const {
   const std::string of = found_.fact.empty() ? "" : fmt::format(" ({})", shown(found_.fact));
-  return {fmt::format("two processes claim {}: one that it started has called MPI_Init again{}",
-                      who(), of),
+  return {fmt::format("{} processes claim {}: one that it started has called MPI_Init again{}",
+                      found_.here > 2 ? std::to_string(found_.here) : "two", who(), of),
           "start workers only below `if __name__ == \"__main__\":`, and let them import no "
           "mpi4py.MPI"};
 }
 
 Said Finding::left_early() const {
-  const std::string others =
-      found_.waiting.empty()
-          ? "others wait"
-          : waiting() + (found_.waiting.size() == 1 ? " waits" : " wait");
+  const std::string others = found_.waiting.empty()
+                                 ? "others wait"
+                                 : waiting() + (found_.waiting.size() == 1 ? " waits" : " wait");
   return {fmt::format("{} exited with code 0 {} ago, while {} for {}", who(), time(), others,
                       several_ ? "them" : "it"),
           command("logs") + " has its last words; a rank must not end before the last collective"};
@@ -287,10 +301,9 @@ Said Finding::said() const {
 
 std::string Finding::over() const {
   const std::string no_longer_wait =
-      found_.waiting.empty()
-          ? fmt::format("nobody waits for {} any more", who())
-          : fmt::format("{} no longer {} for {}", waiting(),
-                        found_.waiting.size() == 1 ? "waits" : "wait", who());
+      found_.waiting.empty() ? fmt::format("nobody waits for {} any more", who())
+                             : fmt::format("{} no longer {} for {}", waiting(),
+                                           found_.waiting.size() == 1 ? "waits" : "wait", who());
   switch (found_.kind) {
     case FoundKind::not_started:
       return fmt::format("{} {} reached {}", who(), has(), fact("MPI_Init or the rendezvous"));
@@ -298,7 +311,7 @@ std::string Finding::over() const {
     case FoundKind::peer_gone:
     case FoundKind::missed_fence:
     case FoundKind::left_early: return no_longer_wait;
-    case FoundKind::cycle: return ranks_text(numbers_of(found_.ranks)) + " go on";
+    case FoundKind::cycle: return fmt::format("{} {} on", who(), several_ ? "go" : "goes");
     case FoundKind::stopped: return fmt::format("{} {} on again", who(), several_ ? "go" : "goes");
     case FoundKind::device_wait:
       return fmt::format("{} {} no longer blocked in the kernel", who(), is());
@@ -328,6 +341,40 @@ std::string say_cause(const Found& found, const About& about) {
 
 bool is_same(const Found& a, const Found& b) {
   return a.kind == b.kind && a.verdict == b.verdict && numbers_of(a.ranks) == numbers_of(b.ranks);
+}
+
+namespace {
+
+bool holds(const FoundList& list, const Found& found) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Found& one) { return is_same(one, found); });
+}
+
+bool shares_rank(const Found& a, const Found& b) {
+  return std::any_of(a.ranks.begin(), a.ranks.end(), [&](const FoundRank& rank) {
+    return std::any_of(b.ranks.begin(), b.ranks.end(),
+                       [&](const FoundRank& other) { return other.rank == rank.rank; });
+  });
+}
+
+}  // namespace
+
+FoundDifference difference_of(const FoundList& before, const FoundList& now) {
+  FoundDifference difference;
+  for (const Found& found : now)
+    if (!holds(before, found)) difference.fresh.push_back(found);
+  for (const Found& found : before) {
+    const bool goes_on = std::any_of(now.begin(), now.end(), [&](const Found& one) {
+      return one.kind == found.kind && shares_rank(one, found);
+    });
+    if (!goes_on) difference.over.push_back(found);
+  }
+  return difference;
+}
+
+bool say_the_same(const FoundList& a, const FoundList& b) {
+  return a.size() == b.size() &&
+         std::all_of(a.begin(), a.end(), [&](const Found& found) { return holds(b, found); });
 }
 
 }  // namespace lockstep::words

@@ -21,4 +21,13 @@ std::string say_cause(const Found& found, const About& about);
 // Whether both are about the same: kind, verdict and ranks, whatever their numbers are.
 bool is_same(const Found& a, const Found& b);
 
+// What a reader of `before` must be told of `now`.
+struct FoundDifference {
+  FoundList fresh;  // holds now, and did not with this verdict
+  FoundList over;   // nothing of this kind about any of its ranks holds any more
+};
+FoundDifference difference_of(const FoundList& before, const FoundList& now);
+// Whether both lists say the same, whatever their numbers are.
+bool say_the_same(const FoundList& a, const FoundList& b);
+
 }  // namespace lockstep::words

@@ -13,24 +13,30 @@ std::string end_text(const RankEnd& end) {
   return fmt::format("rank {} had exited with code {}", end.rank, end.exit_code);
 }
 
+// "10.93.0.4 is n3", "n3", "10.93.0.4"; "": nothing is known of it.
+std::string peer_text(const LostPeer& peer, const About& about) {
+  const std::string address = shown(peer.address);
+  if (peer.node_rank < 0) return address;
+  const std::string node = node_name(about, peer.node_rank);
+  return address.empty() || address == node ? node : fmt::format("{} is {}", address, node);
+}
+
 }  // namespace
 
-Said say(const LostConnection& lost, const About& about) {
+Said say(const LostPeer& peer, int rank, const About& about) {
   Said said;
-  said.what = fmt::format("rank {} failed only after a connection of its own was closed", lost.rank);
-  const std::string address = shown(lost.address);
-  if (!address.empty()) said.what += fmt::format(": {}", address);
-  const std::string node = lost.node_rank < 0 ? "" : node_name(about, lost.node_rank);
-  if (!node.empty() && node != address)
-    said.what += address.empty() ? ": to " + node : " is " + node;
-  if (lost.end)
-    said.what += fmt::format("{} {}", node.empty() && address.empty() ? ":" : ", where",
-                             end_text(*lost.end));
-  else if (lost.left)
-    said.what += ", whose ranks had all exited with code 0";
-  if (lost.end && lost.end->rank != lost.rank)
-    said.remedy = fmt::format("look at the rank that ended first: `lockstep job logs {} --rank {}`",
-                              shown(about.job), lost.end->rank);
+  said.what = fmt::format("rank {} failed after a connection of its own was closed", rank);
+  const std::string of = peer_text(peer, about);
+  if (!of.empty()) said.what += ": " + of;
+  const std::string_view where = of.empty() ? "; " : ", where ";
+  if (peer.end)
+    said.what += std::string(where) + end_text(*peer.end);
+  else if (peer.left)
+    said.what += std::string(where) + "all ranks had exited with code 0";
+  if (peer.end && peer.end->rank != rank)
+    said.remedy =
+        fmt::format("look at the rank that ended before it: `lockstep job logs {} --rank {}`",
+                    shown(about.job), peer.end->rank);
   return said;
 }
 

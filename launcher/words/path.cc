@@ -19,11 +19,10 @@ std::string end_of_path(const std::string& node, const std::string& address,
 Said say(const PathFailure& failure, const About& about) {
   const std::string from = node_name(about, failure.from), to = node_name(about, failure.to);
   const std::string address = shown(failure.to_address);
-  std::string what =
-      fmt::format("{} cannot reach {}{}: ",
-                  end_of_path(from, failure.from_address, failure.from_interface),
-                  end_of_path(to, failure.to_address, ""),
-                  failure.port == 0 ? "" : fmt::format(" port {}", failure.port));
+  std::string what = fmt::format(
+      "{} cannot reach {}{}: ", end_of_path(from, failure.from_address, failure.from_interface),
+      end_of_path(to, failure.to_address, ""),
+      failure.port == 0 ? "" : fmt::format(" port {}", failure.port));
   switch (failure.trouble) {
     case PathTrouble::no_route:
       return {what + "no route",
@@ -59,8 +58,9 @@ Said say(const PathFailure& failure, const About& about) {
 Said say_all(const std::vector<PathFailure>& failures, const About& about) {
   Said said = say(failures.front(), about);
   if (failures.size() > 1)
-    said.what += fmt::format("; and {} more path{} of the gang {}", failures.size() - 1,
-                             failures.size() == 2 ? "" : "s", failures.size() == 2 ? "fails" : "fail");
+    said.what +=
+        fmt::format("; and {} more path{} of the gang {}", failures.size() - 1,
+                    failures.size() == 2 ? "" : "s", failures.size() == 2 ? "fails" : "fail");
   return said;
 }
 

@@ -20,7 +20,7 @@ struct Said {
 
 // The job that a reason is about.
 struct About {
-  std::string job;                              // its name, in commands
+  std::string job;                               // its name, in commands
   std::function<std::string(int)> node_of = {};  // a node's name by its rank in the gang
 };
 

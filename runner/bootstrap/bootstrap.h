@@ -36,6 +36,8 @@ struct GangContext {
   std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
   NodeFabric fabric = {};                      // of this node; empty: its agent said nothing
   std::optional<ProbeResult> probe = {};       // of the gang, once it was probed
+  // Of the ranks here, by local rank; one for all of them if they are equal. Empty: not decided.
+  std::vector<NetworkSettings> network = {};
 
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }
@@ -98,9 +100,9 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
                                           BootstrapEvents events);
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the
-// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,
-// PYTHONUNBUFFERED. They never override variables of the job's environment_variables or
-// environment.
+// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, those of their network
+// (network_settings.h), PYTHONUNBUFFERED. They never override variables of the job's
+// environment_variables or environment.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

@@ -7,6 +7,7 @@
 // Names and meanings of the variables are those of NCCL's, UCX's, gloo's and Open MPI's manuals.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct RankPlace {
   // Towards another node by the routing table, for gangs without a probe; "lo" if all nodes are on
   // one host; "": unknown.
   std::string route_interface = {};
+  bool has_rdma_device = false;                // counts only where the node's fabric is not known
+  std::optional<GangFabric> gang_fabric = {};  // absent: unknown; then the node's own ports count
 };
 
 // By name, without doubles, at most kMaxNetworkSettings; texts fit in kMaxSettingTextBytes. It has
@@ -34,9 +37,7 @@ NetworkSettings settings_for(const NodeFabric& fabric, const ProbeResult* probe,
 // What Lockstep adds to the rank's environment: all but the user's own, and what is no variable.
 std::map<std::string, std::string> variables_of(const NetworkSettings& settings);
 
-// Where the settings of local ranks 1, 2, … differ from `first`, those of local rank 0. At most
-// kMaxSettingOverrides.
-SettingOverrides differences(const NetworkSettings& first,
-                             const std::vector<NetworkSettings>& others);
+// Where local ranks differ from local rank 0. `all`: by local rank. At most kMaxSettingOverrides.
+SettingOverrides differences(const std::vector<NetworkSettings>& all);
 
 }  // namespace lockstep::runner

@@ -114,6 +114,18 @@ struct NamedCause {
   std::string detail = {};
 };
 
+// "NCCL_IB_DISABLE=1"
+std::string reason_of(const TransportFacts& facts, const std::string& setting) {
+  const auto found = facts.reasons.find(setting.substr(0, setting.find('=')));
+  return found == facts.reasons.end() ? "" : found->second;
+}
+
+void put_cause(NamedCause named, const TransportFacts& facts, TransportFinding& finding) {
+  if (named.cause == SocketsCause::disabled) finding.set_by = reason_of(facts, named.detail);
+  finding.cause = named.cause;
+  finding.detail = std::move(named.detail);
+}
+
 // modify_qp puts the partition in at the step to INIT, and the GID and the path at the one to RTR.
 NamedCause cause_of_failure(const std::string& call) {
   if (has(call, "Cannot allocate memory") || has(call, "reg_mr"))
@@ -165,9 +177,8 @@ TransportFinding from_log(const NcclLog& log, const TransportFacts& facts) {
     finding.transport = Transport::shared_memory;
   finding.has_failed = !uses_sockets && !log.failed_call.empty();
   if (!uses_sockets && !finding.has_failed) return finding;
-  NamedCause named = finding.has_failed ? cause_of_failure(log.failed_call) : cause_of(log, facts);
-  finding.cause = named.cause;
-  finding.detail = std::move(named.detail);
+  put_cause(finding.has_failed ? cause_of_failure(log.failed_call) : cause_of(log, facts), facts,
+            finding);
   return finding;
 }
 
@@ -187,9 +198,7 @@ TransportFinding from_counts(const TransportCounts& counts, const TransportFacts
   if (counts.device_open && !counts.ports_count) return finding;
   finding.transport = Transport::sockets;
   finding.is_certain = counts.in_mpi && (!counts.device_open || !flows);
-  NamedCause named = cause_of_counts(counts, facts);
-  finding.cause = named.cause;
-  finding.detail = std::move(named.detail);
+  put_cause(cause_of_counts(counts, facts), facts, finding);
   return finding;
 }
 
@@ -228,7 +237,9 @@ std::string cause_in_words(const TransportFinding& finding) {
     case SocketsCause::unknown:
       if (!detail.empty()) return detail;
       return "the reason is not known; NCCL_DEBUG=INFO, or UCX_LOG_LEVEL=info, says more";
-    case SocketsCause::disabled: return detail + " of the job keeps it from RDMA; leave it out";
+    case SocketsCause::disabled:
+      return finding.set_by.empty() ? detail + " of the job keeps it from RDMA; leave it out"
+                                    : detail + " keeps it from RDMA; " + finding.set_by;
     case SocketsCause::no_device_files:
       return finding.in_container
                  ? "/dev/infiniband has no device that its container may open; see "

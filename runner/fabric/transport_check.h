@@ -62,8 +62,10 @@ struct TransportCounts {
 
 // What else may be a cause.
 struct TransportFacts {
-  std::map<std::string, std::string> variables;  // of the job and its environment
-  bool has_device_files = true;                  // for the ranks
+  std::map<std::string, std::string> variables;  // of the ranks
+  // Of those that the job does not set itself: "Lockstep set it: no port is in the gang's fabric".
+  std::map<std::string, std::string> reasons = {};
+  bool has_device_files = true;  // for the ranks
   bool in_container = false;
   bool memory_is_locked_freely = true;  // no limit, or a high one
 };
@@ -72,6 +74,7 @@ struct TransportFinding {
   Transport transport = Transport::unknown;
   SocketsCause cause = SocketsCause::unknown;  // of sockets, or of RDMA that failed
   std::string detail;       // of the cause: "NCCL_IB_DISABLE=1", a call with its reason
+  std::string set_by;       // of a variable in `detail`: who set it, and why; "": the job
   std::string library;      // "NCCL 2.28.9", "MPI"; "": not known
   bool has_failed = false;  // RDMA was chosen, and a call of it failed
   bool is_certain = false;  // the library says so, or nothing else can be; else only likely

@@ -104,8 +104,8 @@ class Filler {
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -308,8 +308,8 @@ class Filler {
 
   // common/domain/exit_report.h
   void fill(RankExit& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace);
   }
   void fill(LostPeer& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RankEnd& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
@@ -327,8 +327,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace);
   }
 
   // common/domain/node.h
@@ -345,8 +345,8 @@ class Filler {
   void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
   void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(FabricPort& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   void fill(FabricGpu& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(FabricNuma& v) { auto& [a, b] = v; each(a, b); }
@@ -362,7 +362,7 @@ class Filler {
   void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(OperatorInterface& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(OperatorRdma& v) { auto& [a, b] = v; each(a, b); }
-  void fill(OperatorSettings& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorSettings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
@@ -374,7 +374,8 @@ class Filler {
     fill(table);
     v = std::move(table);
   }
-  void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangTable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangFabric& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Assignment& v) {
     auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, settings] = v;
     each(a, b, d, e, f, g, h, i, j, k, l, m, n, o, settings);
@@ -425,11 +426,11 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(JobView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, for_all] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
@@ -468,8 +469,8 @@ class Filler {
   // common/domain/*_messages.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
   void fill(SessionOpen& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(Heartbeat& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
@@ -705,6 +706,7 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::FoundChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }

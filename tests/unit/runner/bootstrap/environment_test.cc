@@ -210,7 +210,37 @@ TEST(Pmi1Variables, ConnectMpichAndIntelMpi) {
                                                        {"MPIR_CVAR_PMI_VERSION", "1"},
                                                        {"I_MPI_PMI", "pmi1"}};
   EXPECT_EQ(variables, expected);
-  EXPECT_EQ(pmi1_variables(make_gang(2, 1, 0), 0, 20).at("FI_TCP_IFACE"), "lo");
+}
+
+TEST(CommonEnvironment, AnMpiJobOfOneMachineStaysOnItsLoopback) {
+  GangContext gang = make_gang(2, 1, 0);
+  gang.assignment.spec.distribution.kind = Distribution::Kind::mpi;
+  FabricInterface lo;
+  lo.name = "lo";
+  lo.loopback = true;
+  gang.fabric.interfaces = {lo};
+  const auto all = common_environment(gang, 0, 0);
+  EXPECT_EQ(all.at("FI_TCP_IFACE"), "lo");
+  EXPECT_EQ(all.at("OMPI_MCA_btl_tcp_if_include"), "lo");
+  EXPECT_EQ(all.at("OMPI_MCA_pml"), "ob1");
+  EXPECT_EQ(all.at("OMPI_MCA_btl"), "self,vader,tcp");
+  EXPECT_EQ(all.at("OMPI_MCA_osc"), "^ucx");
+  EXPECT_EQ(all.count("UCX_NET_DEVICES"), 0u);
+}
+
+// What was decided for a gang holds for all of its ranks here.
+TEST(CommonEnvironment, TheNetworkThatWasDecidedCounts) {
+  GangContext gang = make_gang(2, 2, 0);
+  gang.network = {{{"NCCL_SOCKET_IFNAME", "=eth1", SettingSource::probe, "", ""}}};
+  EXPECT_EQ(common_environment(gang, 1, 1).at("NCCL_SOCKET_IFNAME"), "=eth1");
+  gang.network.push_back(
+      {{"NCCL_SOCKET_IFNAME", "=eth2", SettingSource::probe, "", ""},
+       {"NCCL_DEBUG", "INFO", SettingSource::user, "", ""},
+       {std::string(kMemlockSetting), "unlimited", SettingSource::fixed, "", ""}});
+  const auto all = common_environment(gang, 1, 1);
+  EXPECT_EQ(all.at("NCCL_SOCKET_IFNAME"), "=eth2");
+  EXPECT_EQ(all.count("NCCL_DEBUG"), 0u) << "it is among the job's own";
+  EXPECT_EQ(all.count(std::string(kMemlockSetting)), 0u) << "it is no variable";
 }
 
 TEST(Pmi1Variables, TheJobsOwnChoiceWins) {

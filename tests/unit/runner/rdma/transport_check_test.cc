@@ -96,6 +96,11 @@ TEST(NcclLog, AVariableThatDisablesIsNamedBeforeAllElse) {
   EXPECT_EQ(transport_in_words(finding),
             "its ranks talk over TCP, not RDMA (NCCL): NCCL_IB_DISABLE=1 of the job keeps it from "
             "RDMA; leave it out");
+  TransportFacts facts;
+  facts.reasons["NCCL_IB_DISABLE"] = "the operator set it: fabric.yml:7";
+  EXPECT_EQ(transport_in_words(judge(kDisabled, facts)),
+            "its ranks talk over TCP, not RDMA (NCCL): NCCL_IB_DISABLE=1 keeps it from RDMA; the "
+            "operator set it: fabric.yml:7");
   EXPECT_EQ(judge("NCCL INFO NCCL_IB_DISABLE set by environment to 0.\n"
                   "NCCL INFO NET/IB : No device found.\nNCCL INFO Using network Socket\n")
                 .cause,
