@@ -1,4 +1,5 @@
 """scripts/gpu-check on machines without a GPU: alone, and with stand-ins for the driver's parts."""
+import importlib.util
 import pathlib
 import shutil
 import subprocess
@@ -73,3 +74,19 @@ def test_a_build_folder_without_programs_is_named(tree):
     (tree / "built" / "bin" / "lockstepd").unlink()
     code, out = check(tree)
     assert code == 1 and "built/bin/lockstepd is missing" in out, out
+
+
+def test_the_stand_in_of_ras_has_the_words_of_the_real_library():
+    """Of NCCL's RAS there is no header: its protocol and its JSON are texts of the library."""
+    found = [*pathlib.Path("/usr/local").glob("cuda*/lib*/libnccl.so.2"), *pathlib.Path("/usr/lib").glob("*/libnccl.so.2")]
+    if not found:
+        pytest.skip("there is no libnccl here")
+    spec = importlib.util.spec_from_file_location("ras", ROOT / "tests" / "fakes" / "ras" / "ras.py")
+    ras = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(ras)
+    library = found[0].read_bytes()
+    counts = {"AllReduce": 1}
+    keys = ras.words(ras.report([{"rank": 0, "host": "127.0.0.1", "pid": 1, "counts": counts}])) - counts.keys()
+    lacking = [word for word in [*(f'"{key}":' for key in sorted(keys)), "SERVER PROTOCOL", "TIMEOUT", "ERROR: Unknown command"]
+               if word.encode() not in library]
+    assert not lacking, (found[0], lacking)

@@ -13,6 +13,7 @@ import pytest
 from harness import hangs
 from harness.hangs import FOUND_S, end, events_of, find, found_of, judge_words, met, names, stack_of, submit
 from harness.namespaces import Cluster
+from harness.site import BUILD, ROOT
 
 LONG = os.environ.get("LOCKSTEP_HANGS_LONG", "")
 pytestmark = pytest.mark.skipif(not LONG, reason="takes minutes: LOCKSTEP_HANGS_LONG=1")
@@ -121,6 +122,44 @@ def test_a_lost_node_under_tcp(shared_bin):
     finally:
         cluster.destroy()
         subprocess.run(["rm", "-rf", "--one-file-system", str(directory)], check=False)
+
+
+COUNTED = """
+import json, os, socket, sys, time
+import ras
+rank = int(os.environ["LOCKSTEP_RANK"])
+MEET
+def ranks():
+    return [json.load(open(f"pid-{one}")) for one in range(3)]
+with open(f"pid-{rank}.part", "w") as mine:
+    json.dump({"rank": rank, "host": "127.0.0.1", "pid": os.getpid(), "counts": {"AllReduce": 4 if rank == 1 else 5}}, mine)
+os.rename(f"pid-{rank}.part", f"pid-{rank}")
+while not all(os.path.exists(f"pid-{one}") for one in range(3)):
+    time.sleep(0.05)
+if rank == 0:
+    print("ras at", os.environ.get("NCCL_RAS_ADDR"), flush=True)
+    ras.serve(os.environ["NCCL_RAS_ADDR"], ranks)
+peers = meet()
+if rank == 1:
+    print("all met", flush=True)
+    peers[0].recv(1)
+else:
+    peers.recv(1)
+"""
+
+
+def test_unequal_counts_of_nccl(site, shared_bin):
+    """By a stand-in of its RAS, on stand-ins of GPUs; scripts/gpu-check has the real ones."""
+    hangs.give_tools(shared_bin)
+    site.ok("up", "--nodes", "1", env={"LOCKSTEP_NVML_LIBRARY": str(BUILD / "tests" / "fakes" / "nvml" / "libfake_nvml.so")})
+    site.write("counted.py", COUNTED.replace("\nMEET\n", hangs.MEET))
+    site.write("ras.py", (ROOT / "tests" / "fakes" / "ras" / "ras.py").read_text())
+    name = submit(site, "counted", "counted.py", kind="pytorch", flags=["--gpus", "3"])
+    met(site, name)
+    found = find(site, name, "unequal_counts", "hangs")
+    assert names(found) == [1] and (found["here"], found["elsewhere"], found["fact"]) == (4, 5, "AllReduce"), found
+    judge_words(site, name, found)
+    end(site, name)
 
 
 # ---- what a hang does --------------------------------------------------------------------------
