@@ -382,8 +382,13 @@ Status from_wire(const AnnotateJob& from, lockstep::AnnotateJob* to) {
   return read_job_named(from, &to->job);
 }
 
-void to_wire(const lockstep::ExplainJob& from, ExplainJob* to) { to->set_job(from.job.value); }
+void to_wire(const lockstep::ExplainJob& from, ExplainJob* to) {
+  to->set_job(from.job.value);
+  if (from.settings_of_rank) to->set_settings_of_rank(*from.settings_of_rank);
+}
 Status from_wire(const ExplainJob& from, lockstep::ExplainJob* to) {
+  if (from.has_settings_of_rank())
+    TRY(read_rank(from.settings_of_rank(), "settings_of_rank", &to->settings_of_rank.emplace()));
   return read_job_named(from, &to->job);
 }
 

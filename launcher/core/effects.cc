@@ -110,6 +110,7 @@ struct Effects {
       watch.limits.erase(fact.attempt);
       watch.ended.erase(fact.attempt);
       watch.findings.erase(fact.attempt);
+      watch.settings.erase(fact.attempt);
       watch.outputs_refused.erase(fact.attempt);
       core.watches.live_logs.forget(fact.attempt, fact.node);
       capacity_changed(fact.attempt.job, fact.node);
@@ -128,6 +129,7 @@ struct Effects {
     watch.limits.erase(fact.attempt);
     watch.ended.erase(fact.attempt);
     watch.findings.erase(fact.attempt);
+    watch.settings.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     watch.logs_wait.erase(fact.attempt);
     watch.outputs_refused.erase(fact.attempt);
@@ -205,6 +207,7 @@ struct Effects {
     watch.so_far.clear();
     watch.limits.clear();
     watch.ended.clear();
+    watch.settings.clear();
     watch.findings.clear();
     watch.logs_refused.clear();
     watch.logs_wait.clear();

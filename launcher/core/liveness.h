@@ -80,6 +80,11 @@ struct NodeWatch {
   std::map<AttemptId, SoFar> so_far;
   std::map<AttemptId, std::vector<std::string>> limits;  // that running parts reached
   std::map<AttemptId, std::vector<RankEnd>> ended;       // ranks of running parts
+  struct Settings {
+    NetworkSettings first;
+    SettingOverrides others;
+  };
+  std::map<AttemptId, Settings> settings;  // of ranks of running parts
   // Of gangs whose node rank 0 is here: what holds among their ranks now. See findings.h.
   struct Findings {
     FoundList found;
